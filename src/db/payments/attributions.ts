@@ -1,6 +1,6 @@
-// Residues that the operator splits. If the operator attributes an inner transfer, that transfer is a payment with its payer, for as long as its
-// block stands. If a reorganisation takes the block out, the whole is an unexplained residue again. If the same block returns, the attributions apply
-// again.
+// Residues that the operator splits. If the operator attributes an inner transfer, that transfer becomes a payment with its payer, as long as its
+// block is on the chain. If a reorganisation takes the block out, the whole is an unexplained residue again. If the same block returns, the
+// attributions apply again.
 import type { InnerTransferIn } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { jsonRows, type Sql } from '../core/sql.ts'
@@ -9,16 +9,16 @@ import { byVerdict, enter, move } from './moves.ts'
 import { decidedByHand, isReleased } from './recheck.ts'
 import { adoptNodes } from './rows.ts'
 
-/** An inner transfer that the operator attributes: a part of a residue, or all of it. */
+/** An inner transfer that the operator attributes: part of a residue, or all of it. */
 export interface Part {
-  /** The identity under which its node is minted. */
+  /** The ref under which its node is minted. */
   ref: Hash
   txHash: Hash
   txIndex: number
   innerIndex: number
   from: Address
   valueWei: bigint
-  /** The trace of its transaction or, if no provider has one, only the operator's statement. */
+  /** Its transaction's trace or, if no provider has one, only the operator's word. */
   proof: 'trace' | 'word'
 }
 
@@ -31,8 +31,8 @@ interface Residue {
 }
 
 /**
- * Takes inner transfers out of a residue, each a payment of its own with its payer. A transfer of the whole rest takes over the residue's row. Cursor
- * and residue must be locked, none of the transfers may be in the books, and together they are at most the residue.
+ * Takes inner transfers out of a residue and makes each a payment with its payer. A transfer of the whole rest takes over the residue's row. Cursor
+ * and residue must be locked, none of the transfers may be in the books, and their sum is at most the residue.
  * @returns the rows of the parts, in order, and what is left.
  */
 export async function takeParts(
@@ -43,7 +43,7 @@ export async function takeParts(
   let restWei = residue.valueWei
   const ids: number[] = []
   for (const part of parts) {
-    // A refunded transfer stays refunded, whichever block it comes in. Others are decided again.
+    // A refunded transfer stays refunded, whichever block it is in now. Others are decided again.
     await reattach(sql, [part.ref], sql`EXISTS (SELECT FROM refunds r WHERE r.payment_ref = a.ref)`)
     const takesOver = part.valueWei === restWei && (await findByRef(sql, part.ref)) === null
     await remember(sql, residue, { part, by, takesOver })
@@ -64,7 +64,7 @@ async function remember(
 ): Promise<void> {
   const { ref, txHash, txIndex, innerIndex, from, valueWei, proof } = part
   const [residueRef, partOf] = takesOver ? [residue.ref, null] : [ref, residue.ref]
-  // An earlier transfer of the whole that is no longer in force.
+  // Removes an earlier attribution of the whole residue, which no longer applies.
   await sql`DELETE FROM attributions WHERE residue_ref = ${residueRef} AND ref <> ${ref}`
   await sql`
     INSERT INTO attributions (residue_ref, ref, part_of, wallet, value_wei, tx_hash, tx_index, inner_index, from_address, attributed_by, proof)
@@ -85,8 +85,8 @@ async function readValue(sql: Sql, paymentId: number): Promise<bigint | null> {
 }
 
 /**
- * Applies the operator's attributions to a residue that is in a block (again). Its parts are separate payments, which come back with their decisions,
- * and the rest gets its known payer. If a node is on chain already, it belongs to that payment.
+ * Applies the operator's attributions to a residue that is in a block (again). Its parts become separate payments again, with their earlier
+ * decisions, and the rest gets its known payer. A node that is already on chain is assigned to its payment.
  */
 export async function applyAttributions(sql: Sql, residueRef: Hash): Promise<void> {
   const refs = await fileParts(sql, residueRef)
@@ -133,7 +133,7 @@ async function fileParts(sql: Sql, residueRef: Hash): Promise<Hash[]> {
   return refs
 }
 
-/** Removes the payer from payments whose block was reorganised out. A transfer that comes back is filed by its block, and may be another one. */
+/** Removes the payer from payments whose block was reorganised out, because we file a transfer by its block, and another one may come back. */
 export async function detachOrphans(sql: Sql): Promise<void> {
   await sql`
     UPDATE payments p SET ref = a.residue_ref, tx_hash = NULL, tx_index = NULL, inner_index = 0, from_address = NULL
@@ -141,7 +141,7 @@ export async function detachOrphans(sql: Sql): Promise<void> {
       AND NOT EXISTS (SELECT FROM payments q WHERE q.ref = a.residue_ref)`
 }
 
-/** A payment's state, and its node's chain id. */
+/** A payment's state, and the chain id of its node. */
 export async function readStanding(sql: Sql, paymentId: number): Promise<{ state: string; nodeId: string | null }> {
   const [row] = await sql<{ state: string; nodeId: string | null }[]>`
     SELECT state, node_id::text AS "nodeId" FROM payments WHERE id = ${paymentId}`
@@ -149,10 +149,10 @@ export async function readStanding(sql: Sql, paymentId: number): Promise<{ state
   return row
 }
 
-/** A residue that comes (again), and that this ledger, or the one it was rebuilt from, already knows. */
+/** A residue that was found (again), and that this ledger, or the one it was rebuilt from, already knows. */
 export interface KnownResidue {
   ref: Hash
-  /** Decided as a whole, or what is left of it. No trace replaces it. */
+  /** The whole, or what is left of it, is decided. No trace replaces it. */
   decided: boolean
 }
 
@@ -167,10 +167,10 @@ export async function readKnownResidues(sql: Sql, refs: readonly Hash[]): Promis
       WHERE part_of = ANY(${[...refs]}) OR residue_ref = ANY(${[...refs]}) AND part_of IS NULL) r GROUP BY ref`
 }
 
-/** A transfer of a trace, with the fields that we compare with attributions. */
+/** A transfer from a trace, with the fields that we compare with attributions. */
 type Shown = Pick<InnerTransferIn, 'txHash' | 'wallet' | 'innerIndex' | 'from' | 'valueWei'>
 
-/** True if a trace shows every attribution of a residue exactly as the operator made it. */
+/** True if a trace shows every attributed transfer of a residue exactly as the operator attributed it. */
 export async function agreesWithAttributions(sql: Sql, residueRef: Hash, shown: readonly Shown[]): Promise<boolean> {
   const [row] = await sql<{ agrees: boolean }[]>`
     SELECT NOT EXISTS (SELECT FROM attributions a WHERE (a.part_of = ${residueRef} OR a.residue_ref = ${residueRef} AND a.part_of IS NULL)

@@ -1,5 +1,5 @@
-// Payments on the operator's desk: lists, one payment with everything known about it, and the operator's verdicts. A verdict by hand stays with the
-// payment and outlives a reorganisation. We never change it; another one may follow.
+// Payments on the operator's desk: lists, one payment with everything we know about it, and the operator's verdicts. A verdict by hand stays with the
+// payment and outlives a reorganisation. We never change one, but a later one may follow.
 import type { Evidence } from '../../domain/payment.ts'
 import type { PaymentState } from '../../domain/transitions.ts'
 import type { Address, Hash, Wei } from '../../domain/units.ts'
@@ -11,7 +11,7 @@ import { moveAndRead } from './moves.ts'
 export interface PaymentFilter {
   status: PaymentState | null
   reason: string | null
-  /** The payer. Without `status` this leaves out ignored payments, because the index of payers does not hold them. */
+  /** The payer. Without `status` this leaves out ignored payments, because they are not in the index of payers. */
   from: Address | null
   tierId: string | null
   /** Rows older than this one. */
@@ -31,8 +31,8 @@ function verdictColumns(sql: Sql) {
 }
 
 /**
- * A state or reason as text in the statement. PostgreSQL does not know a parameter's value, so it estimates as many held payments as minted ones. A
- * generic plan then walks all payments, newest first, until it has found enough.
+ * A state or reason as a literal in the statement. For a parameter PostgreSQL would expect as many held payments as minted ones, and its generic plan
+ * would walk all payments, newest first, until it has found enough.
  */
 function word(sql: Sql, text: string) {
   if (!/^[a-zA-Z]+$/.test(text)) throw new Error(`not a state or reason: ${text}`)
@@ -64,7 +64,7 @@ export interface WaitingPayments {
   sumWei: Wei
 }
 
-/** The most rows that we count. Beyond that, a number tells the operator nothing more. */
+/** The most rows that we count. A larger number would tell the operator nothing more. */
 export const WAITING_COUNT_MAX = 10_000
 
 /** Payments that wait, for a pass or for the operator, by state and reason: at most `WAITING_COUNT_MAX` held ones, and as many others. */
@@ -80,15 +80,15 @@ export async function countWaitingPayments(sql: Sql): Promise<WaitingPayments[]>
 /** Selects payments: those of a transaction, or the one of a row. */
 export type PaymentKey = { txHash: Hash } | { id: number }
 
-/** The condition that a payment `p` is one of them. */
+/** SQL: a payment `p` is one of those selected. */
 export function where(sql: Sql, key: PaymentKey) {
   return 'id' in key ? sql`p.id = ${key.id}` : sql`p.tx_hash = ${key.txHash}`
 }
 
 /**
- * Everything we know about these payments: verdicts in order, the refund, attributions by hand, what a trace shows of a residue that stays, the
- * transaction that carries the mint with every attempt, and the node. For a held payment also the outflows of the payments wallet of exactly that
- * value that belong to no refund yet. Usually such an outflow is a refund that a restored ledger has lost.
+ * Everything we know about these payments: verdicts in order, the refund, attributions by hand, what a trace shows of a residue that remains, the
+ * mint's transaction with every attempt, and the node. For a held payment also the outflows of the payments wallet of exactly that value that belong
+ * to no refund yet. Usually such an outflow is a refund that a restored ledger has lost.
  */
 export async function describePayments(sql: Sql, key: PaymentKey): Promise<object[]> {
   return await sql<object[]>`
@@ -145,7 +145,7 @@ export interface DeskPayment {
   blockHash: Hash | null
 }
 
-/** The selected payments. With `lock`, no other decision about them is possible until the transaction ends. */
+/** The selected payments. With `lock`, nothing else can decide about them until the transaction ends. */
 export async function readForReview(sql: Sql, key: PaymentKey, { lock }: { lock: boolean }): Promise<DeskPayment[]> {
   return await sql<DeskPayment[]>`
     SELECT p.id, p.ref, p.wallet, p.tx_hash AS "txHash", p.inner_index AS "innerIndex", p.from_address AS "from",
@@ -162,7 +162,7 @@ export async function readRowsOf(sql: Sql, keys: readonly PaymentKey[]): Promise
     SELECT id, tx_hash AS "txHash" FROM payments WHERE tx_hash = ANY(${hashes}) ORDER BY inner_index`
 }
 
-/** The blocks in which value arrived without a transaction: one, unless we could not read the states in between. */
+/** The blocks in which value arrived without a transaction: one block, unless we could not read the states in between. */
 export async function readResidueRange(
   sql: Sql,
   paymentId: number,
@@ -187,8 +187,8 @@ export async function sumDust(sql: Sql, belowWei: bigint): Promise<{ count: numb
 }
 
 /**
- * Dismisses held payments of less than `belowWei`, at most `limit` of them, each with a verdict. Skips a payment that is being decided or reorganised
- * out just now, because waiting for one lock while holding others risks a deadlock. @returns the dismissed ones.
+ * Dismisses held payments of less than `belowWei`, at most `limit` of them, each with a verdict. Skips payments that are locked (being decided or
+ * reorganised out), because waiting for one lock while holding others risks a deadlock. @returns the dismissed ones.
  */
 export async function dismissDust(
   sql: Sql,

@@ -1,4 +1,4 @@
-// The deny list: wallets whose payments are held for the operator, as `senderDenied`. For example, an exchange's wallet pays for many people, and
+// The deny list: wallets whose payments are held for the operator, as `senderDenied`. An exchange's wallet, for example, pays for many people and
 // must not own their nodes.
 import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
@@ -25,7 +25,7 @@ export async function isDenied(sql: Sql, address: Address): Promise<boolean> {
   return row?.denied ?? false
 }
 
-/** Those of the wallets that are on the list. */
+/** Those of these wallets that are on the list. */
 export async function readDenied(sql: Sql, wallets: readonly Address[]): Promise<Set<Address>> {
   const rows = await sql<{ address: Address }[]>`SELECT address FROM senders WHERE address = ANY(${[...wallets]})`
   return new Set(rows.map(({ address }) => address))

@@ -1,4 +1,4 @@
-// Everything that happened to a payment, in order of time: from the block to the books, over passes, instances and people.
+// Everything that happened to a payment, oldest first, from its block to the books: by passes, instances and people.
 import type { Sql } from '../core/sql.ts'
 import { type PaymentKey, where } from './decisions.ts'
 
@@ -11,7 +11,7 @@ export interface PaymentEvent {
   detail: unknown
 }
 
-/** Reads it for every payment that the key names; empty if there is none. The payments' own events bound its cost. */
+/** Reads the events of every payment that the key selects; empty if there is none. The cost depends only on these payments' own events. */
 export async function readPaymentHistory(sql: Sql, key: PaymentKey): Promise<PaymentEvent[]> {
   return await sql<PaymentEvent[]>`
     WITH named AS MATERIALIZED (SELECT * FROM payments p WHERE ${where(sql, key)}),

@@ -1,15 +1,15 @@
-// Inner transfers that a trace has shown, as payments, dust and outflows. Filters out those already in the ledger, and stores the rest.
+// Inner transfers that a trace shows, as payments, dust and outflows. Skips those already in the ledger, and stores the rest.
 import type { InnerTransferIn, InnerTransferOut } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { column, type Fragment, jsonRows, type Sql } from '../core/sql.ts'
 import { enter, move } from './moves.ts'
 
-/** Identifies a transfer of a trace. */
+/** Identifies an inner transfer. */
 type InnerKey = Pick<InnerTransferIn, 'txHash' | 'wallet' | 'innerIndex'>
 
 const keyOf = ({ txHash, wallet, innerIndex }: InnerKey) => `${txHash} ${wallet} ${innerIndex}`
 
-/** Tells which transfers of these transactions to wallets are already in the books: as a payment in a block, attributed by hand, or as dust. */
+/** Reads which inner transfers of these transactions to wallets are already in the books: as a payment in a block, attributed by hand, or as dust. */
 export async function readKnownIn(sql: Sql, txHashes: readonly Hash[]): Promise<(transfer: InnerKey) => boolean> {
   const hashes = [...txHashes]
   const rows = await sql<InnerKey[]>`
@@ -22,7 +22,7 @@ export async function readKnownIn(sql: Sql, txHashes: readonly Hash[]): Promise<
   return (transfer) => known.has(keyOf(transfer))
 }
 
-/** Tells which transfers of these transactions from wallets are already in the books. */
+/** The same for transfers from wallets. */
 export async function readKnownOut(sql: Sql, txHashes: readonly Hash[]): Promise<(transfer: InnerKey) => boolean> {
   const rows = await sql<InnerKey[]>`
     SELECT tx_hash AS "txHash", wallet, inner_index AS "innerIndex" FROM wallet_outflows
@@ -32,8 +32,8 @@ export async function readKnownOut(sql: Sql, txHashes: readonly Hash[]): Promise
 }
 
 /**
- * Stores inner transfers as payments. One that was reorganised out comes back with the operator's decision if that was about the same block and
- * payer; otherwise it is judged again. `areAgreed`: two providers reported them. @returns the number that came or came back.
+ * Stores inner transfers as payments. One that was reorganised out returns with the operator's decision if that was about the same block and payer;
+ * otherwise it is judged again. `areAgreed`: two providers reported them. @returns the number added or returned.
  */
 export async function insertInnerTransfers(
   sql: Sql,
@@ -61,7 +61,7 @@ export async function insertInnerTransfers(
 }
 
 /**
- * Gives transfers that were attributed, and then reorganised out as residues, their earlier identity back. `where` is a further condition on the
+ * Gives back their earlier identity to transfers that were attributed, and then reorganised out as residues. `where` is a further condition on the
  * attribution `a`.
  */
 export async function reattach(sql: Sql, refs: readonly Hash[], where = sql`true`): Promise<void> {
@@ -71,12 +71,12 @@ export async function reattach(sql: Sql, refs: readonly Hash[], where = sql`true
       AND ${where} AND NOT EXISTS (SELECT FROM payments q WHERE q.ref = a.ref)`
 }
 
-/** Takes residues `p` out of their block, because the transfers that they consisted of are in the books. @returns the number. */
+/** Takes residues `p` out of their block, because their transfers are now booked one by one. @returns the number. */
 export async function explainResidue(sql: Sql, where: Fragment): Promise<number> {
   return await move(sql, 'explainResidue', { where, set: sql`block_number = NULL, block_hash = NULL, tx_index = NULL` })
 }
 
-/** Withdraws verdicts by hand on transfers whose block or payer has changed since the decision. A refund stands, because it was paid. */
+/** Withdraws verdicts by hand on transfers whose block or payer has changed since the decision. A refund remains, because it was paid. */
 export async function withdrawStrayVerdicts(
   sql: Sql,
   transfers: readonly Pick<InnerTransferIn, 'ref' | 'blockHash' | 'from'>[],
@@ -89,10 +89,10 @@ export async function withdrawStrayVerdicts(
       AND (v.evidence ->> 'blockHash' IS DISTINCT FROM r."blockHash" OR v.evidence ->> 'from' IS DISTINCT FROM r."from")`
 }
 
-/** An inner transfer to a wallet that a reorganisation has taken out. */
+/** An inner transfer to a wallet that was reorganised out. */
 export type OrphanedInner = Pick<InnerTransferIn, 'txHash' | 'innerIndex' | 'from' | 'valueWei'>
 
-/** Those to a wallet that were in a block of this time and were reorganised out with it. */
+/** Those to a wallet that were in a block of this time when it was reorganised out. */
 export async function readOrphanedInner(sql: Sql, wallet: Address, blockTime: number): Promise<OrphanedInner[]> {
   return await sql<OrphanedInner[]>`
     SELECT tx_hash AS "txHash", inner_index AS "innerIndex", from_address AS "from", value_wei AS "valueWei"
@@ -100,14 +100,14 @@ export async function readOrphanedInner(sql: Sql, wallet: Address, blockTime: nu
     ORDER BY tx_hash, inner_index`
 }
 
-/** Such a transfer of a residue's block. It is settled once it has its node or was refunded; then the residue counts its value a second time. */
+/** Such a transfer in a residue's block. It is settled if it has its node or was refunded; then the residue counts its value a second time. */
 export interface OrphanOfResidue {
   ref: Hash
   txHash: Hash
   settled: boolean
 }
 
-/** Those of a residue's block, the settled ones first. */
+/** Those in a residue's block, the settled ones first. */
 export async function readOrphansOfResidue(sql: Sql, residueId: number): Promise<OrphanOfResidue[]> {
   return await sql<OrphanOfResidue[]>`
     SELECT q.ref, q.tx_hash AS "txHash",

@@ -1,5 +1,5 @@
-// Transfers that are no sale: dust in small rows, for the books, and counts of those that moved nothing. A reorganisation removes them with the
-// cursor (migrations/0001_schema.sql), which also maintains their totals.
+// Transfers that buy nothing: dust as small rows, for the books, and counts of those that moved nothing. When a reorganisation moves the cursor back,
+// triggers remove them; triggers also maintain their totals (migrations/0001_schema.sql).
 import type { Incoming } from '../../domain/observed.ts'
 import type { Hash } from '../../domain/units.ts'
 import { column, type Sql } from '../core/sql.ts'

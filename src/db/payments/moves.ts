@@ -1,5 +1,5 @@
-// Moves payments from state to state: the only SQL that changes `payments.state`. The states come from domain/transitions.ts. Each statement compares
-// them, so a payment in another state keeps its state. Callers hold the locks.
+// Moves payments from state to state: the only SQL that changes `payments.state`. domain/transitions.ts says which moves are allowed. Each statement
+// compares the state, so a payment in another one stays as it is. Callers hold the locks.
 import type { Evidence } from '../../domain/payment.ts'
 import { MOVES, type Move, type MoveName, type PaymentState, type ReasonAfter } from '../../domain/transitions.ts'
 import { type Columns, type Fragment, jsonRows, type Sql } from '../core/sql.ts'
@@ -7,10 +7,10 @@ import { notifyLedgerChanged } from '../core/state.ts'
 
 type Moves = typeof MOVES
 
-/** Selects payments `p`, and names the columns that change with the state. */
+/** Selects payments `p`, and sets the columns that change with the state. */
 interface Selection {
   where: Fragment
-  /** A query that `where`, `to` and `set` may join as `c`. */
+  /** A query that `where`, `to` and `set` may use as `c`. */
   chosen?: Fragment
   set?: Fragment
   /** A further column of `moved`, for `moveAndRead`. */
@@ -53,7 +53,7 @@ export async function moveAndRead<M extends MoveName, Row extends object>(
 async function count(sql: Sql, name: MoveName, change: AnyChange): Promise<number> {
   const [row] = await run<{ moved: number }>(sql, name, change, sql`count(*) AS moved`)
   const moved = row?.moved ?? 0
-  // Watchers of a payment hear of each of its states, even if nothing else changes with it.
+  // Clients that watch a payment must see each of its states, even if nothing else changes with it.
   if (moved > 0) await notifyLedgerChanged(sql)
   return moved
 }
@@ -83,7 +83,7 @@ function reasonAfter(sql: Sql, rule: Move, { reason }: AnyChange): Fragment {
     : sql`NULL`
 }
 
-/** Words of the table, as SQL. Not as parameters, because the planner uses an index of some states only if it can read them. */
+/** Words of the table, as SQL literals, because the planner cannot use an index of some states with a parameter. */
 function list(sql: Sql, words: readonly string[]): Fragment {
   return sql.unsafe(words.map((word) => `'${word}'`).join(', '))
 }
@@ -100,7 +100,7 @@ function verdicts(
     FROM ${rows}`
 }
 
-/** A verdict on one payment, by the judge or the operator. Without a tier, the payment's stays as it is. */
+/** A verdict on one payment, by the judge or the operator. Without a tier, the payment keeps its own. */
 export type Decision = { evidence: Evidence; by: string } & (
   | { move: 'accept'; tier?: TierKey }
   | { move: 'release'; tier: TierKey }
@@ -129,7 +129,7 @@ export async function writeVerdict(sql: Sql, paymentId: number, decision: Decisi
   if (moved !== 1) throw new Error(`payment ${paymentId} is in no state that it can be moved from: ${name}`)
 }
 
-/** A verdict of the rules on a payment that was in state `was` in that block. Without a tier, an accepted one keeps its own. */
+/** The judge's verdict on a payment that was in state `was` in that block. Without a tier, an accepted payment keeps its own. */
 export interface JudgedPayment {
   id: number
   blockHash: string
@@ -141,7 +141,7 @@ export interface JudgedPayment {
 }
 
 /**
- * Writes verdicts of the rules on many payments, which must be locked, each with reason, tier and evidence of its own, in one statement. Throws if
+ * Writes the judge's verdicts on many payments in one statement, each with its own reason, tier and evidence. The payments must be locked. Throws if
  * one of them is in another state or block.
  */
 export async function writeVerdicts(
@@ -169,11 +169,14 @@ export async function writeVerdicts(
     throw new Error(`${judged.length - moved} payments are in no state that they can be moved from: ${name}`)
 }
 
-/** True if a tier has a supply. Then a release that comes back waits, held as `soldOut`, until the judge gives it a place. */
+/**
+ * True if a tier has a supply. Then a released payment that returns after a reorganisation waits, held as `soldOut`, until the judge gives it a
+ * place.
+ */
 const hasSupply = (sql: Sql, tierId: Fragment): Fragment =>
   sql`EXISTS (SELECT FROM tiers l WHERE l.tier_id = ${tierId} AND l.live AND l.supply IS NOT NULL)`
 
-/** Where a payment goes by a verdict that holds again: an accepted one of a tier with a supply waits for a place. */
+/** The state to which a verdict that applies again leads. An accepted payment of a tier with a supply waits for a place. */
 export function byVerdict(
   sql: Sql,
   { tierId, verdict, reason }: { tierId: Fragment; verdict: Fragment; reason: Fragment },
@@ -193,10 +196,10 @@ const COMES_BACK = {
 } as const satisfies Partial<Record<MoveName, MoveName>>
 
 /**
- * Stores payments of followed blocks, in one statement. A payment that a reorganisation had taken out comes back as the operator last decided it,
- * because decisions by hand outlive the block. A payment that is already in a block stays as it is.
+ * Stores payments of followed blocks, in one statement. A payment that was reorganised out returns as the operator last decided it, because decisions
+ * by hand outlive the block. A payment that is already in a block stays as it is.
  * @param rows a query with `columns`; `evidence` is for the verdict on the new ones, if the move has one.
- * @returns the number that came or came back.
+ * @returns the number added or returned.
  */
 export async function enter(
   sql: Sql,

@@ -1,11 +1,11 @@
-// What the ledger knows about the senders of inner transfers: their code at the payment's block, and the contracts that have signed in here. We store
-// a code once read, so a payment that is judged again later needs no old state from a provider.
+// What the ledger knows about the senders of inner transfers: their code at the payment's block, and which contracts have signed in here. We store
+// each code that we read, so judging a payment again later needs no old state from a provider.
 import { KNOWN_WALLETS_VERSION } from '../../domain/payers/known-wallets.ts'
 import { CONTRACT_WALLET_MODES, type PayerCode } from '../../domain/payers/payer.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { column, type Fragment, jsonRows, type Sql } from '../core/sql.ts'
 
-/** How many proofs of wallets without code we keep. Anyone can invent such a wallet for free, and its proof only saves it a second sign-in. */
+/** How many proofs of wallets without code we keep. Anyone can invent such wallets for free, and the proof only saves them a second sign-in. */
 const UNDEPLOYED_MAX = 10_000
 
 /** What we know about the sender of a payment; the code is null if we have not read it yet. */
@@ -15,7 +15,7 @@ export interface PayerStanding {
   code: PayerCode | null
 }
 
-/** Reads it for each of these payments. */
+/** Reads the standing of the payer of each of these payments. */
 export async function readPayerStandings(
   sql: Sql,
   payments: readonly { id: number; from: Address; blockHash: Hash }[],
@@ -34,7 +34,7 @@ export const permissionColumns = (sql: Sql, wallet: Address | Fragment): Fragmen
   sql`EXISTS (SELECT FROM proven_wallets WHERE address = ${wallet}) AS "signedIn",
     EXISTS (SELECT FROM allowed_wallets WHERE address = ${wallet}) AS allowed`
 
-/** Stores the code of a payment's sender at a block, in place of the one at another block. */
+/** Stores the code of a payment's sender at a block, replacing the code at another one. */
 export async function storePayerCode(
   sql: Sql,
   { id, blockHash }: { id: number; blockHash: Hash },
@@ -55,8 +55,8 @@ export async function proveWallet(sql: Sql, address: Address, { deployed }: { de
 }
 
 /**
- * True for a payment `p` that is held because its sender is a contract, if these facts have changed since it was judged: the mode, a sign-in, an
- * allowance, the list of known wallets, the operator's trust in the only provider. They cannot free a payment whose sender had no code, or that no
+ * True if a payment `p` is held because its sender is a contract, and these facts have changed since it was judged: the mode, a sign-in, an
+ * allowance, the list of known wallets, or the operator's trust in the only provider. They cannot free a payment whose sender had no code, or that no
  * key signed.
  */
 export function payerChanged(sql: Sql, block: number, trustsProvider: boolean): Fragment {

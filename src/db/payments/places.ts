@@ -1,5 +1,5 @@
-// The places that a wallet takes of its limits: nodes that it holds, and those that it has paid for. To count them and fill one, hold the wallet's
-// lock.
+// How much of its limits a wallet has used: the nodes that it holds and those that it has paid for. Hold the wallet's lock while you count places and
+// take one.
 import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 
@@ -11,7 +11,7 @@ export interface WalletUse {
   tierInFlight: number
 }
 
-/** The places that a wallet takes in one tier. */
+/** How many nodes of one tier a wallet holds or has paid for. */
 export interface TierPlaces {
   /** Null for nodes whose cohort is unknown. */
   tierNo: number | null
@@ -21,7 +21,7 @@ export interface TierPlaces {
 
 const add = (sum: number, more: number) => sum + more
 
-/** The use of a wallet, seen from one tier. */
+/** A wallet's use, for one tier and in all. */
 export function walletUse(places: readonly TierPlaces[], tierNo: number | null): WalletUse {
   const ofTier = tierNo === null ? [] : places.filter((place) => place.tierNo === tierNo)
   return {
@@ -55,7 +55,7 @@ export async function readPlaces(sql: Sql, wallets: readonly Address[]): Promise
   return Map.groupBy(rows, ({ wallet }) => wallet)
 }
 
-/** Counts those of one wallet. */
+/** Reads the use of one wallet. */
 export async function readWalletUse(sql: Sql, wallet: Address, tierNo: number | null): Promise<WalletUse> {
   return walletUse((await readPlaces(sql, [wallet])).get(wallet) ?? [], tierNo)
 }

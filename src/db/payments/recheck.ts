@@ -1,5 +1,5 @@
-// The recheck block of a ledger restored from a backup or rebuilt. Such a ledger must not automatically mint a payment that may have been refunded in
-// the lost part. Up to the block noted here, the operator decides about payments without a node.
+// The recheck block of a ledger that was restored from a backup or rebuilt. Such a ledger must not automatically mint a payment that may have been
+// refunded in the lost part. For payments without a node, up to the block noted here, the operator decides.
 import type { PaymentState } from '../../domain/transitions.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { jsonRows, type Sql } from '../core/sql.ts'
@@ -14,7 +14,7 @@ export async function readRecheck(sql: Sql): Promise<number | null> {
   return row?.block ?? null
 }
 
-/** Raises that block; nothing lowers it automatically. @returns false if it was there, or higher, already. */
+/** Raises the recheck block; nothing lowers it automatically. @returns false if it was already there or higher. */
 export async function raiseRecheck(sql: Sql, block: number, by: string): Promise<boolean> {
   const raised = await sql`
     INSERT INTO settings (name, value, updated_by) VALUES (${NAME}, ${jsonRows([{ block }])}::text::jsonb -> 0, ${by})
@@ -29,7 +29,7 @@ export interface Word {
   reason: string | null
 }
 
-/** The operator's last standing decision on a payment; null if there is none. */
+/** The operator's last valid decision on a payment; null if there is none. */
 export async function readLastWord(sql: Sql, paymentId: number): Promise<Word | null> {
   const [word] = await sql<Word[]>`
     SELECT verdict, reason FROM standing_verdicts WHERE payment_id = ${paymentId} AND decided_by <> 'pass'
@@ -37,11 +37,11 @@ export async function readLastWord(sql: Sql, paymentId: number): Promise<Word | 
   return word ?? null
 }
 
-/** The condition that the operator has decided about a payment `p`. */
+/** SQL: the operator has decided about a payment `p`. */
 export const decidedByHand = (sql: Sql) =>
   sql`EXISTS (SELECT FROM standing_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass')`
 
-/** The operator's last standing decision on each of these payments that has one. */
+/** The operator's last valid decision on each of these payments that has one. */
 export async function readLastVerdicts(sql: Sql, paymentIds: readonly number[]): Promise<Map<number, PaymentState>> {
   if (paymentIds.length === 0) return new Map()
   const rows = await sql<{ id: number; verdict: PaymentState }[]>`
@@ -56,8 +56,8 @@ export async function isReleased(sql: Sql, paymentId: number): Promise<boolean> 
 }
 
 /**
- * Holds unminted payments that a pass had accepted at or below the block. Those being minted stay, because their transaction is stored, may be on
- * chain, and following settles it. @returns the number.
+ * Holds unminted payments at or below the block that a pass had accepted. Those being minted stay, because their transaction is stored and may be on
+ * chain; following settles it. @returns the number.
  */
 export async function holdForRecheck(sql: Sql, upToBlock: number): Promise<number> {
   return await move(sql, 'recheck', {
@@ -68,7 +68,7 @@ export async function holdForRecheck(sql: Sql, upToBlock: number): Promise<numbe
   })
 }
 
-/** How many of these mints are for payments that the ledger has seen and not judged yet, to the wallet that paid. */
+/** How many of these mints are for payments that the ledger has seen but not judged, minted to the wallet that paid. */
 export async function countUnjudged(sql: Sql, minted: readonly { ref: Hash; owner: Address }[]): Promise<number> {
   if (minted.length === 0) return 0
   const [row] = await sql<{ unjudged: number }[]>`
@@ -77,7 +77,7 @@ export async function countUnjudged(sql: Sql, minted: readonly { ref: Hash; owne
   return row?.unjudged ?? 0
 }
 
-/** Payments at or below a block that the operator would have to decide if the recheck rose to it, and their sum. */
+/** Payments at or below a block that the operator would have to decide if we raised the recheck block to it, and their sum. */
 export async function countUnminted(sql: Sql, upToBlock: number): Promise<{ payments: number; wei: bigint }> {
   const [row] = await sql<{ payments: number; wei: bigint }[]>`
     SELECT count(*) AS payments, coalesce(sum(value_wei), 0) AS wei FROM payments p

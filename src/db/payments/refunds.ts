@@ -65,7 +65,7 @@ export async function readRefundsBy(
     FROM refunds WHERE tx_hash = ${txHash} AND to_address = ${to} ORDER BY inner_index`
 }
 
-/** When the operator first made a file that refunds a payment, ISO 8601, from the audit log; null if never. A subject may have several payments. */
+/** When the operator first made a file that refunds a payment, ISO 8601, from the audit log; null if never. One subject may have several payments. */
 export async function readFirstFile(sql: Sql, paymentId: number, subject: string): Promise<string | null> {
   const [row] = await sql<{ at: string | null }[]>`
     SELECT iso(min(at)) AS at FROM audit
@@ -80,19 +80,19 @@ export async function finalizeRefunds(sql: Sql, upTo: number): Promise<void> {
     WHERE NOT r.final AND r.block_number <= ${upTo} AND b.number = r.block_number AND b.hash = r.block_hash`
 }
 
-/** Withdraws the finality of refunds above a height to which the ledger rewinds. */
+/** Marks refunds above a height as not final again, because the ledger rewinds to it. */
 export async function reopenRefunds(sql: Sql, height: number): Promise<void> {
   await sql`UPDATE refunds SET final = false WHERE final AND block_number > ${height}`
 }
 
-/** True if a reorganisation may still remove a refund's block. */
+/** True if a reorganisation may still remove some refund. */
 export async function hasOpenRefunds(sql: Sql): Promise<boolean> {
   return (await sql`SELECT FROM refunds WHERE NOT final LIMIT 1`).count > 0
 }
 
 /**
- * Refunds that are not final and not in the block that the ledger followed at that height, newest first: those that were reorganised out, and those
- * whose headers we no longer keep. For a refund in a followed block we need not ask a provider.
+ * Refunds that are not final and whose block is not the followed one at its height, newest first: reorganised out, or its header is no longer stored.
+ * For a refund in a followed block we need no provider.
  */
 export async function readDoubtfulRefunds(sql: Sql, upTo: number, limit: number): Promise<Refund[]> {
   return await sql<Refund[]>`
@@ -129,19 +129,19 @@ export async function undoRefund(sql: Sql, refund: Refund): Promise<boolean> {
     SELECT id, state FROM payments WHERE ref = ${refund.paymentRef} FOR UPDATE`
   if (!payment) return false
   if (payment.state === 'minted') {
-    // It has its node. Otherwise it returns to its state before the refund.
+    // It keeps its node. If it ever loses that, it must return to its state before the refund.
     await withdrawVerdict(sql, { paymentId: payment.id, verdict: 'refunded', by: 'refundCheck' })
     return true
   }
   const strike = payment.state === 'orphaned' ? 'strikeOrphanedRefund' : 'strikeRefund'
   const evidence = { rule: 'refundGone', refundTxHash: refund.txHash }
-  // Under a name of its own, because the operator's last decision was the refund, which must not apply again if the block comes back.
+  // Not as a `pass`, because this must supersede the operator's refund, which must not apply again if the block returns.
   const moved = await move(sql, strike, { where: sql`p.id = ${payment.id}`, evidence, by: 'refundCheck' })
   return moved > 0
 }
 
 /**
- * The expiry of the last signed mint with this ref, for any signing key and any outcome, because a reorganisation may take it out of its block again.
+ * When the last signed mint with this ref expires, for any signing key and any outcome, because a reorganisation may take it out of its block again.
  * Unix seconds; null if none can be executed after `since`, a block time.
  */
 export async function readSignedUntil(sql: Sql, ref: Hash, since: number): Promise<number | null> {
@@ -152,8 +152,8 @@ export async function readSignedUntil(sql: Sql, ref: Hash, since: number): Promi
 }
 
 /**
- * Withdraws the verdict that a payment is about to be refunded. @returns its record of the former state, and the operator's last standing decision;
- * null if there is none.
+ * Withdraws the verdict that a payment is about to be refunded. @returns the evidence, which records the former state, or null; and the operator's
+ * last valid decision, or null.
  */
 export async function withdrawRefunding(
   sql: Sql,
@@ -164,7 +164,7 @@ export async function withdrawRefunding(
   return { before, word: await readLastWord(sql, paymentId) }
 }
 
-/** Withdraws a payment's verdicts of one kind. @returns the evidence; null if none of the kind stands. */
+/** Withdraws a payment's verdicts of one kind. @returns the evidence; null if there was none. */
 async function withdrawVerdict(
   sql: Sql,
   { paymentId, verdict, reason, by }: { paymentId: number; verdict: 'held' | 'refunded'; reason?: string; by: string },
@@ -178,7 +178,7 @@ async function withdrawVerdict(
 
 /** Moves a payment that will not be refunded after all. It must be locked. @returns its new state. */
 export async function moveFromRefunding(sql: Sql, paymentId: number, { verdict, reason }: Word): Promise<Word> {
-  // It has no tier before it is judged.
+  // An unjudged payment has no tier.
   const tier = verdict === 'seen' ? { set: sql`tier_id = NULL, tier_version = NULL` } : {}
   const change = {
     where: sql`p.id = ${paymentId}`,
@@ -190,7 +190,7 @@ export async function moveFromRefunding(sql: Sql, paymentId: number, { verdict, 
   return moved ?? Promise.reject(new Error(`payment ${paymentId} cannot go back from its refund to ${verdict}`))
 }
 
-/** True if the mint that carries a payment is in no followed block. */
+/** True if the transaction that mints a payment is in no followed block. */
 export async function isIntentPending(sql: Sql, paymentId: number): Promise<boolean> {
   const rows = await sql`
     SELECT FROM payments p JOIN outbox o ON o.id = p.outbox_id WHERE p.id = ${paymentId} AND o.state = 'pending'`

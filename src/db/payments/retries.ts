@@ -1,4 +1,4 @@
-// The back-off of payments whose facts we could not read: when each is judged again. In block times, because rules use these.
+// The back-off of payments whose facts we could not read: when we judge each again. Times are block times, because rules use these.
 import type { Fragment, Sql } from '../core/sql.ts'
 
 /** Makes a payment, and the later ones of its wallet, wait until a block time. */
@@ -8,7 +8,7 @@ export async function retryPaymentAt(sql: Sql, paymentId: number, retryTime: num
     ON CONFLICT (payment_id) DO UPDATE SET retry_time = excluded.retry_time`
 }
 
-/** Removes the notes of payments that no longer wait for facts. */
+/** Removes the retry times of payments that no longer wait for facts. */
 export async function forgetRetries(sql: Sql): Promise<void> {
   await sql`DELETE FROM payment_retries r USING payments p WHERE p.id = r.payment_id AND p.state <> 'seen'`
 }
@@ -21,8 +21,9 @@ export async function readRetryTimes(sql: Sql): Promise<Map<number, number>> {
 }
 
 /**
- * True for a payment `p` that backs off at a block time, or waits behind an earlier one of its wallet that does. The query finds those that back off
- * once. Otherwise the planner may start with all earlier payments of the wallet: for thousands of one wallet, the square of their number.
+ * True for a payment `p` that backs off at a block time, or waits behind an earlier payment of its wallet that does. The query finds those that back
+ * off only once. Otherwise the planner may start with all earlier payments of the wallet, and a wallet with thousands of payments would cost the
+ * square of their number.
  */
 export function waitsToBeRetried(sql: Sql, now: number): Fragment {
   return sql`EXISTS (WITH waiting AS MATERIALIZED (

@@ -29,7 +29,7 @@ export interface Payment {
   blockTime: number
   txIndex: number
   innerIndex: number
-  /** Null if a person or one provider's trace says who sent it. */
+  /** Null if only a person or one provider's trace says who sent it. */
   proof: Proof | null
   /** The type of a transaction without a signature; null for all others. */
   unsignedType: number | null
@@ -42,7 +42,7 @@ function columns(sql: Sql) {
     p.tx_index AS "txIndex", p.inner_index AS "innerIndex", p.unsigned_type AS "unsignedType", p.proof`
 }
 
-/** The order in which payments are judged: block, then position in it. Never by id, because a payment may come back in another block. */
+/** The order in which payments are judged: by block, then by position in it. Never by id, because a payment may return in another block. */
 export function byPlace(
   a: Pick<Payment, 'blockNumber' | 'txIndex' | 'innerIndex'>,
   b: Pick<Payment, 'blockNumber' | 'txIndex' | 'innerIndex'>,
@@ -83,7 +83,7 @@ export async function noteProof(
     WHERE block_hash = ${blockHash} AND tx_hash = ANY(${[...txHashes]}) AND proof = 'believed'`
 }
 
-/** The payments and outflows of a block that are transactions of their own. */
+/** The payments and outflows of a block that are plain transactions, not inner transfers. */
 export async function readPlainTransfers(
   sql: Sql,
   blockNumber: number,
@@ -120,8 +120,8 @@ export async function insertOutflows(sql: Sql, outflows: readonly Outflow[]): Pr
 /**
  * Payments in one of these states, in the order in which they are judged: block, then position in it. `walletMax`: only those of wallets that hold
  * fewer nodes. `now`, a block time: only those that do not back off then. `pricedFirst`: those that match the price of a tier come first.
- * `payerChangedAt`, a block: only those of contracts about which the facts there, including `trustsProvider`, have changed since they were judged.
- * `waitsFor`: only those that wait for a free place in these tiers. `rests`: only those that rest on one provider's word, or only the others.
+ * `payerChangedAt`, a block: only those from contracts about which the facts, including `trustsProvider`, have changed by then since they were
+ * judged. `waitsFor`: only those that wait for a free place in these tiers. `rests`: only those that rest on one provider's word, or only the others.
  * `exceptTiers`: none that bought one of these.
  */
 export async function readPayments(
@@ -157,8 +157,8 @@ export async function readPayments(
 }
 
 /**
- * Payments by id, locked until the transaction ends, in judging order. Without `wait` it throws if one of them is locked just now, because waiting
- * for a lock while holding others risks a deadlock.
+ * Payments by id, locked until the transaction ends, in judging order. Without `wait` it throws if one of them is locked, because waiting for a lock
+ * while holding others risks a deadlock.
  */
 export async function lockPayments(sql: Sql, ids: readonly number[], { wait } = { wait: true }): Promise<Payment[]> {
   const locked = await sql<Payment[]>`
@@ -168,7 +168,7 @@ export async function lockPayments(sql: Sql, ids: readonly number[], { wait } = 
   return locked
 }
 
-/** The payments that a transaction made, in any state: its own transfer, and those of its inner calls, in their order. */
+/** The payments that a transaction made, in any state: its own transfer, then those of its inner calls, in order. */
 export async function findPayments(
   sql: Sql,
   txHash: Hash,
@@ -197,7 +197,7 @@ interface NodeOfPayment {
   tierNo: number
   valueWei: Wei
   state: PaymentState
-  /** Compares its tier with the payment's; `unknown` if neither a verdict nor the price tells. */
+  /** Whether its tier is the paid one; `unknown` if neither a verdict nor the price shows it. */
   tier: 'own' | 'other' | 'unknown'
 }
 
@@ -205,13 +205,13 @@ interface NodeOfPayment {
 export interface AdoptedPayment {
   /** Payments that were minted although they were held, refunded, dismissed or ignored. */
   surprises: MintSurprise[]
-  /** Nodes whose tier may or may not be the paid one; each is reported once. */
+  /** Nodes whose tier may not be the paid one. We report each once. */
   toConfirm: NodeOfPayment[]
-  /** Nodes of another tier than the paid one, which do not belong to the payments. */
+  /** Nodes of a tier other than the paid one, which do not belong to the payments. */
   others: NodeOfPayment[]
 }
 
-/** A payment that was minted and should not have been. `before` is its former state. */
+/** A payment that was minted but should not have been. `before` is its former state. */
 export interface MintSurprise {
   ref: Hash
   before: PaymentState
@@ -220,7 +220,7 @@ export interface MintSurprise {
 
 /**
  * Assigns the nodes of these refs to payments in followed blocks, if a node was minted to the wallet that paid and in the tier that was paid for. All
- * others stay nodes without a payment.
+ * other nodes stay without a payment.
  */
 export async function adoptNodes(sql: Sql, refs: readonly Hash[]): Promise<AdoptedPayment> {
   if (refs.length === 0) return { surprises: [], toConfirm: [], others: [] }
@@ -238,8 +238,8 @@ export async function adoptNodes(sql: Sql, refs: readonly Hash[]): Promise<Adopt
 }
 
 /**
- * The tier is that of the verdict, which came before we followed the mint; without one, the tier with that price, now or before. A transfer that was
- * judged to buy nothing buys no node, unless the ledger was lost since, and with it a release by hand.
+ * Compares tiers. The paid one is that of the verdict, which came before we followed the mint; without a verdict, the tier with that price, now or
+ * earlier. A transfer judged to buy nothing buys no node, unless the ledger, and with it a release by hand, was lost since.
  */
 async function readNodesOfPayments(sql: Sql, refs: readonly Hash[]): Promise<NodeOfPayment[]> {
   return await sql<NodeOfPayment[]>`
@@ -265,7 +265,7 @@ async function readNodesOfPayments(sql: Sql, refs: readonly Hash[]): Promise<Nod
     WHERE n.ref = ANY(${[...refs]}) ORDER BY n.node_id`
 }
 
-/** The payments that the audit log does not mention. */
+/** The nodes whose payments the audit log has not yet reported. */
 async function neverTold(sql: Sql, nodes: readonly NodeOfPayment[]): Promise<NodeOfPayment[]> {
   if (nodes.length === 0) return []
   const refs = nodes.map(({ ref }) => ref)
@@ -275,7 +275,7 @@ async function neverTold(sql: Sql, nodes: readonly NodeOfPayment[]): Promise<Nod
 }
 
 /**
- * Marks payments as minted. The tier is the verdict's. If the payment had none yet (the mint came first, as in a rebuild), it is the version of the
+ * Marks payments as minted, with the verdict's tier. If there was no verdict yet (the mint came first, as in a rebuild), with the version of the
  * node's tier that was in force.
  */
 async function markMinted(sql: Sql, minted: readonly NodeOfPayment[]): Promise<MintSurprise[]> {
@@ -300,7 +300,7 @@ async function markMinted(sql: Sql, minted: readonly NodeOfPayment[]): Promise<M
   return moved.filter((row) => ['held', 'refunded', 'dismissed', 'ignored'].includes(row.before))
 }
 
-/** The refs that belong to a node. For hundreds of them this takes a small part of the time of the statements that look at each node. */
+/** The refs that belong to a node. For hundreds of refs it is much faster than the statements that examine each node. */
 export async function readRefsOfNodes(sql: Sql, refs: readonly Hash[]): Promise<Hash[]> {
   if (refs.length === 0) return []
   const rows = await sql<
@@ -309,14 +309,14 @@ export async function readRefsOfNodes(sql: Sql, refs: readonly Hash[]): Promise<
   return rows.map(({ ref }) => ref)
 }
 
-/** Frees the payments of an intent that was mined without minting them; a later one mints them. */
+/** Releases the payments of an intent that was mined without minting them, for a later one to mint. */
 export async function releaseUnminted(sql: Sql, outboxIds: readonly number[]): Promise<void> {
   if (outboxIds.length === 0) return
   await move(sql, 'lapseMint', { where: sql`p.outbox_id = ANY(${[...outboxIds]})` })
 }
 
 /**
- * Frees the payments that wait for an intent of another account than the present minter, because its key was replaced and we no longer send its
+ * Releases the payments that wait for an intent of an account other than the present minter. Its key was replaced, so we no longer send its
  * transactions. @returns their refs.
  */
 export async function releaseFromFormer(sql: Sql, minter: Address): Promise<Hash[]> {
@@ -326,7 +326,7 @@ export async function releaseFromFormer(sql: Sql, minter: Address): Promise<Hash
   return rows.map((row) => row.ref)
 }
 
-/** Holds payments whose ref belongs to another node. @returns their refs, without those already held for it. */
+/** Holds payments whose ref another node uses. @returns their refs, without those already held for it. */
 export async function holdRefsTaken(sql: Sql, refs: readonly Hash[]): Promise<Hash[]> {
   if (refs.length === 0) return []
   const taken = sql`p.ref = ANY(${[...refs]}) AND p.from_address IS NOT NULL AND p.succeeded AND p.reason IS DISTINCT FROM 'mintedElsewhere'
@@ -336,7 +336,7 @@ export async function holdRefsTaken(sql: Sql, refs: readonly Hash[]): Promise<Ha
   return rows.map(({ ref }) => ref)
 }
 
-/** Holds payments whose order the contract skipped: because the wallet was full, or for a reason that no later order would solve. */
+/** Holds payments whose order the contract skipped: the wallet was full, or for a reason that no later order would change. */
 export async function holdSkipped(sql: Sql, refs: readonly Hash[], reason: ReasonAfter<'skipMint'>): Promise<void> {
   if (refs.length === 0) return
   const evidence = { rule: reason, by: 'contract' }
@@ -345,7 +345,7 @@ export async function holdSkipped(sql: Sql, refs: readonly Hash[], reason: Reaso
 
 /**
  * Rewinds payments to a height: those above it are orphaned. Those below whose node was minted above return to the state of their last verdict, and
- * go on if it accepted them. A mint is no verdict, because its payer may have lacked the right to mint. Runs before the rewind of nodes and outbox.
+ * continue if it accepted them. A mint is no verdict, because its payer may have had no right to it. Runs before the rewind of nodes and outbox.
  * @returns the number of orphaned ones.
  */
 export async function rewindPayments(sql: Sql, height: number): Promise<number> {
@@ -380,7 +380,7 @@ export async function rewindPayments(sql: Sql, height: number): Promise<number> 
   return orphaned
 }
 
-/** The refs that belong to payments, including attributed ones, even while they are a residue in no block. */
+/** The refs that belong to payments, including attributed ones, even if these are at present a residue in no block. */
 export async function readPaymentRefs(sql: Sql, refs: readonly Hash[]): Promise<Hash[]> {
   const rows = await sql<{ ref: Hash }[]>`
     SELECT ref FROM payments WHERE ref = ANY(${[...refs]})

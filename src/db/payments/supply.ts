@@ -1,5 +1,5 @@
-// The places of a tier with a supply: what is sold, what undecided payments reserve, and who waits for a place. To count them and fill one, hold the
-// tier's lock, taken after the wallets' locks. It counts from the sizes of cohorts and from payments in flight, so the cost does not grow with the
+// The places of a tier with a supply: what is sold, what undecided payments reserve, and who waits for a place. Hold the tier's lock while you count
+// places and take one; take it after the wallets' locks. We count the sizes of cohorts and the payments in flight, so the cost does not grow with the
 // ledger.
 import { PLACE_RESERVED_SEC } from '../../domain/payment.ts'
 import { selectTier, type TierVersion } from '../../domain/tiers.ts'
@@ -25,7 +25,7 @@ export interface TierSales {
 
 /**
  * SQL: nodes and payments in flight of each tier. An expelled node keeps its place until its payment is refunded. A payment about to be refunded
- * keeps it if a mint was signed for it, because that may still be executed.
+ * keeps its place if a mint was signed for it, because that mint may still be executed.
  */
 export const SALES = `SELECT tier_no, sum(nodes)::int AS nodes, sum(under_way)::int AS under_way FROM (
     SELECT tier_no, size AS nodes, 0 AS under_way FROM cohorts
@@ -43,7 +43,7 @@ export async function readSold(sql: Sql): Promise<Map<number, number>> {
   return new Map(rows.map(({ tierNo, sold }) => [tierNo, sold]))
 }
 
-/** Serialises the taking of places across instances, until the transaction ends. Without `wait` it throws if one lock is not free. */
+/** Serialises the taking of places across instances, until the transaction ends. Without `wait` it throws if one of the locks is taken. */
 export async function lockTiers(sql: Sql, tierNos: readonly number[], { wait }: { wait: boolean }): Promise<void> {
   if (tierNos.length === 0) return
   const taken = sql.unsafe(wait ? 'pg_advisory_xact_lock(8, n) IS NOT NULL' : 'pg_try_advisory_xact_lock(8, n)')
@@ -52,7 +52,7 @@ export async function lockTiers(sql: Sql, tierNos: readonly number[], { wait }: 
   if (!row?.free) throw new Error('another session takes places of one of these tiers just now')
 }
 
-/** The supply of each of these tiers that has one now. Read under the tier's lock, it holds until the transaction ends. */
+/** The supply of each of these tiers that has one now. If read under the tier's lock, it cannot change until the transaction ends. */
 export async function readSupplies(sql: Sql, tierNos: readonly number[]): Promise<Map<number, number>> {
   if (tierNos.length === 0) return new Map()
   const rows = await sql<{ tierNo: number; supply: number }[]>`
@@ -61,8 +61,8 @@ export async function readSupplies(sql: Sql, tierNos: readonly number[]): Promis
 }
 
 /**
- * Counts the places of tiers. `onContract`: the contract's nodes of a tier at the followed block, which count if the ledger has fewer. A payment
- * whose block is older than `reservedSince` no longer reserves a place.
+ * Counts the places of tiers. `onContract`: the contract's node count of a tier at the followed block, which we use if the ledger has fewer. A
+ * payment whose block is older than `reservedSince` no longer reserves a place.
  */
 export async function readTierSales(
   sql: Sql,
@@ -91,7 +91,7 @@ export async function readTierSales(
   )
 }
 
-/** What a tier has sold as the ledger knows it, and how many undecided payments reserve a place. The caller holds the tier's lock. */
+/** What a tier has sold according to the ledger, and how many undecided payments reserve a place. The caller holds the tier's lock. */
 export async function countSales(sql: Sql, tierNo: number): Promise<{ sold: number; reserved: number }> {
   const since = ((await readCursor(sql))?.time ?? 0) - PLACE_RESERVED_SEC
   const sales = await readTierSales(sql, new Map([[tierNo, 0]]), await readTierVersions(sql), since)
@@ -99,12 +99,12 @@ export async function countSales(sql: Sql, tierNo: number): Promise<{ sold: numb
   return { sold, reserved: reservedBy.length }
 }
 
-/** How long a payment that came too late may still get a place that becomes free, seconds of block time. */
+/** How long a payment that came too late may still get a freed place, seconds of block time. */
 const WAITS_FOR_PLACE_SEC = 86_400
 
 /**
  * True for a payment `p`, held as `soldOut` in a tier `t`, that gets a free place automatically: one that the operator released, or a recent one
- * without a decision by hand and without a transfer back to its payer.
+ * without a decision by hand or a transfer back to its payer.
  */
 export function waitsForPlace(sql: Sql, { tierNos, now }: { tierNos: readonly number[]; now: number }): Fragment {
   return sql`t.tier_no = ANY(${[...tierNos]}::int[]) AND CASE

@@ -1,11 +1,11 @@
-// Traces: how many blocks all instances have traced on a day, and the residues that we trace again.
+// Traces: how many blocks all instances have traced in a day, and the residues that we trace again.
 import type { Block } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { jsonRows, type Sql } from '../core/sql.ts'
 import { explainResidue } from './inner.ts'
 import { decidedByHand } from './recheck.ts'
 
-/** Takes one trace out of the day's budget. @returns false if it is used up, and counts that. */
+/** Takes one trace from the day's budget. @returns false if that is used up, and counts the attempt. */
 export async function takeTrace(sql: Sql, perDay: number): Promise<boolean> {
   const taken = await sql`
     INSERT INTO trace_days AS t (day, traced) VALUES (current_date, 1)
@@ -32,13 +32,13 @@ export interface TraceableResidue {
   block: Pick<Block, 'number' | 'hash' | 'time'>
 }
 
-/** The operator's decision about a residue `p` that arrived. */
+/** SQL: the operator has decided about a residue `p` that arrived. */
 const isDecided = (sql: Sql) => sql`(p.state <> 'held' OR p.reason <> 'unattributed' OR ${decidedByHand(sql)})`
 
 /**
- * Single-block residues that are due for a trace: undecided ones first, and those never tried. A decided one is never due again once a trace has
- * shown its parts. After each try the pause doubles, from a minute to a day, so we soon notice a provider that can trace again, and residues that no
- * trace explains use little of the budget.
+ * Single-block residues that are due for a trace: undecided ones first, and those never tried. A decided one is no longer due once a trace has shown
+ * its parts. After each try the pause doubles, from a minute to a day, so we soon notice a provider that can trace again, yet residues that no trace
+ * explains use little of the budget.
  */
 export async function readResiduesToTrace(sql: Sql, limit: number): Promise<TraceableResidue[]> {
   const rows = await sql<(Omit<TraceableResidue, 'block'> & { number: number; hash: Hash; time: number })[]>`
@@ -58,14 +58,14 @@ export async function readResiduesToTrace(sql: Sql, limit: number): Promise<Trac
   return rows.map(({ number, hash, time, ...row }) => ({ ...row, block: { number, hash, time } }))
 }
 
-/** An undecided residue that rests on what providers say, or is wide. It covers the blocks from `fromBlock` on. */
+/** An undecided residue that rests on what providers report, or is wide. It covers the blocks from `fromBlock` on. */
 export interface ToldResidue extends TraceableResidue {
   fromBlock: number
-  /** It covers several blocks, because no provider had the states between, and no part was taken out of it. */
+  /** It covers several blocks, because no provider had the states between, and no part has been taken out of it. */
   isWide: boolean
 }
 
-/** Those of these residues that are due for a comparison with proofs. */
+/** Such residues that are due for a comparison with proofs. */
 export async function readToldResidues(sql: Sql, limit: number): Promise<ToldResidue[]> {
   const rows = await sql<(Omit<ToldResidue, 'block'> & { number: number; hash: Hash; time: number })[]>`
     SELECT r.ref, r.wallet, r.wei AS "residueWei", false AS decided, r.from_block AS "fromBlock",
@@ -90,7 +90,7 @@ export async function proveResidueNow(sql: Sql, ref: Hash, isWide: boolean): Pro
     ON CONFLICT (ref) DO UPDATE SET prove_at = excluded.prove_at, is_wide = excluded.is_wide`
 }
 
-/** Schedules the next comparison, in this many seconds; null once it is proven. */
+/** Schedules the next comparison, in this many seconds; never if null, because it is proven. */
 export async function proveResidueIn(sql: Sql, ref: Hash, seconds: number | null): Promise<void> {
   await sql`UPDATE residue_traces SET prove_at = now() + ${seconds} * interval '1 second' WHERE ref = ${ref}`
 }
@@ -102,7 +102,7 @@ export async function noteResidueTrace(sql: Sql, ref: Hash): Promise<void> {
     ON CONFLICT (ref) DO UPDATE SET tries = t.tries + 1, tried_at = now()`
 }
 
-/** A transfer of a trace as a residue records it. */
+/** A transfer from a trace, as a residue records it. */
 export interface ShownTransfer {
   txHash: Hash
   direction: 'in' | 'out'
@@ -111,14 +111,14 @@ export interface ShownTransfer {
   valueWei: string
 }
 
-/** Records on a residue that stays what a trace shows of it. */
+/** Records what a trace shows on a residue that remains. */
 export async function noteShown(sql: Sql, ref: Hash, shown: readonly ShownTransfer[]): Promise<void> {
   await sql`
     INSERT INTO residue_traces (ref, shown) VALUES (${ref}, ${jsonRows(shown)}::text::jsonb)
     ON CONFLICT (ref) DO UPDATE SET shown = excluded.shown`
 }
 
-/** Locks a residue. False if it has changed: decided, attributed in part, or no longer in a block. */
+/** Locks a residue. False if it has changed: decided, partly attributed, or no longer in a block. */
 export async function lockResidue(sql: Sql, { ref, residueWei, decided, block }: TraceableResidue): Promise<boolean> {
   const locked =
     residueWei > 0n
@@ -130,7 +130,7 @@ export async function lockResidue(sql: Sql, { ref, residueWei, decided, block }:
   return locked.count > 0
 }
 
-/** Takes a residue out of the books, because the transfers that it consisted of are in them. It must be locked and undecided. */
+/** Takes a residue out of the books, because its transfers are now booked one by one. It must be locked and undecided. */
 export async function replaceResidue(sql: Sql, { ref, residueWei }: TraceableResidue): Promise<void> {
   const gone =
     residueWei > 0n

@@ -1,5 +1,5 @@
-// The payments wallets: each one's balance by the ledger, which triggers maintain, so that a read costs the same in a large ledger, and the residues
-// that the balance check found.
+// The payments wallets: the balance of each according to the ledger, and the residues that the balance check found. Triggers maintain the balances,
+// so a read costs the same in a large ledger.
 import type { Proof } from '../../domain/observed.ts'
 import type { Evidence } from '../../domain/payment.ts'
 import type { Address, Hash, Wei } from '../../domain/units.ts'
@@ -7,25 +7,25 @@ import type { Fragment, Sql } from '../core/sql.ts'
 import { applyAttributions } from './attributions.ts'
 import { enter } from './moves.ts'
 
-/** A wallet's expected balance at a followed block, read in one query with that block. */
+/** A wallet's expected balance at a followed block, both from one query. */
 export interface WalletBalance {
   cursor: { number: number; hash: Hash }
   wallet: Address
-  /** The first block that we read for it, and the last one; null while it is open. */
+  /** The first block that we read for it, and the last; that is null while the wallet is open. */
   watchedFrom: number
   closedBlock: number | null
   inWei: Wei
   outWei: Wei
-  /** The block at which the balance begins; null before we could read a first balance, and after a reorganisation took that block out. */
+  /** The block at which the balance begins. Null before we could read a first balance, or if a reorganisation took that block out. */
   base: { block: number; wei: bigint } | null
-  /** The last block at which it agreed with the chain, and what backs the balance there. */
+  /** The last block at which the balance agreed with the chain, and what backs it there. */
   auditedBlock: number | null
   auditedProof: Proof | null
 }
 
 /**
- * Reads the balances of all wallets that are open at the followed block, or were not checked up to their closing, in the order of entry. Empty before
- * the first block is stored.
+ * Reads the balances of all wallets that are open at the followed block, or not yet checked up to their closing, in order of entry. Empty before the
+ * first block is stored.
  */
 export async function readOpenWalletBalances(sql: Sql): Promise<WalletBalance[]> {
   return readSome(
@@ -67,7 +67,7 @@ async function readSome(sql: Sql, where: Fragment): Promise<WalletBalance[]> {
   }))
 }
 
-/** True if the balance of every wallet that we read at a block has been checked up to it, so what arrived by inner calls is known. */
+/** True if every wallet that we read at a block has been checked up to it, so we know what arrived by inner calls. */
 export async function isBalanceChecked(sql: Sql, block: number): Promise<boolean> {
   const [row] = await sql<{ checked: boolean }[]>`
     SELECT NOT EXISTS (SELECT FROM wallet_books b JOIN payment_wallets w USING (wallet)
@@ -76,7 +76,7 @@ export async function isBalanceChecked(sql: Sql, block: number): Promise<boolean
   return row?.checked ?? false
 }
 
-/** True if a held residue covers a block. What a contract paid in it may be part of that residue. */
+/** True if a held residue covers a block. A contract's payment in it may be part of that residue. */
 export async function isInResidue(sql: Sql, block: number): Promise<boolean> {
   const [row] = await sql<{ covered: boolean }[]>`
     SELECT EXISTS (SELECT FROM payments p JOIN payment_verdicts v ON v.payment_id = p.id
@@ -86,7 +86,7 @@ export async function isInResidue(sql: Sql, block: number): Promise<boolean> {
   return row?.covered ?? false
 }
 
-/** Begins a wallet's balance at a block. `wei` is its balance there less the ledger's sum by then; it may be negative. */
+/** Sets a wallet's opening balance at a block: `wei` is its balance on chain minus what the ledger has booked by then. It may be negative. */
 export async function writeBaseBalance(
   sql: Sql,
   wallet: Address,
@@ -98,15 +98,15 @@ export async function writeBaseBalance(
     WHERE wallet = ${wallet}`
 }
 
-/** Notes the last block at which a wallet's balance agrees with the chain. */
+/** Notes the last block at which a wallet's balance agreed with the chain. */
 export async function writeCheckedBlock(sql: Sql, wallet: Address, block: number, proof: Proof): Promise<void> {
   await sql`
     UPDATE wallet_books SET audited_block = ${block}, audited_proof = ${proof} WHERE wallet = ${wallet} AND audited_block <> ${block}`
 }
 
 /**
- * Marks a wallet to be checked again from the start of its balance. `proven` is its true balance after a block for which a provider had said
- * otherwise. If the balance starts there, it starts with `proven`.
+ * Marks a wallet to be checked again from the start of its balance. `proven` is the true balance after a block for which a provider had reported
+ * another. If the balance starts at that block, it starts with `proven`.
  */
 export async function checkAgain(
   sql: Sql,
@@ -122,7 +122,7 @@ export async function checkAgain(
     WHERE wallet = ${wallet} AND base_block = ${proven.block}`
 }
 
-/** Inflows less outflows, fees included, of a wallet in the blocks after `block` up to `upTo`: the cost grows with the number of rows. */
+/** Inflows minus outflows (fees included) of a wallet in the blocks after `block` up to `upTo`. The cost grows with the number of rows. */
 export async function netFlow(
   sql: Sql,
   wallet: Address,
@@ -133,7 +133,7 @@ export async function netFlow(
   return row?.wei ?? 0n
 }
 
-/** The SQL of that sum. `blocks` is a condition on the column block_number. */
+/** SQL for that sum. `blocks` is a condition on the column block_number. */
 export const flow = (sql: Sql, wallet: Address, blocks: Fragment) => sql`(
   (SELECT coalesce(sum(value_wei), 0) FROM payments WHERE ${blocks} AND succeeded AND wallet = ${wallet})
   + (SELECT coalesce(sum(d.value_wei), 0) FROM dust d JOIN payment_wallets w ON w.id = d.wallet_id
@@ -149,13 +149,13 @@ export interface Residue {
   blockHash: Hash
   blockTime: number
   evidence: Evidence
-  /** The first block in which it may have arisen; `blockNumber` is the last. */
+  /** The first block in which the value may have moved; `blockNumber` is the last. */
   fromBlock: number
 }
 
 /**
- * Files value that arrived, as a payment without a payer, held for the operator. If one was released, reorganised out and filed again, it continues
- * once it has its payer (attributions.ts), and not before. @returns false if it was filed already.
+ * Files value that arrived, as a payment without a payer, held for the operator. If such a payment was released, reorganised out and filed again, it
+ * continues only once it has its payer (attributions.ts). @returns false if it was filed already.
  */
 export async function insertResidue(sql: Sql, residue: Residue): Promise<boolean> {
   const { ref, wallet, valueWei, blockNumber, blockHash, blockTime, evidence } = residue
@@ -179,8 +179,8 @@ export async function insertResidueOutflow(sql: Sql, residue: Residue): Promise<
 }
 
 /**
- * The next block, from `from` on, with a residue, or with an attributed part of one; null if there is none. A residue may cover several blocks, up to
- * this one, so a ledger that is checked at it finds the same.
+ * The next block, from `from` on, with a residue or an attributed part of one; null if there is none. A residue may cover several blocks and ends at
+ * this one, so a ledger that is checked at this block finds the same residue.
  */
 export async function readNextResidueBlock(sql: Sql, from: number): Promise<number | null> {
   const [row] = await sql<{ block: number | null }[]>`
@@ -191,12 +191,12 @@ export async function readNextResidueBlock(sql: Sql, from: number): Promise<numb
   return row?.block ?? null
 }
 
-/** Makes the balances start as those of a new ledger do. Their rows must be gone already. */
+/** Resets the balances to those of a new ledger. Their rows must be gone already. */
 export async function forgetWalletBalances(sql: Sql): Promise<void> {
   await sql`UPDATE wallet_books SET base_block = NULL, base_wei = NULL, audited_block = NULL, audited_proof = NULL`
 }
 
-/** Rewinds the balances to a height. The sums follow their rows; a balance that started above it starts again. */
+/** Rewinds the balances to a height. The sums follow their rows; a balance that began above the height begins again. */
 export async function rewindWalletBalances(sql: Sql, height: number): Promise<void> {
   await sql`
     UPDATE wallet_books SET audited_block = least(audited_block, ${height}) WHERE base_block <= ${height}`
