@@ -1,4 +1,5 @@
-// Reads a wallet that is about to buy: the nodes and payments that count, and what would make a person review its payment. Nothing here writes.
+// Reads what decides about a wallet that is about to buy: the nodes and payments that count, and what would send its payment to review. Nothing here
+// writes.
 import type { WaitingPayment } from '../../domain/payers/can-buy.ts'
 import type { Listed } from '../../domain/payment.ts'
 import type { TierVersion } from '../../domain/tiers.ts'
@@ -24,7 +25,7 @@ export interface BuyerStanding {
   listed: Listed | null
 }
 
-/** Reads it, using only indexes on the wallet. */
+/** Reads the standing of a wallet, using only indexes on the wallet. */
 export async function readBuyerStanding(sql: Sql, wallet: Address, tier: ListedTier): Promise<BuyerStanding> {
   const [use, listed, waiting, denied, [shown]] = await Promise.all([
     readWalletUse(sql, wallet, tier.tierNo),
@@ -43,7 +44,7 @@ async function readListed(sql: Sql, wallet: Address, { tierNo, allowlist: root }
   return { root, allocation: allocations.get(`${root} ${wallet}`) ?? 0, used }
 }
 
-/** The wallet's payments that are not judged yet, or wait for room in it. They come before a new one. */
+/** The wallet's payments that are not judged yet, or wait for room in it. They go before a new one. */
 async function readWaiting(sql: Sql, wallet: Address): Promise<WaitingPayment[]> {
   return await sql<WaitingPayment[]>`
     SELECT p.value_wei AS "valueWei", p.block_number AS "blockNumber",

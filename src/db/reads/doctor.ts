@@ -1,4 +1,4 @@
-// The doctor's readings of the ledger: the last runs, waiting work, recent failures. Only reads, a few rows each.
+// What `doctor` reads of the ledger: the last runs, waiting work, recent failures. Reads only, a few rows each.
 import type { PassTimes } from '../../domain/health.ts'
 import type { Address } from '../../domain/units.ts'
 import { actsOf } from '../../domain/webhooks/kinds.ts'
@@ -10,7 +10,7 @@ import { isOdd } from '../nodes/cohorts.ts'
 export interface PassRun extends PassTimes {
   name: string
   secondsAgo: number
-  /** What stopped the last run that has ended; null if nothing did. */
+  /** The error of the last finished run; null if there was none. */
   error: string | null
 }
 
@@ -28,18 +28,18 @@ export async function readHeldReasons(sql: Sql): Promise<{ reason: string; payme
 }
 
 export interface RecentTrouble {
-  /** Our transactions of the last day. */
+  /** Our transactions of the last day that reverted. */
   reverted: number
   pending: number
   /** Null if none is pending. */
   oldestPendingSec: number | null
   /** Cooldowns of signers in the last quarter of an hour. */
   cooldowns: number
-  /** Senders whose transactions providers refuse for lack of funds. */
+  /** Senders whose transactions providers reject for lack of funds. */
   unfunded: Address[]
 }
 
-/** Recent failures of our transactions. Leaves out pending ones of a key that is no longer among `signers`; null includes all keys. */
+/** Recent failures of our transactions. Leaves out pending ones of a key that is no longer in `signers`; null includes all keys. */
 export async function readRecentTrouble(sql: Sql, signers: readonly Address[] | null): Promise<RecentTrouble> {
   const ours = signers ? sql`AND sender = ANY(${[...signers]})` : sql``
   const [row] = await sql<RecentTrouble[]>`
@@ -57,7 +57,7 @@ export async function readRecentTrouble(sql: Sql, signers: readonly Address[] | 
 /** The most items of one kind that we name. */
 const NAMED_MAX = 20
 
-/** Signs of a stolen key, newest first: foreign transactions of a week, and refs taken while their payments are undecided. */
+/** Signs of a stolen key, newest first: foreign transactions of the last week, and refs used by other nodes while their payments are undecided. */
 export async function readThefts(sql: Sql): Promise<{ foreign: string[]; refs: string[] }> {
   const foreign = await sql<{ subject: string }[]>`
     SELECT coalesce(subject, 'reported as restored') AS subject FROM audit
@@ -78,7 +78,7 @@ export async function readUnproven(sql: Sql): Promise<string[]> {
   return rows.map(({ txHash }) => txHash)
 }
 
-/** Ids of residues of exactly what a failed transaction of their block would have brought, and the first such block; null if there is none. */
+/** Ids of residues whose value is exactly that of a failed transaction in their block, and the first such block; null if there is none. */
 export async function readFailedResidues(sql: Sql): Promise<{ ids: number[]; fromBlock: number } | null> {
   const rows = await sql<{ id: number; block: number }[]>`
     SELECT id, block_number AS block FROM payments r WHERE state = 'held' AND reason = 'unattributed' AND EXISTS (
@@ -93,7 +93,7 @@ export async function readFailedResidues(sql: Sql): Promise<{ ids: number[]; fro
 export interface UnusualCohort {
   cohort: number
   intervalSec: number
-  /** The contract's owner does not explain it either, so it takes no mints, and is not credited. */
+  /** The contract's owner does not explain it either, so it takes no mints and is not credited. */
   odd: boolean
 }
 

@@ -1,12 +1,12 @@
 // The exports: one statement each, with its columns as text in the order of the file. A database cursor reads it, so a million rows need no more
-// memory here than a thousand. Rows come in the order of their own key, from an index.
+// memory here than a thousand. An index supplies the rows in key order.
 import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 import { assuranceOf } from '../payments/assurance.ts'
 import { COMMISSIONS } from './commissions.ts'
 import { NODE_FIELDS, NODE_TABLES } from './public-api.ts'
 
-/** Rows per fetch: about 200 KB. */
+/** Rows per fetch, about 200 KB. */
 const FETCH = 1_000
 
 /** Blocks after `after` up to `upTo`; null for the whole ledger. */
@@ -34,7 +34,7 @@ const columns = (...names: readonly string[]) => names.flatMap((part) => part.sp
 const between = (sql: Sql, column: string, blocks: Blocks | null) =>
   blocks ? sql`${sql(column)} > ${blocks.after} AND ${sql(column)} <= ${blocks.upTo}` : sql`true`
 
-/** Every payment that is in a block, in any state. `soldWei` is the value of the minted ones. */
+/** Every payment in a block, in any state. `soldWei` is the value of the minted ones. */
 const payments: ExportForm = {
   columns: columns(
     'id txHash ref from valueWei state reason tierId tierVersion nodeId mintTxHash refundTxHash',
@@ -54,7 +54,7 @@ const payments: ExportForm = {
 
 const { nodeId, owner, tierId, priceWei, paymentTxHash, ...shown } = NODE_FIELDS
 const { creditedWei, withdrawnWei, balanceWei, mintTxHash, mintedAt, nextCreditAt } = shown
-/** Columns of a node, by the fields of its page. An expelled one is in cohort 0. */
+/** A node's columns, by the fields of its page. An expelled node is in cohort 0. */
 const NODE_COLUMNS = {
   nodeId,
   owner,
@@ -86,7 +86,7 @@ const credit = (
 ) => sql`r.round::text, t.cohort::text, n.node_id::text, n.owner, t.tier_id, iso(to_timestamp(t.due)),
   t.amount_wei::text, r.tx_hash, r.block_number::text, iso(r.created_at), t.proof`
 
-/** Every credit of every node: a turn of its cohort after its mint. Those of expelled nodes come last. The owner is the present one. */
+/** Every credit of every node: each turn of its cohort after its mint. Those of expelled nodes come last. The owner is the present one. */
 const credits: ExportForm = {
   columns: columns('distributionId cohort nodeId owner tierId dueAt amountWei txHash blockNumber createdAt assurance'),
   totals: [{ name: 'amountWei', column: 'amountWei' }],
@@ -99,7 +99,7 @@ const credits: ExportForm = {
     WHERE ${between(sql, 'r.block_number', blocks)})`,
 }
 
-/** Every withdrawal, failed ones included; the total is the value that moved. */
+/** Every withdrawal, including failed ones. The total is the value that moved. */
 const withdrawals: ExportForm = {
   columns: columns('id nodeId status amountWei withdrawnTotalWei toAddress txHash blockNumber createdAt'),
   totals: [{ name: 'amountWei', column: 'amountWei', only: { column: 'status', is: 'sent' } }],
@@ -176,8 +176,8 @@ export type ExportKind = keyof typeof EXPORT_FORMS
 export const EXPORT_KINDS = Object.keys(EXPORT_FORMS) as ExportKind[]
 
 /**
- * Credits and withdrawals of a wallet. A credit belongs to the node's owner after the round's block, a withdrawal to its owner at that time. With the
- * price of that hour, if known. We multiply ether and do not divide, because a quotient is rounded after 16 digits.
+ * Credits and withdrawals of a wallet, with the price of their hour, if known. A credit belongs to the node's owner after the round's block, a
+ * withdrawal to its owner at that moment. We multiply ether instead of dividing wei, because a quotient is rounded after 16 digits.
  */
 export const ownerForm = (owner: Address): ExportForm => ({
   columns: columns(
@@ -222,7 +222,7 @@ export async function openRows(
   blocks: Blocks | null,
 ): Promise<() => Promise<readonly (string | null)[][]>> {
   const cursor = sql(`export_${name}`)
-  // An export may take long. We lift the limit only here.
+  // An export may take long. This is the only place where we lift the limit.
   await sql`SET LOCAL statement_timeout = 0`
   await sql`DECLARE ${cursor} NO SCROLL CURSOR FOR ${form.select(sql, blocks)}`
   return async () =>

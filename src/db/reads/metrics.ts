@@ -1,5 +1,5 @@
-// The metrics page's readings of the ledger: small tables, kept totals and partial indexes only, so a scrape costs the same whatever the size of the
-// ledger. Nothing here writes. Times are unix seconds by the database's clock.
+// What the metrics page reads of the ledger. It uses only small tables, stored totals and partial indexes, so a scrape costs the same whatever the
+// size of the ledger. Nothing here writes. Times are unix seconds by the database's clock.
 import { actsOf } from '../../domain/webhooks/kinds.ts'
 import { STUCK } from '../blocks/stuck.ts'
 import { actionIn } from '../core/audit.ts'
@@ -9,7 +9,7 @@ import { DUE_AND_SCHEDULED, UNBACKED } from '../nodes/cohorts.ts'
 import { LOST_ROLES, NOT_SIGNING } from '../sends/signers.ts'
 import { TIERS_NOW } from './public-api.ts'
 
-/** The most that we count row by row, because a flood of dust must not slow scrapes down. */
+/** How many rows we count one by one at most, because a flood of dust must not slow scrapes down. */
 const COUNT_MAX = 10_000
 
 export interface LedgerFigures {
@@ -26,7 +26,7 @@ export interface LedgerFigures {
   open: Record<string, number> | null
   held: Record<string, number> | null
   oldestHeldTime: number | null
-  /** Transfers that are no sale, to all payments wallets: dust, and those of zero value. */
+  /** Transfers that buy nothing, to all payments wallets: dust, and those of zero value. */
   junk: { dust: number; zero: number }
   /** Today's traces of blocks. */
   traces: { asked: number; failed: number; unbudgeted: number }
@@ -34,10 +34,10 @@ export interface LedgerFigures {
   scheduledNodes: number
   /** By signer account's address: signed transactions that are in no followed block. */
   outbox: { sender: string; pending: number; attempts: number; since: number }[]
-  /** `outcome` of the reconciler's last comparison; null before the first. */
+  /** The number of differences in the reconciler's last comparison; null before the first. */
   drift: number | null
   halted: string | null
-  /** Whether one block stops the passes again and again. */
+  /** Whether one block repeatedly stops the passes. */
   stuck: boolean
   paused: boolean
   /** The last finding of the funds watch, by role. */
@@ -53,20 +53,20 @@ export interface LedgerFigures {
   } | null
   /** Tiers on sale that have a supply, or a cap on the contract; null if there are none. */
   tiers: { id: string; state: string; sold: number; supply: number | null; cap: number | null }[] | null
-  /** Nodes in a cohort, without payment and grant. */
+  /** Nodes in a cohort that have neither a payment nor a grant. */
   unpaidNodes: number
-  /** Foreign uses of our keys, followed within a day. */
+  /** Foreign uses of our keys that we followed within the last day. */
   foreignTransactions: number
-  /** Payments whose ref another wallet's node has taken, found within a day. */
+  /** Payments whose ref another wallet's node uses, found within the last day. */
   refsTaken: number
-  /** Answers of providers that we refused within a day: headers that do not recompute, and guards. */
+  /** Answers of providers that we rejected within the last day: headers that do not recompute, and guards. */
   refusedAnswers: number
   paidExpulsions: number
-  /** Refunds that contradict the chain, found within a day. */
+  /** Refunds that contradict the chain, found within the last day. */
   refundAlarms: number
   /** When the oldest refund in progress was prepared; null if there is none. */
   oldestRefundTime: number | null
-  /** Roles that the contract gave another account. */
+  /** Roles that the contract has given to another account. */
   lostRoles: string[]
   /** Roles whose signer did not sign at the last request. */
   notSigning: string[]
@@ -79,11 +79,11 @@ export interface LedgerFigures {
   webhooksDisabled: number
 }
 
-/** Rows of the audit log within a day. */
+/** Rows of the audit log from the last day. */
 const ofLastDay = (sql: Sql, actions: readonly string[]) =>
   sql`(SELECT count(*) FROM (SELECT FROM audit WHERE ${actionIn(sql, actions)} AND at > now() - interval '1 day' LIMIT ${COUNT_MAX}) a)`
 
-/** Reads all of it in one statement. */
+/** Reads all figures in one statement. */
 export async function readLedgerFigures(sql: Sql): Promise<LedgerFigures> {
   const [row] = await sql<LedgerFigures[]>`
     SELECT extract(epoch FROM clock_timestamp())::float8 AS now,

@@ -1,5 +1,5 @@
-// The public API's reads of the ledger: one statement per route. The database builds its JSON, which we pass on as text. Indexes answer every
-// statement, at a cost that does not grow with the ledger. Nothing here writes.
+// The public API's reads of the ledger, one statement per route. The database builds the JSON, which we pass on as text. Every statement uses
+// indexes, at a cost that does not grow with the ledger. Nothing here writes.
 import { PLACE_RESERVED_SEC } from '../../domain/payment.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { STUCK } from '../blocks/stuck.ts'
@@ -19,7 +19,7 @@ export const ENTRIES_MAX = 200
 export const NODE_TABLES =
   'nodes n LEFT JOIN cohorts c ON c.cohort = n.cohort LEFT JOIN payments p ON p.id = n.payment_id'
 
-/** The fields of a node, in display order. An expelled one is in no cohort, and gets no further credits. */
+/** The fields of a node, in display order. An expelled node is in no cohort and gets no further credits. */
 export const NODE_FIELDS = {
   id: 'n.id',
   nodeId: 'n.node_id::text',
@@ -32,7 +32,7 @@ export const NODE_FIELDS = {
   paymentTxHash: 'p.tx_hash',
   mintTxHash: 'n.mint_tx_hash',
   mintedAt: 'iso(n.minted_at)',
-  // If it was expelled, the time of the last round that it was in.
+  // For an expelled node, the time of its last round.
   lastCreditedAt: `CASE WHEN c.turn_count > n.turns_at_mint THEN iso(c.last_turn_at)
     WHEN n.cohort IS NULL THEN (SELECT iso(r.created_at) FROM expulsions e JOIN turns t ON t.cohort = e.cohort AND t.turn_no = e.turn_count
       JOIN rounds r USING (round) WHERE e.node_id = n.node_id AND e.turn_count > n.turns_at_mint) END`,
@@ -43,12 +43,12 @@ export const NODE_FIELDS = {
 const NODE_COLUMNS = Object.entries(NODE_FIELDS)
   .map(([name, field]) => `${field} AS "${name}"`)
   .join(', ')
-/** The same fields of a row that `NODE_COLUMNS` made. */
+/** The same fields, selected from a row with `NODE_COLUMNS`. */
 const SHOWN_NODE_COLUMNS = Object.keys(NODE_FIELDS)
   .map((name) => `"${name}"`)
   .join(', ')
 
-/** GET /api/stats: kept totals, so zeros on a fresh ledger. */
+/** GET /api/stats: stored totals, so zeros on a fresh ledger. */
 export async function readStats(sql: Sql): Promise<string> {
   return text(
     await sql`
@@ -62,8 +62,8 @@ export async function readStats(sql: Sql): Promise<string> {
 }
 
 /**
- * SQL: the latest version of every tier with what it has sold, the most that ledger and contract let it have, and the state of its sale by the
- * followed block's time. The contract's cap is only ever lowered.
+ * SQL: the latest version of every tier with what it has sold, the most that ledger and contract allow, and the state of its sale at the followed
+ * block's time. The contract's cap can only be lowered.
  */
 export const TIERS_NOW = `SELECT t.*, sold, cap, least(supply, cap) AS most,
     CASE WHEN cap <= coalesce(supply, cap) THEN 'contract' WHEN supply IS NOT NULL THEN 'operator' ELSE 'none' END AS "supplyBy",
@@ -101,7 +101,7 @@ export async function readNodesOf(sql: Sql, owner: Address): Promise<string> {
   )
 }
 
-/** The nodes that the payments of a transaction became, as a JSON array. */
+/** The nodes minted for a transaction's payments, as a JSON array. */
 export async function readNodesPaidIn(sql: Sql, txHash: Hash): Promise<string> {
   return text(
     await sql`
@@ -112,8 +112,8 @@ export async function readNodesPaidIn(sql: Sql, txHash: Hash): Promise<string> {
 }
 
 /**
- * The ledger's part of a node's page, in pieces, because the chain's part goes between them. The long ones stay the bytes we received. As text we
- * would decode them only to encode them again, and garbage collection of them took a quarter of the process's time.
+ * The ledger's part of a node's page, in pieces, because the chain's part goes between them. The long pieces stay bytes: as text we would decode them
+ * only to encode them again, and collecting that garbage took a quarter of the process's time.
  */
 export interface NodePage {
   /** JSON object of the node's fields. */
@@ -127,11 +127,13 @@ export interface NodePage {
   balanceWei: string
   creditedWei: string
   withdrawnWei: string
-  /** The followed block as of this very read; null before the first. */
+  /** The block followed at the time of this read; null before the first. */
   followedTo: number | null
 }
 
-/** A statement of a node's page. The expressions are its position among several, either id, and the number of entries. */
+/**
+ * The statement for one node's page. `nth` is its position among several; `id` (either kind) and `limit`, the number of entries, are SQL expressions.
+ */
 const nodePage = (nth: string, id: string, limit: string) => `
   WITH found AS (
     SELECT coalesce(n.cohort, left_it.cohort) AS in_cohort, n.turns_at_mint, left_it.turn_count AS turns_left,
@@ -156,12 +158,12 @@ const nodePage = (nth: string, id: string, limit: string) => `
   FROM found`
 
 /**
- * The numbers of pages for which we prepare a statement. Each page is a row of VALUES, so the database knows how many there are. A page among eight
- * takes half the time of a single one. Sixteen pages of 200 entries might look so expensive that the database compiles the statement each time.
+ * How many pages one prepared statement can read. Each page is a row of VALUES, so the database knows how many there are. A page among eight takes
+ * half the time of a single one. Sixteen pages of 200 entries might look so expensive that the database would compile the statement each time.
  */
 export const NODES_AT_ONCE = [8, 4, 2, 1] as const
 
-/** By their number. Made once, because the driver would otherwise assemble a statement from its many pieces at each request. */
+/** By the number of pages. Built once, because the driver would otherwise assemble the statement from its many pieces at each request. */
 const NODE_PAGES = new Map<number, string>(
   NODES_AT_ONCE.map((count) => {
     if (count === 1) return [count, nodePage('0', '$1::bigint', '$2')]
@@ -178,13 +180,13 @@ export interface AskedNode {
 }
 
 /**
- * GET /api/node/:id for several nodes, one of the numbers in `NODES_AT_ONCE`, in one statement and so as of one moment; in their order. Searches the
- * chain ids first, then the row ids. A node's credits are its cohort's turns after its mint. Null if neither id exists.
+ * GET /api/node/:id for several nodes, as many as `NODES_AT_ONCE` allows, in their order. One statement, so they all show the same moment. Searches
+ * the chain ids first, then the row ids. A node's credits are its cohort's turns after its mint. Null if neither id exists.
  */
 export async function readNodes(sql: Sql, asked: readonly AskedNode[]): Promise<(NodePage | null)[]> {
   const statement = NODE_PAGES.get(asked.length)
   if (statement === undefined) throw new RangeError(`no statement reads ${asked.length} nodes`)
-  // No node has an id above int8, for which the query would be a database error.
+  // No node has an id above int8, which in the query would be a database error.
   const given = asked.flatMap(({ id, limit }) => [id > INT8_MAX ? null : id.toString(), limit])
   const rows = await sql.unsafe(statement, given, { prepare: true }).raw()
   const pages = asked.map((): NodePage | null => null)
@@ -192,7 +194,7 @@ export async function readNodes(sql: Sql, asked: readonly AskedNode[]): Promise<
   return pages
 }
 
-/** The columns of `nodePage`, after the position of the page. */
+/** The columns of `nodePage` after the page's position. */
 function pageOf([, node, matchedBy, credits, withdrawals, ...more]: (Buffer | null)[]): NodePage {
   if (!node || !credits || !withdrawals) throw new Error('a node’s page lacks a part')
   const [nodeId = '', owner = '', balanceWei = '', creditedWei = '', withdrawnWei = '', followedTo = ''] = more.map(
@@ -212,15 +214,15 @@ function pageOf([, node, matchedBy, credits, withdrawals, ...more]: (Buffer | nu
   }
 }
 
-/** One of them. */
+/** Reads a single page. */
 export async function readNode(sql: Sql, id: bigint, limit: number): Promise<NodePage | null> {
   const [page = null] = await readNodes(sql, [{ id, limit }])
   return page
 }
 
 /**
- * Rounds per row of the statement. In one row, fifty make a text of a third of a megabyte. The database returns the memory for it to the system after
- * each statement, and allocating it again costs as much as the rest. In several rows it sends small pieces.
+ * Rounds per row of the result. Fifty rounds in one row make a text of a third of a megabyte. The database frees that memory after each statement,
+ * and allocating it again costs as much as the rest. With several rows it sends small pieces.
  */
 const ROUNDS_A_ROW = 8
 
@@ -233,12 +235,12 @@ export async function readDistributions(sql: Sql, limit: number): Promise<string
         SELECT * FROM (SELECT * FROM rounds WHERE node_count > 0 ORDER BY created_at DESC, round DESC LIMIT ${entriesMax(sql)}) newest
         ORDER BY created_at DESC, round DESC LIMIT ${limit}) r) shown
     GROUP BY nth / ${perRow} ORDER BY nth / ${perRow}`
-  // Removed from the result, as in `takeOnly`.
+  // Spliced out of the result, as in `takeOnly`.
   const texts = rows.splice(0).map(({ json }) => json)
   return `[${texts.join(',')}]`
 }
 
-/** GET /api/distributions/:id/turns: the turns of a round one by one, by cohort and time. Null if no such round credited nodes. */
+/** GET /api/distributions/:id/turns: a round's single turns, by cohort and time. Null if no such round credited nodes. */
 export async function readTurns(
   sql: Sql,
   { round, limit, offset }: { round: bigint; limit: number; offset: number },
@@ -263,18 +265,18 @@ export async function readTurns(
   return row?.json ?? null
 }
 
-/** What a quote says about a tier. */
+/** A tier, as a quote shows it. */
 export interface QuotedTier {
   tierId: string
   priceWei: string
   soldOut: boolean
   state: 'upcoming' | 'open' | 'soldOut' | 'closed'
   sold: number
-  /** The most it may ever have; null for no limit. */
+  /** How many it may ever have; null for no limit. */
   most: number | null
 }
 
-/** GET /api/deploy-quote: price of a named tier, or of the first one on sale, an open one if there is any. Null if no such tier is on sale. */
+/** GET /api/deploy-quote: the price of the named tier, or else of the first one on sale, preferring an open one. Null if no such tier is on sale. */
 export async function readQuote(sql: Sql, tierId: string | null): Promise<QuotedTier | null> {
   const [row] = await sql<QuotedTier[]>`
     SELECT tier_id AS "tierId", price_wei::text AS "priceWei", ${sql.unsafe(SOLD_OUT)} AS "soldOut", state, sold, most::float8 FROM (${sql.unsafe(TIERS_NOW)}) now
@@ -311,7 +313,7 @@ export async function readWallet(sql: Sql, owner: Address): Promise<WalletPage> 
 /** A wallet's nodes among these chain ids, as JSON objects by id; others are absent. */
 export async function readNodesById(sql: Sql, ids: readonly bigint[], owner: Address): Promise<Map<string, string>> {
   const asked = ids.filter((id) => id <= INT8_MAX).map((id) => id.toString())
-  // The list is in a statement of its own, which hides its length from PostgreSQL. Otherwise PostgreSQL plans a short list again at each call.
+  // A separate statement for the list hides its length from PostgreSQL, which otherwise plans a short list again at each call.
   const rows = await sql<{ nodeId: string; node: string }[]>`
     SELECT "nodeId", row_to_json(x)::text AS node FROM (
       SELECT ${sql.unsafe(NODE_COLUMNS)} FROM ${sql.unsafe(NODE_TABLES)} WHERE n.node_id = ANY((SELECT ${asked}::bigint[])::bigint[]) AND n.owner = ${owner} ORDER BY n.node_id) x`
@@ -323,7 +325,7 @@ export interface LedgerHealth {
   lastTickAt: string | null
   /** By the database's clock, like the tick itself. */
   secondsSinceLastTick: number | null
-  /** As for `withoutSuccess`. Null before the first start. */
+  /** As in `withoutSuccess`. Null before the first start. */
   secondsWithoutSuccess: number | null
   /** The operator's switch. */
   paused: boolean
@@ -331,7 +333,7 @@ export interface LedgerHealth {
   payouts: boolean
   /** The reason and start of a halt of the passes; null if there is none. */
   halted: { reason: string; since: string } | null
-  /** The block that stops the passes again and again; null while none does. */
+  /** The block that repeatedly stops the passes; null if none does. */
   stuck: { block: number; since: string } | null
   /** Roles whose signer did not sign at the last request. */
   notSigning: string[]
@@ -363,17 +365,17 @@ export async function readHealth(sql: Sql): Promise<LedgerHealth> {
 export const INT8_MAX = 2n ** 63n - 1n
 
 /**
- * The maximum number of entries, as text in the statement, beside the requested limit. PostgreSQL does not know the value of a limit that is a
- * parameter, and assumes a tenth of all rows. In a large ledger a generic plan then looks so expensive that PostgreSQL plans each request again,
- * which takes longer than the request itself.
+ * The maximum number of entries, as a literal in the statement, beside the requested limit. PostgreSQL cannot know a limit that is a parameter, and
+ * assumes a tenth of all rows. In a large ledger a generic plan then looks so expensive that PostgreSQL plans each request again, which takes longer
+ * than the request itself.
  */
 export function entriesMax(sql: Sql) {
   return sql.unsafe(String(ENTRIES_MAX))
 }
 
 /**
- * The only row, removed from its result. The driver's record of a query, and its result with it, outlives the quick garbage collections: three
- * quarters of all texts were copied twice, and then stayed until a slow collection.
+ * The only row, removed from its result. The driver's record of a query, and the result with it, outlives the quick garbage collections, so three
+ * quarters of all texts were copied twice and then stayed until a slow collection.
  */
 function takeOnly<Row>(rows: Row[]): Row | undefined {
   const [row] = rows

@@ -1,11 +1,11 @@
-// GET /api/transaction/:hash: what a transaction did, as the ledger has it. An index answers each of its parts.
+// GET /api/transaction/:hash: what a transaction did, according to the ledger. Every part uses an index.
 import type { Hash } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 
 /** The most entries in each list. */
 const LISTED_MAX = 200
 
-/** A JSON object; null if the ledger knows nothing about it. What was no sale is no payment. */
+/** A JSON object; null if the ledger knows nothing about the transaction. A transfer that buys nothing is not listed as a payment. */
 export async function readTransaction(sql: Sql, txHash: Hash): Promise<string | null> {
   const [row] = await sql<{ json: string; isKnown: boolean }[]>`
     WITH found AS (SELECT

@@ -1,7 +1,7 @@
-// The findings of the last comparisons of ledger and chain, for the operator.
+// What the last comparisons of ledger and chain found, for the operator.
 import type { Sql } from '../core/sql.ts'
 
-/** The last runs of the passes and of the reconciler, the recorded drift, the payments wallet's audit and a halt, as one object. */
+/** One object with the last runs of the passes and of the reconciler, the recorded drift, the payments wallet's audit, and any halt. */
 export async function readReconciliation(sql: Sql): Promise<object> {
   const [row] = await sql<{ report: object }[]>`
     SELECT jsonb_build_object(

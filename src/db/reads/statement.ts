@@ -1,5 +1,5 @@
-// Reads the figures of an account statement, each for the blocks after one up to another. Indexes over blocks answer it, so the cost grows with the
-// period, not with the ledger. Nothing here writes.
+// Reads the figures of an account statement for a range of blocks. Every query uses an index over blocks, so the cost grows with the period, not with
+// the ledger. Nothing here writes.
 import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 import { type Assurance, assuranceOf } from '../payments/assurance.ts'
@@ -15,7 +15,7 @@ export interface PaymentsLine {
   valueWei: bigint
 }
 
-/** Payments by tier and by their present state and reason. Those that never arrived (failed) have no value here. */
+/** Payments by tier and by present state and reason. Failed ones have no value here, because they never arrived. */
 export async function readPaymentLines(sql: Sql, { after, upTo }: Blocks): Promise<PaymentsLine[]> {
   return await sql<PaymentsLine[]>`
     SELECT tier_id AS "tierId", state, reason, count(*) AS count, coalesce(sum(value_wei) FILTER (WHERE succeeded), 0) AS "valueWei"
@@ -23,7 +23,7 @@ export async function readPaymentLines(sql: Sql, { after, upTo }: Blocks): Promi
     GROUP BY tier_id, state, reason ORDER BY tier_id NULLS LAST, state, reason`
 }
 
-/** Payments that arrived, or turns that were credited, with the same backing. */
+/** Payments that arrived, or turns that were credited, that are backed in the same way. */
 export interface AssuranceLine {
   of: 'payments' | 'turns'
   /** Null for turns whose seed the ledger does not have. */
@@ -48,18 +48,18 @@ export interface CountedWei {
   wei: bigint
 }
 
-/** Counts and sums of the period, beside the payments. */
+/** Counts and sums of the period, other than those of payments. */
 export interface PeriodTotals {
   nodes: number
   /** Nodes without a payment. */
   nodesUnpaid: number
   /** Expelled nodes that had been paid for. */
   paidNodesExpelled: number
-  /** Rounds, the credits of single nodes in them, and their sum. */
+  /** Rounds, the credits of single nodes in them, and the sum of these credits. */
   rounds: number
   credits: number
   creditedWei: bigint
-  /** The part that came with the rounds' own transactions; the rest was the contract's surplus. */
+  /** The part that came with the rounds' own transactions. The rest was the contract's surplus. */
   treasuryWei: bigint
   withdrawals: number
   withdrawnWei: bigint
@@ -193,7 +193,7 @@ export async function readFactoryMovements(sql: Sql, factory: Address, { after, 
     HAVING count(*) > 0`
 }
 
-/** The contract's debt at a block by the ledger: all credits by then, less all withdrawals. */
+/** The contract's debt at a block according to the ledger: all credits up to it, minus all withdrawals. */
 export async function readOutstandingAt(sql: Sql, block: number): Promise<bigint> {
   const [row] = await sql<{ wei: bigint }[]>`
     SELECT t.distributed_wei - t.withdrawn_wei
@@ -203,7 +203,7 @@ export async function readOutstandingAt(sql: Sql, block: number): Promise<bigint
   return row?.wei ?? 0n
 }
 
-/** A payments wallet's balance at a block by its books; null while they have no start. */
+/** A payments wallet's balance at a block according to its books; null if they have no start. */
 export async function readBookedWalletAt(sql: Sql, wallet: Address, block: number): Promise<bigint | null> {
   const [row] = await sql<{ wei: bigint }[]>`
     SELECT b.base_wei + b.in_wei - b.out_wei - ${flow(sql, wallet, sql`block_number > ${block}`)} AS wei

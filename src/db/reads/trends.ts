@@ -1,12 +1,12 @@
-// The operator's trends: what happened in each hour or day of a range. An index on its time answers each part, so the cost depends on the range and
-// not on the ledger's age. Hours that the ledger has not reached are null.
+// The operator's trends: what happened in each hour or day of a range. Each part uses an index on its time, so the cost depends on the range and not
+// on the ledger's age. Hours that the ledger has not reached are null.
 import type { Sql } from '../core/sql.ts'
 
 interface TrendsAsked {
-  /** The range, up to now. */
+  /** The length of the range, which ends now. */
   hours: number
   by: 'hour' | 'day'
-  /** The accounts that send, by address; null if a key is not configured. */
+  /** The accounts that send; null if a key is not configured. */
   signers: { readonly minter: string | null; readonly distributor: string | null }
 }
 
@@ -17,8 +17,8 @@ export interface TrendBin {
 }
 
 /**
- * The hours or days that a range touches, oldest first. If an account has only one role, that role says what its transactions were for; a rebuilt
- * ledger knows that as well. For any other account the kind of the intent says it.
+ * The hours or days that a range touches, oldest first. If an account has only one role, the role shows what its transactions were for, which works
+ * in a rebuilt ledger too. For any other account, the kind of the intent shows it.
  */
 export async function readTrends(sql: Sql, { hours, by, signers }: TrendsAsked): Promise<TrendBin[]> {
   const unit = sql`${by}::text`
