@@ -1,5 +1,5 @@
-// The operator's allowlists: rows are added, never changed. A wallet's allocation is read by index, and its proof from a few parts of the
-// tree's nodes, so an answer costs as little for a million rows as for ten.
+// The operator's allowlists: rows are added, never changed. A wallet's allocation is found by index, and its proof needs only a few parts of the
+// tree, so an answer costs as little for a million rows as for ten.
 import { NODE_BYTES, nodeCount, proofPlaces } from '../../domain/payers/allowlists.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
@@ -7,7 +7,7 @@ import type { Sql } from '../core/sql.ts'
 /** Nodes per page. */
 export const PAGE_NODES = 1_024
 
-/** A list without its rows. */
+/** An allowlist without its rows. */
 export interface Allowlist {
   root: Hash
   label: string
@@ -29,7 +29,7 @@ export async function hasAllowlist(sql: Sql, root: Hash): Promise<boolean> {
   return row?.there ?? false
 }
 
-/** Enters a list, to which its parts are then added. @returns its number; null if it is known. */
+/** Enters a list; its parts are added afterwards. @returns its number; null if the list is already there. */
 export async function insertAllowlist(
   sql: Sql,
   { root, label, entries, allocated, enteredBy }: Omit<Allowlist, 'enteredAt'>,
@@ -64,7 +64,7 @@ export async function insertAllowlistPart(
     FROM (SELECT ${Buffer.from(nodes)}::bytea) AS b(of), generate_series(0, ${Math.ceil(nodes.length / bytes) - 1}::int) n`
 }
 
-/** What lists allow wallets: by `root wallet`. Those that are not listed are left out. */
+/** The allocations of wallets on lists, by `root wallet`. Leaves out wallets that are not listed. */
 export async function readAllocations(
   sql: Sql,
   roots: readonly Hash[],
@@ -78,8 +78,8 @@ export async function readAllocations(
 }
 
 /**
- * Counts the payments of wallets that use up an allocation, by `tier number wallet`: accepted, being minted or minted, whatever became of the
- * nodes, and those that a signed mint may yet make one. To fill one up, hold the wallet's lock.
+ * Counts the payments of wallets that use up an allocation, by `tier number wallet`: accepted, being minted or minted, whatever happened to the
+ * nodes, and those that a signed mint may still mint. Hold the wallet's lock while you count and use an allocation.
  */
 export async function readUsed(
   sql: Sql,
@@ -96,7 +96,7 @@ export async function readUsed(
   return new Map(rows.map(({ tierNo, wallet, used }) => [`${tierNo} ${wallet}`, used]))
 }
 
-/** What a list allows a wallet, with the proof; 0 and null if the wallet is not on it. */
+/** A wallet's allocation on a list, with the proof; 0 and null if the wallet is not on it. */
 export interface Allowlisted {
   allocation: number
   proof: Hash[] | null

@@ -1,12 +1,12 @@
-// Who may buy by an internal call: the modes, each from a block on, and the contracts that the operator allows. Every instance judges by these rows,
-// and no instance's settings override them.
+// Who may buy by an internal call: the modes, each in force from a block on, and the contracts that the operator allows. Every instance judges by
+// these rows; settings cannot override them.
 import type { ContractWalletMode, ModeEntry } from '../../domain/payers/payer.ts'
 import type { Address } from '../../domain/units.ts'
 import { readCursor } from '../blocks/blocks.ts'
 import { inTransaction, type Pool, type Sql } from '../core/sql.ts'
 import { notifyLedgerChanged, writeAudit } from '../core/state.ts'
 
-/** A mode with who entered it. The time is ISO 8601. */
+/** A mode, with who entered it and when (ISO 8601). */
 export interface ModeRow extends ModeEntry {
   enteredAt: string
   enteredBy: string
@@ -19,19 +19,19 @@ export async function readModes(sql: Sql): Promise<ModeRow[]> {
     FROM contract_wallet_modes ORDER BY from_block`
 }
 
-/** Blocks the entry of modes until the transaction ends. Reads go on. */
+/** Blocks the entry of modes until the transaction ends. Reads continue. */
 export async function lockModes(sql: Sql): Promise<void> {
   await sql`LOCK TABLE contract_wallet_modes IN SHARE ROW EXCLUSIVE MODE`
 }
 
-/** Adds a mode, in place of one for the same block. Must be called under `lockModes`. */
+/** Adds a mode, replacing one for the same block. Must be called under `lockModes`. */
 export async function insertMode(sql: Sql, { mode, fromBlock }: ModeEntry, enteredBy: string): Promise<void> {
   await sql`
     INSERT INTO contract_wallet_modes (mode, from_block, entered_by) VALUES (${mode}, ${fromBlock}, ${enteredBy})
     ON CONFLICT (from_block) DO UPDATE SET mode = excluded.mode, entered_by = excluded.entered_by, entered_at = now()`
 }
 
-/** Enters the first mode of a ledger, as its start does. @returns false if it has one. */
+/** Enters a ledger's first mode, at start. @returns false if it has one. */
 export async function enterFirstMode(pool: Pool, mode: ContractWalletMode): Promise<boolean> {
   return await inTransaction(pool, async (sql) => {
     await lockModes(sql)

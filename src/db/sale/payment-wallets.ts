@@ -1,11 +1,11 @@
-// The payments wallets, one row each in the order in which they were entered. Rows are added, closed once, or withdrawn before they take effect.
-// Every instance watches and sells by these rows, and no instance's settings override them.
+// The payments wallets, one row each, in order of entry. Rows are added, closed once, or withdrawn before they take effect. Every instance watches
+// and sells by these rows; settings cannot override them.
 import type { Watching } from '../../domain/observed.ts'
 import type { PaymentWallet } from '../../domain/payment-wallets.ts'
 import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 
-/** A wallet with the names of those who entered and closed it. Times of entry and closing are ISO 8601. */
+/** A wallet, with who entered and closed it. Times of entry and closing are ISO 8601. */
 export interface WalletRow extends PaymentWallet {
   enteredAt: string
   enteredBy: string
@@ -30,7 +30,7 @@ export async function readWalletHistory(sql: Sql): Promise<WalletRow[]> {
     FROM payment_wallets ORDER BY id`
 }
 
-/** The wallet that buyers see at the followed block; null if there is none. Before the first block, the first one. */
+/** The wallet that buyers see at the followed block; null if there is none. Before the first block, the first wallet. */
 export async function readWalletInForce(sql: Sql): Promise<Address | null> {
   const [row] = await sql<{ wallet: Address }[]>`
     SELECT w.wallet FROM payment_wallets w LEFT JOIN cursors c ON c.name = 'follow'
@@ -38,7 +38,7 @@ export async function readWalletInForce(sql: Sql): Promise<Address | null> {
   return row?.wallet ?? null
 }
 
-/** What we look for in blocks: the wallets, the accounts of pending transactions, also those of other instances' keys, and the prices of tiers. */
+/** What we look for in blocks: the wallets, the accounts of pending transactions (also of other instances' keys), and the prices of tiers. */
 export async function readWatching(sql: Sql): Promise<Watching> {
   const [row] = await sql<
     {
@@ -58,17 +58,17 @@ export async function readWatching(sql: Sql): Promise<Watching> {
   return { wallets: wallets ?? [], signers: signers ?? [], prices: (prices ?? []).map(BigInt), nonces: nonces ?? {} }
 }
 
-/** Blocks the entry and closing of wallets until the transaction ends. Reads go on. */
+/** Blocks the entry and closing of wallets until the transaction ends. Reads continue. */
 export async function lockWallets(sql: Sql): Promise<void> {
   await sql`LOCK TABLE payment_wallets IN SHARE ROW EXCLUSIVE MODE`
 }
 
-/** Waits for an entry of a wallet in progress, and blocks further ones until the transaction ends. */
+/** Waits for any entry of a wallet in progress, and blocks further ones until the transaction ends. */
 export async function lockWalletsForReading(sql: Sql): Promise<void> {
   await sql`LOCK TABLE payment_wallets IN SHARE MODE`
 }
 
-/** Adds a wallet. The database refuses one that was entered before. */
+/** Adds a wallet. The database rejects one that was entered before. */
 export async function insertWallet(
   sql: Sql,
   { wallet, fromBlock, fromTime, stolen, graceSec, watchedFrom }: Omit<PaymentWallet, 'closedBlock'>,
@@ -79,7 +79,7 @@ export async function insertWallet(
     VALUES (${wallet}, ${fromBlock}, ${fromTime}, ${stolen}, ${graceSec}, ${watchedFrom}, ${enteredBy})`
 }
 
-/** Enters the first wallet, in force from the beginning, unless there is one. Run in a transaction, with the wallets locked before the cursor. */
+/** Enters the first wallet, in force from the beginning, unless there is one. Run in a transaction that locks the wallets before the cursor. */
 export async function insertFirstWallet(
   sql: Sql,
   wallet: Address,
@@ -112,7 +112,7 @@ export async function deleteWallet(sql: Sql, { wallet, watchedFrom }: PaymentWal
 
 /**
  * For wallets that were entered above a height, starts reading just above it. Run after a reorganisation removed the blocks above it, because a
- * payment may come back in an earlier block than before.
+ * payment may return in an earlier block than before.
  */
 export async function rewindWallets(sql: Sql, height: number): Promise<void> {
   await sql`UPDATE payment_wallets SET watched_from = ${height + 1} WHERE watched_from > ${height + 1}`

@@ -1,13 +1,13 @@
-// The ether price that all callers on all instances share: one row, and the right to ask the upstream at most once a minute. It must never make up a
+// The ether price that all callers on all instances share: one row, and the turn to ask the upstream, at most once a minute. It must never make up a
 // price, nor show an expired one.
 import type { Sql } from '../core/sql.ts'
 
-/** The outcome: this caller must fetch, or gets the minute's price from another caller. */
+/** The outcome: this caller must fetch, or gets the price that another caller fetched in this minute. */
 export type PriceTurn = { fetch: true } | { fetch: false; usd: number | null }
 
 /** Takes this minute's turn to ask the upstream if it is free; otherwise returns the shared price. */
 export async function takePriceTurn(sql: Sql): Promise<PriceTurn> {
-  // An old price is no longer a quote, so it is cleared before the new one arrives.
+  // An old price is no longer a quote, so we clear it before the new one arrives.
   const taken = await sql`
     INSERT INTO price AS p (usd, attempted_at) VALUES (NULL, clock_timestamp())
     ON CONFLICT (single) DO UPDATE SET attempted_at = excluded.attempted_at,
@@ -19,7 +19,7 @@ export async function takePriceTurn(sql: Sql): Promise<PriceTurn> {
   return { fetch: false, usd: row?.usd ?? null }
 }
 
-/** Stores the upstream's price; null if it had nothing usable. The first price of an hour becomes that hour's in the history. */
+/** Stores the upstream's price; null if it returned nothing usable. An hour's first price becomes that hour's price in the history. */
 export async function storePrice(sql: Sql, usd: number | null): Promise<void> {
   await sql`
     WITH kept AS (

@@ -1,8 +1,8 @@
-// The operator's referral codes with their versions. Rows are added, never changed, so what a code said at any block stays known.
+// The operator's referral codes with their versions. Rows are added, never changed, so the terms of a code at any block stay known.
 import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 
-/** What a version of a code says. Times are unix seconds of block time; null means no such bound. */
+/** The terms of a code's version. Times are unix seconds of block time; null means no such bound. */
 export interface ReferralTerms {
   code: string
   payee: Address
@@ -14,7 +14,7 @@ export interface ReferralTerms {
 /** A version of a code, with its author and time. */
 export interface ReferralVersion extends ReferralTerms {
   version: number
-  /** The first block whose payments it holds for. */
+  /** The first block to whose payments it applies. */
   fromBlock: number
   enteredAt: string
   enteredBy: string
@@ -27,7 +27,7 @@ export async function readReferrals(sql: Sql): Promise<ReferralVersion[]> {
       from_block AS "fromBlock", iso(entered_at) AS "enteredAt", entered_by AS "enteredBy" FROM referral_codes ORDER BY code, version`
 }
 
-/** Enters a code's next version. To number it, the caller locks the table. */
+/** Enters a code's next version. The caller locks the table, so the numbers stay consecutive. */
 export async function insertReferral(
   sql: Sql,
   { code, payee, commissionBps, opensAt, closesAt }: ReferralTerms,
@@ -38,7 +38,7 @@ export async function insertReferral(
     VALUES (${code}, ${version}, ${payee}, ${commissionBps}, ${opensAt}, ${closesAt}, ${fromBlock}, ${enteredBy})`
 }
 
-/** What the public may know of a code, as JSON; null if it was never registered. `open` is as of the followed block. */
+/** What the public may see of a code, as JSON; null if it was never registered. `open` is as of the followed block. */
 export async function readPublicReferral(sql: Sql, code: string): Promise<string | null> {
   const [row] = await sql<{ json: string }[]>`
     SELECT row_to_json(r)::text AS json FROM (

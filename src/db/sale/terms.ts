@@ -1,9 +1,9 @@
-// The credit terms, each entry with the time from which it is in force. Rows are added and never changed; only one that is not in force yet is
-// removed. Every instance uses these rows, and no instance's settings override them.
+// The credit terms, each entry with the time from which it is in force. Rows are added and never changed; only an entry that is not in force yet can
+// be removed. Every instance uses these rows; settings cannot override them.
 import type { CreditTerms } from '../../domain/credit.ts'
 import type { Sql } from '../core/sql.ts'
 
-/** An entry with who made it. `enteredAt` is ISO 8601. */
+/** An entry, with its author. `enteredAt` is ISO 8601. */
 export interface TermsRow extends CreditTerms {
   enteredAt: string
   enteredBy: string
@@ -17,7 +17,7 @@ export async function readCreditTerms(sql: Sql): Promise<CreditTerms[]> {
     FROM credit_terms ORDER BY from_time`
 }
 
-/** All entries with who entered each, and when. */
+/** All entries, with who entered each and when. */
 export async function readTermsHistory(sql: Sql): Promise<TermsRow[]> {
   return await sql<TermsRow[]>`
     SELECT from_time AS "fromTime", payouts, min_wei AS "minWei", max_wei AS "maxWei", interval_sec AS "intervalSec",
@@ -31,17 +31,17 @@ export async function hasTerms(sql: Sql): Promise<boolean> {
   return row?.has ?? false
 }
 
-/** Blocks the entry of terms until the transaction ends. Reads go on. */
+/** Blocks the entry of terms until the transaction ends. Reads continue. */
 export async function lockTerms(sql: Sql): Promise<void> {
   await sql`LOCK TABLE credit_terms IN SHARE ROW EXCLUSIVE MODE`
 }
 
-/** Waits for an entry of terms in progress, and blocks further ones until the transaction ends. */
+/** Waits for any entry of terms in progress, and blocks further ones until the transaction ends. */
 export async function lockTermsForReading(sql: Sql): Promise<void> {
   await sql`LOCK TABLE credit_terms IN SHARE MODE`
 }
 
-/** Adds an entry. The database refuses a second one for the same time. */
+/** Adds an entry. The database rejects a second one for the same time. */
 export async function insertTerms(sql: Sql, terms: CreditTerms, enteredBy: string): Promise<void> {
   const { fromTime, payouts, minWei, maxWei, intervalSec, slotSec } = terms
   await sql`
@@ -49,7 +49,7 @@ export async function insertTerms(sql: Sql, terms: CreditTerms, enteredBy: strin
     VALUES (${fromTime}, ${payouts}, ${minWei.toString()}, ${maxWei.toString()}, ${intervalSec}, ${slotSec}, ${enteredBy})`
 }
 
-/** Enters the first terms, from time 0 on, unless there are some. Run in a transaction. @returns true if these were entered. */
+/** Enters the first terms, in force from time 0, unless there are some. Run in a transaction. @returns true if these were entered. */
 export async function insertFirstTerms(
   sql: Sql,
   terms: Omit<CreditTerms, 'fromTime'>,

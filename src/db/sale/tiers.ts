@@ -19,7 +19,7 @@ export async function readTierVersions(sql: Sql): Promise<TierVersion[]> {
     FROM tiers t LEFT JOIN tier_openings o USING (tier_id, opens_after) ORDER BY tier_no, version`
 }
 
-/** A version of a tier with all of its inputs. Times are ISO 8601. */
+/** A version of a tier with all its inputs. Times are ISO 8601. */
 export interface TierRow extends TierVersion, Pick<TierInput, 'holdingSymbol' | 'holdingDecimals'> {
   /** The tier's latest version, on sale or not. */
   live: boolean
@@ -46,7 +46,7 @@ export async function tellOpenings(sql: Sql, { after, upTo }: { after: number; u
       AND (opens_at > ${after} AND opens_at <= ${upTo} OR closes_at > ${after} AND closes_at <= ${upTo}) LIMIT 1`
 }
 
-/** Enters a tier's next version (its first if the tier is new). The database refuses a price that another tier on sale has. */
+/** Enters a tier's next version (the first if the tier is new). The database rejects a price that another tier on sale has. */
 export async function insertTierVersion(sql: Sql, tier: TierInput, enteredBy: string): Promise<void> {
   await sql`UPDATE tiers SET live = false WHERE tier_id = ${tier.tierId} AND live`
   await sql`
@@ -59,7 +59,7 @@ export async function insertTierVersion(sql: Sql, tier: TierInput, enteredBy: st
       ${tier.fromBlock}, ${tier.fromTime}, ${enteredBy})`
 }
 
-/** Opens the steps that wait for this tier to be sold out, at the block of the payment that took its last place. Open steps stay open. */
+/** Opens the steps that wait until this tier is sold out, at the block of the payment that took its last place. Open steps stay open. */
 export async function openSteps(sql: Sql, tierId: string, block: number): Promise<string[]> {
   const opened = await sql<{ tierId: string }[]>`
     INSERT INTO tier_openings (tier_id, opens_after, from_block)
@@ -68,7 +68,7 @@ export async function openSteps(sql: Sql, tierId: string, block: number): Promis
   return opened.map((row) => row.tierId)
 }
 
-/** The numbers of the tiers for which a step still waits. */
+/** The numbers of the tiers for which a step is still waiting. */
 export async function readAwaited(sql: Sql): Promise<number[]> {
   const rows = await sql<{ tierNo: number }[]>`
     SELECT DISTINCT before.tier_no AS "tierNo" FROM tiers t JOIN tiers before ON before.live AND before.tier_id = t.opens_after
