@@ -1,9 +1,9 @@
-// The fees of the last followed blocks. A few rows: written with the blocks, replaced in place.
+// The fees of the last followed blocks: a few rows, written with the blocks and replaced in place.
 import { FEE_BLOCKS } from '../../domain/fees.ts'
 import type { BlockFees } from '../../domain/observed.ts'
 import { column, type Sql } from '../core/sql.ts'
 
-/** Stores the fees of the blocks up to `height`. Replaces those above it and those too far below. */
+/** Stores the fees of the blocks up to `height`. Replaces rows above it, and deletes those too far below. */
 export async function writeFees(sql: Sql, height: number, fees: readonly BlockFees[]): Promise<void> {
   await sql`DELETE FROM block_fees WHERE number > ${height} OR number <= ${height - FEE_BLOCKS}`
   if (fees.length === 0) return

@@ -1,13 +1,13 @@
-// The figures for judging a signer account's funds: the gas of its transactions, and the most that the next round may cost.
+// The figures by which we judge a signer account's funds: the gas of its transactions, and the most that the next round may cost.
 import { type Spending, USUAL_GAS } from '../../domain/funds.ts'
 import { leastMintGas, MINT_BATCH_MAX } from '../../domain/send.ts'
 import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 
-/** The number of a signer account's last transactions in the average. */
+/** How many of a signer account's last transactions we average. */
 const LOOK_BACK = 20
 
-/** What the account of a role is to spend next. Payouts come from the distributor's own ether in treasury mode alone. */
+/** What a role's account will spend next. Only in treasury mode do payouts come from the distributor's own ether. */
 export async function readSpending(
   sql: Sql,
   { role, address, distMode }: { role: string; address: Address; distMode: string },

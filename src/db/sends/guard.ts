@@ -1,11 +1,11 @@
-// Whether mints and rounds carry the fork guard. Once used, it is always used, because a provider that says otherwise at a start may lie. Only the
-// operator can revoke it.
+// Whether mints and rounds carry the fork guard. Once used, it is always used, because a provider that claims otherwise at a later start may lie.
+// Only the operator can revoke it.
 import type { Sql } from '../core/sql.ts'
 import { readState, writeState } from '../core/state.ts'
 
 const NAME = 'guard'
 
-/** `used`: a start, or an earlier transaction of ours, used it; `dropped`: the operator revoked that; null: never used. */
+/** `used`: an earlier start or transaction of ours used it; `dropped`: the operator revoked that; null: never used. */
 export async function readGuard(sql: Sql): Promise<'used' | 'dropped' | null> {
   const noted = (await readState(sql, NAME)) as 'used' | 'dropped' | null
   if (noted !== null) return noted
@@ -17,7 +17,7 @@ export async function noteGuard(sql: Sql): Promise<void> {
   await writeState(sql, NAME, 'used', 'start')
 }
 
-/** Lets the next start decide whether to use the guard. */
+/** Revokes the guard, so the next start decides whether to use it. */
 export async function dropGuard(sql: Sql, by: string): Promise<void> {
   await writeState(sql, NAME, 'dropped', by)
 }

@@ -1,14 +1,14 @@
-// Records of signer accounts whose nonce at the providers is ahead of followed blocks. Stored as settings, one per signer account.
+// Signer accounts whose nonce, according to the providers, is ahead of the followed blocks. Each record is a row of `settings`.
 import type { Address, Hash } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 import { clearState, readState, writeState } from '../core/state.ts'
 
 export interface NonceAhead {
-  /** The nonce that the providers named, and the lowest that no followed block has used. */
+  /** The nonce that the providers report, and the lowest that no followed block has used. */
   said: number
   known: number
   sinceBlock: number
-  /** Set by the operator: the nonce is right, and the next run adopts it. */
+  /** Set by the operator: the providers' nonce is right, and the next run adopts it. */
   takeOver: boolean
 }
 
@@ -26,7 +26,7 @@ export async function listNoncesAhead(sql: Sql): Promise<({ sender: Address } & 
   return rows.map(({ name, value }) => ({ sender: name.slice(PREFIX.length) as Address, ...value }))
 }
 
-/** Transactions that we sent with nonces that the providers call used, and that are in no followed block. */
+/** Transactions of ours that are in no followed block although the providers call their nonces used. */
 export async function readSentBelow(sql: Sql, limit: number): Promise<Hash[]> {
   const rows = await sql<{ txHash: Hash }[]>`
     SELECT a.tx_hash AS "txHash" FROM settings s
@@ -40,7 +40,7 @@ export async function writeNonceAhead(sql: Sql, sender: Address, note: NonceAhea
   await writeState(sql, PREFIX + sender, note, by)
 }
 
-/** Removes the record of a signer account. Costs next to nothing if there is none. */
+/** Removes the record of a signer account. Nearly free if there is none. */
 export async function clearNonceAhead(sql: Sql, sender: Address): Promise<void> {
   await clearState(sql, PREFIX + sender)
 }

@@ -1,7 +1,7 @@
 // Used sign-in nonces, stored by hash, so that none is used twice on any instance.
 import type { Sql } from '../core/sql.ts'
 
-/** Expired rows that each use removes: more than one, so that the table shrinks. */
+/** How many expired rows each use deletes: more than one, so the table shrinks. */
 const PRUNED_PER_USE = 10
 
 /**

@@ -1,10 +1,9 @@
-// The outbox: every intent to send and every signed byte string, stored before it is sent. Only following blocks writes the outcome of an
-// intent.
+// The outbox: every intent to send, and every signed transaction, stored before we send it. Only following blocks writes the outcome of an intent.
 import type { NonceUse } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { type Fragment, jsonRows, type Sql } from '../core/sql.ts'
 
-/** The range of block hashes that a contract sees on every chain. Some chains show more, but a guard beyond it may revert. */
+/** How many blocks back a contract can see hashes on every chain. On some chains it sees more, but an older guard may revert. */
 const BLOCK_HASHES_REACH = 256
 
 export type IntentKind = 'openCohorts' | 'mint' | 'credit'
@@ -71,14 +70,14 @@ export async function insertAttempt(sql: Sql, outboxId: number, attempt: Attempt
       ${attempt.maxFeeWei.toString()}, ${attempt.maxPriorityFeeWei.toString()}, ${attempt.signedAtBlock})`
 }
 
-/** Notes a provider's answer to an attempt, for the operator. No decision rests on it. */
+/** Notes a provider's answer to an attempt, for the operator. No decision depends on it. */
 export async function noteSend(sql: Sql, txHash: Hash, outcome: string): Promise<void> {
   await sql`
     UPDATE outbox_attempts SET sends = sends + 1, last_sent_at = now(), last_outcome = ${outcome.slice(0, 500)}
     WHERE tx_hash = ${txHash}`
 }
 
-/** The transactions that are not attempts of ours. */
+/** The transactions among these that are not attempts of ours. */
 export async function neverStored(sql: Sql, txHashes: readonly Hash[]): Promise<Hash[]> {
   if (txHashes.length === 0) return []
   const rows = await sql<{ txHash: Hash }[]>`
@@ -98,7 +97,7 @@ export async function readPending(sql: Sql, sender: Address): Promise<PendingInt
     WHERE o.sender = ${sender} AND o.state = 'pending' ORDER BY o.nonce`
 }
 
-/** True if it is useless to send an intent again: it has expired, or a chain may no longer know the block of its guard. */
+/** True if sending an intent again is useless: it has expired, or a chain may no longer know its guard's block. */
 export function isLapsed(
   { guardBlock, validUntil }: Pick<PendingIntent, 'guardBlock' | 'validUntil'>,
   at: { number: number; time: number },
@@ -107,7 +106,7 @@ export function isLapsed(
 }
 
 /**
- * True if a mint with this ref is stored and may yet be executed: it is in no followed block, it has not expired, and its guard is not on another
+ * True if a mint with this ref is stored and may still be executed: it is in no followed block, it has not expired, and its guard is not on another
  * fork. The guard's age does not matter, because some chains know all of their blocks.
  */
 export async function mayStillMint(sql: Sql, ref: Hash): Promise<boolean> {
@@ -115,7 +114,7 @@ export async function mayStillMint(sql: Sql, ref: Hash): Promise<boolean> {
   return row?.may ?? false
 }
 
-/** The same as a condition on a ref. */
+/** The same, as a condition on a ref. */
 export const mintMayCome = (sql: Sql, ref: Fragment) =>
   sql`EXISTS (SELECT FROM outbox o JOIN cursors c ON c.name = 'follow'
     WHERE o.state = 'pending' AND o.kind = 'mint' AND o.call -> 'orders' @> jsonb_build_array(jsonb_build_object('ref', ${ref}))
@@ -124,9 +123,9 @@ export const mintMayCome = (sql: Sql, ref: Fragment) =>
 
 /** What the ledger knows about a signer account's nonces. */
 export interface KnownNonces {
-  /** The nonce after the last that the outbox assigned or saw taken, or the signer account's base. */
+  /** The nonce after the last that the outbox assigned or saw used, or the signer account's base. */
   next: number
-  /** The lowest that is in no followed block: that of the first pending intent, else `next`. */
+  /** The lowest that no followed block has used: that of the first pending intent, else `next`. */
   followed: number
 }
 
@@ -139,7 +138,7 @@ export async function readKnownNonces(sql: Sql, sender: Address): Promise<KnownN
   return row == null || row.next === null ? null : { next: row.next, followed: row.waiting ?? row.next }
 }
 
-/** Sets the nonce from which a signer account's transactions are known, as of a followed block. */
+/** Sets a signer account's base, the nonce from which we know its transactions, as of a followed block. */
 export async function writeBase(
   sql: Sql,
   sender: Address,
@@ -150,10 +149,7 @@ export async function writeBase(
     ON CONFLICT (sender) DO UPDATE SET nonce = excluded.nonce, block_number = excluded.block_number`
 }
 
-/**
- * Gives up a signer account's intents below a nonce, because the account has used their nonces, and no followed block holds the transactions that
- * did.
- */
+/** Gives up a signer account's intents below a nonce, because the account has used those nonces in transactions that no followed block holds. */
 export async function displaceBelow(
   sql: Sql,
   { sender, nonce, at }: { sender: Address; nonce: number; at: { number: number; hash: Hash } },
@@ -164,8 +160,9 @@ export async function displaceBelow(
 }
 
 /**
- * The nonce after the last one in a followed block, if a signer account's intents begin above it, because they cannot be mined until it is used.
- * Happens if a reorganisation drops a foreign transaction and keeps its successors. Null otherwise, and if the outbox knows none in a followed block.
+ * If a signer account's intents begin above an unused nonce, that nonce: the one after the last in a followed block. They cannot be mined until it is
+ * used. Happens if a reorganisation drops a foreign transaction but keeps its successors. Null otherwise, and if the outbox has none in a followed
+ * block.
  */
 export async function freeNonceBelowPending(sql: Sql, sender: Address): Promise<number | null> {
   const [row] = await sql<{ free: number }[]>`
@@ -183,8 +180,8 @@ export interface MinedSend {
 
 /**
  * Settles intents of any account by transactions found in blocks. If a hash is none of our attempts, a foreign transaction took the intent's nonce,
- * and the intent is displaced. If no intent had the nonce and it belongs to one of our `signers`, we record it as taken.
- * @returns the mined sends, and our accounts' transactions that no intent knows.
+ * and the intent is displaced. If no intent had the nonce and it belongs to one of our `signers`, we record it as used.
+ * @returns the mined sends, and our accounts' transactions that match no intent.
  */
 export async function recordMined(
   sql: Sql,
@@ -217,8 +214,8 @@ export async function recordMined(
 }
 
 /**
- * How many of a signer account's last intents reverted in a row, counted up to `look`, and the block time of the last one. A revert by age does not
- * count: the intent had expired, or the block of its guard was too far back or not on the fork on which it was mined.
+ * How many of a signer account's last intents reverted in a row, counted up to `look`, and the block time of the last one. Reverts because of age do
+ * not count: the intent had expired, or its guard's block was too far back or not on the fork where it was mined.
  */
 export async function readReverts(
   sql: Sql,
@@ -236,7 +233,7 @@ export async function readReverts(
   return { inARow: mined === -1 ? rows.length : mined, lastTime: rows[0]?.state === 'reverted' ? rows[0].time : null }
 }
 
-/** A guarded intent that reverted although the block of its guard stands in the ledger. */
+/** A guarded intent that reverted although its guard's block is in the ledger. */
 export interface StandingGuard {
   outboxId: number
   guardBlock: number
@@ -248,10 +245,7 @@ export interface StandingGuard {
   feeWei: bigint
 }
 
-/**
- * A signer account's last guarded intent in a followed block, if it reverted in time and the block of its guard stands in the ledger. Null
- * otherwise.
- */
+/** A signer account's last guarded intent in a followed block, if it reverted in time although its guard's block is in the ledger. Null otherwise. */
 export async function readStandingGuard(sql: Sql, sender: Address): Promise<StandingGuard | null> {
   const [row] = await sql<StandingGuard[]>`
     SELECT o.id AS "outboxId", o.guard_block AS "guardBlock", guard.hash AS "guardHash", o.block_number AS "minedIn", o.tx_hash AS "txHash",
@@ -265,7 +259,7 @@ export async function readStandingGuard(sql: Sql, sender: Address): Promise<Stan
   return row ?? null
 }
 
-/** Reopens the intents that were settled above a height. They are sent again, lowest nonce first. Foreign ones are deleted. */
+/** Reopens the intents that were settled above a height, to be sent again, lowest nonce first. Deletes foreign ones. */
 export async function rewindOutbox(sql: Sql, height: number): Promise<number> {
   await sql`DELETE FROM sender_bases WHERE block_number > ${height}`
   await sql`DELETE FROM outbox WHERE kind = 'foreign' AND block_number > ${height}`

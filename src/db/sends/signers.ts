@@ -1,5 +1,5 @@
-// The service's accounts whose signer did not sign at the last request: a row of `settings` for each, so that every instance shows it. If there is no
-// row, the last answer was a signature, or there was no request yet. Also the accounts that the contract refused their role.
+// The service's accounts whose signer did not sign at the last request. Each is a row of `settings`, so every instance shows it. Without a row, the
+// last answer was a signature, or there was no request yet. Also the accounts whose role the contract has given to others.
 import { jsonRows, type Sql } from '../core/sql.ts'
 
 /** A signer that did not sign at the last request. */
@@ -7,13 +7,13 @@ export interface SignerTrouble {
   /** `minter` or `distributor`. */
   role: string
   address: string
-  /** The message of the first refusal. */
+  /** The message of the first failure. */
   detail: string
   /** When that was, ISO 8601. */
   since: string
 }
 
-/** Notes that a signer did not sign. The first refusal stays recorded. */
+/** Notes that a signer did not sign. The first failure stays recorded. */
 export async function noteUnsigned(sql: Sql, { role, address, detail }: Omit<SignerTrouble, 'since'>): Promise<void> {
   await sql`
     INSERT INTO settings (name, value, updated_by)
@@ -27,7 +27,7 @@ export async function noteSigned(sql: Sql, role: string): Promise<void> {
   await sql`DELETE FROM settings WHERE name = ${`signer ${role}`}`
 }
 
-/** SQL: a JSON list of their roles. */
+/** SQL: a JSON list of the roles that did not sign. */
 export const NOT_SIGNING = `(SELECT coalesce(jsonb_agg(substr(name, 8) ORDER BY name), '[]') FROM settings WHERE name LIKE 'signer %')`
 
 /** The signers that did not sign at the last request. */
@@ -37,7 +37,7 @@ export async function readSignerTroubles(sql: Sql): Promise<SignerTrouble[]> {
     FROM settings WHERE name LIKE 'signer %' ORDER BY name`
 }
 
-/** An account that the contract no longer knows in its role. */
+/** An account that has lost its role on the contract. */
 export interface LostRole {
   role: string
   address: string
@@ -45,7 +45,7 @@ export interface LostRole {
   since: string
 }
 
-/** Notes that the contract refused a call because it knows another account in the role. */
+/** Notes that the contract rejected a call because its role belongs to another account. */
 export async function noteRoleLost(sql: Sql, { role, address }: Omit<LostRole, 'since'>): Promise<void> {
   await sql`
     INSERT INTO settings (name, value, updated_by)
@@ -53,7 +53,7 @@ export async function noteRoleLost(sql: Sql, { role, address }: Omit<LostRole, '
     ON CONFLICT (name) DO UPDATE SET value = excluded.value, updated_at = now() WHERE settings.value <> excluded.value`
 }
 
-/** Notes that the contract knows the account in the role. */
+/** Notes that the role belongs to our account. */
 export async function noteInRole(sql: Sql, role: string): Promise<void> {
   await sql`DELETE FROM settings WHERE name = ${`lost role ${role}`}`
 }
@@ -61,7 +61,7 @@ export async function noteInRole(sql: Sql, role: string): Promise<void> {
 /** SQL: a JSON list of the lost roles. */
 export const LOST_ROLES = `(SELECT coalesce(jsonb_agg(substr(name, 11) ORDER BY name), '[]') FROM settings WHERE name LIKE 'lost role %')`
 
-/** The accounts that the contract did not know in their role at the last call. */
+/** The accounts that had lost their role at the last call. */
 export async function readLostRoles(sql: Sql): Promise<LostRole[]> {
   return await sql<LostRole[]>`
     SELECT substr(name, 11) AS role, value ->> 'address' AS address, iso(updated_at) AS since

@@ -1,11 +1,11 @@
-// Transactions of our signer accounts for the operator: their purpose, every signed attempt, their outcome. Pages begin after an id, so all pages
-// cost the same.
+// Our signer accounts' transactions for the operator: their purpose, every signed attempt, their outcome. Pages start after an id, so all pages cost
+// the same.
 import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 
 export const TRANSACTION_STATES = ['pending', 'mined', 'reverted', 'displaced'] as const
 
-/** Payments that we show of one mint. A batch has a few hundred at most, and we show their number. */
+/** How many payments we list for one mint. A batch has a few hundred at most, and we show their number. */
 const PAYMENTS_SHOWN = 100
 
 export interface TransactionsQuery {
@@ -55,14 +55,14 @@ export interface StuckRow {
   /** Blocks since its first attempt was signed. */
   pendingBlocks: number
   attempts: number
-  /** The providers' answer to the last attempt, null before they answered, and its maximum gas price. */
+  /** The providers' answer to the last attempt (null before they answered), and that attempt's maximum gas price. */
   lastOutcome: string | null
   maxFeeWei: bigint
   /** The base fee of the last followed block; null if the chain has none. */
   baseFeeWei: bigint | null
   /** True if it has expired and could only revert. */
   isOver: boolean
-  /** True if another one of the same signer account with a lower nonce is pending too. */
+  /** True if another transaction of the same signer account, with a lower nonce, is pending too. */
   isBehind: boolean
 }
 
@@ -80,7 +80,7 @@ export async function readStuck(sql: Sql, blocks: number): Promise<StuckRow[]> {
     WHERE o.state = 'pending' AND c.block_number - a.first >= ${blocks} ORDER BY o.sender, o.nonce`
 }
 
-/** A signer account's last price per gas, in wei, rounded up; null before its first transaction. */
+/** The last gas price that a signer account paid, in wei, rounded up; null before its first transaction. */
 export async function readLastGasPrice(sql: Sql, sender: Address): Promise<bigint | null> {
   const [row] = await sql<{ wei: bigint }[]>`
     SELECT ceil(fee_wei::numeric / gas_used) AS wei FROM outbox WHERE sender = ${sender} AND gas_used > 0 ORDER BY id DESC LIMIT 1`
