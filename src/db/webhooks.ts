@@ -5,11 +5,11 @@ import { ALL, type Choice, choiceText } from '../domain/webhooks/choice.ts'
 import { eventsInUrl, mailTargetOf, receiverOf } from '../domain/webhooks/receiver.ts'
 import { inTransaction, type Pool, type Sql } from './core/sql.ts'
 
-/** The lease of a delivery, longer than an attempt can last. After it, another attempt takes an unsettled delivery. */
+/** The lease of a delivery, longer than an attempt can last. Once it has run out, another attempt takes an unsettled delivery. */
 const LEASE_SEC = 60
 /** The wait before a delivery that was given back is due again. */
 const GIVEN_BACK_SEC = 3
-/** If an endpoint fails for this long, without a success in between, we give it up. */
+/** If an endpoint fails for this long, without a success in between, we give up on it. */
 const PATIENCE_DAYS = 5
 /** How long we keep events, delivered or not. */
 const KEPT_DAYS = 30
@@ -23,11 +23,11 @@ export interface Delivery {
   body: string
   /** The number of this attempt, from 1. */
   attempt: number
-  /** The endpoint's secrets as they were when this was taken. */
+  /** The endpoint's secrets when we leased the delivery. */
   secrets: readonly string[]
 }
 
-/** The outcome of an attempt. `retrySec` is null for the last one. `gone`: the endpoint wants no more. */
+/** The outcome of an attempt. `retrySec` is null for the last one. `gone`: the endpoint asked us to stop (410). */
 export interface AttemptResult {
   status: number | null
   error: string | null
@@ -41,7 +41,7 @@ export interface EndpointTarget {
   url: string
   /** `whsec_…`, the newest first; for a mail server its password, for a chat nothing. */
   secrets: readonly string[]
-  /** The kinds of events that it gets; null if nothing was chosen: then all, or those in a mail server's URL. */
+  /** The kinds of events that it gets. Null if none were chosen: then all, or those in a mail server's URL. */
   events: Choice | null
 }
 
@@ -54,7 +54,7 @@ export function endpointName(given: string): string {
   return `${new URL(url).host}#${createHash('sha256').update(url).digest('hex').slice(0, 8)}`
 }
 
-/** Adds an endpoint, or activates it again; these are its secrets from now on. @returns false if it was already active. */
+/** Adds an endpoint, or activates it again; from now on it has these secrets. @returns false if it was already active. */
 export async function addEndpoint(sql: Sql, given: GivenEndpoint, by: string): Promise<boolean> {
   const { url, secrets } = receiverOf(given.url, given.secrets)
   // If a mail server's URL names events, those win.
@@ -70,8 +70,8 @@ export async function addEndpoint(sql: Sql, given: GivenEndpoint, by: string): P
 }
 
 /**
- * Chooses the kinds of events that an endpoint gets from now on. Waiting events of other kinds are not sent any more: those never tried are deleted,
- * and those tried are given up, so that their attempts stay visible. @returns the earlier kinds, as text; null if there is no such endpoint. Run in a
+ * Chooses the kinds of events that an endpoint gets from now on. Pending events of other kinds are no longer sent: we delete those never tried, and
+ * mark the others as failed, so their attempts stay visible. @returns the earlier kinds, as text; null if there is no such endpoint. Run in a
  * transaction.
  */
 export async function chooseEvents(sql: Sql, endpoint: string, choice: Choice | null): Promise<string | null> {
@@ -120,8 +120,8 @@ export async function dropUnwanted(sql: Sql, endpoint: string, kinds: readonly s
 }
 
 /**
- * Leases due deliveries, oldest first, so that no other instance takes them meanwhile; none of an endpoint that was removed or given up. They carry
- * its secrets, so everything leased after an act that changes these is signed with the new ones.
+ * Leases due deliveries, oldest first, so no other instance takes them. Takes none for an endpoint that was removed or that we gave up on. They carry
+ * the endpoint's secrets, so all that are leased after a change of secrets are signed with the new ones.
  */
 export async function takeDeliveries(sql: Sql, endpoint: string, limit: number): Promise<Delivery[]> {
   const taken = await sql<Delivery[]>`
@@ -136,7 +136,7 @@ export async function takeDeliveries(sql: Sql, endpoint: string, limit: number):
   return taken.sort((a, b) => a.id - b.id)
 }
 
-/** Records the outcome of an attempt. @returns true if the service therefore gave the endpoint up. */
+/** Records the outcome of an attempt. @returns true if we therefore gave up on the endpoint. */
 export async function settleDelivery(
   pool: Pool,
   endpoint: string,
@@ -153,7 +153,7 @@ export async function settleDelivery(
         UPDATE webhook_endpoints SET failing_since = NULL, last_error = NULL, last_success_at = now() WHERE endpoint = ${endpoint}`
       return false
     }
-    // If another instance has leased it again meanwhile, that one decides.
+    // If another instance has leased it since, that one decides.
     await sql`
       UPDATE webhook_deliveries SET state = CASE WHEN ${retrySec}::float8 IS NULL THEN 'failed' ELSE 'pending' END,
         due_at = now() + make_interval(secs => coalesce(${retrySec}::float8, 0)),
@@ -170,7 +170,7 @@ export async function settleDelivery(
   })
 }
 
-/** Gives back, untried, a delivery that this instance may not make. Another instance takes it soon. */
+/** Returns, untried, a delivery that this instance may not make. Another instance takes it soon. */
 export async function giveBackDelivery(
   pool: Pool,
   endpoint: string,
@@ -241,7 +241,7 @@ export async function listDeliveries(
     ORDER BY d.id DESC LIMIT ${filter.limit}`
 }
 
-/** Repeats a delivery from the first attempt on. @returns its event; null if there is no such delivery. */
+/** Restarts a delivery from its first attempt. @returns its event; null if there is no such delivery. */
 export async function redeliver(
   sql: Sql,
   id: number,
@@ -253,7 +253,7 @@ export async function redeliver(
   return row ?? null
 }
 
-/** Resumes an endpoint that was given up; pending deliveries are due at once. @returns false if there is no such endpoint. */
+/** Resumes an endpoint that we gave up on; its pending deliveries are due at once. @returns false if there is no such endpoint. */
 export async function enableEndpoint(sql: Sql, endpoint: string): Promise<boolean> {
   const enabled = await sql`
     UPDATE webhook_endpoints SET disabled_at = NULL, failing_since = NULL WHERE endpoint = ${endpoint}`
