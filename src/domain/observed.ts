@@ -121,7 +121,7 @@ export interface Transfer extends Incoming {
   isUnsigned: boolean
   /** Backs its sender, recipient and value. A transfer that can have no effect is `believed`, because we did not check it. */
   proof: Proof
-  /** The referral codes in its calldata, with commas between; null if there are none. */
+  /** The referral codes in its calldata, separated by commas; null if there are none. */
   codes: string | null
 }
 

@@ -58,7 +58,7 @@ export function happeningsOf(
   })
   return [
     ...blocks.map((block) => named(block.number, 'block', block.hash)),
-    // Of dust the ledger keeps no codes.
+    // The ledger stores no codes for dust.
     ...[...payments, ...dust.map((one) => ({ ...one, codes: null }))].map((t) =>
       named(t.blockNumber, 'payment', t.txHash, t.wallet, t.from, t.valueWei, t.succeeded ? null : 'failed', t.codes),
     ),

@@ -1,5 +1,5 @@
-// Recorded refunds and commissions: the transaction that proves each. The operator's own wallet sent it; nothing here sends. Until its block is final a
-// reorganisation may remove it, and the record with it.
+// Recorded refunds and commissions, each with the transaction that proves it. The operator's own wallet sent it; nothing here sends. Until its block
+// is final a reorganisation may remove it, and the record with it.
 import type { Evidence } from '../../domain/payment.ts'
 import type { PaymentState } from '../../domain/transitions.ts'
 import type { Address, Hash, Wei } from '../../domain/units.ts'
@@ -7,7 +7,7 @@ import { jsonRows, type Sql } from '../core/sql.ts'
 import { byVerdict, move, moveAndRead } from './moves.ts'
 import { readLastWord, type Word } from './recheck.ts'
 
-/** A transfer that the operator made, and what it proves: the refund of a payment, or a commission. */
+/** A transfer that the operator made, and what it proves: a payment's refund, or a commission. */
 export interface Refund {
   /** Ref of the refunded payment; null for a commission. */
   paymentRef: Hash | null
@@ -26,8 +26,8 @@ export interface Refund {
 }
 
 /**
- * Records a refund or a commission. If it is already recorded for this payment, it is recorded again, because it may be in another block by now, with
- * a new decision of the operator. @returns false if the transfer proves something else, or the payment has another refund.
+ * Records a refund or a commission. If it is already recorded, accepts it again, because the operator has decided again, perhaps about another block.
+ * @returns false if the transfer proves something else, or the payment has another refund.
  */
 export async function insertRefund(sql: Sql, refund: Refund): Promise<boolean> {
   const {
@@ -105,7 +105,7 @@ export async function readDoubtfulRefunds(sql: Sql, upTo: number, limit: number)
 const isTransfer = (sql: Sql, { txHash, to, innerIndex }: Refund) =>
   sql`tx_hash = ${txHash} AND to_address = ${to} AND inner_index = ${innerIndex}`
 
-/** Records the present block of a refund. */
+/** Records the block in which a refund is now. */
 export async function moveRefund(
   sql: Sql,
   refund: Refund,
@@ -117,9 +117,9 @@ export async function moveRefund(
 }
 
 /**
- * Takes back a refund that is no longer on the chain, and holds its payment as `recheck`, whatever it was held for before. The refund may yet come
- * back, so no pass may decide, as one would if a payment waits for room in its wallet.
- * A commission is due again by that. @returns true if something was taken back.
+ * Removes a refund that is no longer on the chain, and holds its payment as `recheck`, whatever it was held for before. The refund may still return,
+ * so no pass may decide about the payment, as one would for a payment that waits for room in its wallet. A removed commission is due again. @returns
+ * true if anything was undone.
  */
 export async function undoRefund(sql: Sql, refund: Refund): Promise<boolean> {
   const removed = await sql`

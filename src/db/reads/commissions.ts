@@ -1,9 +1,10 @@
-// What referral codes earned. A payment's code is the first in its calldata that was registered and open at its block, unless its payee is the
-// payer. It earns once the payment is a node. A refund takes that back; what is earned less that and what was paid is due. Nothing here writes.
+// What referral codes earn. A payment's code is the first in its calldata that was registered and open at its block, unless its payee is the payer.
+// It earns once the payment has its node; a refund takes that back. What is due is the earnings minus those taken back and those paid. Nothing here
+// writes.
 import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 
-/** SQL: payments that became nodes, each with the code that counts, its payee and the commission in wei, rounded down. */
+/** SQL: payments that became nodes, each with the code that counts, its payee, and the commission in wei, rounded down. */
 const EARNING = `SELECT p.ref, p.tx_hash, p.value_wei, p.block_number, n.block_number AS minted_block, r.code, r.payee, r.commission_bps,
     div(p.value_wei::numeric * r.commission_bps, 10000) AS wei
   FROM payments p JOIN nodes n ON n.node_id = p.node_id CROSS JOIN LATERAL (
@@ -13,7 +14,7 @@ const EARNING = `SELECT p.ref, p.tx_hash, p.value_wei, p.block_number, n.block_n
     ORDER BY c.place LIMIT 1) r
   WHERE p.codes IS NOT NULL AND p.state = 'minted' AND r.payee <> p.from_address`
 
-/** SQL: the books of commissions, a row for each time that one was earned, taken back or paid, in the block of that. */
+/** SQL: the books of commissions. One row for each commission earned, taken back or paid, in the block where that happened. */
 export const COMMISSIONS = `
   SELECT 'earned' AS kind, code, payee, wei, value_wei, commission_bps, tx_hash AS payment_tx_hash, tx_hash, block_number, minted_block
     FROM (${EARNING}) e
@@ -24,7 +25,7 @@ export const COMMISSIONS = `
   SELECT 'paid', f.commission_of, f.to_address, f.value_wei::numeric, NULL, NULL, NULL, f.tx_hash, f.block_number, NULL
     FROM refunds f WHERE f.commission_of IS NOT NULL`
 
-/** A code and a payee: the payments of a period that became nodes, what they earned, and what was taken back and paid in it. */
+/** A code and a payee: how many payments became nodes in a period, what they earned, and what was taken back and paid in it. */
 export interface CommissionLine {
   code: string
   payee: Address
@@ -50,13 +51,13 @@ export async function readCommissions(
 
 /** The same for the whole ledger, with what is due. */
 export interface DueCommission extends CommissionLine {
-  /** Negative if more was paid than is earned by now; later commissions make up for it. */
+  /** Negative if we have paid more than is earned by now. Later commissions offset it. */
   dueWei: bigint
-  /** When the latest file that pays it was made, if nothing was recorded since; null if there is none. ISO 8601. */
+  /** When the latest payment file for it was made, ISO 8601; null if there is none, or a payment was recorded since. */
   fileMadeAt: string | null
 }
 
-/** Of what was earned only what was minted up to a final block. What was taken back of that or paid counts from any block. */
+/** Counts earnings only from nodes minted up to a final block. What was taken back from those, and what was paid, counts from any block. */
 export async function readDueCommissions(sql: Sql, final: number): Promise<DueCommission[]> {
   return await sql<DueCommission[]>`
     SELECT *, "earnedWei" - "takenBackWei" - "paidWei" AS "dueWei", (

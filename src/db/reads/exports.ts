@@ -149,7 +149,7 @@ const outflows: ExportForm = {
     FROM wallet_outflows w WHERE ${between(sql, 'w.block_number', blocks)} ORDER BY w.block_number, w.ref`,
 }
 
-/** What codes earned, what of it was taken back, and what was paid, each in the block of that. */
+/** What codes earned, what was taken back and what was paid, each in the block where it happened. */
 const commissions: ExportForm = {
   columns: columns('kind code payee commissionWei valueWei commissionBps paymentTxHash txHash blockNumber'),
   totals: ['earned', 'takenBack', 'paid'].map((kind) => ({

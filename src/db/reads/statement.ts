@@ -119,10 +119,10 @@ export interface Movement {
   wei: bigint
 }
 
-/** True if the recorded transfer `f` is in the outflow `o`. */
+/** SQL: the recorded transfer `f` is part of the outflow `o`. */
 const isOf = (sql: Sql) => sql`f.tx_hash = o.tx_hash AND (o.inner_index = 0 OR f.to_address = o.to_address)`
 
-/** A payments wallet: every transfer seen, dust as one sum, residues that the balance check filed, its outflows and the fees it paid. */
+/** A payments wallet: every transfer that we saw, dust as one sum, residues that the balance check filed, its outflows, and the fees it paid. */
 export async function readWalletMovements(sql: Sql, wallet: Address, { after, upTo }: Blocks): Promise<Movement[]> {
   return await sql<Movement[]>`
     SELECT CASE WHEN tx_hash IS NULL THEN 'arrivedUnattributed' WHEN state = 'ignored' THEN 'arrivedIgnored' ELSE 'payments' END AS what,
