@@ -30,7 +30,7 @@ export interface Position {
   txIndex: number
 }
 
-/** What we look for in blocks, besides the factory's transactions. */
+/** What we look for in blocks, besides the factory. */
 export interface Watching {
   wallets: readonly WatchedWallet[]
   /** Our signer accounts, if known. */

@@ -29,7 +29,7 @@ export interface Word {
   reason: string | null
 }
 
-/** The operator's last valid decision on a payment; null if there is none. */
+/** The operator's last decision on a payment that was not withdrawn; null if there is none. */
 export async function readLastWord(sql: Sql, paymentId: number): Promise<Word | null> {
   const [word] = await sql<Word[]>`
     SELECT verdict, reason FROM standing_verdicts WHERE payment_id = ${paymentId} AND decided_by <> 'pass'
@@ -41,7 +41,7 @@ export async function readLastWord(sql: Sql, paymentId: number): Promise<Word | 
 export const decidedByHand = (sql: Sql) =>
   sql`EXISTS (SELECT FROM standing_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass')`
 
-/** The operator's last valid decision on each of these payments that has one. */
+/** For each of these payments, the operator's last decision that was not withdrawn, if any. */
 export async function readLastVerdicts(sql: Sql, paymentIds: readonly number[]): Promise<Map<number, PaymentState>> {
   if (paymentIds.length === 0) return new Map()
   const rows = await sql<{ id: number; verdict: PaymentState }[]>`

@@ -153,7 +153,7 @@ export async function readSignedUntil(sql: Sql, ref: Hash, since: number): Promi
 
 /**
  * Withdraws the verdict that a payment is about to be refunded. @returns the evidence, which records the former state, or null; and the operator's
- * last valid decision, or null.
+ * last decision that was not withdrawn, or null.
  */
 export async function withdrawRefunding(
   sql: Sql,

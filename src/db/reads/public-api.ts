@@ -180,8 +180,8 @@ export interface AskedNode {
 }
 
 /**
- * GET /api/node/:id for several nodes, as many as `NODES_AT_ONCE` allows, in their order. One statement, so they all show the same moment. Searches
- * the chain ids first, then the row ids. A node's credits are its cohort's turns after its mint. Null if neither id exists.
+ * GET /api/node/:id for several nodes, in their order; how many must be one of `NODES_AT_ONCE`. One statement, so they all show the same moment.
+ * Searches the chain ids first, then the row ids. A node's credits are its cohort's turns after its mint. Null if neither id exists.
  */
 export async function readNodes(sql: Sql, asked: readonly AskedNode[]): Promise<(NodePage | null)[]> {
   const statement = NODE_PAGES.get(asked.length)
