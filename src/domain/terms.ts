@@ -17,7 +17,7 @@ export const COHORTS_PER_TIER_MAX = 255
 
 /** The facts against which we check entries. */
 export interface TermsLimits {
-  /** The contract's least interval. */
+  /** The shortest interval that the contract allows. */
   leastIntervalSec: number
   /** The rates of all tiers, in basis points. */
   payoutBps: readonly number[]

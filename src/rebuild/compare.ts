@@ -37,7 +37,7 @@ interface Projection {
   surveyed?: (to: number) => { columns?: string; where?: string }
 }
 
-/** The columns of each table that come from the chain or were copied. Row ids, times of writing and stored answers do not. */
+/** The columns of each table that come from the chain or were copied. Leaves out row ids, times of writing and stored answers. */
 const PROJECTIONS: readonly Projection[] = [
   { table: 'cursors', key: 'name', columns: '*' },
   { table: 'blocks', key: 'number', columns: '*' },

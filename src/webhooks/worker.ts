@@ -26,7 +26,7 @@ import { webhookHeaders } from './sign.ts'
 
 /** How many deliveries to one endpoint run in parallel. */
 const AT_ONCE = 8
-/** The poll interval for due deliveries; facts wake the worker earlier. */
+/** How often we poll for due deliveries; new events wake the worker earlier. */
 const POLL_MS = 2_000
 const PRUNE_EVERY_MS = 3_600_000
 /** The most events in one mail, and the time between two mails. Events in between go into the next mail together. */

@@ -50,7 +50,7 @@ export async function noteMoving(sql: Sql): Promise<void> {
   await writeAudit(sql, { actor: 'pass', action: 'unstuck', detail: {} })
 }
 
-/** SQL: `block` and `since` of what stops the passes, once that lasts; else null. */
+/** SQL: `block` and `since` of the block that stops the passes, if that lasts; else null. */
 export const STUCK = `(SELECT jsonb_build_object('block', value -> 'block', 'since', value -> 'since') FROM settings
   WHERE name = 'stuck' AND (value -> 'lasts')::boolean)`
 

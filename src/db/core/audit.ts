@@ -25,7 +25,7 @@ export interface AuditRow {
 export const actionIn = (sql: Sql, actions: readonly string[]) =>
   sql`action IN (${sql.unsafe(actions.map((action) => `'${action}'`).join(', '))})`
 
-/** Reads a page of the log. Without a filter, or by subject, the limit bounds its cost; otherwise it depends on how rare the rows are. */
+/** Reads a page of the log. Without a filter, or by subject, `limit` bounds the cost. With other filters, rare rows cost more. */
 export async function readAudit(sql: Sql, { actor, action, subject, before, limit }: AuditFilter): Promise<AuditRow[]> {
   return await sql<AuditRow[]>`
     SELECT id, iso(at) AS at, actor, action, subject, request_id AS "requestId", detail FROM audit

@@ -95,7 +95,7 @@ async function applyMissing(sql: Sql, migrations: Migration[]): Promise<string[]
   return applied
 }
 
-/** The checksums of the recorded migrations, by name, in the order of the names. */
+/** The checksums of the recorded migrations, by name, in name order. */
 async function readRecorded(sql: Sql): Promise<Map<string, string>> {
   const columns = await sql<{ name: string }[]>`
     SELECT attname::text AS name FROM pg_attribute WHERE attrelid = to_regclass('migrations') AND attnum > 0`

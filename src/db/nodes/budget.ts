@@ -17,7 +17,7 @@ export interface BudgetNeed {
 /** SQL: `soldOut` of the budget as last read (domain/budget.ts). */
 export const SOLD_OUT = `coalesce((SELECT (value ->> 'soldOut')::boolean FROM settings WHERE name = 'budget'), false)`
 
-/** Reads it as of a block time, unix seconds. */
+/** Reads the need as of a block time, unix seconds. */
 export async function readBudgetNeed(sql: Sql, time: number): Promise<BudgetNeed> {
   const [row] = await sql<Pick<BudgetNeed, 'nodesPerWeek'>[]>`
     WITH minted AS (SELECT coalesce(max(node_id), 0) -

@@ -41,7 +41,7 @@ export async function writeCohorts(
       "nextDue" bigint, size int, "perNodeWei" numeric, "turnCount" int, "lastTurnAt" bigint)`
 }
 
-/** Stores the opening values of cohorts, and the first block in which the contract's owner set an interval. The cohorts must be written. */
+/** Stores the opening values of cohorts, and the first block in which the contract's owner set an interval. The cohorts must be stored already. */
 export async function writeOpenings(sql: Sql, events: readonly FactoryEvent[]): Promise<void> {
   const opened = events.filter((event) => event.kind === 'cohortOpened')
   const set = events.filter((event) => event.kind === 'intervalSet')
@@ -124,7 +124,7 @@ export const DUE_AND_SCHEDULED = `
   SELECT coalesce(sum(size) FILTER (WHERE next_due <= (SELECT block_time FROM cursors WHERE name = 'follow')), 0)::bigint AS due,
     coalesce(sum(size), 0)::bigint AS scheduled FROM cohorts`
 
-/** Nodes without payment and grant, by cohort. Such a cohort is not credited. */
+/** Nodes with neither payment nor grant, by cohort. A cohort that has any is not credited. */
 export async function countUnbackedNodes(sql: Sql, cohorts: readonly number[]): Promise<Map<number, number>> {
   const rows = await sql<{ cohort: number; nodes: number }[]>`
     SELECT n.cohort, count(*) AS nodes FROM nodes n

@@ -250,7 +250,7 @@ export async function readMintBlockUpTo(sql: Sql, nodeId: bigint): Promise<numbe
   return row?.block ?? null
 }
 
-/** True if a cohort was credited in a block, as the ledger knows it. */
+/** True if a cohort was credited in a block, according to the ledger. */
 export async function wasCreditedIn(sql: Sql, cohort: number, block: number): Promise<boolean> {
   const rows =
     await sql`SELECT FROM rounds JOIN turns USING (round) WHERE block_number = ${block} AND cohort = ${cohort} LIMIT 1`

@@ -33,7 +33,7 @@ export interface StoredTurn extends NewTurn, TurnTerms {
 const TURN_FIELDS = `round bigint, cohort int, "turnNo" int, due bigint, turns int, "amountWei" numeric, "nodeCount" int, "tierId" text,
   "seedBlock" bigint, seed text, proof text, "minWei" numeric, "maxWei" numeric, "payoutBps" int`
 
-/** The same, as the table names them. */
+/** The same fields, from the table's columns. */
 const TURN_COLUMNS = `round, cohort, "turnNo" AS turn_no, due, turns, "amountWei" AS amount_wei, "nodeCount" AS node_count,
   "tierId" AS tier_id, "seedBlock" AS seed_block, seed, proof, "minWei" AS min_wei, "maxWei" AS max_wei, "payoutBps" AS payout_bps`
 

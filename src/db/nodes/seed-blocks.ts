@@ -58,7 +58,7 @@ export async function readSeedBlock(sql: Sql, due: number): Promise<KeptSeed | n
   return row?.isFirst ? { seedBlock: row.seedBlock, seed: row.seed, proof: row.proof } : null
 }
 
-/** Rewinds them to a height. */
+/** Rewinds the seed blocks to a height. */
 export async function rewindSeedBlocks(sql: Sql, height: number): Promise<void> {
   await sql`DELETE FROM seed_blocks WHERE number > ${height}`
 }

@@ -107,7 +107,7 @@ export async function revokeAdminKey(sql: Sql, id: number, by: string): Promise<
   await sql`UPDATE admin_keys SET revoked_at = now(), revoked_by = ${by} WHERE id = ${id} AND revoked_at IS NULL`
 }
 
-/** Revokes all keys of the ledger. @returns how many were valid, without sessions. */
+/** Revokes all keys of the ledger. @returns how many were valid, not counting sessions. */
 export async function revokeAllAdminKeys(sql: Sql, by: string): Promise<number> {
   const revoked = await sql<{ isSession: boolean }[]>`
     UPDATE admin_keys SET revoked_at = now(), revoked_by = ${by} WHERE revoked_at IS NULL AND expires_at > now()
@@ -123,7 +123,7 @@ export async function makersOfLabel(sql: Sql, label: string): Promise<string[]> 
   return rows.map(({ madeBy }) => madeBy)
 }
 
-/** How many keys are valid, without sessions. */
+/** How many keys are valid, not counting sessions. */
 export async function countLiveKeys(sql: Sql): Promise<number> {
   const [row] = await sql<{ n: number }[]>`
     SELECT count(*) AS n FROM admin_keys WHERE passkey_id IS NULL AND revoked_at IS NULL AND expires_at > now()`

@@ -77,7 +77,7 @@ export async function useInvitation(sql: Sql, id: number, passkeyId: number): Pr
   await sql`UPDATE passkey_invitations SET passkey_id = ${passkeyId} WHERE id = ${id}`
 }
 
-/** Revokes open invitations: this one, those of a key, of a passkey, or all. @returns how many. */
+/** Revokes open invitations: a single one, those made by a key or by a passkey, or all. @returns how many. */
 export async function revokeInvitations(
   sql: Sql,
   which: { id: number } | { byKey: number } | { byPasskey: number } | 'all',

@@ -39,7 +39,7 @@ function word(sql: Sql, text: string) {
   return sql.unsafe(`'${text}'`)
 }
 
-/** A page of payments, newest first, each with its standing verdict. An index answers any filter. */
+/** A page of payments, newest first, each with its standing verdict. Every filter uses an index. */
 export async function listPayments(
   sql: Sql,
   { status, reason, from, tierId, before, limit }: PaymentFilter,

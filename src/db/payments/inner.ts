@@ -118,7 +118,7 @@ export async function readOrphansOfResidue(sql: Sql, residueId: number): Promise
 
 const isOrphanedInner = (sql: Sql) => sql`(q.state = 'orphaned' AND q.inner_index > 0 AND q.tx_hash IS NOT NULL)`
 
-/** Stores inner transfers from wallets. Others paid for their transactions. */
+/** Stores inner transfers from wallets. Other accounts paid the fees of these transactions. */
 export async function insertInnerOutflows(sql: Sql, outflows: readonly InnerTransferOut[]): Promise<void> {
   if (outflows.length === 0) return
   await sql`

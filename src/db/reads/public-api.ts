@@ -226,7 +226,7 @@ export async function readNode(sql: Sql, id: bigint, limit: number): Promise<Nod
  */
 const ROUNDS_A_ROW = 8
 
-/** GET /api/distributions: newest first by creation time, then id, each round that credited nodes with its turns. */
+/** GET /api/distributions: the rounds that credited nodes, each with its turns, newest first by creation time, then id. */
 export async function readDistributions(sql: Sql, limit: number): Promise<string> {
   const perRow = sql.unsafe(String(ROUNDS_A_ROW))
   const rows = await sql<{ json: string }[]>`
