@@ -28,7 +28,7 @@ import type {
 export type ClientOptions = TransportOptions
 
 export interface CallOptions {
-  /** Cancels the request, and the waits between attempts. */
+  /** Cancels the request and any wait between attempts. */
   signal?: AbortSignal
   /** Overrides the client's own number of attempts. */
   attempts?: number
@@ -45,7 +45,7 @@ export interface QuoteOptions extends CallOptions {
 }
 
 export interface EventsOptions extends Omit<CallOptions, 'attempts'> {
-  /** The id of an earlier stream's last `current`, so the service leaves out what the client has. */
+  /** The id of an earlier stream's last `current`. The service then leaves out what the client already has. */
   lastEventId?: string
   /** Called once the stream has begun. */
   onOpen?: () => void
@@ -64,11 +64,11 @@ export interface LedgerClient {
   getStats(options?: CallOptions): Promise<Stats>
   /** Every tier as it is now, including tiers off sale. */
   getTiers(options?: CallOptions): Promise<Tier[]>
-  /** How many nodes an allowlist lets a wallet buy, with the proof; 0 and `null` for one that is not listed. Throws 404 when there is no such list. */
+  /** How many nodes an allowlist lets a wallet buy, with the proof; 0 and `null` for a wallet not on it. Throws 404 if there is no such list. */
   getAllowlisted(root: string, address: string, options?: CallOptions): Promise<Allowlisted>
-  /** Whom a referral code pays, how much of the price, and whether it counts now. Throws 404 when it was never registered. */
+  /** Whom a referral code pays, which share of the price, and whether it counts now. Throws 404 if it was never registered. */
   getReferral(code: string, options?: CallOptions): Promise<Referral>
-  /** How far the contract's balance covers its debt. Readings are `null` while the chain is unreachable. */
+  /** How far the contract's balance covers what it owes. Readings are `null` while the chain is unreachable. */
   getCover(options?: CallOptions): Promise<Cover>
   /** The nodes a wallet owns, oldest first. */
   getNodesOfAddress(address: string, options?: CallOptions): Promise<Node[]>
@@ -89,7 +89,7 @@ export interface LedgerClient {
   getPrice(options?: CallOptions): Promise<number | null>
   /** The OpenAPI document. */
   getOpenapi(options?: CallOptions): Promise<Record<string, unknown>>
-  /** Has the service look at a transfer now; the payment's state. Retried while the provider lacks it (409). */
+  /** Makes the service look for a transfer on chain now. Returns the payment's state. Retried while the provider lacks it (409). */
   claimPayment(txHash: string, options?: CallOptions): Promise<Payment>
   /** The state of a payment in the ledger; does not look at the chain. Throws 404 while the ledger lacks it. */
   getPayment(txHash: string, options?: CallOptions): Promise<Payment>
@@ -98,21 +98,21 @@ export interface LedgerClient {
   /** The ledger's record of a transaction. Throws 404 if it has none. */
   getTransaction(txHash: string, options?: CallOptions): Promise<Transaction>
   /**
-   * The events of one stream, until it ends: the present states, `current`, then each difference. Throws if the stream
-   * cannot be opened, or breaks; {@link watchPayment} and {@link watchAddress} then continue.
+   * The events of one stream, until it ends: first the present states, then `current`, then each change. Throws if the stream cannot be opened or
+   * breaks. {@link watchPayment} and {@link watchAddress} go on after that.
    */
   getEvents(which: Watched, options?: EventsOptions): AsyncGenerator<LedgerEvent>
-  /** Begins to sign in; `message` is what the wallet signs, exactly as it is. */
+  /** Begins a sign-in. `message` is what the wallet must sign, exactly as it is. */
   getNonce(address?: string, options?: CallOptions): Promise<{ nonce: string; message: string }>
-  /** Signs in with the signature of the message. Not retried: a nonce is good for one attempt, answered or not. */
+  /** Signs in with the signed message. Not retried: a nonce is good for one attempt, even if its answer was lost. */
   verifySignature(signed: { address: string; signature: string }, options?: CallOptions): Promise<{ address: Hex }>
   /** Signs out. */
   logout(options?: CallOptions): Promise<void>
   /** The signed-in wallet; `null` if there is no session. */
   getMe(options?: CallOptions): Promise<Wallet | null>
   /**
-   * Records a node of the signed-in wallet that the ledger does not have yet. With `txHash`, 404 means that the mint is
-   * not confirmed yet: it is retried, and retryable. With `nodeId`, 404 means that the node does not exist.
+   * Records a node of the signed-in wallet that the ledger does not have yet. With `txHash`, 404 means that the mint is not confirmed yet: it is
+   * retried, and retryable. With `nodeId`, 404 means that the node does not exist.
    */
   syncNode(which: { txHash: string } | { nodeId: NodeId }, options?: CallOptions): Promise<SyncedNodes>
   /** Health of the credit worker; `null` for readings that failed. */
@@ -121,16 +121,16 @@ export interface LedgerClient {
   getWellKnown(options?: CallOptions): Promise<Deployment>
 }
 
-/** A short name, because it is used six times. */
+/** An alias, because it is used six times. */
 const inPath = encodeURIComponent
 
 /**
- * A client of the service at `baseUrl`. Methods throw a {@link LedgerError}, and have retried by then if a retry could
- * help. Outside browsers the client itself keeps the session cookie.
+ * A client of the service at `baseUrl`. Methods throw a {@link LedgerError}, after any retries that could help. Outside browsers the client itself
+ * keeps the session cookie.
  */
 export function createClient(options: ClientOptions): LedgerClient {
   const { request, open } = createTransport(options)
-  // We check no answer here, because the service's own tests hold its answers to the OpenAPI document.
+  // We do not validate answers here, because the service's own tests check them against the OpenAPI document.
   const get = async <T>(
     path: string,
     options?: QuoteOptions,
@@ -193,7 +193,7 @@ async function* eventsOf(
     if (EVENTS.includes(event.event)) yield { ...event, data: revive(event.data) } as LedgerEvent
 }
 
-/** For `/api/me`, 401 is the normal answer if the visitor is not signed in. */
+/** `/api/me` normally returns 401 if the visitor is not signed in. */
 function nullWhenSignedOut(error: unknown): null {
   if (error instanceof Error && 'status' in error && error.status === 401) return null
   throw error

@@ -10,11 +10,11 @@ export interface LedgerErrorDetails {
 /** A request that did not succeed. */
 export class LedgerError extends Error {
   override readonly name = 'LedgerError'
-  /** The HTTP status; `null` if no answer came (network, timeout, or an answer that is not the API's). */
+  /** The HTTP status; `null` if there was no answer (network error, timeout, or an answer that is not the API's). */
   readonly status: number | null
   /** True if the same request may succeed later. The client has already retried as often as its settings allow. */
   readonly retryable: boolean
-  /** Seconds the service asks the client to wait; `null` if it names none. */
+  /** Seconds that the service asks the client to wait; `null` if it names none. */
   readonly retryAfter: number | null
 
   constructor(message: string, { status, retryable, retryAfter, cause }: LedgerErrorDetails) {
@@ -25,10 +25,12 @@ export class LedgerError extends Error {
   }
 }
 
-/** Statuses that the API asks clients to retry: 409 once the chain settled, the others with back-off that doubles. */
+/**
+ * Statuses that the API asks clients to retry: 409 once the chain has settled, the others with exponential back-off.
+ */
 const RETRYABLE = new Set([409, 429, 500, 502, 503, 504])
 
-/** The error for an answer that is not a success. If `notYet`, a 404 means that the chain does not have it yet. */
+/** The error for an unsuccessful answer. If `notYet`, a 404 means that the chain does not have it yet. */
 export function errorOfAnswer(status: number, body: unknown, retryAfter: number | null, notYet = false): LedgerError {
   const said = typeof body === 'object' && body !== null && 'error' in body ? body.error : null
   const message = typeof said === 'string' ? said : `The service answered ${status}.`

@@ -1,9 +1,9 @@
-// Reads a stream of server-sent events. Knows their format, not their meaning.
+// Parses a stream of server-sent events. Knows their format, not their meaning.
 import { errorWithoutAnswer, LedgerError } from './errors.ts'
 
-/** The service sends something at once, so silence this long means that a proxy buffers. */
+/** The service sends its first bytes at once. If none arrive within this time, a proxy is buffering the stream. */
 const FIRST_MS = 8_000
-/** The service sends something every 15 seconds. */
+/** If nothing arrives for this long, the stream is dead. The service sends something every 15 seconds. */
 const SILENCE_MS = 45_000
 
 export interface ServerEvent {
@@ -12,7 +12,7 @@ export interface ServerEvent {
   id: string | null
 }
 
-/** Yields a stream's events until it ends. Throws a LedgerError if it breaks or falls silent. `onFirst`: bytes came. */
+/** Yields a stream's events until it ends. Throws a LedgerError if it breaks or goes silent. `onFirst`: first bytes. */
 export async function* readEvents(body: ReadableStream<Uint8Array>, onFirst: () => void): AsyncGenerator<ServerEvent> {
   const reader = body.getReader()
   const decoder = new TextDecoder()

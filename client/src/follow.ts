@@ -6,7 +6,7 @@ import type { Hex, NodeDetail, Payment } from './types.ts'
 import { watchPayment } from './watch.ts'
 
 export interface FollowOptions {
-  /** Called with each state that differs from the one before. `waiting`: not in a block that the service has seen. */
+  /** Called with each new state. `waiting`: the transfer is in no block that the service has seen. */
   onState?: (state: Payment['status'] | 'waiting', payment: Payment | null) => void
   /** Time between two claims, in milliseconds. Default 4,000, because the service allows 20 claims a minute. */
   pollMs?: number
@@ -23,13 +23,13 @@ export interface FollowedPayment {
   node: NodeDetail | null
 }
 
-/** States that the service never changes. Only the operator can. */
+/** States that the service never leaves by itself. Only the operator can change them. */
 const SETTLED = new Set<Payment['status']>(['minted', 'held', 'refunded', 'dismissed'])
 
 /**
- * Waits until a payment has become a node, or is held. It has the service look at the chain at once and then every so
- * often. If a stream can be opened, events tell it what the ledger does meanwhile. Throws a LedgerError: 400 if the
- * transaction is no payment; without a status if the time is up.
+ * Waits until a payment has become a node, or is held. Makes the service look at the chain at once, and again every `pollMs`. If a stream can be
+ * opened, events report what the ledger does in between. Throws a LedgerError: 400 if the transaction is not a payment; without a status if the time
+ * is up.
  */
 export async function followPayment(
   ledger: LedgerClient,
@@ -43,7 +43,7 @@ export async function followPayment(
   return followed
 }
 
-/** Waits in the same way for all payments that `from` made in one transaction; they are in the order of its inner calls. */
+/** Waits in the same way for all payments that `from` made in one transaction. Returns them in the order of its inner calls. */
 export function followPayments(
   ledger: LedgerClient,
   txHash: Hex | string,

@@ -1,9 +1,11 @@
-// From JSON to the types of types.ts by the API's names: one that ends in Wei is an amount, one in At is a time.
+// Turns JSON into the types of types.ts by the API's names: a name that ends in Wei is an amount, one in At is a time.
 
 const TIME = /(At|^due|^since)$/
 const AMOUNT = /Wei$/
 
-/** Replaces the strings of amounts with bigint and those of times with Date, at any depth. Leaves everything else. */
+/**
+ * Replaces amounts (strings) with bigint and times (strings) with Date, at any depth. Leaves everything else unchanged.
+ */
 export function revive(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(revive)
   if (typeof value !== 'object' || value === null) return value

@@ -7,9 +7,12 @@ export interface RetryOptions {
   attempts?: number
   /** Wait before the second attempt, doubled each time, in milliseconds. Default 300. */
   baseMs?: number
-  /** Longest wait. If the service asks for more, the error is thrown. Default 65,000: a limit's window is a minute. */
+  /**
+   * Longest wait. If the service asks for more, we throw the error. Default 65,000, because a rate limit's window is a
+   * minute.
+   */
   maxMs?: number
-  /** Wait before a 409, or an unconfirmed mint's 404, is retried, so the chain can settle. Doubles. Default 1,500. */
+  /** Wait before retrying a 409, or an unconfirmed mint's 404, so that the chain can settle. Doubles. Default 1,500. */
   settleMs?: number
 }
 
@@ -29,11 +32,11 @@ export interface Sent {
   signal?: AbortSignal
   /** Most attempts. Default: the client's own setting. */
   attempts?: number
-  /** False if a request must not be retried after its answer was lost: a nonce is good for one attempt. */
+  /** False if a request must not be retried after its answer was lost, because a nonce is good for one attempt. */
   repeatable?: boolean
   /** True if no cache on the way may answer. */
   fresh?: boolean | undefined
-  /** True if a 404 means that the chain does not have it yet, so it is retried as a 409 is. */
+  /** True if a 404 means that the chain does not have it yet. We then retry it like a 409. */
   notYet?: boolean
 }
 
@@ -46,7 +49,7 @@ export interface Opened extends Pick<Sent, 'path' | 'query' | 'signal'> {
 
 export interface Transport {
   request: Request
-  /** Opens a stream of events. Not retried, because a caller who needs it can poll meanwhile. */
+  /** Opens a stream of events. Not retried, because the caller can poll in the meantime. */
   open(opened: Opened): Promise<ReadableStream<Uint8Array>>
 }
 
@@ -135,11 +138,11 @@ function urlOf(base: string, path: string, query: Sent['query']): URL {
 /** The back-off before attempt `tried + 1`; null means give up. */
 function waitBefore(tried: number, error: LedgerError, sent: Sent, retry: Required<RetryOptions>): number | null {
   if (!error.retryable || tried >= (sent.attempts ?? retry.attempts)) return null
-  // A 429 was rejected unprocessed. After any other error the service may have used up a nonce.
+  // The service rejects with 429 before any processing. After any other error it may have used up the nonce.
   if (sent.repeatable === false && error.status !== 429) return null
   const first = error.status === 409 || error.status === 404 ? retry.settleMs : retry.baseMs
   const backoffMs = Math.min(first * 2 ** (tried - 1), retry.maxMs)
-  // Half of it is jitter, so many clients do not return at once.
+  // Half of the back-off is jitter, so that many clients do not return at once.
   const drawnMs = backoffMs / 2 + (Math.random() * backoffMs) / 2
   const askedMs = (error.retryAfter ?? 0) * 1000
   return askedMs > retry.maxMs ? null : Math.max(drawnMs, askedMs)
@@ -184,7 +187,7 @@ function secondsToWait(headers: Headers): number | null {
   return Number.isFinite(seconds) && seconds >= 0 ? seconds : null
 }
 
-/** The session outside browsers. A browser handles cookies itself: it hides the one header and ignores the other. */
+/** Keeps the session outside browsers. A browser handles cookies itself: it hides `Set-Cookie` and ignores `Cookie`. */
 class Cookies {
   readonly #kept = new Map<string, string>()
 

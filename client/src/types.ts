@@ -1,5 +1,5 @@
-// Answers of the methods: the shapes of the OpenAPI document, with amounts as bigint, times as Date, and addresses and
-// hashes as viem writes them. They derive from the document, so nothing is written twice.
+// What the methods return: the shapes of the OpenAPI document, with amounts as bigint, times as Date, and addresses and
+// hashes as viem writes them. All types derive from the document, so nothing is written twice.
 import type { components } from './schema.ts'
 
 type Schemas = components['schemas']
@@ -30,7 +30,7 @@ type Field<Key, Value> = Key extends AmountKey
       : Revived<Value>
 type Swap<Value, To> = Value extends string ? To : Value
 
-/** A JSON answer as this client gives it. */
+/** A JSON answer as this client returns it. */
 export type Revived<Value> = Value extends readonly (infer Item)[]
   ? Revived<Item>[]
   : Value extends object
@@ -39,11 +39,11 @@ export type Revived<Value> = Value extends readonly (infer Item)[]
 
 export interface Stats extends Revived<Schemas['Stats']> {}
 export interface Tier extends Revived<Schemas['Tier']> {}
-/** The allocation of a wallet on an allowlist. */
+/** How many nodes an allowlist lets a wallet buy. */
 export interface Allowlisted extends Revived<Schemas['Allowlisted']> {}
 /** A referral code. */
 export interface Referral extends Revived<Schemas['Referral']> {}
-/** What the nodes of a tier got. */
+/** What the nodes of a tier received. */
 export interface Quote extends Revived<Schemas['Quote']> {}
 /** Whether a wallet can buy a tier, one check for each rule. */
 export interface CanBuy extends Revived<Schemas['CanBuy']> {}
@@ -68,7 +68,7 @@ export interface Health extends Revived<Schemas['Health']> {}
 /** A wallet, or the payments of a transaction, to watch. */
 export type Watched = { address: string } | { payment: string }
 
-/** A state, not a change. `current` ends each batch and names every entry; the service took back those it omits. */
+/** A state, not a change. `current` ends each batch and names every entry; the service withdrew the ones it omits. */
 export type LedgerEvent =
   | { event: 'payment'; data: Payment; id: null }
   | { event: 'node'; data: Node; id: null }
@@ -80,24 +80,24 @@ export interface Deployment {
   /** A public JSON-RPC URL; `null` if the operator offers none. */
   rpcUrl: string | null
   factoryAddress: Hex | null
-  /** Nodes of all tiers that the contract lets a wallet hold; `null` if the service could not read it. */
+  /** How many nodes the contract lets a wallet hold, over all tiers; `null` if the service could not read it. */
   maxPerWallet: number | null
   paymentAddress: Hex | null
   apiBase: string
   /** True for a demonstration on its own chain. */
   embedded: boolean
-  /** The chain's name for people. */
+  /** The chain's display name. */
   chainName: string | null
-  /** A block explorer, without a trailing slash; append `/tx/…`, `/address/…` or `/block/…`. */
+  /** Base URL of a block explorer, without a trailing slash; append `/tx/…`, `/address/…` or `/block/…`. */
   explorerUrl: string | null
   /** Who sells; each is `null` if the operator has not set it. */
   brand: {
     name: string | null
-    /** An SVG image, as a path of the service. */
+    /** An SVG image, as a path on the service. */
     logoUrl: string | null
     /** `#` and six hex digits. */
     color: string | null
-    /** A `mailto:` or a page. */
+    /** A `mailto:` link or a page's URL. */
     contact: string | null
     termsUrl: string | null
   }

@@ -4,7 +4,7 @@ import { LedgerError } from './errors.ts'
 import { sleep } from './transport.ts'
 import type { Hex, LedgerEvent, Node, Payment, Watched } from './types.ts'
 
-/** Wait before another attempt if a stream could not be opened. */
+/** Wait before the next attempt to open a stream after one failed. */
 const STREAM_AGAIN_MS = 30_000
 /** A stream that ended is reopened within this time. */
 const REOPEN_MS = 1_000
@@ -26,9 +26,9 @@ export interface WatchedWallet {
 }
 
 /**
- * Yields the state of a payment, and each that differs from the one before; `null` while the ledger does not have it.
- * Continues until the caller leaves the loop or aborts. It reads the ledger only; {@link followPayment} has the service
- * look at the chain.
+ * Yields the state of a payment, and each new state; `null` while the ledger does not have it. Continues until the
+ * caller leaves the loop or aborts. Reads the ledger only; {@link followPayment} also makes the service look at the
+ * chain.
  */
 export function watchPayment(
   ledger: LedgerClient,
@@ -39,7 +39,7 @@ export function watchPayment(
   return watch({ ledger, which: { payment: txHash }, poll, of: ({ payments }) => payments[0] ?? null }, options)
 }
 
-/** Yields what a wallet has paid and owns, and again whenever it changes, until the caller leaves or aborts. */
+/** Yields what a wallet has paid and owns, and again after each change, until the caller leaves the loop or aborts. */
 export function watchAddress(
   ledger: LedgerClient,
   address: Hex | string,
@@ -65,7 +65,7 @@ interface Watching<T> {
   of: (state: WatchedWallet) => T
 }
 
-/** Yields each state that differs from the one before. */
+/** Yields each new state. */
 async function* watch<T>(watching: Watching<T>, options: WatchOptions): AsyncGenerator<T> {
   let shown: string | null = null
   for await (const state of statesOf(watching, options)) {
@@ -100,7 +100,7 @@ async function* streamed<T>({ ledger, which, of }: Watching<T>, states: States, 
   for await (const event of ledger.getEvents(which, options)) if (states.take(event)) yield of(states.present())
 }
 
-/** Polls at least once, until then. If the service asks for a wait, it waits. */
+/** Polls at least once, until the given time. If the service asks for a wait, waits. */
 async function* polled<T>({ poll }: Watching<T>, untilMs: number, { pollMs = 4_000, signal }: WatchOptions) {
   for (;;) {
     let pauseMs = pollMs
@@ -117,7 +117,7 @@ async function* polled<T>({ poll }: Watching<T>, untilMs: number, { pollMs = 4_0
   }
 }
 
-/** The states that events have carried. */
+/** The states received by events so far. */
 class States {
   #payments = new Map<string, Payment>()
   #nodes = new Map<string, Node>()
@@ -128,7 +128,7 @@ class States {
     return this.#lastEventId === null ? {} : { lastEventId: this.#lastEventId }
   }
 
-  /** True at the end of a batch. */
+  /** Takes an event. True at the end of a batch. */
   take(event: LedgerEvent): boolean {
     if (event.event === 'payment') this.#payments.set(event.data.txHash, event.data)
     else if (event.event === 'node') this.#nodes.set(event.data.nodeId, event.data)
@@ -145,7 +145,7 @@ class States {
   }
 }
 
-/** The entries of these names, in their order. */
+/** The entries with these names, in the order of the names. */
 function named<T>(all: ReadonlyMap<string, T>, names: readonly string[]): Map<string, T> {
   return new Map(names.flatMap((name) => (all.has(name) ? [[name, all.get(name) as T] as const] : [])))
 }
@@ -156,7 +156,7 @@ const singly = ({ payments, ...only }: Payment): Payment[] => (payments ? [...pa
 const textOf = (state: unknown) =>
   JSON.stringify(state, (_, value) => (typeof value === 'bigint' ? value.toString() : value))
 
-/** True for errors that a retry may clear; a service without streams answers 404. */
+/** True for errors that a retry may clear. 404 counts, because a service without streams returns it. */
 const isPassing = (error: unknown): error is LedgerError =>
   error instanceof LedgerError && (error.retryable || error.status === 404)
 

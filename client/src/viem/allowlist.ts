@@ -1,15 +1,20 @@
-// Checks what the service says of an allowlist by its root alone, as OpenZeppelin's MerkleProof does. Asks nobody else.
+// Verifies the service's answer about an allowlist against its root, as OpenZeppelin's MerkleProof does. Makes no further request.
 import { concat, encodeAbiParameters, keccak256 } from 'viem'
 import type { LedgerClient } from '../client.ts'
 import type { Allowlisted, Hex } from '../types.ts'
 
 export interface VerifiedAllocation {
-  /** True if the proof leads to the root; false if not, or if the answer is about another list or wallet; null for a wallet that is not listed: absence has no proof. */
+  /**
+   * True if the proof leads to the root; false if not, or if the answer is about another list or wallet; null if the wallet is not listed, because
+   * absence has no proof.
+   */
   matches: boolean | null
   said: Allowlisted
 }
 
-/** Asks what a list allows a wallet, and checks the proof. `root` is the one that you trust: from a tier, or from the operator's own announcement. */
+/**
+ * Fetches how many nodes a list lets a wallet buy, and checks the proof. `root` is the one you trust: a tier's, or the one the operator announced.
+ */
 export async function verifyAllowlisted(ledger: LedgerClient, root: Hex, address: Hex): Promise<VerifiedAllocation> {
   const said = await ledger.getAllowlisted(root, address)
   const isMeant = same(said.root, root) && same(said.address, address)
@@ -22,5 +27,5 @@ export async function verifyAllowlisted(ledger: LedgerClient, root: Hex, address
 
 const same = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
 
-/** Of two nodes the smaller comes first. */
+/** The hash of two siblings, the smaller first. */
 const parentOf = (a: Hex, b: Hex): Hex => keccak256(concat(a.toLowerCase() < b.toLowerCase() ? [a, b] : [b, a]))

@@ -2,7 +2,9 @@
 import { encodeAbiParameters, keccak256 } from 'viem'
 import type { SingleTurn } from '../types.ts'
 
-/** The amount that a turn's published seed and terms give; null if it has none, or if it is a sum of several turns. */
+/**
+ * The amount that follows from a turn's published seed and terms; null if it has none, or if it sums up several turns.
+ */
 export function recompute(turn: SingleTurn & { count?: number }): bigint | null {
   const { seed, cohort, dueSec, minWei, maxWei, payoutBps, count = 1 } = turn
   if (count !== 1 || seed === null || minWei === null || maxWei === null || payoutBps === null) return null

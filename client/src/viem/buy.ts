@@ -1,5 +1,5 @@
-// Buys nodes with a wallet: one exact transfer for each. Several go in one transaction if the ledger buys that from this wallet and the wallet
-// offers it, else one after the other. Nothing here ever repeats a transfer.
+// Buys nodes with a wallet: one exact transfer for each. Several go in one transaction if the ledger accepts that from this wallet and the wallet
+// supports it, else one after the other. Nothing here ever repeats a transfer.
 import { formatEther } from 'viem'
 import type { LedgerClient } from '../client.ts'
 import { type FollowedPayment, type FollowOptions, followPayment, followPayments } from '../follow.ts'
@@ -17,7 +17,7 @@ export interface Order {
 
 /** Which transfer of an order a callback is about. */
 export interface Transfer {
-  /** From 1; if all go in one transaction, 1. */
+  /** Counts from 1; always 1 if all go in one transaction. */
   number: number
   of: number
   /** True if all go in one transaction. */
@@ -25,20 +25,20 @@ export interface Transfer {
 }
 
 export interface PayOptions {
-  /** The price that the buyer agreed to. If a quote is another one, nothing more is sent. */
+  /** The price that the buyer agreed to. If a quote differs, nothing more is sent. */
   priceWei?: bigint
   /** Called with the quote before the wallet prompts. */
   onQuote?: (quote: Quote) => void
   /**
-   * Called just before the wallet prompts, which waits for it; if it throws, the wallet does not prompt. A later error leaves open whether it has
-   * sent, unless it is a WalletError.
+   * Called just before the wallet prompts, which waits for it. If it throws, the wallet does not prompt. After it, an error leaves open whether the
+   * wallet has sent, unless it is a WalletError.
    */
   onAsk?: (transfer: Transfer) => unknown
-  /** Called with the hash once a transfer is sent: keep it. */
+  /** Called with the hash once a transfer is sent. Store it. */
   onSent?: (txHash: Hex, transfer: Transfer) => void
   /** Called once a contract wallet has accepted the call. Its other signers, if any, must agree before it is sent. */
   onProposed?: (callsId: string) => void
-  /** A referral code, which travels in the transfer's calldata if that can do no harm: see `carries`. */
+  /** A referral code. It goes into the transfer's calldata if that can do no harm: see `carries`. */
   referral?: string
   /** Pays even if the ledger will hold the payment for review. Default: throws, and sends nothing. */
   acceptHold?: boolean
@@ -49,7 +49,7 @@ export interface BuyOptions extends PayOptions, FollowOptions {
   signal?: AbortSignal
 }
 
-/** The first transfer of an order that was not sent, or that may not have been: its number from 1, and why. */
+/** The first transfer of an order that was not sent, or may not have been: its number from 1, and why. */
 export interface Stopped {
   number: number
   error: unknown
@@ -57,7 +57,7 @@ export interface Stopped {
 
 /** The transfers of an order that were sent. */
 export interface Paid {
-  /** In order; one for all if they went together. */
+  /** In order; a single one if all went in one transaction. */
   txHashes: Hex[]
   together: boolean
   /** Null if all were sent. */
@@ -68,7 +68,7 @@ export interface Purchase extends FollowedPayment {
   txHash: Hex
 }
 
-/** The outcome of an order: what became of each transfer that was sent, in order. */
+/** The outcome of an order: the outcome of each transfer that was sent, in order. */
 export interface Purchases {
   bought: Purchase[]
   /** Null if all were sent. */
@@ -76,10 +76,9 @@ export interface Purchases {
 }
 
 /**
- * Buys a node: quotes the tier, sends the transfer, reports it and follows it to the node. Throws a WalletError if
- * nothing was sent. After `onAsk`, any other error leaves it open: the wallet may have sent, so look at the wallet's
- * payments before it pays again. After `onSent`, the payment proceeds even if this throws: use `followPayment` with its
- * hash.
+ * Buys a node: gets a quote, sends the transfer, reports it to the service and follows it to the node. Throws a WalletError if nothing was sent.
+ * After `onAsk`, any other error leaves that open: the wallet may have sent, so check the wallet's payments before it pays again. After `onSent`, the
+ * payment proceeds even if this throws: call `followPayment` with its hash.
  */
 export async function buy(
   ledger: LedgerClient,
@@ -87,7 +86,7 @@ export async function buy(
   tierId?: string,
   options?: BuyOptions,
 ): Promise<Purchase>
-/** Buys several in the same way, and says what became of each. If one is not sent, `stopped` says which and why, and the ones before it proceed. */
+/** Buys several in the same way and returns each one's outcome. If one is not sent, `stopped` says which and why; earlier ones proceed. */
 export async function buy(
   ledger: LedgerClient,
   wallet: OwnWallet,
@@ -107,7 +106,7 @@ export async function buy(
     return { txHash, ...(await followPayment(ledger, txHash, { from, ...options })) }
   }
   const { txHashes, stopped } = await sendPayments(ledger, wallet, what, options)
-  // The service allows so many claims a minute to all of them.
+  // All of them share the service's limit of claims per minute.
   const pollMs = (options.pollMs ?? 4_000) * txHashes.length
   const follow = async (txHash: Hex) =>
     (await followPayments(ledger, txHash, { ...options, from, pollMs })).map((followed) => ({ txHash, ...followed }))
@@ -115,8 +114,8 @@ export async function buy(
 }
 
 /**
- * Sends the transfers of an order, and follows none. Before each it asks the service anew for quote and checks. Throws
- * if the first one was not sent, or may not have been; a later one is in `stopped`.
+ * Sends the transfers of an order and follows none. Before each it fetches a new quote and new checks. Throws if the first one was not sent, or may
+ * not have been; if a later one fails, `stopped` has it.
  */
 export async function sendPayments(
   ledger: LedgerClient,
@@ -158,7 +157,7 @@ async function sendOne(
   const carrying = referral === undefined ? null : await carries(wallet, call, referral)
   const asking = { onAsk: () => onAsk?.(transfer), onProposed }
   const txHash = await explained(() => sendCall(wallet, carrying ?? call, asking)).catch((error: unknown) => {
-    // The wallet says that it takes no calldata, so it has sent nothing.
+    // The wallet reports that it takes no calldata, so it has sent nothing.
     if (carrying && isInvalid(error)) return explained(() => sendCall(wallet, call, { onProposed }))
     throw error
   })
@@ -166,7 +165,7 @@ async function sendOne(
   return txHash
 }
 
-/** The hash of the one transaction with all transfers; null if the wallet does not offer that, and sent nothing. */
+/** The hash of the one transaction with all transfers; null if the wallet does not support that, and has sent nothing. */
 async function sendAll(
   wallet: OwnWallet,
   call: WalletCall,
@@ -180,7 +179,7 @@ async function sendAll(
   return txHash
 }
 
-/** The next transfer of a purchase, by a quote of now. */
+/** The next transfer of a purchase, at the current quote. */
 async function nextCall(
   ledger: LedgerClient,
   wallet: OwnWallet,
@@ -195,7 +194,7 @@ async function nextCall(
   return { chainId: quote.chainId, to: quote.paymentAddress, valueWei: quote.priceWei }
 }
 
-/** The checks of now. Throws if one fails; a review may be accepted. */
+/** Runs the checks now. Throws if one fails, except a review that the caller accepts. */
 async function checkOrder(
   ledger: LedgerClient,
   wallet: OwnWallet,
@@ -209,7 +208,7 @@ async function checkOrder(
   throw new WalletError('wouldBeHeld', `The ledger would hold this payment (${names}). Nothing was sent.`, { checks })
 }
 
-/** The wallet's nodes of the tier, and those under way, as the service counts them. */
+/** The wallet's nodes of the tier, including purchases in progress, as the service counts them. */
 const countedBy = ({ checks }: CanBuy) =>
   checks.reduce((sum, check) => (check.check === 'allowance' ? sum + check.owned + check.underWay : sum), 0)
 
@@ -219,7 +218,7 @@ function requireRoom(answer: CanBuy, quantity: number): void {
   throw new WalletError('tooMany', `The wallet can buy ${most} of this tier at most now. Nothing was sent.`)
 }
 
-/** Throws if a quote is not at the price that the buyer agreed to. */
+/** Throws if a quote's price is not the one that the buyer agreed to. */
 function requirePrice({ priceWei }: Quote, agreedWei: bigint | undefined): void {
   if (agreedWei === undefined || priceWei === agreedWei) return
   throw new WalletError('priceChanged', `The price is ${formatEther(priceWei)} ETH now. Nothing was sent.`)

@@ -1,4 +1,4 @@
-// A refusal by a wallet or the contract in words, and how to make one from what viem throws.
+// A refusal by a wallet or the contract in words, and its conversion from what viem throws.
 import { BaseError, ContractFunctionRevertedError, UserRejectedRequestError } from 'viem'
 import type { BuyerCheck } from '../types.ts'
 import { inWords } from './factory.ts'
@@ -8,9 +8,9 @@ export type WalletErrorCode =
   | 'rejected'
   /** The wallet is on another chain. Nothing was sent. */
   | 'wrongChain'
-  /** The price is no longer the one that the buyer agreed to. Nothing was sent. */
+  /** The price has changed since the buyer agreed to it. Nothing was sent. */
   | 'priceChanged'
-  /** More nodes than the wallet can buy of the tier now. Nothing was sent. */
+  /** More nodes of the tier than the wallet can buy now. Nothing was sent. */
   | 'tooMany'
   /** The ledger would hold the payment; `checks` has the rules that it fails. Nothing was sent. */
   | 'wouldBeHeld'
@@ -20,7 +20,7 @@ export type WalletErrorCode =
   | 'reverted'
   /** The service names no contract, or not the address that the call needs. */
   | 'notDeployed'
-  /** The wallet does not send for a page: make `call` by hand in the wallet itself. Nothing was sent. */
+  /** The wallet does not send for a page. The owner can make `call` in the wallet itself. Nothing was sent. */
   | 'notOffered'
 
 /** A call as a wallet makes it. */
@@ -55,7 +55,9 @@ export class WalletError extends Error {
   }
 }
 
-/** Runs a call to the wallet or the contract. Throws a refusal by either as a WalletError, other errors unchanged. */
+/**
+ * Runs a call to the wallet or the contract. Throws a refusal by either as a WalletError, and other errors unchanged.
+ */
 export async function explained<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act()

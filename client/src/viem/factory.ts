@@ -31,5 +31,5 @@ const IN_WORDS: Readonly<Record<string, string>> = {
   ZeroAmount: 'There is nothing to withdraw.',
 }
 
-/** A contract error's name in words; null if no call of this package can meet it. */
+/** A contract error's name in words; null if no call of this package can cause it. */
 export const inWords = (errorName: string): string | null => IN_WORDS[errorName] ?? null

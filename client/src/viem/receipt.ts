@@ -1,4 +1,4 @@
-// Waits until a sent transaction is in a block, or its replacement is, because a wallet's owner may raise the fee.
+// Waits until a sent transaction or its replacement is in a block. The wallet's owner may replace it to raise the fee.
 import {
   BlockNotFoundError,
   TransactionNotFoundError,
@@ -14,7 +14,7 @@ const WAIT_MS = 180_000
 
 /**
  * The receipt of the transaction, or of its replacement. viem's own function looks again only when a new block arrives,
- * so on a chain that mines no further block it may wait in vain. It also fails if a provider shows a block before its
+ * so it may wait forever if the chain mines no further block. It also fails if a provider shows a block before its
  * receipts.
  */
 export async function receiptOf(wallet: OwnWallet, hash: Hex): Promise<TransactionReceipt> {
@@ -35,7 +35,7 @@ interface Sent {
   hash: Hex
   from: Hex
   nonce: number
-  /** The head when we first found the transaction in no block. */
+  /** The head when we first saw that no block has the transaction. */
   since: bigint
 }
 

@@ -1,4 +1,4 @@
-// What a payment carries in its calldata if a referral code brought the buyer: a suffix by ERC-8021, schema 0.
+// The calldata of a payment whose buyer came by a referral code: an ERC-8021 suffix, schema 0.
 import { concat, numberToHex, stringToHex } from 'viem'
 import { getCode } from 'viem/actions'
 import type { Hex } from '../types.ts'
@@ -9,15 +9,15 @@ const CODE_FORM = /^[a-z0-9_-]{1,32}$/
 const SCHEMA = '0x00'
 const MARKER = `0x${'8021'.repeat(8)}` as const
 
-/** The calldata of a transfer that names a code. Throws a TypeError if no code has this form. */
+/** The calldata of a transfer that names a code. Throws a TypeError if the code is malformed. */
 export function referralSuffix(code: string): Hex {
   if (!CODE_FORM.test(code)) throw new TypeError('A referral code is 1 to 32 of a-z, 0-9, _ and -.')
   return concat([stringToHex(code), numberToHex(code.length, { size: 1 }), SCHEMA, MARKER])
 }
 
 /**
- * The transfer with a code in its calldata; null if it goes without. It goes without if the payments wallet has code, because a Safe's takes no ether
- * with calldata; if the payer is a contract, whose calls carry no code; if this very transfer cannot be estimated; and if one of these cannot be read.
+ * The transfer with a code in its calldata; null if it must go without. That is so if the payments wallet has code, because a Safe takes no ether
+ * with calldata; if the payer is a contract, whose calls carry no code; if this transfer cannot be estimated; or if one of these cannot be read.
  */
 export async function carries(wallet: OwnWallet, call: WalletCall, code: string): Promise<WalletCall | null> {
   const data = referralSuffix(code)

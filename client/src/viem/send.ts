@@ -1,5 +1,5 @@
-// Has a wallet send a call, or several in one transaction. For a contract account (a Safe, a smart account) it uses EIP-5792 if the wallet offers
-// it: the wallet then makes the transaction, and names its hash once it is in a block.
+// Makes a wallet send a call, or several in one transaction. For a contract account (a Safe, a smart account) it uses EIP-5792 if the wallet supports
+// it: the wallet then builds the transaction, and reports its hash once it is in a block.
 import type { Account, Chain, Client, Transport } from 'viem'
 import {
   AtomicityNotSupportedError,
@@ -18,10 +18,10 @@ import { getTransactionError } from 'viem/utils'
 import type { Hex } from '../types.ts'
 import { type WalletCall, WalletError } from './errors.ts'
 
-/** A viem wallet client with an account, or any such client. Its transport also answers reads, like a browser wallet's. */
+/** A viem wallet client with an account, or anything like it. Its transport also answers reads, like a browser wallet's. */
 export type OwnWallet = Client<Transport, Chain | undefined, Account>
 
-/** Limits of a contract wallet's call, in milliseconds. Long, because other signers may have to agree first. */
+/** How long a contract wallet's call may take, in milliseconds. Long, because other signers may have to agree first. */
 const CALLS_MS_MAX = 24 * 60 * 60 * 1000
 const CALLS_POLL_MS = 2_000
 
@@ -59,7 +59,8 @@ export async function sendCall(wallet: OwnWallet, call: WalletCall, { onAsk, onP
 
 /**
  * Sends several calls of an account in one transaction.
- * @returns the transaction's hash once it is in a block; null if the wallet does not offer this, and has sent nothing. Throws as {@link sendCall} does.
+ * @returns the transaction's hash once it is in a block; null if the wallet does not support this, and has sent nothing. Throws as {@link sendCall}
+ * does.
  */
 export async function sendTogether(
   wallet: OwnWallet,
@@ -82,7 +83,7 @@ export async function requireChain(wallet: OwnWallet, chainId: number): Promise<
   throw new WalletError('wrongChain', message)
 }
 
-/** The hash of the transaction that has carried the calls out. */
+/** The hash of the transaction that executed the calls. */
 async function carriedOut(wallet: OwnWallet, id: string, onProposed: Asking['onProposed']): Promise<Hex> {
   onProposed?.(id)
   const limits = { timeout: CALLS_MS_MAX, pollingInterval: CALLS_POLL_MS }
@@ -94,8 +95,7 @@ async function carriedOut(wallet: OwnWallet, id: string, onProposed: Asking['onP
   })
 }
 
-// We call the wallet's own methods, because viem's functions support other accounts too and would double the page's
-// code for this.
+// We call the wallet's own methods, because viem's functions also support other accounts and would double the page's code for this.
 
 async function startCalls(wallet: OwnWallet, calls: readonly WalletCall[]): Promise<string> {
   const whole = {
@@ -107,11 +107,11 @@ async function startCalls(wallet: OwnWallet, calls: readonly WalletCall[]): Prom
   }
   type Answer = { id: string } | string
   const answer = (await wallet.request({ method: 'wallet_sendCalls', params: [whole] }, ONCE)) as Answer
-  // Some wallets follow the draft, which answered with the id alone.
+  // Some wallets implement the draft, which returned only the id.
   return typeof answer === 'string' ? answer : answer.id
 }
 
-/** A wallet that gets the request twice may send twice. */
+/** No retry, because a wallet that gets the request twice may send twice. */
 const ONCE = { retryCount: 0 }
 
 async function sendPlain(wallet: OwnWallet, call: WalletCall): Promise<Hex> {
@@ -130,7 +130,7 @@ function hashIn(answer: unknown): Hex {
   throw new Error('The wallet did not answer with the hash of a transaction.')
 }
 
-/** Has the wallet sign and send. The wallet chooses nonce and fee. */
+/** Asks the wallet to sign and send. The wallet chooses nonce and fee. */
 async function askToSend(wallet: OwnWallet, { to, valueWei, data }: WalletCall): Promise<Hex> {
   const { account } = wallet
   const transaction = { from: account.address, to, value: numberToHex(valueWei), ...(data && { data }) }
@@ -148,7 +148,7 @@ async function signAndSend(wallet: OwnWallet, { to, valueWei, data }: WalletCall
 }
 
 const NOT_OFFERED = [MethodNotFoundRpcError, MethodNotSupportedRpcError, UnsupportedProviderMethodError]
-/** Errors by which a wallet says that it sends no such transaction (EIP-5792). */
+/** Errors by which a wallet reports that it does not send such a transaction (EIP-5792). */
 const NOT_TOGETHER = [
   ...NOT_OFFERED,
   AtomicityNotSupportedError,
@@ -160,5 +160,5 @@ const NOT_TOGETHER = [
 const isOneOf = (kinds: readonly (new (...args: never[]) => BaseError)[], error: unknown): boolean =>
   error instanceof BaseError && kinds.some((kind) => error.walk((cause) => cause instanceof kind) !== null)
 
-/** True if the wallet says that it does not send such a transaction at all. */
+/** True if the wallet reports that it does not send such a transaction at all. */
 export const isInvalid = (error: unknown): boolean => isOneOf([InvalidParamsRpcError], error)

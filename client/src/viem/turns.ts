@@ -6,16 +6,16 @@ import { recompute } from './amount.ts'
 export interface RecomputedTurn {
   /** The turn itself, or each of the turns that it sums up. */
   singles: SingleTurn[]
-  /** The amount by the published seeds and terms; null if the ledger has no terms for a turn. */
+  /** The amount that follows from the published seeds and terms; null if the ledger has no terms for a turn. */
   expectedWei: bigint | null
-  /** True if that is the credited amount; null if it cannot be computed. */
+  /** True if it equals the credited amount; null if it cannot be computed. */
   amountMatches: boolean | null
 }
 
 /**
  * True if the amounts of a round follow from their published seeds and terms, and add up to its total; null if the
- * ledger has no terms for one of them. If the round paid several turns at once, it fetches the single turns. {@link
- * verifyRound} compares with the chain, too.
+ * ledger has no terms for one of them. If the round paid a cohort several turns at once, fetches the single turns.
+ * {@link verifyRound} also compares with the chain.
  */
 export async function recomputeRound(ledger: LedgerClient, round: Distribution): Promise<boolean | null> {
   const singles = await singlesOf(ledger, round)

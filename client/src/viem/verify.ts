@@ -1,4 +1,4 @@
-// Trust, but verify: reads the chain directly and compares it with what the service says. Null means "could not be read".
+// Trust, but verify: reads the chain directly and compares it with the service's answers. Null means "could not be read".
 import { type Chain, type Client, type Hash, parseEventLogs, type Transport } from 'viem'
 import { getBalance, getBlock, getTransactionReceipt, readContract } from 'viem/actions'
 import type { LedgerClient, NodeId } from '../client.ts'
@@ -7,17 +7,17 @@ import { WalletError } from './errors.ts'
 import { factoryAbi } from './factory.ts'
 import { addsUp, isAt, type RecomputedTurn, recomputeTurn, singlesOf } from './turns.ts'
 
-/** Any viem client with a transport: a public client, or less. */
+/** Any viem client with a transport: a public client or a smaller one. */
 export type ChainClient = Client<Transport, Chain | undefined>
 
 export interface Verified<Said, Chain> {
-  /** True if the chain says the same; null if the service says that it could not read the chain itself. */
+  /** True if the chain agrees; null if the service reports that it could not read the chain itself. */
   matches: boolean | null
   /** Names of the fields that differ. */
   differences: string[]
   said: Said
   chain: Chain
-  /** The block of the reads: the one the service read, if the provider still has its state. */
+  /** The block we read: the one the service read, if the provider still has its state. */
   blockNumber: bigint
 }
 
@@ -31,8 +31,7 @@ export interface NodeOnChain {
 }
 
 /**
- * Compares a node's record, and what it says of the chain, with the contract's `nodeInfo`. Throws the provider's error
- * if it cannot be read.
+ * Compares a node's record, and the chain readings in it, with the contract's `nodeInfo`. Throws the provider's error if it cannot be read.
  */
 export async function verifyNode(
   ledger: LedgerClient,
@@ -73,14 +72,14 @@ function isAskedFor({ matchedBy, nodeId, id: rowId }: NodeDetail, id: NodeId): b
 export interface CoverOnChain {
   contractBalanceWei: bigint
   outstandingWei: bigint
-  /** Balance less what is owed. */
+  /** Balance minus debt. */
   surplusWei: bigint
   /** Null if nothing is owed. */
   coverBps: number | null
   isSolvent: boolean
 }
 
-/** Compares the cover with the contract's balance, `outstanding()`, their results, and `isSolvent()`, at one block. */
+/** Compares the cover with the contract's balance and `outstanding()`, what follows from them, and `isSolvent()`, at one block. */
 export async function verifyCover(ledger: LedgerClient, chain: ChainClient): Promise<Verified<Cover, CoverOnChain>> {
   const address = await factoryOf(ledger)
   const said = await ledger.getCover()
@@ -104,19 +103,19 @@ export interface VerifiedTurn extends RecomputedTurn {
   turn: Turn
   /** True if each seed is the chain's: the randomness of the first block at or after `due`. Null without a chain. */
   seedMatches: boolean | null
-  /** True if the contract's own `Credited` event says the same. Null if no chain was given. */
+  /** True if the contract's own `Credited` event agrees. Null if no chain was given. */
   creditedMatches: boolean | null
 }
 
 export interface VerifiedRound {
-  /** True if nothing differs. What could not be checked is `null` in its turn and does not count as equal. */
+  /** True if nothing differs. Checks that could not be made are `null` in their turn, and do not count as equal. */
   matches: boolean
   turns: VerifiedTurn[]
   /** True if the amounts add up to the round's total. */
   totalMatches: boolean
   /** Names of the round's other fields that contradict its turns or, if one was given, the chain. */
   differences: string[]
-  /** True if the turns listed are those that the round's transaction credited, each once. Null without a chain. */
+  /** True if the listed turns are exactly those that the round's transaction credited. Null without a chain. */
   allListed: boolean | null
 }
 
@@ -144,7 +143,7 @@ export async function verifyRound(
   const differences = differencesOf(distribution, paid)
   const isRight = ({ amountMatches, seedMatches, creditedMatches }: VerifiedTurn) =>
     amountMatches === true && (!chain || (seedMatches === true && creditedMatches === true))
-  // The service lists no round that credits no node, so a round without turns hides them.
+  // The service lists no round that credits no node, so a round without turns is hiding them.
   const isWhole = turns.length > 0 && totalMatches && allListed !== false && differences.length === 0
   return { matches: isWhole && turns.every(isRight), turns, totalMatches, differences, allListed }
 }
@@ -159,7 +158,7 @@ function areJustThose(events: readonly CreditedEvent[], turns: readonly Turn[]):
   )
 }
 
-/** Names of a round's own fields that are wrong. Null in `mode` and `createdAt` claims nothing. */
+/** Names of a round's own fields that are wrong. A null `mode` or `createdAt` claims nothing. */
 function differencesOf(round: Distribution, paid: PaidRound | null): string[] {
   const { nodeCount, mode, blockNumber, createdAt, turns } = round
   const nodes = turns.reduce((sum, turn) => sum + turn.nodeCount, 0)
@@ -235,7 +234,7 @@ async function seedIsTheChains(
   const [block, parent] = await Promise.all([read(seedBlock), seedBlock === 0 ? null : read(seedBlock - 1)])
   const due = BigInt(dueSec)
   const isFirst = block.timestamp >= due && (parent === null || parent.timestamp < due)
-  // If it is no randomness, the block's hash replaces it.
+  // If it is not random, the contract uses the block's hash instead.
   const isRandom = DRAWN.test(block.mixHash) && block.mixHash !== parent?.mixHash
   return isFirst && seed === (isRandom ? block.mixHash : block.hash)
 }
@@ -268,7 +267,7 @@ async function factoryOf(ledger: LedgerClient): Promise<Hex> {
   return factoryAddress
 }
 
-/** Reads at the service's block; at the newest if it names none, or the provider has dropped that state. */
+/** Reads at the service's block; at the newest if it names none, or if the provider has dropped that state. */
 async function readAt<T>(
   chain: ChainClient,
   at: number | null,

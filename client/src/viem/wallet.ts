@@ -9,7 +9,7 @@ import { factoryAbi } from './factory.ts'
 import { receiptOf } from './receipt.ts'
 import { type OwnWallet, requireChain, sendCall } from './send.ts'
 
-/** Signs in: fetches the text, has the wallet sign it, sends the signature. Costs no gas and permits nothing. */
+/** Signs in: fetches the text, has the wallet sign it, sends the signature. Costs no gas and authorizes no transaction. */
 export async function signIn(ledger: LedgerClient, wallet: OwnWallet): Promise<Hex> {
   const { account } = wallet
   const { message } = await ledger.getNonce(account.address)
@@ -19,7 +19,7 @@ export async function signIn(ledger: LedgerClient, wallet: OwnWallet): Promise<H
 }
 
 export interface SendOptions {
-  /** Called just before the wallet prompts. A later error leaves open whether it has sent, unless it is a WalletError. */
+  /** Called just before the wallet prompts. After it, an error leaves open whether the wallet has sent, unless it is a WalletError. */
   onAsk?: () => void
   /** Called once the transaction is sent. */
   onSent?: (txHash: Hex) => void
@@ -45,12 +45,12 @@ export interface Payout {
   amountWei: bigint
 }
 
-/** Names contract and chain: a client of the service, or a saved answer, so a withdrawal needs no service. */
+/** Names contract and chain. A client of the service, or a saved answer, so that a withdrawal needs no service. */
 export type Directory = Pick<LedgerClient, 'getWellKnown'>
 
 /**
- * Withdraws an amount from one node. Simulates it first: if the contract would revert, this throws a WalletError in
- * words before the wallet prompts. Resolves once the transaction is in a block.
+ * Withdraws an amount from one node. Simulates it first: if the contract would revert, this throws a WalletError with the reason in words before the
+ * wallet prompts. Resolves once the transaction is in a block.
  */
 export async function withdraw(
   ledger: Directory,
@@ -100,7 +100,7 @@ export interface WithdrawalRequest {
   amountWei: bigint | null
 }
 
-/** The call of a withdrawal, to make by hand in a wallet that a program cannot reach. Only the owner can make it. */
+/** The call of a withdrawal, for an owner whose wallet no program can reach. Only the owner can make it. */
 export function withdrawalCall(ledger: Directory, withdrawal: WithdrawalRequest, to: Hex): Promise<WalletCall> {
   return callOf(ledger, functionOf(withdrawal, to))
 }
