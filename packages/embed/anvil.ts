@@ -15,24 +15,24 @@ import { callRpc } from './rpc.ts'
 
 /** The chain ID of every development chain of this kind. */
 export const EMBED_CHAIN_ID = 31337
-/** Number of funded accounts; their keys are in accounts.ts. */
+/** Number of funded accounts. Their keys are in accounts.ts. */
 const ACCOUNTS = 20
-/** If there are more, anvil writes old states to its cache directory: 100 of them are 88 MB. */
+/** Old states that anvil may write to its cache directory: 100 of them are 88 MB. */
 const PERSISTED_STATES_MAX = 100
 /**
- * Anvil has the states of at least so many blocks back, however old the chain is; in its first half hour there are
- * 1,500. More costs much, because each state holds the hashes of all blocks: 1,500 of them took 0.7 GB at block 2,500
- * and 1.7 GB at block 6,500.
+ * Anvil keeps the states of at least this many blocks back, however old the chain is; in its first half hour, 1,500.
+ * More would cost much memory, because each state holds the hashes of all blocks: 1,500 of them took 0.7 GB at block
+ * 2,500 and 1.7 GB at block 6,500.
  */
 export const STATES_KEPT_MIN = PERSISTED_STATES_MAX
-/** Time that anvil may take until it listens. It first reads the whole state: half a second per day of blocks. */
+/** How long anvil may take until it listens. It first reads the whole state: half a second per day of blocks. */
 const LISTEN_WAIT_MS = 120_000
 /** Anvil writes its state when it gets SIGTERM, so SIGKILL comes only after that. */
 const STOP_STEPS = [
   { signal: 'SIGTERM', waitMs: 30_000 },
   { signal: 'SIGKILL', waitMs: 5_000 },
 ] as const
-/** If the chain does not answer this, we stop it anyway. */
+/** If the chain does not stop mining within this time, we stop it anyway. */
 const PAUSE_TIMEOUT_MS = 2_000
 
 export interface AnvilOptions {
@@ -41,14 +41,14 @@ export interface AnvilOptions {
   readonly port: number
   /** Seconds between blocks, by default 1; 0 mines only on request. */
   readonly blockTimeSec?: number
-  /** False keeps nothing on disk; for tests. */
+  /** False keeps nothing on disk. For tests. */
   readonly persist?: boolean
   /** A block is final once two of these are on top of it; anvil's default is 32. */
   readonly slotsInEpoch?: number
   readonly log: Log
   /** Called with a few words if a step takes long. */
   readonly onProgress?: (text: string) => void
-  /** Restricts how the chain is tied to this process; for tests of those ways. */
+  /** For tests: forces one way to tie the chain to this process. */
   readonly guard?: Guard
 }
 
@@ -83,7 +83,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   await stopLeftover(recordFile, options.log)
   await refuseTakenPort(options.port)
   const cache = join(directory, 'cache')
-  // Another run cannot use the files that a killed one left there.
+  // Only the run that wrote these files can use them, and it was killed.
   rmSync(cache, { recursive: true, force: true })
   mkdirSync(cache, { mode: PRIVATE_DIR_MODE })
 
@@ -102,7 +102,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const { chain, loaded } = launched
   if (loaded !== null) adopt(files, loaded)
   writeFileAtomic(recordFile, JSON.stringify(recordOf(chain.child.pid)))
-  // For commands that look for the running chain (running.ts), because CHAIN_PORT may be 0.
+  // Commands that look for the running chain read this file (running.ts), because CHAIN_PORT may be 0.
   writeFileAtomic(join(directory, 'port'), String(chain.port))
   const rpcUrl = `http://${LOOPBACK}:${chain.port}`
   const firstTrustedBlock = await begin(rpcUrl, loaded !== null, options.blockTimeSec ?? 1)
@@ -135,7 +135,7 @@ interface Listening {
   readonly port: number
 }
 
-/** Resolves with the state that was loaded; null if there is none to load. */
+/** Loads the first readable state. Resolves with the one loaded; null if there is none to load. */
 async function launchFromFirstReadable(
   candidates: readonly string[],
   base: readonly string[],
@@ -169,7 +169,7 @@ async function launch(args: readonly string[], options: AnvilOptions): Promise<L
     ],
     deathSignal: 'SIGTERM',
     onLine: (line) => {
-      // We trust only its own output, because an answer on the port could be another chain's.
+      // We trust only the child's own output, because an answer on the port could come from another chain.
       const port = /^Listening on [\d.]+:(\d+)/.exec(line)?.[1]
       if (port !== undefined) found?.(Number(port))
     },
@@ -184,23 +184,23 @@ async function launch(args: readonly string[], options: AnvilOptions): Promise<L
 
 /** Starts mining; returns the first block whose hash is right. */
 async function begin(rpcUrl: string, resumed: boolean, blockTimeSec: number): Promise<number> {
-  // With logging on, it prints an unread line for each call.
+  // With logging on, it prints a line for each call, which nothing reads.
   await callRpc(rpcUrl, 'anvil_setLoggingEnabled', [false])
   if (resumed) {
-    // If the chain's time had been moved forward, it would restart from the clock, behind its own last block.
+    // If the chain's time was moved forward, it would restart from the clock, behind its own last block.
     const { timestamp } = await callRpc<{ timestamp: string }>(rpcUrl, 'eth_getBlockByNumber', ['latest', false])
     const aheadSec = Number(timestamp) + 1 - Math.floor(Date.now() / 1000)
     if (aheadSec > 0) await callRpc(rpcUrl, 'evm_increaseTime', [aheadSec])
     await callRpc(rpcUrl, 'anvil_mine', ['0x1'])
   }
   const head = Number(await callRpc<string>(rpcUrl, 'eth_blockNumber'))
-  // A second one makes the hash of the block before the head right: the service checks whether contracts see it.
+  // A second block makes the hash of the block before the head right. The service checks that contracts see it.
   if (resumed) await callRpc(rpcUrl, 'anvil_mine', ['0x1'])
   if (blockTimeSec > 0) await callRpc(rpcUrl, 'evm_setIntervalMining', [blockTimeSec])
   return head
 }
 
-/** A running chain and its saver; `finalFile` is null if nothing is kept. */
+/** A running chain and its saver; `finalFile` is null if we keep nothing. */
 interface RunningChain {
   child: Child
   rpcUrl: string
@@ -211,7 +211,7 @@ interface RunningChain {
 async function stopChain({ child, rpcUrl, saver, finalFile }: RunningChain, log: Log): Promise<void> {
   await saver?.stop()
   if (child.running()) {
-    // If a block came after the state is written, a follower would have seen it, and it would be lost.
+    // A block mined after the state is written would be lost, though a follower may have seen it.
     await callRpc(rpcUrl, 'evm_setIntervalMining', [0], PAUSE_TIMEOUT_MS).catch(() => {
       log.warn('the embedded chain does not answer; stopping it all the same')
     })

@@ -1,5 +1,5 @@
-// Files of the embedded chain: the state last saved while it ran, and the one it wrote itself at its end. Chooses the
-// one to load and makes saves atomic. If an old chain cannot be read, it never begins a new one.
+// Files of the embedded chain: the state last saved while it ran, and the one it wrote itself at its end. Chooses which
+// one to load, and makes saves atomic. If an old chain cannot be read, it never begins a new one.
 import { createWriteStream, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -8,24 +8,29 @@ import { createGunzip } from 'node:zlib'
 import { PRIVATE_DIR_MODE, PRIVATE_FILE_MODE, syncDirectory, syncFile } from '../../src/lib/files.ts'
 import { callRpc, callRpcBatch } from './rpc.ts'
 
-/** Interval of the check for a block worth saving. */
+/** How often we check for a block worth saving. */
 const LOOK_MS = 2_000
-/** Empty blocks alone are saved this often, so a restarted chain's clock loses little. */
+/** How often we save if all new blocks are empty, so that a restarted chain's clock loses little. */
 const EMPTY_SAVE_MS = 60_000
-/** A save may take at most this share of the time: the chain does not answer meanwhile, and the state only grows. */
+/**
+ * A save may take at most this share of the time, because the chain answers nothing during it, and the state only
+ * grows.
+ */
 const SAVE_SHARE_MAX = 0.05
-/** Long, because days of blocks are hundreds of megabytes. */
+/** Time limit of one save. Long, because days of blocks are hundreds of megabytes. */
 const DUMP_TIMEOUT_MS = 120_000
 /** If more blocks than this were mined since the last look (by hand), we save without looking into them. */
 const BLOCKS_ASKED_MAX = 200
 
-/** Ending of the name of a state that could not be read. */
+/** File name suffix of a state that could not be read. */
 const BROKEN = '.broken'
 
 export interface StateFiles {
-  /** Saved while the chain ran: always whole. */
+  /** Saved while the chain ran. Always complete. */
   readonly saved: string
-  /** The chain writes it in place as it ends: later than `saved` if it exists, but a kill may have truncated it. */
+  /**
+   * Written by the chain as it ends, not atomically: newer than `saved` if it exists, but a kill may have truncated it.
+   */
   readonly final: string
 }
 
@@ -40,17 +45,17 @@ export function loadable({ final, saved }: StateFiles): string[] {
   return [final, saved].filter((path) => existsSync(path))
 }
 
-/** True if there was a state that could not be read and none is left to load. */
+/** True if there was a state, but it could not be read and none is left to load. */
 export function isLost(files: StateFiles): boolean {
   return loadable(files).length === 0 && [files.final, files.saved].some((path) => existsSync(path + BROKEN))
 }
 
-/** The chain has read `path` without complaint, so it is the saved state from here on. */
+/** The chain has loaded `path` without complaint, so it is the saved state from here on. */
 export function adopt(files: StateFiles, path: string): void {
   if (path === files.final) renameSync(files.final, files.saved)
 }
 
-/** The chain could not read `path`, so it is kept for a person to look at, and not tried again. */
+/** The chain could not read `path`. We keep it for a person to look at, and do not try it again. */
 export function setAside(path: string): void {
   renameSync(path, path + BROKEN)
 }
@@ -94,7 +99,7 @@ export interface Saver {
 }
 
 /**
- * Starts saving the chain at `url` into `path` soon after each block with a transaction, and now and then without one.
+ * Starts saving the chain at `url` into `path`: soon after each block with a transaction, and now and then without one.
  * Reports a failed save to `onError` and retries it.
  */
 export function startSaver(url: string, path: string, headBlock: number, onError: (error: unknown) => void): Saver {

@@ -9,12 +9,12 @@ import { saveState, stateFiles } from './chain-state.ts'
 import { EmbedError } from './errors.ts'
 import { callRpc } from './rpc.ts'
 
-/** Accounts of the embedded chain by role; 5 to 19 are for playing. */
+/** Accounts of the embedded chain by role. Accounts 5 to 19 are for playing. */
 export const EMBED_PARTS = { owner: 0, minter: 1, distributor: 2, payments: 3, tokenHolder: 4 } as const
 /** Accounts that get demo tokens at the first start, and how many (smallest units). */
 const TOKEN_RECEIVERS = [5, 6, 7, 8, 9]
 const TOKENS_EACH = 10_000n * 10n ** 18n
-/** The widest budgets and bounds, because no owner refills them here, and rounds run every few seconds. */
+/** The widest budgets and bounds, because there is no owner here to refill them, and rounds run every few seconds. */
 const SETUP = {
   nodes: 2 ** 32 - 1,
   cohorts: 2 ** 16 - 1,
@@ -31,7 +31,7 @@ export interface EmbeddedChain {
   anvil: Anvil
   factory: Hex
   token: Hex
-  /** Block of the factory's deployment, where following begins. */
+  /** The block of the factory's deployment. The follower starts here. */
   startBlock: number
 }
 
@@ -50,7 +50,9 @@ export function readDeployment(dataDir: string): Deployment | null {
   return { factory, token, startBlock }
 }
 
-/** Starts the chain in `dataDir`; deploys factory and token at its first start. Throws an EmbedError with what to do. */
+/**
+ * Starts the chain in `dataDir`; deploys factory and token at its first start. Throws an EmbedError with what to do.
+ */
 export async function startEmbeddedChain(options: {
   dataDir: string
   port: number
@@ -78,7 +80,8 @@ async function storedDeployment(dataDir: string, anvil: Anvil): Promise<Deployme
 }
 
 async function deployAll(dataDir: string, anvil: Anvil, onProgress: (text: string) => void): Promise<Deployment> {
-  // Imported here because it is needed once in a chain's life, and commands load this file to find the running chain.
+  // Loaded only now, because it is needed once in a chain's life, and commands load this file to find the running
+  // chain.
   const { deployDemoToken, deployFactory, transferToken } = await import('../../src/chain/factory/deploy.ts')
   const key = (part: keyof typeof EMBED_PARTS) => developmentAccount(EMBED_PARTS[part]).privateKey
   const addressOf = (index: number) => developmentAccount(index).address.toLowerCase() as Hex

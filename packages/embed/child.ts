@@ -1,14 +1,14 @@
-// Starts the programs that the service runs beside itself, so none outlives it: if the service dies, the kernel signals
-// the child (setpriv --pdeathsig), or a watcher at the other end of a pipe does. Children get their own session,
-// because a terminal's Ctrl-C must reach the service alone, which then stops them in order.
+// Starts the programs that the service runs beside itself, so that none outlives it. If the service dies, the kernel
+// signals the child (setpriv --pdeathsig), or a watcher at the other end of a pipe does. Children get their own
+// session, because a terminal's Ctrl-C must reach only the service, which then stops them in order.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import { within } from '../../src/lib/deadline.ts'
 
-/** Most of the child's last lines that an error about it may quote. */
+/** How many of the child's last lines an error about it may quote. */
 const TAIL_LINES_MAX = 20
-/** Time that the last lines of an ended child may take to arrive. */
+/** How long the last lines of an ended child may take to arrive. */
 const LAST_LINES_WAIT_MS = 100
 /** A probe runs `true`. If it takes longer than this, it does not work here. */
 const PROBE_TIMEOUT_MS = 5000
@@ -28,7 +28,7 @@ export interface ChildOptions {
   readonly deathSignal: 'SIGINT' | 'SIGTERM'
   /** Called with each line the child prints. */
   readonly onLine?: (line: string) => void
-  /** Default: the stronger one that works here. */
+  /** Default: the stronger one of those that work here. */
   readonly guard?: Guard
 }
 
@@ -41,13 +41,13 @@ export interface Child {
   readonly pid: number
   /** Settles when the child is gone, whatever the cause. */
   readonly exited: Promise<Exit>
-  /** True until then. */
+  /** True until the child is gone. */
   running(): boolean
   /** Its last printed lines, for an error message. */
   tail(): string
   /** Signals it; does nothing if it is gone. */
   kill(signal: NodeJS.Signals): void
-  /** Sends each signal in turn until it is gone. Resolves with how it ended; throws if nothing helped. */
+  /** Sends each signal in turn until it is gone. Resolves with how it ended; throws if no signal ended it. */
   end(steps: readonly { readonly signal: NodeJS.Signals; readonly waitMs: number }[]): Promise<Exit>
   /** Lets this process exit while the child runs (the guard then ends the child). */
   unref(): void
@@ -116,8 +116,9 @@ export function succeeds(command: string, args: readonly string[]): boolean {
 }
 
 /**
- * setpriv asks the kernel for the signal. It stands after the user change of `prefix`, which would cancel it. If this
- * process dies before the request is made, the child finds another parent than the given one, and does not start.
+ * Has setpriv ask the kernel for the signal. It comes after the user change of `prefix`, which would cancel the
+ * request. If this process dies before the request is made, the child's parent is not the given one, and it does not
+ * start.
  */
 function withDeathSignal(command: readonly string[], options: ChildOptions): string[] {
   const prefix = command.slice(0, options.prefix?.length ?? 0)
@@ -132,8 +133,8 @@ function withDeathSignal(command: readonly string[], options: ChildOptions): str
 }
 
 /**
- * If the kernel offers nothing, starts a shell that waits at a pipe this process holds. The pipe closes when the
- * process dies, whatever the cause; the shell then sends the signal, and SIGKILL 30 s later.
+ * For a system whose kernel offers no such signal: starts a shell that waits on a pipe held by this process. The pipe
+ * closes when the process dies, whatever the cause. The shell then sends the signal, and SIGKILL 30 s later.
  */
 function watch(pid: number, deathSignal: NodeJS.Signals, exited: Promise<Exit>): void {
   const script = `read -r _
@@ -147,9 +148,9 @@ function watch(pid: number, deathSignal: NodeJS.Signals, exited: Promise<Exit>):
   })
   watcher.unref()
   watcher.on('error', () => {
-    // If there is no shell, nothing watches, and the next start stops leftovers.
+    // Without a shell nothing watches. The next start then stops what is left over.
   })
-  // Kill the watcher before the child's pid can be reused, so it never signals another process.
+  // Kill the watcher before the child's pid can be reused, so that it never signals another process.
   exited.then(() => watcher.kill('SIGKILL'))
 }
 

@@ -1,4 +1,4 @@
-// Free TCP ports on the loopback interface. Only looks; reserves none.
+// Finds free TCP ports on the loopback interface. Reserves none.
 import { createServer } from 'node:net'
 
 /** The only address that embedded parts listen on. */

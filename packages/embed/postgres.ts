@@ -1,5 +1,5 @@
-// The embedded PostgreSQL: creates its data directory once, starts the server, stops it. Reached over the loopback
-// interface with a generated password. Owns DATA_DIR/postgres; knows nothing of what is stored in the database.
+// The embedded PostgreSQL: creates its data directory once, starts the server, stops it. Clients connect over the
+// loopback interface with a generated password. Owns DATA_DIR/postgres; knows nothing about what the database stores.
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, realpathSync, renameSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -15,21 +15,23 @@ import { chooseRunAs, handOver, type RunAs } from './runas.ts'
 
 /** The superuser and the database that a new cluster has. */
 const USER = 'postgres'
-/** Time that the server may take until it accepts connections. After a crash it first replays its log. */
+/** How long the server may take until it accepts connections. After a crash it first replays its log. */
 const READY_WAIT_MS = 120_000
 const READY_POLL_MS = 10
-/** The last port may be in use by now, and another process may take a free one before the server gets it. */
+/** Attempts to get a port. The last one may be in use by now, or another process may take a free one first. */
 const PORT_ATTEMPTS_MAX = 5
-/** If its main process was killed, the server's other processes need a moment to notice. */
+/**
+ * Attempts while an earlier server ends. If its main process was killed, its other processes need a moment to notice.
+ */
 const LEFTOVER_ATTEMPTS_MAX = 20
 const LEFTOVER_RETRY_MS = 250
-/** Fast shutdown, then without a checkpoint (nothing committed is lost), then by force. */
+/** Fast shutdown, then one without a checkpoint (nothing committed is lost), then by force. */
 const STOP_STEPS = [
   { signal: 'SIGINT', waitMs: 15_000 },
   { signal: 'SIGQUIT', waitMs: 5_000 },
   { signal: 'SIGKILL', waitMs: 5_000 },
 ] as const
-/** Line of postmaster.pid that says how far the start is, counted from 0. */
+/** The line of postmaster.pid with the progress of the start, counted from 0. */
 const STATUS_LINE = 7
 
 export interface PostgresOptions {
@@ -39,9 +41,9 @@ export interface PostgresOptions {
   readonly onProgress?: (text: string) => void
   /** False trades all crash safety for speed; for tests only. */
   readonly durable?: boolean
-  /** Further settings of the server, by PostgreSQL's names: for benches. */
+  /** Further settings of the server, by PostgreSQL's names. For benches. */
   readonly settings?: Readonly<Record<string, string>>
-  /** Restricts how the server is tied to this process, and how it runs as root; for tests of those ways. */
+  /** For tests: forces one way to tie the server to this process, and one way to run it under root. */
   readonly guard?: Guard
   readonly runAs?: RunAs['how']
 }
@@ -51,7 +53,7 @@ export interface Postgres {
   readonly url: string
   readonly port: number
   readonly pid: number
-  /** Stops the server; its data stay on disk. Safe to call again. */
+  /** Stops the server. Its data stay on disk. Safe to call again. */
   stop(): Promise<void>
   /** Calls back once if the server ends without a call of `stop`. */
   onExit(listener: (exit: Exit) => void): void
@@ -61,15 +63,15 @@ export interface Postgres {
 
 interface Place {
   readonly root: string
-  /** PostgreSQL's own data directory, absolute, links resolved: it is the server's working directory, too. */
+  /** PostgreSQL's own data directory: absolute, with links resolved. Also the server's working directory. */
   readonly data: string
   readonly passwordFile: string
   readonly portFile: string
 }
 
 /**
- * Starts the server on `dataDir`, which is created if missing. First stops a server that a killed service left over.
- * Throws an EmbedError if the system offers no way to run it, an Error with its last lines if it fails.
+ * Starts the server on `dataDir`, and creates it if missing. First stops a server that a killed service left running.
+ * Throws an EmbedError if the system offers no way to run it; if it fails, an Error with its last lines.
  */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const place = preparePlace(options.dataDir)
@@ -121,7 +123,9 @@ function placeIn(root: string): Place {
   return { root, data: join(root, 'data'), passwordFile: join(root, 'password'), portFile: join(root, 'port') }
 }
 
-/** Creates the files under another name first, so a start killed half way leaves nothing that looks finished. */
+/**
+ * Creates the files under a temporary name first, so that a start killed half way leaves nothing that looks finished.
+ */
 async function initialise(
   place: Place,
   programs: PostgresPrograms,
@@ -151,9 +155,8 @@ async function initialise(
 }
 
 /**
- * The same order of text on every system: by code point. Before version 17 only the locale "C" promises that. One round
- * of hashing for each login, because further rounds hinder the guessing of a password that people choose, and this one
- * is random.
+ * The same text order on every system: by code point. Before version 17 only the locale "C" guarantees that. Logins
+ * take one round of hashing, because more rounds only protect passwords that people choose, and this one is random.
  */
 async function versionArguments(programs: PostgresPrograms): Promise<string[]> {
   const major = await majorVersion(programs)
@@ -221,14 +224,14 @@ function running(programs: PostgresPrograms, runAs: RunAs, options: PostgresOpti
 /** Log lines of a disk that rejects writes. */
 const OF_DISK = /^.*(?:No space left on device|Disk quota exceeded|Read-only file system|Permission denied).*$/m
 
-/** The error of a program that ended with these lines. */
+/** The error for a program that ended, with its last lines. */
 function failed(what: string, tail: string): Error {
   const [line] = OF_DISK.exec(tail) ?? []
   if (line === undefined) return new Error(`${what}:\n${tail}`)
   return new EmbedError(`${what}: ${line.trim()}. See to that disk, or set DATA_DIR to another directory.`)
 }
 
-/** The port of the last start, so a connection string once shown stays valid. */
+/** The port of the last start, so that a connection string once shown stays valid. */
 async function rememberedPort(place: Place): Promise<number> {
   const remembered = Number(readIfExists(place.portFile) ?? 0)
   return Number.isInteger(remembered) && remembered > 0 ? remembered : findFreePort()
@@ -238,7 +241,7 @@ function serverSettings(port: number, { durable = true, settings: further }: Pos
   const settings = {
     listen_addresses: LOOPBACK,
     port: String(port),
-    // Off, because its path would have to fit 107 bytes, wherever the data directory is.
+    // Off, because the socket's path would have to fit into 107 bytes, wherever the data directory is.
     unix_socket_directories: '',
     timezone: 'UTC',
     log_timezone: 'UTC',
@@ -273,9 +276,9 @@ async function isReady(child: Child, data: string, options: PostgresOptions): Pr
 }
 
 /**
- * Ends the server that a killed service left on these files, and the remains of one whose main process was killed. Then
- * deletes the lock file, because a server refuses to start while its pid is in use, be it by another process (pids are
- * reused) or by a zombie (as in a container without an init).
+ * Ends the server that a killed service left on these files, or what remains of one whose main process was killed. Then
+ * deletes the lock file, because a server refuses to start while the pid in it is in use, even by another process (pids
+ * are reused) or by a zombie (as in a container without an init).
  */
 async function stopLeftover(data: string, log: Log): Promise<void> {
   const lockFile = join(data, 'postmaster.pid')

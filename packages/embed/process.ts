@@ -1,11 +1,11 @@
-// Looks at, and ends, processes by pid. A pid alone is never trusted, because pids are reused. A caller that stores one
-// stores the identity beside it, and ends only a process that still has it.
+// Inspects and ends processes by pid. Never trusts a pid alone, because pids are reused. A caller that stores one stores the identity beside it, and
+// ends only a process that still has it.
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { codeOf } from '../../src/lib/errors.ts'
 
-/** Interval of looks at a process that should end. */
+/** How often we check whether a process has ended. */
 const POLL_MS = 20
 
 /** A process as written to disk: its pid, and the identity that distinguishes it from a later one with that pid. */
@@ -14,7 +14,7 @@ export interface ProcessRecord {
   readonly identity: string
 }
 
-/** True while the process runs. A process that ended and that its parent has not reaped (a zombie) does not run. */
+/** True while the process runs. A zombie (ended, but not yet reaped by its parent) does not count as running. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -26,7 +26,7 @@ export function isAlive(pid: number): boolean {
   return stat === null || !isOver(stat)
 }
 
-/** The identity that no other process with this pid had or will have; null if it does not run. */
+/** An identity that no earlier or later process with this pid has; null if it does not run. */
 function identityOf(pid: number): string | null {
   if (!isAlive(pid)) return null
   const stat = readProc(pid, 'stat')
@@ -60,7 +60,7 @@ export function parseRecord(text: string | null): ProcessRecord | null {
   }
 }
 
-/** True if the recorded process still runs, and not another with its pid. */
+/** True if the recorded process still runs. False if its pid now belongs to another one. */
 export function stillRuns(record: ProcessRecord): boolean {
   return identityOf(record.pid) === record.identity
 }
@@ -97,7 +97,7 @@ export async function waitForExit(pid: number, timeoutMs: number): Promise<boole
   return true
 }
 
-/** Sends each signal in turn until the process is gone, and waits after each for as long as it says. */
+/** Sends each signal in turn until the process is gone. After each it waits for that step's time. */
 export async function endProcess(
   pid: number,
   steps: readonly { readonly signal: NodeJS.Signals; readonly waitMs: number }[],
@@ -130,12 +130,12 @@ function readProc(pid: number, file: string): string | null {
   }
 }
 
-/** Field `number` of a process's stat, from 3 on: those after its command's name, which is in brackets and may hold anything. */
+/** Field `number` of a process's stat, from 3 on: those after the command's name, which is in brackets and may contain anything. */
 function fieldOf(stat: string, number: number): string | undefined {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[number - 3]
 }
 
-/** True if this is a zombie, and the last of its threads. Until then its sockets are open, and its ports taken. */
+/** True if this is a zombie and its last thread has ended. Until then its sockets are open, and its ports taken. */
 function isOver(stat: string): boolean {
   return fieldOf(stat, 3) === 'Z' && Number(fieldOf(stat, 20)) <= 1
 }

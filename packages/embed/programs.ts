@@ -1,5 +1,5 @@
 // Finds the embedded programs: in the platform's npm package, else on PATH. Creates the links that the PostgreSQL
-// package leaves to an install script that npm does not run. Starts nothing.
+// package leaves to an install script, because npm does not run it. Starts nothing.
 import {
   accessSync,
   constants,
@@ -17,21 +17,23 @@ import { EmbedError } from './errors.ts'
 
 const require = createRequire(import.meta.url)
 
-/** Package names by `platform-arch`, if they differ from the obvious. Anvil's package exists for Linux on x64 alone. */
+/**
+ * Package names by `platform-arch`, if they differ from the pattern. Anvil's package for Linux on x64 is the only one.
+ */
 const ANVIL_PACKAGES: Readonly<Record<string, string>> = { 'linux-x64': '@foundry-rs/anvil-linux-amd64' }
 const POSTGRES_PLATFORMS: readonly string[] = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64']
 
 export interface PostgresPrograms {
   readonly postgres: string
   readonly initdb: string
-  /** Add to the environment of both. */
+  /** To be added to the environment of both. */
   readonly env: Readonly<Record<string, string>>
 }
 
 interface Symlink {
-  /** Existing file, from the package's root. */
+  /** An existing file, relative to the package's root. */
   readonly source: string
-  /** The link to it, from the package's root. */
+  /** The link to it, relative to the package's root. */
   readonly target: string
 }
 
@@ -54,7 +56,7 @@ export function findPostgres(libraryDir: string): PostgresPrograms {
   )
 }
 
-/** `anvil`. Throws an EmbedError that says what to install if there is none. */
+/** `anvil`. If there is none, throws an EmbedError that says what to install. */
 export function findAnvil(): string {
   const platform = `${process.platform}-${process.arch}`
   const name = ANVIL_PACKAGES[platform]
@@ -67,9 +69,9 @@ export function findAnvil(): string {
 }
 
 /**
- * Creates the library links that the package at `root` lists in native/pg-symlinks.json and npm cannot carry. Safe to
- * run again and in several processes at once. Returns the environment that the programs then need: empty, or the path
- * of `libraryDir` if the package is read-only and the links are there.
+ * Creates the library links that the package at `root` lists in native/pg-symlinks.json, because npm cannot carry
+ * links. Safe to run again and in several processes at once. Returns the environment that the programs then need:
+ * empty, or the path of `libraryDir` if the package is read-only and the links are there.
  */
 export function repairLibraries(root: string, libraryDir: string): Record<string, string> {
   const list = join(root, 'native', 'pg-symlinks.json')
@@ -85,7 +87,7 @@ export function repairLibraries(root: string, libraryDir: string): Record<string
   for (const { source, target } of links)
     ensureLink(join(root, source), join(libraryDir, relative('native/lib', target)))
   const variable = process.platform === 'darwin' ? 'DYLD_LIBRARY_PATH' : 'LD_LIBRARY_PATH'
-  // The package's own too, because a library found by its link looks for others beside the link.
+  // Also the package's own directory, because a library found by its link looks for others beside the link.
   return { [variable]: [libraryDir, join(root, 'native', 'lib')].join(delimiter) }
 }
 
@@ -96,7 +98,7 @@ function ensureLink(source: string, path: string): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     if (readlinkSync(path) === source) return
-    // A dangling link. Replaced in one step, because another process may be starting the program at this moment.
+    // A dangling link. Replaced in one step, because another process may be starting the program right now.
     const temporary = `${path}.${process.pid}.tmp`
     symlinkSync(source, temporary)
     renameSync(temporary, path)

@@ -1,6 +1,6 @@
-// The few JSON-RPC calls that managing the embedded chain takes. The ledger reads the chain through src/chain.
+// The few JSON-RPC calls needed to manage the embedded chain. The ledger reads the chain through src/chain.
 
-// Not imported by name, because Node would load all of the module, its own undici, too.
+// Not a normal import, because Node would then load the whole module, including its own undici.
 const { Agent, request } = process.getBuiltinModule('node:http')
 
 /** Connections stay open between calls. An idle one keeps no process alive. */
@@ -8,7 +8,7 @@ const agent = new Agent({ keepAlive: true })
 /** A local chain answers at once. Only a dump of its whole state takes longer, and that call sets its own limit. */
 const CALL_TIMEOUT_MS = 10_000
 
-/** The node answered with an error; `code` and `data` are its own. */
+/** The node returned an error. `code` and `data` are its own. */
 class RpcCallError extends Error {
   override readonly name = 'RpcCallError'
   readonly code: number
@@ -27,7 +27,10 @@ interface Answer {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown }
 }
 
-/** Calls one method. Throws RpcCallError for the node's own error, and the connection's if the node is unreachable. */
+/**
+ * Calls one method. Throws an RpcCallError if the node returns an error, and the connection's error if it is
+ * unreachable.
+ */
 export async function callRpc<T = unknown>(
   url: string,
   method: string,
@@ -38,7 +41,7 @@ export async function callRpc<T = unknown>(
   return resultOf<T>(method, answer)
 }
 
-/** Calls one method for each of `paramsList`, in one request; returns results in the same order. */
+/** Calls one method for each of `paramsList`, in one request. Returns the results in the same order. */
 export async function callRpcBatch<T = unknown>(
   url: string,
   method: string,
@@ -70,7 +73,10 @@ async function post(
   return Array.isArray(answer) ? answer : [answer]
 }
 
-/** Posts JSON; returns the answer's text. Not by fetch: it takes several times the CPU, and tests make many calls. */
+/**
+ * Posts JSON and returns the response text. Does not use fetch, which takes several times the CPU; tests make many
+ * calls.
+ */
 function send(url: string, body: string, timeoutMs: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }

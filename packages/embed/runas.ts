@@ -1,11 +1,11 @@
-// PostgreSQL refuses to run as root. Decides how to start it as root without creating an OS user: inside a user
-// namespace, where root has another number; else as the unprivileged user who owns its files.
+// PostgreSQL refuses to run as root. Decides how root can start it without creating an OS user: inside a user
+// namespace, which gives root another id; else as the unprivileged user who owns its files.
 import { chownSync, existsSync, lstatSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { succeeds } from './child.ts'
 import { EmbedError } from './errors.ts'
 
-/** The number that Linux and macOS give the unprivileged user "nobody", or what the former maps it to. */
+/** The id of the unprivileged user "nobody" on Linux and macOS, or the one that Linux maps it to. */
 const UNPRIVILEGED_ID = 65534
 /** Inside the user namespace; any number but 0 does. */
 const NAMESPACE_ID = 1000
@@ -13,9 +13,9 @@ const NAMESPACE_ID = 1000
 /** The user that runs a program which must not run as root. */
 export interface RunAs {
   readonly how: 'self' | 'namespace' | 'setpriv' | 'spawn'
-  /** Put before the command. */
+  /** Comes before the command. */
   readonly prefix: readonly string[]
-  /** For `spawn`; null if the prefix does it. */
+  /** The user id for `spawn`; null if the prefix sets the user. */
   readonly id: number | null
   /** The user who must own the program's files; null means the one who created them. */
   readonly owner: number | null
@@ -24,7 +24,7 @@ export interface RunAs {
 const SELF: RunAs = { how: 'self', prefix: [], id: null, owner: null }
 
 /**
- * Chooses the way for files at `path` (which need not exist yet), and changes their owner to the user it takes. `only`
+ * Chooses the way for files at `path` (which need not exist yet), and makes the user it needs their owner. `only`
  * restricts the choice. Throws an EmbedError if this process is root and no way works.
  */
 export function chooseRunAs(path: string, only?: RunAs['how']): RunAs {
@@ -57,8 +57,8 @@ function namespace(): RunAs {
 }
 
 /**
- * Another user who may still enter every directory, as root may, because the data directory often lies below a home
- * that only root can enter.
+ * Another user who, like root, may enter every directory. The data directory often lies below a home that only root can
+ * enter.
  */
 function drop(id: number): RunAs {
   const ids = [`--reuid=${id}`, `--regid=${id}`, '--clear-groups']

@@ -1,5 +1,5 @@
-// Finds the embedded parts that a running service has started from the same data directory, for a command that wants to
-// talk to them. Only reads, because it must never start a second database or chain over the same files.
+// Finds the embedded parts that a running service started on a data directory, for a command that wants to talk to
+// them. Only reads, because it must never start a second database or chain on the same files.
 import { join, resolve } from 'node:path'
 import { readIfExists } from '../../src/lib/files.ts'
 import { EMBED_CHAIN_ID } from './anvil.ts'
@@ -27,7 +27,7 @@ export function findRunning(dataDir: string): RunningParts | null {
   return { pid: holder.pid, url, databaseUrl: runningPostgresUrl(directory), chain: runningChain(directory) }
 }
 
-/** True if a chain runs on this data directory, even one that a killed service left. */
+/** True if a chain runs on this data directory, even one left by a killed service. */
 export function isChainLeft(dataDir: string): boolean {
   const record = parseRecord(readIfExists(join(resolve(dataDir), 'chain', 'process.json')))
   return record !== null && stillRuns(record)
