@@ -64,8 +64,8 @@ export function setAside(path: string): void {
 const saves = new Map<string, Promise<void>>()
 
 /**
- * Writes the state of the chain at `url` into `path`, whole or not at all. One save of a path at a time, so an older
- * state never replaces a newer one.
+ * Writes the state of the chain at `url` into `path`, completely or not at all. Saves a path once at a time, so an
+ * older state never replaces a newer one.
  */
 export function saveState(url: string, path: string): Promise<void> {
   const before = saves.get(path) ?? Promise.resolve()
