@@ -1,5 +1,5 @@
-// Writes into api/admin.yaml what the operator's acts and readings declare: scope, summary, parameters and fields of each route.
-// Tags, names and answers are written there by hand. If a declared route has no place in the document yet, the script stops.
+// Writes into api/admin.yaml what the operator's acts and readings declare: each route's scope, summary, parameters and fields. Tags, names and
+// answers are written there by hand. If the document lacks a declared route, the script stops.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -17,14 +17,14 @@ const SHARED = new Map<Field, string>([
   ]),
 ])
 
-/** The document with the declarations. Throws if a route has no place in it. */
+/** The document with the declarations filled in. Throws if it lacks a route. */
 function withDeclared(document: string): string {
   let text = document
   for (const operation of OPERATIONS) {
     if (operation.path === null) continue
     const path = `/api/admin/${operation.path.replaceAll(/:(\w+)/g, '{$1}')}`
     const method = operation.kind === 'act' ? 'post' : 'get'
-    // For one method: its tags and its name, the declarations, and its answers.
+    // Matches one method: its tags and name, the declarations, and its answers.
     const place = new RegExp(
       `(\\n  ${path.replaceAll(/[{}.]/g, '\\$&')}:\\n(?:    .*\\n)*?    ${method}:\\n(?: {6}(?:tags|operationId): .*\\n)+)(?: {6}(?!responses:).*\\n)*`,
     )
@@ -71,14 +71,14 @@ function bodyOf(fields: readonly (readonly [string, Field])[]): string[] {
     ...(required.length > 0 ? [`              required: [${required.join(', ')}]`] : []),
     '              properties:',
     ...fields.map(([name, field]) => {
-      // The component's description of a reason is enough.
+      // A reason needs no description of its own, because its component has one.
       const described = field.schema === 'ReasonInput' ? '' : `, description: ${helpOf(field)} }`
       return `                ${name}: ${described === '' ? schemaOf(field) : schemaOf(field).replace(/ }$/, described)}`
     }),
   ]
 }
 
-/** The help of a field, which names fields the way options are named. */
+/** The help of a field, with fields named the way options are. */
 const helpOf = ({ help }: Field) =>
   quoted(
     help.replaceAll(

@@ -1,5 +1,5 @@
-// The types of the routes' answers: the client's from api/openapi.yaml, the operator's from api/admin.yaml. openapi-typescript
-// makes them, and needs the client's own TypeScript 5. Also the declarations of the operator's acts, for the console.
+// The types of the routes' answers: the client's from api/openapi.yaml, the operator's from api/admin.yaml. openapi-typescript generates them, and
+// needs the client's own TypeScript 5. Also the declarations of the operator's acts, for the console.
 import { spawnSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const CLIENT = join(ROOT, 'client')
 const GENERATOR = join(CLIENT, 'node_modules/openapi-typescript/bin/cli.js')
 
-/** Files, each with its source document. */
+/** The generated files, each with its source document. */
 const MADE = [
   { file: 'client/src/schema.ts', document: 'api/openapi.yaml', make: types(['components', 'operations']) },
   { file: 'api/admin.ts', document: 'api/admin.yaml', make: types(['paths', 'components', 'operations']) },
@@ -34,7 +34,7 @@ export async function checkApiTypes(): Promise<boolean> {
   return isCurrent
 }
 
-/** The scope of each act by its route, and the fields of its form, with the words that name each. */
+/** The scope of each act by its route, and the fields of its form with their labels. */
 function acts(source: string): string {
   const routes = OPERATIONS.filter(({ kind, path }) => kind === 'act' && path !== null).map(
     ({ path, scope, fields, leavesOut = [] }) => {
@@ -64,7 +64,7 @@ const quotedIfNeeded = (name: string) => (/^\w+$/.test(name) ? name : `'${name}'
 const formOf = ({ help, value, words, required }: Field) =>
   `{ help: ${JSON.stringify(help)}, value: ${JSON.stringify(value)}, required: ${required}${words ? `, words: ${JSON.stringify(words)}` : ''} }`
 
-/** Only the types of these names: those imported, and those they refer to. */
+/** Only the types with these names, and those they refer to. */
 function types(names: readonly string[]): (document: string) => string {
   return (document) => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [GENERATOR, join('..', document)], {
@@ -75,7 +75,7 @@ function types(names: readonly string[]): (document: string) => string {
     if (status !== 0) throw new Error(`openapi-typescript failed:\n${stderr}`)
     const [head = '', ...parts] = stdout.split(/^(?=export )/m)
     const kept = parts.filter((part) => names.some((name) => part.startsWith(`export interface ${name} `)))
-    // For each route it lists all methods and parameters, even absent ones.
+    // The generator lists all methods and parameters of each route, even absent ones.
     return [head, ...kept]
       .join('')
       .replaceAll(/^ +(get|put|post|delete|options|head|patch|trace|query|header|path|cookie)\?: never;\n/gm, '')

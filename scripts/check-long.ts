@@ -1,5 +1,5 @@
 // `npm run check:long`: every long check, or those whose name contains a given word. Writes test/RESULTS.md.
-//   --minutes 30   only so many minutes' worth, those with the oldest last run first
+//   --minutes 30   only as many as fit into this time, those with the oldest last run first
 //   --list         only lists them, with their last runs
 // Prints 'N passed, N failed' last.
 import { spawn } from 'node:child_process'
@@ -57,7 +57,7 @@ function choose(words: readonly string[], minutes: string | undefined) {
   return checks.filter((check) => taken.has(check))
 }
 
-/** The test files, several at once. */
+/** Runs the test files, several at once. */
 async function runFiles(checks: readonly TestFileCheck[], signal: AbortSignal): Promise<LastRun[]> {
   const { files } = await runNodeTests(
     checks.map(({ file }) => file),
@@ -72,7 +72,7 @@ async function runFiles(checks: readonly TestFileCheck[], signal: AbortSignal): 
   return runs
 }
 
-/** A command that fills the machine alone. */
+/** Runs a command that keeps the whole machine busy. */
 async function runCommand({ name, args, env }: CommandCheck, signal: AbortSignal): Promise<LastRun> {
   console.log(`\n== ${name}`)
   const startedAt = performance.now()

@@ -1,9 +1,9 @@
-// Counts the words of comments by which a private English shows, so that test/tidy.test.ts can hold them. It measures habits, not quality: a
-// reader decides whether a sentence reads well.
+// Counts words in comments that show private English, so test/tidy.test.ts can hold them to limits. It measures habits, not quality: only a reader
+// can judge whether a sentence reads well.
 // The parser that builds the pages, because it is this project's one parser of TypeScript and JSX.
 import { parseSync } from 'vite'
 
-/** What is counted, and how often it may come, or must come, in 10,000 words of comments. The limits may only get tighter. */
+/** What is counted, and how often it may or must occur in 10,000 words of comments. The limits may only get tighter. */
 const RATIOS: Readonly<Record<string, { words: RegExp; atMost?: number; atLeast?: number }>> = {
   'where (for a place only)': { words: /\bwhere\b/gi, atMost: 12 },
   if: { words: /\bif\b/gi, atLeast: 45 },
@@ -20,8 +20,8 @@ function commentsOf(path: string, text: string): string {
 }
 
 /**
- * Counts over all comments of the sources: TypeScript by its path.
- * @returns each ratio in 10,000 words, and a sentence for each that is outside its limits.
+ * Counts over all comments of the sources, which are TypeScript by path.
+ * @returns each count per 10,000 words, and a sentence for each one outside its limits.
  */
 export function countWords(sources: ReadonlyMap<string, string>): { ratios: Record<string, number>; faults: string[] } {
   const text = [...sources].map(([path, source]) => (path.endsWith('.css') ? '' : commentsOf(path, source))).join('\n')

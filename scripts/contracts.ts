@@ -1,4 +1,4 @@
-// Owns the contracts' commands: build, check, test, coverage, prove, soak. Never pass compiler settings here: they
+// The contracts' commands: build, check, test, coverage, prove, soak. Never pass compiler settings here, because they
 // belong in contracts/foundry.toml.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -27,7 +27,10 @@ export function checkContracts(): number {
   return stale.length === 0 ? 0 : 1
 }
 
-/** Runs forge's tests, checks that they ran the committed code, then gas, lint, proofs' record and explorers' input. Returns the exit code. */
+/**
+ * Runs forge's tests, checks that they ran the committed code, then checks gas, lint, the proofs' record and the explorers' input. Returns the exit
+ * code.
+ */
 async function testContracts(): Promise<number> {
   const { code } = await forge(['test'])
   if (code !== 0) return code
@@ -42,8 +45,8 @@ async function testContracts(): Promise<number> {
 const HALMOS_OPTIONS = ['--storage-layout', 'generic', '--loop', '4']
 
 /**
- * Proves the properties of contracts/proofs with halmos: those that begin with `word`, with further options of halmos.
- * Returns the exit code, 2 if halmos is not on the PATH; then only `test` runs them, as fuzz tests.
+ * Proves the properties of contracts/proofs whose name begins with `word`, using halmos with further `options` of its
+ * own. Returns the exit code, 2 if halmos is not on the PATH. Without halmos, `test` still runs them as fuzz tests.
  */
 function proveContracts(word = '', options: readonly string[] = []): Promise<number> {
   const { PATH = '' } = process.env
@@ -54,7 +57,7 @@ function proveContracts(word = '', options: readonly string[] = []): Promise<num
     console.error('halmos is not on the PATH: nothing was proven. "test" runs the same properties as fuzz tests.')
     return Promise.resolve(2)
   }
-  // It builds with forge, which it looks for on the PATH.
+  // Halmos builds with forge, which it looks for on the PATH.
   const path = [dirname(forgePath()), dirname(process.execPath), PATH].join(delimiter)
   const which = ['--root', CONTRACTS_DIR, '--contract', 'ProofsTest', '--function', `check_${word}`]
   const args = [...which, ...HALMOS_OPTIONS, ...options]
@@ -63,8 +66,8 @@ function proveContracts(word = '', options: readonly string[] = []): Promise<num
 }
 
 /**
- * Prints how much of contracts/src forge's unit tests cover, in a copy that compiles without the intermediate representation,
- * because forge measures it so. Returns the exit code: 1 unless they cover all lines, statements, branches and functions.
+ * Prints how much of contracts/src forge's unit tests cover. Works in a copy that compiles without the intermediate representation, because forge can
+ * only measure coverage that way. Returns the exit code: 1 unless they cover all lines, statements, branches and functions.
  */
 async function coverContracts(): Promise<number> {
   const args = [
@@ -80,10 +83,10 @@ async function coverContracts(): Promise<number> {
   return code === 0 && rows.length > 2 && rows.slice(1).every((row) => row.match(/100\.00%/g)?.length === 4) ? 0 : 1
 }
 
-/** Parts of three million acts, so each reports its progress. */
+/** How many parts the soak runs: three million acts in total, in parts so that each reports its progress. */
 const SOAK_PARTS = 24
 
-/** Runs the invariants for `parts` of 125,000 random acts each, each with a new seed, and prints the sum after each. Returns the exit code. */
+/** Runs the invariants in `parts` of 125,000 random acts, each with a new seed, and prints the total after each. Returns the exit code. */
 async function soakContracts(parts = String(SOAK_PARTS)): Promise<number> {
   for (let part = 1; part <= Number(parts); part++) {
     const args = ['test', '--match-path', 'test/Invariants.t.sol', '--fuzz-seed', String(part)]

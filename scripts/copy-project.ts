@@ -1,4 +1,4 @@
-// A copy of the project with text that may be changed: for planting bugs, and for mutating the rules. Deleted when the process ends.
+// Copies the project so that its text may be changed: to plant bugs, and to mutate the rules. The copy is deleted when the process ends.
 import { cpSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -15,7 +15,7 @@ const COPIED = [
 export function copyProject(): string {
   const copy = temporaryDirectory()
   for (const name of COPIED) cpSync(join(ROOT, name), join(copy, name), { recursive: true })
-  // The built pages if there are any, because tests of the served pages read them.
+  // The built pages, if there are any, because tests of the served pages read them.
   for (const name of ['node_modules', 'contracts', 'web/dist']) symlinkSync(join(ROOT, name), join(copy, name))
   return copy
 }

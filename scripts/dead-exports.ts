@@ -1,10 +1,10 @@
-// Finds unused code: exports that no other file imports, and files that no file imports and no command starts. Leaves
-// types out, because an exported function's own are part of it. test/tidy.test.ts checks that there is none. It uses
-// the parser that builds the pages, because that is this project's one parser of TypeScript and JSX.
+// Finds unused code: exports that no other file imports, and files that no file imports and no command starts. Ignores
+// types, because those of an exported function belong to it. test/tidy.test.ts checks that nothing is unused. Uses the
+// parser that builds the pages, because it is this project's one parser of TypeScript and JSX.
 import { parseSync } from 'vite'
 import { target } from './imports.ts'
 
-/** Files that a command, a build, the test runner or a published package starts, so nothing imports them. */
+/** Files that a command, a build, the test runner or a published package starts. Nothing imports them. */
 const STARTED = [
   /^src\/(main|cli\/desk\/build-allowlist)\.ts$/,
   /^bin\/|\.config\.ts$/,
@@ -24,7 +24,7 @@ interface Node {
   exportKind?: string
 }
 
-/** The values that a statement exports by name. */
+/** The values that a statement exports, by name. */
 function exportsOf({ type, declaration, specifiers = [], exportKind }: Node): string[] {
   if (type !== 'ExportNamedDeclaration' || exportKind === 'type') return []
   if (declaration?.declarations) return declaration.declarations.flatMap(({ id }) => id.name ?? [])
@@ -34,7 +34,7 @@ function exportsOf({ type, declaration, specifiers = [], exportKind }: Node): st
 
 type Taken = [specifier: string, name: string]
 
-/** The names that a statement takes from its module; `*` means all. */
+/** The names that a statement imports from its module; `*` means all. */
 function takenBy({ type, source, specifiers = [] }: Node): Taken[] {
   if (!source) return []
   if (type === 'ExportAllDeclaration') return [[source.value, '*']]
@@ -46,7 +46,7 @@ function takenBy({ type, source, specifiers = [] }: Node): Taken[] {
 
 const SPECIFIER = /(?:import\()?['"`](\.{1,2}\/[^'"`\n]+\.(?:tsx?|mjs))['"`]/g
 
-/** The exports of a file, and what it takes from others: its imports, and whole files if it imports dynamically or names a file to start. */
+/** The exports of a file, and what it takes from others: its imports, and a whole file if it imports it dynamically or names it as one to start. */
 function read(path: string, text: string): { exported: string[]; taken: Taken[] } {
   const body = parseSync(path, text).program.body as unknown as Node[]
   const taken = body.flatMap(takenBy)

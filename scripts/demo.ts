@@ -18,12 +18,12 @@ Pays, waits for the node, watches a round credit it, withdraws, and compares led
                  of a list; DEMO_ADMIN_KEY has the key
   --url <url>    the service; http://127.0.0.1:3000, or PORT's, where it is left out`
 
-/** With more, the demo would spend its time waiting for the API's rate limits. */
+/** The most wallets. With more, the demo would spend its time waiting for the API's rate limits. */
 const WALLETS_MAX = 200
 
-/** The time of a pass, and of a block. */
+/** How long after a block the ledger may show it: one pass and one block. */
 const FOLLOW_SLACK_MS = 2_500
-/** Time between two polls of the API, per wallet. */
+/** How often each wallet polls the API. */
 const LOOK_EVERY_MS = 1_500
 const LOOK_EVERY_MS_MAX = 20_000
 
@@ -32,7 +32,7 @@ interface Scene {
   readonly chain: DemoChain
   readonly paymentAddress: `0x${string}`
   readonly tiers: readonly Tier[]
-  /** Time in which a pass follows to the newest block. */
+  /** How long a pass may take to reach the newest block. */
   readonly followMs: number
   readonly screen: Screen
 }
@@ -90,7 +90,7 @@ async function setScene(url: string, screen: Screen): Promise<Scene> {
   return { api, chain, paymentAddress, tiers: open, followMs: tickSec * 1000 + FOLLOW_SLACK_MS, screen }
 }
 
-/** Wallets with money and room, each with its tier: playing accounts first, new wallets for the rest. */
+/** Wallets with ether and room for more nodes, each with its tier: playing accounts first, then new wallets. */
 async function cast(scene: Scene, wallets: number): Promise<{ account: Account; tier: Tier }[]> {
   const { chain, screen } = scene
   const cap = await chain.maxPerWallet()
@@ -121,7 +121,7 @@ async function hasRoom({ api, chain }: Scene, { address }: Account, tier: Tier, 
   return nodes.filter(({ tierId }) => tierId === tier.id).length < tier.maxPerWallet
 }
 
-/** Enough for a node, the payment of one wei too much, and gas. */
+/** Enough for a node, a payment of one wei too much, and gas. */
 function fundingWei(tiers: readonly Tier[]): bigint {
   const dearest = tiers.map(({ priceWei }) => BigInt(priceWei)).reduce((a, b) => (a > b ? a : b))
   return dearest * 2n + 1n + GAS_MONEY_WEI
@@ -134,7 +134,7 @@ async function richest(chain: DemoChain, accounts: readonly Account[]): Promise<
   return balances.reduce((best, next) => (next.wei > best.wei ? next : best)).account
 }
 
-/** Plays one wallet, with a line for each step. */
+/** Plays one wallet, and prints a line for each step. */
 async function playOne({ api, chain, paymentAddress, screen }: Scene, player: { account: Account; tier: Tier }) {
   const part: Part = {
     api,
@@ -164,7 +164,7 @@ function waiting(what: string, untilMs: number | undefined): () => string {
   }
 }
 
-/** Many wallets at once, shown as counts. Throws a Trouble if one of them had one. */
+/** Plays many wallets at once and shows counts. Throws a Trouble if any of them had one. */
 async function playMany(scene: Scene, players: readonly { account: Account; tier: Tier }[]): Promise<void> {
   const { api, chain, paymentAddress, screen } = scene
   const reached = new Map<Stage, number>(STAGES.map((stage) => [stage, 0]))
@@ -198,13 +198,13 @@ async function playMany(scene: Scene, players: readonly { account: Account; tier
     throw new Trouble(`${lost.length} of ${players.length} wallets did not get through:\n${lost.join('\n')}`)
 }
 
-/** A tier of few places, sold out by more wallets than it has. */
+/** Sells out a tier with few places to more wallets than it has places. */
 async function playSellOut(scene: Scene): Promise<void> {
   const adminKey = process.env.DEMO_ADMIN_KEY
   if (!adminKey) throw new Trouble('DEMO_ADMIN_KEY is to hold an admin key that may read and change prices.')
   const faucet = await richest(scene.chain, playingAccounts())
   const lowest = scene.tiers.map(({ priceWei }) => BigInt(priceWei)).reduce((a, b) => (a < b ? a : b))
-  // No other tier may have the price, nor have had it a moment ago.
+  // No other tier may have this price, or have had it a moment ago.
   await sellOut({ ...scene, adminKey, faucet, priceWei: lowest + BigInt(Date.now() % 1_000_000_000) + 1n })
 }
 
@@ -212,7 +212,7 @@ function messageOf(error: unknown): string {
   if (error instanceof Trouble) return error.message
   const unreachable = error instanceof BaseError && error.walk((cause) => cause instanceof HttpRequestError) !== null
   if (unreachable) return 'The chain has stopped answering. Is the service still running?'
-  // viem puts the essentials in the first lines, and the whole call below.
+  // viem puts the essentials in the first lines, and the whole call after them.
   const { shortMessage, message } = error as Error & { shortMessage?: string }
   return shortMessage ?? message
 }

@@ -1,5 +1,5 @@
-// The directions of imports: one whitelist, and the check that enforces it (test/imports.test.ts). Types, re-exports
-// and dynamic imports count like any import. UNREACHABLE lists what can never send: src/http, src/operator,
+// The allowed directions of imports: one whitelist, and the check that enforces it (test/imports.test.ts). Types,
+// re-exports and dynamic imports count like any import. UNREACHABLE lists what can never send: src/http, src/operator,
 // src/rebuild, src/requests.
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path/posix'
@@ -10,22 +10,22 @@ import { parseSync } from 'vite'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 export interface Layer {
-  /** Folders or files. The longest one that is a prefix of a file's path owns the file. They may not import each other. */
+  /** Folders or files. The longest prefix of a file's path owns the file. These may not import each other. */
   of: readonly string[]
-  /** Folders or files of other layers, each exactly as its layer names it; `src/**` is every one under `src`. */
+  /** Folders or files of other layers, each named exactly as in its layer; `src/**` means every one under `src`. */
   may: readonly string[]
-  /** Packages, with everything under them; `node` is every built-in module. */
+  /** Packages, including everything under them; `node` means every built-in module. */
   packages?: readonly string[]
 }
 
-/** Everything that signs or sends. Each is its own layer, so a folder's name alone never lets it in. */
+/** Everything that signs or sends. Each is its own layer, so naming a folder never lets it in by accident. */
 const SENDING = ['src/chain/send', 'src/chain/send/kms', 'src/passes/steps/send.ts', 'src/boot/keys.ts']
 /** Modules of the chain that the passes and the operator may import. */
 const CHAIN_FACTS = ['src/chain/port.ts', 'src/chain/faults.ts', 'src/chain/digest.ts']
 const STEP = ['src/lib', 'src/domain', 'src/db', ...CHAIN_FACTS, 'src/passes/context.ts', 'src/passes/outcomes.ts']
 const WIRING = ['src/config/load.ts', 'src/domain', 'src/db', 'src/chain', ...CHAIN_FACTS, 'src/lib']
 
-/** The import rules. The check refuses an import that is not here. */
+/** The import rules. The check rejects every import that is not listed here. */
 const LAYERS: readonly Layer[] = [
   { of: ['src/lib'], may: [], packages: ['node', 'pino', 'undici'] },
   { of: ['src/domain'], may: [] },
@@ -213,7 +213,7 @@ const LAYERS: readonly Layer[] = [
   },
   { of: ['web/reference.ts'], may: [], packages: ['marked', 'node', 'yaml'] },
 
-  // Part of no production tree, because only src/boot/embedded.ts loads it.
+  // In no production tree, because only src/boot/embedded.ts loads it.
   {
     of: ['packages/embed'],
     may: ['src/chain/factory/deploy.ts', 'src/domain', 'src/lib'],
@@ -227,17 +227,17 @@ const LAYERS: readonly Layer[] = [
     packages: ['node', 'playwright-core', 'postgres', 'viem', 'vite', 'yaml'],
   },
   { of: ['bench'], may: ['src/**', 'packages/embed', 'test'], packages: ['node', 'undici', 'viem'] },
-  // Listed so others may import them. Their own imports are not checked.
+  // Listed so that others may import them. We do not check their own imports.
   { of: ['test', 'contracts/tools'], may: [] },
 ]
 
-/** Modules that no path of imports may reach: `of` cannot send. */
+/** Modules that no chain of imports may reach from `of`, so `of` cannot send. */
 const UNREACHABLE = {
   of: ['src/http', 'src/operator', 'src/rebuild', 'src/requests'],
   never: SENDING,
 }
 
-/** Files that the table covers. `bench/peers` are other programs' own. */
+/** Files that the table covers. `bench/peers` holds other programs' code. */
 const CHECKED = ['{src,scripts,bench,bin,client/src,client/test,web/src,packages}/**/*.{ts,tsx,mts,js,mjs}', 'web/*.ts']
 const EXCLUDED = ['bench/peers/**', '**/node_modules/**']
 
@@ -247,7 +247,7 @@ const OWN_PACKAGES: Readonly<Record<string, string>> = {
   '@node-ledger/client/viem': 'client/src/viem/index.ts',
 }
 
-/** The imports of a file: module names as written. Null stands for a computed name. */
+/** The imports of a file: module names as written. Null means a computed name. */
 export function importsOf(path: string, text: string): (string | null)[] {
   const { program, errors } = parseSync(path, text)
   if (errors[0]) throw new Error(`${path}: ${errors[0].message}`)
@@ -284,7 +284,7 @@ function unitOf(path: string) {
   )
 }
 
-/** The path in this repository, or null if the import is of a package. */
+/** The path in this repository; null if the import is a package. */
 export function target(path: string, specifier: string): string | null {
   if (specifier.startsWith('.')) return join(dirname(path), specifier)
   return OWN_PACKAGES[specifier] ?? null
@@ -345,7 +345,7 @@ export function readSources(): Map<string, string> {
   return new Map(paths.sort().map((path) => [path, readFileSync(join(ROOT, path), 'utf8')]))
 }
 
-/** Names in the table that match nothing: no such file, or listed but without a layer. */
+/** Names in the table that match nothing: the file does not exist, or no layer owns it. */
 export function checkTable(): string[] {
   const names = UNITS.map(({ name }) => name)
   const listed = LAYERS.flatMap(({ may }) => may).filter((each) => !each.endsWith('**'))

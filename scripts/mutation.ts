@@ -1,5 +1,5 @@
-// `npm run mutation`: changes the rules about money and auth, and their surroundings, one small change at a time, and counts how
-// many changes the tests notice (Stryker). Exits with 1 if fewer than the goals. Works on a copy; leaves nothing behind.
+// `npm run mutation`: changes the rules about money and auth, and the code around them, one small change at a time, and counts how many changes the
+// tests notice (Stryker). Exits with 1 if a goal is not met. Works on a copy, and leaves nothing behind.
 //   node bin/with-runtime.mjs scripts/mutation.ts [--changed [<git ref>]] [part of a path ...]
 // `--changed` mutates only files changed since this branch left the ref (by default main), or since the commit before.
 import { spawn, spawnSync } from 'node:child_process'
@@ -12,10 +12,10 @@ import { lastRun, recordRuns } from './long/record.ts'
 import { GROUPS, type Group } from './mutation/scope.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-/** Stryker has its own small package, installed on first use, so that the project's own dependencies stay few. */
+/** Stryker has its own small package, installed on first use, so the project's own dependencies stay few. */
 const TOOL = join(ROOT, 'toolchain/mutation')
 const STRYKER = join(TOOL, 'node_modules/@stryker-mutator')
-/** If a test takes this much longer than without a change, Stryker counts it as an endless loop. */
+/** If a test takes this much longer than without the change, Stryker counts it as an endless loop. */
 const TIMEOUT = { timeoutMS: 20_000, timeoutFactor: 4 }
 
 interface Mutant {
@@ -97,7 +97,7 @@ async function mutate(group: Group, files: readonly string[]): Promise<Report> {
     ...process.env,
     // The runner starts tests with the first `node` on the path.
     PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}`,
-    // The same cases in every run, so a score is reproducible; and fewer, because there are thousands of runs.
+    // The same cases in every run, so that a score is reproducible. Fewer of them, because there are thousands of runs.
     PROPERTY_SEED: '1',
     PROPERTY_SCALE: '0.02',
     PROPERTY_SHRINK: 'off',
@@ -109,7 +109,7 @@ async function mutate(group: Group, files: readonly string[]): Promise<Report> {
   return JSON.parse(readFileSync(join(directory, 'mutation.json'), 'utf8')) as Report
 }
 
-/** Prints the survivors; adds the score of each file and of the group to `lines`. @returns true if the goal is met. */
+/** Prints the survivors, and adds the scores of each file and of the group to `lines`. @returns true if the goal is met. */
 function show({ name, goal }: Group, { files }: Report, lines: string[]): boolean {
   const sum = { noticed: 0, all: 0 }
   for (const [file, { source, mutants }] of Object.entries(files)) {

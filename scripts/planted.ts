@@ -1,12 +1,12 @@
-// Plants the bugs of test/planted (README.md there), one at a time, into a copy of the project, and runs the tests that must
-// notice. A harness that lets one through proves nothing. Prints 'N passed, N failed': a caught bug has passed.
+// Plants the bugs of test/planted (see its README.md), one at a time, into a copy of the project, and runs the tests that must notice. Tests that
+// miss one prove nothing. Prints 'N passed, N failed': a caught bug counts as passed.
 //   npm run planted -- [--of contract|service] [--slice K/N] [--kind K] [--trust-tests] [--check | --refresh] [part of a bug's name ...]
 // --of            only the bugs in the Solidity, or only the others
-// --slice K/N     only the bugs of slice K of N, from 1; a bug keeps its slice while others come and go
+// --slice K/N     only the bugs of slice K of N, from 1; a bug stays in its slice when others are added or removed
 // --kind K        only the bugs of kind K: a letter of test/planted/README.md
-// --trust-tests   does not run the tests without any bug first: for use right after they have all passed
-// --check         only lists patches that do not apply exactly once, or name a missing test, and counts the kinds
-// --refresh       rewrites patches for the sources as they are: moved paths, context
+// --trust-tests   does not first run the tests without any bug: use it right after they have all passed
+// --check         only lists patches that do not apply exactly once or that name a missing test, and counts the kinds
+// --refresh       rewrites patches for the current sources: moved paths, context
 import { parseArgs } from 'node:util'
 import { findProblems, forgetMoved, readBugs, refreshBugs } from './planted/bugs.ts'
 import { forgeBench } from './planted/forge-bench.ts'
@@ -17,7 +17,7 @@ import { withTestServer } from './tests/server.ts'
 
 const print = (line: string) => console.log(line)
 
-/** Plants the bugs; returns how many tests caught. */
+/** Plants the bugs; returns how many the tests caught. */
 async function run(bugs: readonly PlantedBug[], trusted: boolean): Promise<number> {
   const ofContracts = bugs.filter(isForContracts)
   const others = bugs.filter((bug) => !isForContracts(bug))
@@ -35,7 +35,7 @@ async function run(bugs: readonly PlantedBug[], trusted: boolean): Promise<numbe
   return caught + (await runBugs(ofContracts, await forgeBench(), { trusted, signal, print }))
 }
 
-/** Prints the patches that do not apply; returns the number of those that do. */
+/** Prints the patches that do not apply; returns how many do. */
 function check(bugs: readonly PlantedBug[]): number {
   const sound = bugs.filter((bug) => {
     const problems = findProblems([bug])
@@ -85,5 +85,5 @@ const passed = options.refresh
     ? check(bugs)
     : await run(bugs, options['trust-tests'])
 console.log(`\n${passed} passed, ${bugs.length - passed} failed`)
-// If a name matches no bug, that proves nothing.
+// If a name matches no bug, the run proves nothing.
 process.exit(passed === bugs.length && (bugs.length > 0 || wanted.length === 0) ? 0 : 1)

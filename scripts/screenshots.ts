@@ -1,6 +1,6 @@
-// `npm run screenshots`: every page in both themes, at the width of a phone and of a desktop, from a service with some
-// business. Writes PNGs to screenshots/, for people to look at. `npm run screenshots -- pictures` takes those of the
-// README instead, into docs/pictures/.
+// `npm run screenshots`: every page in both themes, at phone and desktop width, from a service with some business.
+// Writes PNGs to screenshots/ for people to look at. `npm run screenshots -- pictures` instead takes the README's
+// pictures, into docs/pictures/.
 import { mkdirSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
@@ -28,7 +28,7 @@ const service = await startService(dataDir, {
   WEBHOOK_ALLOW_PRIVATE: 'true',
   CREDIT_INTERVAL_SEC: '20',
   CREDIT_SLOT_SEC: '10',
-  // Each context is a different visitor, so no rate limit applies.
+  // Each browser context is a different visitor, so no rate limit applies.
   TRUSTED_PROXIES: '127.0.0.1',
 })
 const browser = await startBrowser()
@@ -41,7 +41,7 @@ try {
     [5, BASIC_WEI],
     [6, (BASIC_WEI * 5n) / 2n],
     [7, BASIC_WEI * 5n],
-    // Held, because it is no tier's price.
+    // Held, because no tier has this price.
     [8, BASIC_WEI + 123n],
     [10, BASIC_WEI * 2n],
   ] as const)
@@ -85,7 +85,7 @@ try {
     docs: '/docs',
     'not-found': '/nowhere',
   }
-  // The README's pictures keep the screenshots of all pages.
+  // For the README's pictures, we keep the screenshots of all pages.
   if (!only.includes('pictures')) rmSync(OUT, { recursive: true, force: true })
   mkdirSync(OUT, { recursive: true })
   let visitor = 1
@@ -118,7 +118,7 @@ try {
 console.log(`Written to ${OUT}`)
 process.exit(0)
 
-/** An act of the operator. */
+/** Performs an act of the operator. */
 async function act(path: string, body: object): Promise<void> {
   const response = await fetch(`${service.url}/api/admin/${path}`, {
     method: 'POST',
@@ -128,7 +128,7 @@ async function act(path: string, body: object): Promise<void> {
   if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
 }
 
-/** Tiers of a sale that is upcoming, open in steps, nearly sold, sold out and closed. */
+/** Tiers of a sale in every state: upcoming, open in steps, nearly sold, sold out and closed. */
 async function sellInEveryState(wellKnown: WellKnown): Promise<void> {
   const nowSec = Math.floor(Date.now() / 1000)
   const prices = { early: BASIC_WEI * 3n, scarce: BASIC_WEI * 7n }
@@ -155,7 +155,7 @@ async function sellInEveryState(wellKnown: WellKnown): Promise<void> {
 }
 
 async function shoot(page: Page, name: string): Promise<void> {
-  // The proof counts up.
+  // The figures on the page count up first.
   await page.waitForTimeout(2_000)
   await page.locator('[aria-label="Loading"]').first().waitFor({ state: 'detached' })
   // The page's header stays at the top of the view.

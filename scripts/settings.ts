@@ -17,7 +17,7 @@ Durations are in seconds, amounts in wei (0.001 ether is 1000000000000000). Swit
 (secret) can also be read from a file: set NAME_FILE to its path instead of NAME. Nothing needs to be set for "npm start": a missing
 DATABASE_URL or RPC_URL is replaced by an embedded database or chain.`
 
-/** The whole of .env.example. */
+/** The full text of .env.example. */
 export function envExample(): string {
   const parts = GROUPS.flatMap(({ title, text, settings }) => [
     `# ${` ${title.toLowerCase()}`.padStart(WIDTH - 2, '-')}${text === undefined ? '' : `\n${comment(text)}`}`,
@@ -26,7 +26,7 @@ export function envExample(): string {
   return `${[...HEAD.split('\n\n').map(comment), ...parts].join('\n\n')}\n`
 }
 
-/** docs/SETTINGS.md with its tables from the settings. */
+/** docs/SETTINGS.md with its tables filled in from the settings. */
 export function withSettings(page: string): string {
   const [written] = page.split(MARK)
   const tables = GROUPS.map(({ title, text, settings }) => {
@@ -65,7 +65,7 @@ function defaultCell(setting: Setting): string {
 
 function sentences(setting: Setting): string {
   const { text, secret, otherwise, embedded } = setting
-  // If the default is one value, it follows the name.
+  // If the default is a single value, we show it after the name.
   const isShown = embedded === undefined && setting.default !== undefined
   const words = otherwise ?? (isShown ? null : (setting.default ?? 'none'))
   const onEmbedded = embedded === undefined ? '' : ` (embedded chain: ${embedded})`

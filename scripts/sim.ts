@@ -1,9 +1,9 @@
-// The seeded simulation: payments, faults, crashes and reorganisations drawn from a seed, then all invariants.
+// The seeded simulation: payments, faults, crashes and reorganisations drawn from a seed. Then checks all invariants.
 //   npm run sim -- --seed 7               plays one seed and shows what happened in it; --steps K ends its business early
 //   npm run sim -- --seeds 1..2000        plays many (or --from 1 --count 2000) and prints what really happened
 //   --real                                on a real chain with the real contract instead of the model
-//   --workers 2                           in so many processes
-// If interrupted, it ends after the present seeds, and prints what happened until then.
+//   --workers 2                           in this many processes
+// If interrupted, it ends after the current seeds, and prints what happened until then.
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -16,7 +16,7 @@ const USAGE = 'Usage: npm run sim -- (--seed N [--steps K] | --seeds A..B | --fr
 /** Interval of progress reports. */
 const TELL_MS = 10_000
 const WORKERS_MAX = 64
-/** Tells a worker to end after the present seed. */
+/** The message that makes a worker end after its current seed. */
 const STOP = 'stop'
 
 const { values } = parseArgs({
@@ -44,7 +44,7 @@ async function main(signal: AbortSignal): Promise<number> {
   return counts.failed.length === 0 ? 0 : 1
 }
 
-/** Plays one seed, and shows it. */
+/** Plays one seed, and shows what happened. */
 async function replay(seed: number, steps: string | undefined): Promise<number> {
   const alive = setInterval(() => {}, 60_000)
   const stage = await openStage(backend)
@@ -100,13 +100,13 @@ async function spread(from: number, count: number, workers: number, signal: Abor
   return total
 }
 
-/** A share, in a process that another one started. */
+/** Plays a share of the seeds, in a process that another one started. */
 async function work(): Promise<void> {
   const { from, count } = range()
   const stop = new AbortController()
   process.once('disconnect', () => stop.abort())
   process.on('message', (message) => message === STOP && stop.abort())
-  // A terminal interrupts this process as well as its parent, which says when to stop.
+  // A terminal interrupts this process as well as its parent. The parent says when to stop.
   process.on('SIGINT', () => {})
   const counts = await runHere(from, count, stop.signal)
   process.send?.({ ...counts, tally: [...counts.tally] })

@@ -1,10 +1,10 @@
-// The long run: era after era of payments, rounds, lies, kills and reorganisations, each from its own seed; then seeds of the
-// simulation, on the model chain and on real parts. Prints progress and a report of counts; exits with 1 if anything was lost,
-// doubled or broke an invariant. If interrupted once, it ends after the present check, and reports.
+// The long run: era after era of payments, rounds, lies, kills and reorganisations, each from its own seed. Then seeds of the simulation, on the
+// model chain and on real parts. Prints progress and a report of counts. Exits with 1 if anything was lost or doubled, or broke an invariant. If
+// interrupted once, it ends after the current check, and reports.
 //   npm run soak -- --minutes 60 --seed 1
 // Every third era plays on a chain that cannot use a fork guard.
 //   npm run soak -- --unguarded --minutes 60         all of them do
-//   npm run soak -- --misconfigured --minutes 60     eras only, whose second instance is misconfigured, in another way at each start
+//   npm run soak -- --misconfigured --minutes 60     only eras, whose second instance is misconfigured, differently at each start
 import { parseArgs } from 'node:util'
 import { coverage, missing, noCounts, report } from '../test/faults/counts.ts'
 import { WAYS } from '../test/faults/misconfigured.ts'
@@ -14,7 +14,7 @@ import { removeStaleDirectories } from '../test/support/temporary.ts'
 import { lastRun, recordRuns } from './long/record.ts'
 
 const CYCLES_PER_CHECK = 5
-/** Share of the time that the eras get; then the model chain's seeds, then those on real parts. */
+/** Share of the time for the eras, then for seeds on the model chain. Seeds on real parts get the rest. */
 const SHARES = { eras: 0.8, model: 0.12 }
 const PROGRESS_MS = 30_000
 
@@ -50,7 +50,7 @@ const eraIsOver = () => stopping.signal.aborted || isPast(misconfigured ? 1 : SH
 for (let seed = firstSeed; !eraIsOver(); seed++) {
   say(`era of seed ${seed}`)
   const drawn = { cyclesPerCheck: CYCLES_PER_CHECK, ratePercent: [5, 50], depth: 'deep' } as const
-  // A misconfigured instance may use its own depth, which only a guard corrects.
+  // A misconfigured instance may use its own depth, which only a fork guard corrects.
   const options = { seed, counts, misconfigured, unguarded: unguarded || (!misconfigured && seed % 3 === 0), ...drawn }
   await runEra({ ...options, say, enough: eraIsOver }).catch((error: unknown) => {
     broken.push(`era ${seed}`)
@@ -67,7 +67,7 @@ for (const [name, seeds] of [
   ['on real parts', real],
 ] as const)
   if (!misconfigured) console.log(`\nsimulation ${name}: ${reportSeeds(seeds).join('\n')}`)
-// If no instance was misconfigured in a way, the run shows nothing about it.
+// If a kind of misconfiguration never occurred, the run shows nothing about it.
 const { ways } = missing(counts)
 if (ways.length > 0) broken.push(`${ways.length} ways of being misconfigured never happened`)
 const never = coverage(counts) < 1 ? ', though not everything happened' : ''
@@ -82,7 +82,7 @@ recordRuns([
 ])
 process.exit(broken.length === 0 ? 0 : 1)
 
-/** Plays seeds until a share of the time is over. */
+/** Plays seeds until their share of the time is over. */
 async function seedsUntil(backend: 'model' | 'real', share: number): ReturnType<typeof runSeeds> {
   const late = new AbortController()
   let told = performance.now()

@@ -1,5 +1,5 @@
-// The one list of steps that must be green: format and lint, types, generated files, contract tests, tests. `npm test`
-// and `npm run check` both run it, so a step that you add here is in both, and in continuous integration.
+// The one list of steps that must pass: format and lint, types, generated files, contract tests, tests. Both `npm test`
+// and `npm run check` run it, so a step added here runs in both, and in continuous integration.
 import { spawn, spawnSync } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -10,10 +10,10 @@ import { withTestServer } from './tests/server.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const CLIENT = join(ROOT, 'client')
-/** In a file or a log, its colours are noise. */
+/** In a file or a log, Biome's colours are noise. */
 const COLOURS = process.stdout.isTTY ? [] : ['--colors=off']
 
-/** Several threads check many types once more each: 22 s of processor time instead of 13. The tests beside it fill the cores anyway. */
+/** With several threads it checks many types more than once: 22 s of processor time instead of 13. The tests beside it keep the cores busy anyway. */
 const ONE_THREAD = ['--singleThreaded']
 
 /** A check of the repository itself, run by this Node in its own process. */
@@ -37,14 +37,14 @@ export function staticSteps({ contracts }: StepOptions): Step[] {
     { name: 'format and lint', command: [programOf('@biomejs/biome', 'biome'), 'ci', ...COLOURS, '.'] },
     { name: 'types', command: [compiler, '--noEmit', ...ONE_THREAD] },
     { name: 'types of the pages', command: [compiler, '--noEmit', ...ONE_THREAD, '--project', 'web'] },
-    // With the client's own compiler.
+    // Uses the client's own compiler.
     { name: 'types of the client', command: [join(CLIENT, 'node_modules/typescript/bin/tsc')], cwd: CLIENT },
     { name: 'generated files', command: [join(ROOT, 'scripts/generate.ts'), '--check'] },
     ...(contracts ? [{ name: 'contract tests', command: [join(ROOT, 'scripts/contracts.ts'), 'test'] }] : []),
   ]
 }
 
-/** True if git sees no file that the earlier steps have changed or created; checked only if CI is set. */
+/** True if git sees no file that the earlier steps changed or created. Checked only if CI is set. */
 export function isTreeClean(): boolean {
   const { CI } = process.env
   if (CI !== 'true') return true
@@ -54,8 +54,8 @@ export function isTreeClean(): boolean {
 }
 
 /**
- * Runs the steps one after the other and, beside them, the tests of these files, past any failure. Prints failures, the
- * processor time, and the test runner's closing lines last. True if everything passed.
+ * Runs the steps one after the other and, beside them, the tests of these files. Goes on after a failure. Prints
+ * failures, then the processor time, and the test runner's closing lines last. True if everything passed.
  */
 export async function runAll(steps: readonly Step[], files: readonly string[]): Promise<boolean> {
   const { failed, closing } = await withTestServer(async (signal) => {
@@ -98,7 +98,7 @@ async function runStep({ name, command, cwd = ROOT }: Step, signal: AbortSignal)
   return passed
 }
 
-/** The path of a program of an installed package, because the links under .bin would run it with the system's Node. */
+/** The path of a program of an installed package. The links under .bin would run it with the system's Node. */
 function programOf(packageName: string, program: string): string {
   const require = createRequire(import.meta.url)
   const manifest = require.resolve(`${packageName}/package.json`)

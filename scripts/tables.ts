@@ -1,5 +1,5 @@
-// Writes the generated tables of documents: the operator's routes by their document, and the kinds of events. A table
-// stands between a mark that names it and the next empty line.
+// Writes the generated tables of documents: the operator's routes from their document, and the kinds of events. A table
+// goes between a mark that names it and the next empty line.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -47,7 +47,7 @@ const events = (): string[] => [
 
 const TABLES: Readonly<Record<string, (words: readonly string[]) => string[]>> = { routes, events }
 
-/** A page with its tables from the code. */
+/** A page with its tables filled in from the code. */
 const withTables = (page: string): string =>
   page.replaceAll(MARK, (_all, mark: string, table: string, words: string) => {
     const make = TABLES[table]

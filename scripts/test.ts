@@ -1,4 +1,4 @@
-// `npm test`: everything a contributor must keep green. `npm test -- test/embed` runs only the tests whose path
+// `npm test`: everything that a contributor must keep passing. `npm test -- test/embed` runs only the tests whose path
 // contains that, including long ones if no quick one matches; `--no-contracts` leaves out the contract tests.
 
 import { runAll, staticSteps } from './steps.ts'

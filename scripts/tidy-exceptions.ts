@@ -1,4 +1,4 @@
-// Lists the parts that exceed the limits of scripts/tidy.ts, with reasons. The list can only shrink.
+// The parts that exceed the limits of scripts/tidy.ts, with reasons. The list may only shrink.
 import type { Exceptions } from './tidy.ts'
 
 const METHODS = 'makes an object of small methods over what they share: its length is theirs'

@@ -1,5 +1,5 @@
-// Keeps the house tidy: no file above 400 lines, no function above 60, no folder above 24 files, except those listed here with
-// their reasons. The list can only shrink: an exception fails if the part is larger than it says, or if it is no longer needed.
+// Keeps the house tidy: no file above 400 lines, no function above 60, no folder above 24 files, except those listed with their reasons. The list may
+// only shrink: an exception fails if the part is larger than it says, or no longer needs it.
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path/posix'
 import { fileURLToPath } from 'node:url'
@@ -19,7 +19,7 @@ const CHECKED = [
   '{src,scripts,bin,bench,test,client/src,client/test,web/src,packages}/**/*.{ts,tsx,mjs,css}',
   'contracts/{test,tools}/**/*.ts',
 ]
-/** Generated, or other programs' own. */
+/** Generated, or code of other programs. */
 const EXCLUDED = [
   'bench/peers/**',
   '**/node_modules/**',
@@ -59,7 +59,7 @@ interface Node {
 
 const FUNCTIONS = ['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression']
 
-/** The named functions of a file with their lines. The body of a test or a describe does not count, because it has no name. */
+/** The named functions of a file with their lines. The body of a test or a describe has no name, so it does not count. */
 export function functionsOf(path: string, text: string): { name: string; lines: number }[] {
   const { program, errors } = parseSync(path, text)
   if (errors[0]) throw new Error(`${path}: ${errors[0].message}`)

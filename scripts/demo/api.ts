@@ -1,4 +1,4 @@
-// The service's HTTP API as the demo uses it: public routes, and the one that enters a tier to be sold out. Obeys the rate limits by waiting
+// The HTTP API as the demo uses it: public routes, and the operator's route that adds a tier to sell out. Respects the rate limits by waiting as long
 // as the service asks, and must never bypass them.
 import { sleep, Trouble } from './trouble.ts'
 
@@ -90,16 +90,16 @@ export interface Answer<T> {
 
 export interface Api {
   readonly url: string
-  /** `headers`: for the operator's part of the demo alone. */
+  /** `headers`: only for the operator's part of the demo. */
   get<T>(path: string, headers?: Record<string, string>): Promise<T>
   claim(txHash: string): Promise<Answer<Claim>>
-  /** For the operator's part of the demo alone. */
+  /** Only for the operator's part of the demo. */
   post(path: string, body: object, headers: Record<string, string>): Promise<Answer<object>>
 }
 
-/** Attempts of a request that gets 429, 5xx, or no answer: over a minute, including the pauses. */
+/** How often we try a request that gets 429, 5xx or no answer. With the pauses this takes over a minute. */
 const TRIES_MAX = 12
-/** Attempts before any answer has come: the service is probably down. */
+/** How often we try before any answer has come, because the service is probably down. */
 const FIRST_TRIES_MAX = 2
 const PAUSE_MAX_MS = 8_000
 const TIMEOUT_MS = 30_000

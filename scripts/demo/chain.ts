@@ -1,4 +1,4 @@
-// The wallets' side: plain transfers, and calls to the factory that only a node's owner can make. The service has no
+// The wallets' side: plain transfers, and calls to the factory that only a node's owner can make. The service takes no
 // part in any of it, and its own ABI could not even encode a withdrawal.
 import {
   type Account,
@@ -30,10 +30,10 @@ const ABI = parseAbi([
 ])
 /** Accounts 0 to 4 have roles in the embedded deployment. */
 const FIRST_PLAYING_ACCOUNT = 5
-/** More than a wallet of the demo ever spends on gas. */
+/** More than any wallet of the demo spends on gas. */
 export const GAS_MONEY_WEI = parseEther('0.05')
 const RECEIPT_WAIT_MS = 60_000
-/** The chain stops and starts with the service. Half a minute of doubling pauses outlasts a restart. */
+/** The chain stops and starts with the service. With doubling pauses, half a minute of retries outlasts a restart. */
 const RETRIES = { retryCount: 6, retryDelay: 500 }
 /** Time between two polls for a receipt; blocks come every second. */
 const POLL_MS = 300
@@ -48,7 +48,7 @@ export interface OnChain {
 
 export type DemoChain = ReturnType<typeof openChain>
 
-/** Accounts 5 to 19 of the embedded chain, in a new order each time, so concurrent runs rarely pick the same. */
+/** Accounts 5 to 19 of the embedded chain, shuffled each time, so concurrent runs rarely pick the same. */
 export function playingAccounts(): Account[] {
   return DEVELOPMENT_ACCOUNTS.slice(FIRST_PLAYING_ACCOUNT)
     .map(({ privateKey }) => ({ order: Math.random(), account: privateKeyToAccount(privateKey) }))
@@ -81,7 +81,7 @@ function openChain({ chainId, rpcUrl, factory }: { chainId: number; rpcUrl: stri
     async pay(account: Account, to: `0x${string}`, valueWei: bigint): Promise<TransactionReceipt> {
       return await mined(await wallet(account).sendTransaction({ account, to, value: valueWei }), 'The payment')
     },
-    /** Sends the same amount to several wallets. */
+    /** Sends the same amount to each of several wallets. */
     async fund(from: Account, wallets: readonly Account[], valueWei: bigint): Promise<void> {
       let nonce = await client.getTransactionCount({ address: from.address, blockTag: 'pending' })
       const hashes: Hash[] = []
@@ -127,7 +127,7 @@ function openChain({ chainId, rpcUrl, factory }: { chainId: number; rpcUrl: stri
   }
 }
 
-/** Waits for it. Throws a Trouble if it does not come. */
+/** Waits for the receipt. Throws a Trouble if it does not come. */
 function receiptOf(client: Client, hash: Hash): Promise<TransactionReceipt> {
   const look = () =>
     getTransactionReceipt(client, { hash }).catch((error: unknown) => {
@@ -148,7 +148,7 @@ export function chainOf({ chainId, rpcUrl, factoryAddress, embedded }: WellKnown
   return openChain({ chainId, rpcUrl, factory: factoryAddress })
 }
 
-/** Computes a turn's payment to each node from the seed and the terms that its round publishes. */
+/** Computes what a turn pays to each node from the seed and the terms that its round publishes. */
 export function recompute({ cohort, dueSec, seed, minWei, maxWei, payoutBps }: Turn): bigint | null {
   if (seed === null || minWei === null || maxWei === null || payoutBps === null) return null
   const encoded = encodeAbiParameters(

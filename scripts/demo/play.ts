@@ -1,5 +1,5 @@
-// One wallet's part, from its payment to its withdrawal: a buyer first, then an owner. Every step reads the API and
-// compares it with the chain; a difference ends the part with a Trouble.
+// Plays one wallet from its payment to its withdrawal: first as a buyer, then as an owner. Every step compares the API
+// with the chain. If they differ, the wallet stops with a Trouble.
 import type { Account } from 'viem'
 import { formatEther } from 'viem'
 import type { Api, Claim, Distribution, Node, NodeDetail, Tier } from './api.ts'
@@ -18,30 +18,30 @@ export interface Part {
   /** Claims the payment at once. If false, the service's next pass finds it. */
   readonly claims: boolean
   /**
-   * Delay of the first poll of the API after an event on chain, and the interval after that. All wallets share the
-   * limits, so a crowd has to poll slowly.
+   * Delay between an event on chain and the first poll of the API, and the interval after that. All wallets share the
+   * rate limits, so a crowd has to poll slowly.
    */
   readonly patience: { readonly firstMs: number; readonly thenMs: number }
   /** Called at each stage. */
   readonly onStage: (stage: Stage) => void
   /** Called with each line of the story. */
   readonly tell: (line: string) => void
-  /** Called with what the demo waits for; null when it is over. `untilMs`: the expected time. */
+  /** Called with what the demo is waiting for; null when the wait is over. `untilMs`: the expected time. */
   readonly onWait: (what: string | null, untilMs?: number) => void
 }
 
-/** Longest wait for a credit; the embedded defaults credit within a minute. */
+/** How long we wait for a credit. The embedded defaults credit within a minute. */
 const CREDIT_WAIT_MAX_MS = 15 * 60_000
-/** After its time, a round waits for the next pass and a block. */
+/** How late a round may be, because after its due time it waits for the next pass and a block. */
 const ROUND_GRACE_MS = 60_000
 const MINT_WAIT_MS = 90_000
 const SHOWN_WAIT_MS = 60_000
-/** Time between two polls of the chain, which has no limits. */
+/** Interval of polls of the chain, which has no rate limit. */
 const CHAIN_POLL_MS = 1_000
-/** Time between two claims of a payment that the service's provider does not have yet. */
+/** Interval of claims while the service's provider does not have the payment yet. */
 const CLAIM_POLL_MS = 2_000
 
-/** Plays the part. Resolves with the node at its end. */
+/** Plays the part. Resolves with the node as it is at the end. */
 export async function play(part: Part): Promise<NodeDetail> {
   const node = await buy(part)
   const credited = await waitForCredit(part, node)
@@ -88,7 +88,7 @@ async function shown<T>({ patience }: Part, read: () => Promise<T | null>, late:
   return await until(read, { everyMs: patience.thenMs, withinMs: SHOWN_WAIT_MS + patience.thenMs * 3, late })
 }
 
-/** Claims a payment; retries if the provider is a block behind. */
+/** Claims a payment, and retries while the provider is a block behind. */
 async function claimKnown(api: Api, txHash: string) {
   return await until(
     async () => {
@@ -201,13 +201,13 @@ function readingOf(detail: NodeDetail) {
   return detail.chain === null ? null : { detail, reading: detail.chain }
 }
 
-/** The API waits 300 ms for its reading of the chain and then leaves it out, so a busy machine may need another attempt. */
+/** The API waits 300 ms for its reading of the chain and then leaves it out. On a busy machine we may need another attempt. */
 async function readAgain(part: Part, nodeId: string) {
   const read = async () => readingOf(await part.api.get<NodeDetail>(`/api/node/${nodeId}`))
   return await shown(part, read, `GET /api/node/${nodeId} could not read the chain.`)
 }
 
-/** Pays one wei too much, and checks that the service refuses the claim. Resolves with a check for later: that it did not become a node. */
+/** Pays one wei too much, and checks that the service refuses the claim. Resolves with a later check that the payment did not become a node. */
 export async function payWrongly({
   api,
   chain,

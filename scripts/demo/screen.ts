@@ -1,13 +1,13 @@
-// The demo's output: permanent lines and, on a terminal, one line that changes in place. Elsewhere it prints the
-// changing line again now and then, so a log stays readable.
+// The demo's output: permanent lines and, on a terminal, one line that changes in place. Without a terminal it prints
+// the changing line again now and then, so a log stays readable.
 const REDRAW_MS = 250
-/** Time between two copies of the changing line in a log. */
+/** Interval between two copies of the changing line in a log. */
 const LOG_EVERY_MS = 15_000
 
 export interface Screen {
-  /** A permanent line. */
+  /** Prints a permanent line. */
   line(text: string): void
-  /** Sets the text of the changing line, computed each time it is drawn; null means none. */
+  /** Sets the text of the changing line, which is computed at each redraw; null means no line. */
   moving(text: (() => string) | null): void
 }
 

@@ -1,5 +1,5 @@
-// A tier of ten places for which twelve wallets pay at once, one of them by a referral code, and a tier of a list for which one wallet on it and
-// one that is not pay: each verdict of the service is held against an own count of the chain, and so is the commission.
+// Sells out a tier of ten places: twelve wallets pay at once, one of them with a referral code. For a tier with an allowlist, one listed and one
+// unlisted wallet pay. Each verdict of the service, and the commission, is compared with our own count from the chain.
 import { type Account, formatEther } from 'viem'
 import { referralSuffix } from '../../client/src/viem/referral.ts'
 import type { Api, Tier } from './api.ts'
@@ -21,13 +21,13 @@ interface Sale {
   readonly screen: Screen
   /** The operator's key, `X-Admin-Key`. */
   readonly adminKey: string
-  /** Pays for the wallets' ether. */
+  /** Pays the ether that the wallets need. */
   readonly faucet: Account
-  /** A price that no tier has, nor the wei above it. */
+  /** A price that no tier has; no tier has the price one wei above it either. */
   readonly priceWei: bigint
 }
 
-/** What is sold: the tiers, who is on the list, and who pays by the code. */
+/** What is sold: the tiers, who is on the allowlist, and who pays with the code. */
 interface Offer {
   tierId: string
   priceWei: bigint
@@ -37,7 +37,7 @@ interface Offer {
   referred: `0x${string}`
 }
 
-/** What the chain and the list alone say of a payment. */
+/** The verdict on a payment that follows from chain and list alone. */
 interface Expected {
   transfer: Transfer
   what: string
@@ -45,7 +45,7 @@ interface Expected {
   reason: string | null
 }
 
-/** Sells the tier out. Throws a Trouble if one verdict is another than chain and list make it. */
+/** Sells the tier out. Throws a Trouble if a verdict differs from what follows from chain and list. */
 export async function sellOut(sale: Sale): Promise<void> {
   const { api, chain, paymentAddress: to, screen, priceWei } = sale
   const [many, two] = [Array.from({ length: BUYERS }, freshAccount), [freshAccount(), freshAccount()]]
@@ -103,7 +103,7 @@ async function compare({ api, chain, screen }: Sale, { transfer, what, status, r
     throw new Trouble(`By the chain's order and the list, ${what} is ${status}${reason ? `: ${reason}` : ''}.`)
 }
 
-/** The commission is that of the referred wallet's payment, if that was sold. */
+/** Compares the commission: the referred wallet's payment earns it, if a node was sold to it. */
 async function compareCommission(
   { api, screen, adminKey }: Sale,
   { code, referred, priceWei }: Offer,
@@ -122,7 +122,7 @@ async function compareCommission(
   screen.line(`GET /api/admin/statement: ${code} earned ${earned} wei`)
 }
 
-/** Enters a tier of ten places, a tier of a list, and a code. */
+/** Adds a tier of ten places, a tier with an allowlist, and a code. */
 async function enterSale(
   { api, screen, adminKey, priceWei, faucet }: Sale,
   { referred, listed }: Pick<Offer, 'referred' | 'listed'>,
@@ -150,7 +150,7 @@ async function enterSale(
   return { tierId, priceWei, listedPriceWei, listed, code: name, referred }
 }
 
-/** A payment, once it is a node or held. */
+/** The payment, once it is minted or held. */
 const decided = (api: Api, { hash, from }: Transfer) =>
   until(
     async () => {

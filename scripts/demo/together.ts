@@ -1,4 +1,4 @@
-// Transfers of several wallets at once, and the transfers of a block as the chain has them.
+// Sends transfers of several wallets at once, and reads the transfers of a block from the chain.
 import type { Account, Hash, TransactionReceipt } from 'viem'
 import type { DemoChain } from './chain.ts'
 
@@ -10,7 +10,7 @@ export interface Payment {
   data?: `0x${string}`
 }
 
-/** A transfer, with its place on the chain. */
+/** A transfer with its position on the chain. */
 export interface Transfer {
   hash: Hash
   from: `0x${string}`
@@ -19,10 +19,10 @@ export interface Transfer {
   index: number
 }
 
-/** A transfer with a hundred bytes of calldata, to an account without code. */
+/** Enough for a transfer with a hundred bytes of calldata to an account without code. */
 const GAS = 30_000n
 
-/** Transfers that are handed over at once, so that one block takes them, if it has room. */
+/** Submits transfers at once, so that one block takes them all if it has room. */
 export async function payTogether(
   { client, wallet, mined }: DemoChain,
   payments: readonly Payment[],
@@ -35,7 +35,7 @@ export async function payTogether(
   return await Promise.all(hashes.map((hash) => mined(hash, 'The payment')))
 }
 
-/** The transfers of some blocks to an address. */
+/** All transfers in some blocks to one address. */
 export async function transfersTo(
   { client }: DemoChain,
   to: `0x${string}`,

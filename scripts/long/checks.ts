@@ -1,10 +1,10 @@
 // The long checks: repetitions for confidence, beyond the single runs of `npm test`. Every `*.long.test.ts` file is
-// one; the others are quick tests with more cases, and bugs planted in copies of the project.
+// one. The others are quick tests with more cases, and bugs planted in copies of the project.
 import { availableParallelism } from 'node:os'
 import { basename } from 'node:path'
 import { findTestFiles } from '../tests/run.ts'
 
-/** Runs of planted bugs, sliced so each fits beside others into continuous integration's time. */
+/** How many runs we split the planted bugs into, so that each fits beside others into continuous integration's time. */
 const PLANTED_SLICES = { contract: 4, service: 12 } as const
 
 export interface TestFileCheck {
@@ -14,7 +14,7 @@ export interface TestFileCheck {
   readonly atOnce: number
 }
 
-/** A script of the repository, run by this Node. It fills the machine alone. */
+/** A script of the repository, run by this Node. It keeps the whole machine busy. */
 export interface CommandCheck {
   readonly kind: 'command'
   readonly name: string
@@ -25,7 +25,7 @@ export interface CommandCheck {
 
 export type LongCheck = TestFileCheck | CommandCheck
 
-/** All of them, in the order in which they run. */
+/** All of them, in execution order. */
 export function longChecks(): LongCheck[] {
   return [...findTestFiles('long').map(fileCheck), ...MORE_CASES, ...plantedSlices()]
 }
@@ -60,7 +60,7 @@ function plantedSlices(): CommandCheck[] {
   )
 }
 
-/** True if a part of its name selects the check. */
+/** True if the check's name contains one of the parts. */
 export function isWanted({ name }: LongCheck, parts: readonly string[]): boolean {
   return parts.length === 0 || parts.some((part) => name.includes(part) || basename(name) === part)
 }

@@ -28,7 +28,7 @@ export interface LastRun {
   readonly result: string
 }
 
-/** A run that has just ended, on the current commit. */
+/** The entry for a run that has just ended, on the current commit. */
 export function lastRun(check: string, seconds: number, result: string): LastRun {
   const git = (...args: string[]) => spawnSync('git', args, { cwd: ROOT, encoding: 'utf8' }).stdout.trim()
   const changed = git('status', '--porcelain', '--', ':!test/RESULTS.md') === '' ? '' : '+'
@@ -41,7 +41,7 @@ export function lastRun(check: string, seconds: number, result: string): LastRun
   }
 }
 
-/** The rows by check, oldest run first. Throws if a row of the table cannot be read. */
+/** The rows by check, oldest run first. Throws if it cannot read a row of the table. */
 export function parseRecord(text: string): Map<string, LastRun> {
   const lines = text.split('\n').filter((line) => line.startsWith('| '))
   const rows = lines.slice(1).map((line) => {

@@ -1,18 +1,16 @@
-// Chooses the long checks for a run of limited time: those with the oldest last run. Pure.
+// Chooses the long checks for a run of limited time: those whose last run is oldest. Pure.
 import type { LastRun } from './record.ts'
 
-/** Assumed minutes of a check that never ran. */
+/** Minutes we assume for a check that has never run. */
 const MINUTES_UNKNOWN = 4
 
 interface Check {
   readonly name: string
-  /** Number of its kind that run at once. */
+  /** How many checks of this kind run in parallel. */
   readonly atOnce: number
 }
 
-/**
- * The checks for one run of at most `minutes`, by their last durations: the ones never run first, then the oldest. At least one.
- */
+/** The checks for one run of at most `minutes`, by their last durations: those that have never run first, then the oldest. At least one. */
 export function takeSlice<C extends Check>(
   checks: readonly C[],
   record: ReadonlyMap<string, LastRun>,
@@ -31,7 +29,7 @@ export function takeSlice<C extends Check>(
   return taken
 }
 
-/** Counts such runs, each recorded, until every check has run. */
+/** Counts how many such runs it takes until every check has run. */
 export function countSlices(checks: readonly Check[], record: ReadonlyMap<string, LastRun>, minutes: number): number {
   let waiting = checks
   let slices = 0

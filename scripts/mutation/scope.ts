@@ -1,8 +1,8 @@
-// The mutated files, in two groups with their goals, and the tests that must notice: quick ones that need no service.
+// The files to mutate, in two groups with their goals, and the tests that must notice: quick ones that need no service.
 
 export interface Group {
   name: string
-  /** Per cent of the changes that tests must notice. */
+  /** The percentage of changes that tests must notice. */
   goal: number
   files: readonly string[]
   tests: readonly string[]

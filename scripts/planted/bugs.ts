@@ -1,5 +1,5 @@
-// Reads the planted bugs (test/planted/*.patch), with the paths that test/planted/moved.txt changes, finds the stale
-// ones, and refreshes them. It never changes a source.
+// Reads the planted bugs (test/planted/*.patch), applies test/planted/moved.txt to their paths, finds the stale ones,
+// and refreshes them. Never changes a source.
 import { existsSync, globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import {
@@ -17,7 +17,7 @@ import {
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const PATCHES = `${ROOT}test/planted/`
 const MOVED = `${PATCHES}moved.txt`
-/** Files in which a refresh looks for lines that have moved out of their file. */
+/** Files in which a refresh looks for lines that have moved to another file. */
 const SOURCES = ['src/**/*.ts', 'migrations/*.sql', 'contracts/src/*.sol']
 
 /** Reads every planted bug, in the order of file names. Throws if a patch is malformed. */
@@ -37,14 +37,14 @@ export function readBugs(): PlantedBug[] {
     })
 }
 
-/** Finds the bugs that do not apply to the present sources: a line for each, none if all apply. */
+/** Finds the bugs that do not apply to the current sources: one line for each, none if all apply. */
 export function findProblems(bugs: readonly PlantedBug[]): string[] {
   const read = readSources()
   return bugs.flatMap((bug) => {
     const untested = bug.tests
       .filter((test) => test !== FORGE && !existsSync(ROOT + test))
       .map((test) => `there is no test ${test}`)
-    // Only forge's copies have their own contracts, and only contracts.
+    // Forge's copies have their own contracts, and only contracts.
     const misplaced = bug.edits
       .filter(({ file }) => file.startsWith('contracts/src/') !== (bug.tests.join() === FORGE))
       .map(({ file }) => `${file}: bugs in contracts/src, and no others, are "Noticed by: ${FORGE}" alone`)
@@ -62,8 +62,8 @@ export function findProblems(bugs: readonly PlantedBug[]): string[] {
 }
 
 /**
- * Rewrites the bugs' patches for the present sources: moved paths, context, and then line numbers. Reports its changes,
- * and its failures, a line for each.
+ * Rewrites the bugs' patches for the current sources: moved paths, context, then line numbers. Returns one line for
+ * each change and each failure.
  */
 export function refreshBugs(bugs: readonly PlantedBug[]): string[] {
   const read = readSources()
@@ -81,7 +81,7 @@ export function refreshBugs(bugs: readonly PlantedBug[]): string[] {
   })
 }
 
-/** Empties the list of moved paths, once every patch has been rewritten. */
+/** Empties the list of moved paths, after every patch has been rewritten. */
 export function forgetMoved(): void {
   const comments = readFileSync(MOVED, 'utf8')
     .split('\n')
@@ -119,7 +119,10 @@ function refreshEdit({ file, hunks }: FileEdit, read: (file: string) => string, 
   }))
 }
 
-/** True if the hunk replaces lines that are not in the text. If it only adds lines, it is no clue to another file. */
+/**
+ * True if the hunk replaces lines that are not in the text. A hunk that only adds lines does not tell us which file it
+ * belongs to.
+ */
 function isGone(hunk: Hunk, text: string): boolean {
   const replaced = hunk.filter(({ op }) => op === '-')
   return replaced.length > 0 && !replaced.every(({ line }) => `\n${text}`.includes(`\n${line}\n`))
@@ -137,7 +140,7 @@ function readSources(): (file: string) => string {
 
 type Move = (path: string) => string
 
-/** The lines `old path -> new path`, in order; a path that ends in a slash is a folder's. */
+/** The lines `old path -> new path`, in order. A path that ends in a slash is a folder. */
 function readMoved(): Move[] {
   const lines = readFileSync(MOVED, 'utf8')
     .split('\n')

@@ -10,9 +10,9 @@ import type { Bench } from './run.ts'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** Paths that forge's tests need. */
 const COPIED = ['foundry.toml', 'bin', 'src', 'test', 'proofs']
-/** Forge's output and cache, so a bug compiles only its own changes. */
+/** Forge's output and cache, so that a bug recompiles only what it changes. */
 const BUILT = ['out', 'cache/solidity-files-cache.json']
-/** Bugs planted at once, because each forge takes a core and some memory. */
+/** How many bugs we plant at once, because each forge takes a core and some memory. */
 const AT_ONCE_MAX = 2
 
 /** Creates the copies, built in the light profile. Throws if the contracts do not compile. */
@@ -25,7 +25,10 @@ export async function forgeBench(): Promise<Bench> {
   return { copies: [first, ...others], run: (copy) => runForge(join(copy, 'contracts')) }
 }
 
-/** Without the intermediate representation, which means the same but takes four times as long to compile. */
+/**
+ * Copies the contracts with the intermediate representation off: it means the same, but takes four times as long to
+ * compile.
+ */
 export function copyContracts(): string {
   const copy = temporaryDirectory()
   copyEntries(COPIED, ROOT, copy)

@@ -6,9 +6,12 @@ import { signalGroup } from '../../test/support/process-group.ts'
 import { copyProject } from '../copy-project.ts'
 import type { Bench } from './run.ts'
 
-/** If a bug makes the tests hang, that counts as noticed, too. Generous, because the slowest file takes two minutes on an idle machine. */
+/**
+ * Time limit of one test file. If a bug makes the tests hang, that also counts as noticed. Generous, because the slowest file takes two minutes on an
+ * idle machine.
+ */
 const FILE_MS = 900_000
-/** Bugs planted at once for each core, and at most, because a test waits for its chain and its database half of its time. */
+/** How many bugs we plant at once for each core, and at most. A test waits for its chain and its database half of its time. */
 const PER_CORE = 2
 const AT_ONCE_MAX = 4
 
@@ -17,7 +20,7 @@ export function nodeBench(signal: AbortSignal): Bench {
   return {
     copies: Array.from({ length: Math.min(AT_ONCE_MAX, availableParallelism() * PER_CORE) }, copyProject),
     run: (copy, test, bug) => {
-      // A changed migration needs a server whose template it creates itself.
+      // A changed migration needs a server that creates its own template.
       const ownServer = bug?.edits.some(({ file }) => file.startsWith('migrations/')) ?? false
       return runTests(copy, test, ownServer, signal)
     },
@@ -26,12 +29,12 @@ export function nodeBench(signal: AbortSignal): Bench {
 
 /** Runs a test file of the copy up to the first failure; returns the failure, or null if all passed. */
 async function runTests(copy: string, file: string, ownServer: boolean, signal: AbortSignal): Promise<string | null> {
-  // So many seeds of the simulation are enough to notice.
+  // This many seeds of the simulation are enough to notice.
   const env: NodeJS.ProcessEnv = { NL_SIM_SEEDS: '100', ...process.env }
-  // A changed migration needs a server whose template it creates itself.
+  // A changed migration needs a server that creates its own template.
   if (ownServer) delete env[SERVER_VARIABLE]
   const args = ['--test', '--test-force-exit', '--test-reporter=tap', file]
-  // Its own process group, killed as one, because a service that a test started or half stopped would stay behind.
+  // In its own process group, killed as one, so that a service started by a test never stays behind.
   const child = spawn(process.execPath, args, { cwd: copy, env, stdio: ['ignore', 'pipe', 'ignore'], detached: true })
   const endAll = () => signalGroup(child.pid, 'SIGKILL')
   signal.addEventListener('abort', endAll, { once: true })
@@ -40,7 +43,7 @@ async function runTests(copy: string, file: string, ownServer: boolean, signal: 
   child.stdout.on('data', (chunk: Buffer) => {
     output += chunk.toString()
     failed ??= /^not ok \d+ - (.*)\n/m.exec(output)?.[1] ?? null
-    // One is enough, because the tests' chains and databases end with their process.
+    // One failure is enough. The tests' chains and databases end with their process.
     if (failed !== null) child.kill('SIGTERM')
   })
   const late = setTimeout(endAll, FILE_MS)

@@ -1,8 +1,8 @@
-// Parses, applies and rewrites the patches of planted bugs. Pure: reads and writes no file. It never trusts a line
-// number: a hunk applies to its lines, which must occur in exactly one place.
+// Parses, applies and rewrites the patches of planted bugs. Pure: reads and writes no file. Never trusts a line number:
+// a hunk applies to its lines, which must occur in exactly one place.
 import { createHash } from 'node:crypto'
 
-/** One line of a hunk, and the patch's action on it. */
+/** One line of a hunk, and what the patch does with it. */
 export interface HunkLine {
   readonly op: ' ' | '-' | '+'
   readonly line: string
@@ -14,9 +14,9 @@ export interface FileEdit {
 }
 export interface PlantedBug {
   readonly name: string
-  /** Test files, the likeliest to notice first; or forge's tests, all together (FORGE). */
+  /** Test files, with the one most likely to notice first; or all of forge's tests together (FORGE). */
   readonly tests: readonly string[]
-  /** Further lines of the header: why a change is needed, if that is not obvious. */
+  /** Further lines of the header: why the change is a bug, if that is not obvious. */
   readonly notes: readonly string[]
   readonly edits: readonly FileEdit[]
 }
@@ -25,7 +25,7 @@ export type Place = { readonly at: number } | { readonly problem: string }
 /** Stands for forge's tests of the contracts in "Noticed by". */
 export const FORGE = 'forge'
 
-/** Kinds of bugs that we keep a net of tests for, by the letter in a patch's line "Kind:". If a bug has no kind, its rule's own test catches it. */
+/** Kinds of bugs that a group of tests must catch, by the letter in a patch's line "Kind:". A bug without a kind is caught by its rule's own test. */
 export const KINDS: Readonly<Record<string, string>> = {
   a: 'the mode without a fork guard',
   b: 'the client’s verdicts on a service that lies',
@@ -39,9 +39,9 @@ export const KINDS: Readonly<Record<string, string>> = {
 
 const TEST_LINE = /^Noticed by: (.+)$/
 const KIND_LINE = /^Kind: (.+)$/
-/** Written by git between files. */
+/** Lines that git writes between files. */
 const GIT_LINE = /^(diff --git|index) /
-/** If a hunk needs more lines of context, the file repeats itself, and the bug belongs elsewhere. */
+/** If a hunk needs more lines of context than this, the file repeats itself, and the bug belongs elsewhere. */
 const CONTEXT_LINES_MAX = 12
 
 /** Parses a patch. Throws with the reason if it does not have the form that test/planted/README.md describes. */
@@ -107,7 +107,7 @@ export function isInSlice(name: string, slice: string): boolean {
   return createHash('sha256').update(name).digest().readUInt32BE() % n === k - 1
 }
 
-/** Formats a patch, with the line numbers that `read` gives for its files, so git and patch can apply it, too. */
+/** Formats a patch, with line numbers from the text that `read` returns for its files, so that git and patch can also apply it. */
 export function formatPatch({ name, tests, notes, edits }: PlantedBug, read: (file: string) => string): string {
   const sections = edits.flatMap(({ file, hunks }) => {
     let shift = 0
@@ -154,7 +154,7 @@ function findPlace(text: string, hunk: Hunk): Place {
   return { at: first }
 }
 
-/** The text with all hunks applied. Throws if one matches no place, or more than one. */
+/** The text with all hunks applied. Throws if one matches no place, or several. */
 export function applyHunks(text: string, hunks: readonly Hunk[]): string {
   const places = hunks.map((hunk) => {
     const place = findPlace(text, hunk)
@@ -177,7 +177,7 @@ export function applyHunks(text: string, hunks: readonly Hunk[]): string {
 }
 
 /**
- * The hunk with the least context, from one line up, that makes it unique. Finds the present place with less and less
+ * The hunk with the least context (at least one line) that makes it unique. Finds its current place with less and less
  * of the hunk's own context. Null if no part of it occurs exactly once.
  */
 export function refreshHunk(text: string, hunk: Hunk): Hunk | null {
@@ -196,7 +196,7 @@ export function refreshHunk(text: string, hunk: Hunk): Hunk | null {
   return null
 }
 
-/** The changed lines, which begin at `line` (from 0), in the least context that is unique; null if there is none. */
+/** The changed lines, which begin at `line` (from 0), with the least context that is unique; null if there is none. */
 function inContext(text: string, line: number, core: Hunk): Hunk | null {
   const lines = text.replace(/\n$/, '').split('\n')
   const end = line + oldLines(core).length

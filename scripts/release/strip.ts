@@ -1,12 +1,12 @@
-// `node scripts/release/strip.ts --into DIRECTORY FOLDER …`: the folders with JavaScript in place of TypeScript, as the package and the image have
-// them, because Node strips no types under node_modules. Elsewhere it does so at each start, and this saves 20 MB. Types become spaces and a file's
-// new name is as long as its old one, so each line and column is the source's. Needs only Node, because the image has nothing else.
+// `node scripts/release/strip.ts --into DIRECTORY FOLDER …`: writes the folders with JavaScript in place of TypeScript, as the package and the image
+// need them, because Node strips no types under node_modules. Elsewhere it strips them at each start; doing it here saves 20 MB. Types become spaces
+// and the new file names are as long, so lines and columns match the source. Needs only Node, because the image has nothing else.
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 
-/** A relative module name in an import or an export, also a dynamic one. */
+/** A relative module name in an import or an export, including dynamic ones. */
 const SPECIFIER = /((?:\bfrom|\bimport)\s*\(?\s*')(\.\.?\/[^']+)\.ts(?=')/g
 
 const { values, positionals } = parseArgs({ options: { into: { type: 'string' } }, allowPositionals: true })

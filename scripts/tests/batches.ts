@@ -1,10 +1,10 @@
-// Groups test files into shared processes, because a file with a few quick tests spends most of its processor time on loading
-// modules that the next one needs, too. There each file is its own suite, named by its path, so its hooks stay its own.
+// Groups test files into shared processes, because a file with a few quick tests spends most of its processor time loading modules that the next one
+// also needs. Each file becomes its own suite, named by its path, so its hooks apply only to it.
 import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-/** Files in one process. With more, cores would idle at the end of a run while one process works through its last files. */
+/** Files per process. With more, cores would idle at the end of a run while one process works through its last files. */
 const FILES_PER_BATCH = 6
 
 /** Test files that the runner starts as one process. */
@@ -16,8 +16,8 @@ export interface Batch {
 }
 
 /**
- * Batches of `files` (paths from `root`), in their order, after those that `alone` picks for their own process. Writes
- * the batches' entries into `directory`.
+ * Batches of `files` (paths from `root`) in their order, after those that `alone` picks for their own process. Writes
+ * the batches' entry files into `directory`.
  */
 export function batchFiles(
   files: readonly string[],

@@ -7,7 +7,7 @@ const TICKS_PER_SEC = 100
 const TIME_FIELDS = [11, 15] as const
 
 /**
- * Seconds of processor time that this process and all children that it waited for have used. Null if the system has no
+ * Seconds of processor time that this process and all children it waited for have used. Null if the system has no
  * /proc.
  */
 export function readProcessorSeconds(): number | null {
@@ -21,7 +21,7 @@ export function readProcessorSeconds(): number | null {
   return fields.slice(...TIME_FIELDS).reduce((sum, field) => sum + Number(field), 0) / TICKS_PER_SEC
 }
 
-/** The line for people: `Processor time: 9 min 41 s`. Empty if it is unknown. */
+/** The line to print: `Processor time: 9 min 41 s`. Empty if it is unknown. */
 export function processorTimeLines(seconds: number | null): string[] {
   if (seconds === null) return []
   const whole = Math.round(seconds)

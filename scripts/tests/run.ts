@@ -1,5 +1,5 @@
-// Runs the tests under test/ with node's own runner, a few files per process. `*.long.test.ts` files repeat for
-// confidence and belong to `npm run check:long`. Tests use only free ports, so they run beside a running service.
+// Runs the tests under test/ with Node's own runner, a few files per process. `*.long.test.ts` files repeat for
+// confidence and belong to `npm run check:long`. Tests use only free ports, so they can run beside a running service.
 import { globSync, mkdtempSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -11,25 +11,28 @@ import { type Batch, batchFiles } from './batches.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /**
- * Options of each file's process. They force it to exit here, because run's own forceExit would end the runner's
- * process too, before it has stopped its server.
+ * Options of each file's process. They make it exit by itself, because run's own forceExit would also end the runner's
+ * process, before it has stopped its server.
  */
 export const TEST_PROCESS = [
   '--test-force-exit',
   ...['--import', new URL('../../test/support/test-process.ts', import.meta.url).href],
 ]
-/** Every test process loads the same modules, and a compile cache saves a third of a second each. */
+/** Every test process loads the same modules. A compile cache saves each a third of a second. */
 const COMPILED = resolve(ROOT, 'node_modules/.cache/compiled')
-/** If a test takes longer, it hangs. Twice what one wait of a test may take (test/support/until.ts), so the wait names the cause. */
+/**
+ * If a test takes longer, it hangs. Twice the longest wait inside a test (test/support/until.ts), so that the wait's error comes first and names the
+ * cause.
+ */
 const TEST_TIMEOUT_MS = 1_200_000
 const LONG_SUFFIX = '.long.test.ts'
-/** Processes per core: most wait for blocks, rounds and browsers half of their time. With two, a fifth of the machine stood idle. */
+/** Processes per core. Most wait for blocks, rounds and browsers half of their time. With two, a fifth of the machine was idle. */
 const PROCESSES_PER_CORE = 3
-/** How many of the slowest files to print, so contributors see where the time budget goes. */
+/** How many of the slowest files to print, so contributors see where the time goes. */
 const SLOWEST_SHOWN = 10
 /**
- * Files that wait longest, each in its own process, started first, because a run would end waiting for one that starts last. Those with a
- * browser stand apart, because each fills a core at its start. The printed list of slowest files says what belongs here.
+ * Files that wait longest, each in its own process. They start first, because otherwise a run would end waiting for them. Those with a browser are
+ * apart, because each fills a core at its start. The printed list of slowest files shows what belongs here.
  */
 const SLOW_FIRST = [
   'test/documents/tutorial.test.ts',
@@ -85,8 +88,8 @@ export function findTestFiles(kind: 'quick' | 'long'): string[] {
 }
 
 /**
- * The quick test files whose path contains one of `filters`, all of them without filters. If a filter matches no quick
- * file, it finds long ones.
+ * The quick test files whose path contains one of `filters`; all of them without filters. If no quick file matches a
+ * filter, finds long ones.
  */
 export function selectTestFiles(filters: readonly string[]): string[] {
   const wanted = filters.map((filter) => filter.replace(/^\.\//, ''))
@@ -97,7 +100,7 @@ export function selectTestFiles(filters: readonly string[]): string[] {
   })
 }
 
-/** Runs these files, printing each result as it comes. Not passed if a test fails, or if there was none. */
+/** Runs these files, and prints each result as it comes. Not passed if a test fails, or if there was none. */
 export async function runNodeTests(
   paths: readonly string[],
   signal: AbortSignal,
@@ -153,7 +156,7 @@ function slowest(files: ReadonlyMap<string, FileOutcome>): string[] {
   return ['Slowest files, seconds:', ...rows.map(([file, { seconds }]) => `${seconds.toFixed(1).padStart(7)}  ${file}`)]
 }
 
-/** Each failed test by its file, its suites and its name, because a name continues the sentence of its suite. */
+/** Each failed test with its file, its suites and its name, because a name continues the sentence of its suite. */
 function failures({ failed }: Summary): string[] {
   return failed.length === 0 ? [] : ['Failed:', ...failed.map((path) => `  ${path}`)]
 }
@@ -162,14 +165,14 @@ interface Summary {
   success: boolean
   count: number
   readonly failed: string[]
-  /** By the entry of a batch, or by the name of a top-level suite, which is a file of a batch. */
+  /** By the entry file of a batch, or by the name of a top-level suite, which is a file of a batch. */
   readonly parts: Map<string, FileOutcome>
-  /** Entries whose process failed as a whole, in a hook or at its exit. Their own counts do not show it. */
+  /** Entry files whose process failed as a whole, in a hook or at its exit. Their own counts do not show it. */
   readonly broken: Set<string>
   readonly closing: string[]
 }
 
-/** Holds back the closing counts, which the reporter would print before the failures; `summary` is complete at the end. */
+/** Holds back the closing counts, which the reporter would print before the failures. `summary` is complete at the end. */
 function takeSummary(
   events: AsyncIterable<TestEvent>,
   batches: readonly Batch[],
@@ -199,7 +202,7 @@ type EndEvent = Extract<TestEvent, { type: 'test:pass' | 'test:fail' }>
 const isOfTop = (event: TestEvent): event is EndEvent =>
   (event.type === 'test:pass' || event.type === 'test:fail') && event.data.nesting === 0
 
-/** The failure of a file as a whole has the file's name, and may come after its counts. */
+/** If a file fails as a whole, the failure has the file's name, and may come after its counts. */
 function takePart(summary: Summary, { type, data }: EndEvent, entries: ReadonlySet<string>): void {
   const passed = type === 'test:pass'
   if (entries.has(data.name)) {
@@ -222,7 +225,7 @@ function outcomes({ parts, broken }: Summary, batches: readonly Batch[]): Map<st
 
 type SummaryEvent = Extract<TestEvent, { type: 'test:summary' }>['data']
 
-/** A summary that names a file covers that process; the other one covers all of them. */
+/** A summary that names a file covers only that process; the one without covers all. */
 function takeCounts(summary: Summary, { file, duration_ms, success, counts }: SummaryEvent): void {
   if (file !== undefined) {
     summary.parts.set(file, { passed: success, seconds: duration_ms / 1000 })

@@ -1,12 +1,12 @@
-// The environment of a run of the checks: one throw-away PostgreSQL for all of them, and an end to everything when the
-// parent process is gone or asks for it. Knows nothing of the checks.
+// The environment of a run of the checks: one throw-away PostgreSQL for all of them. Ends everything when the parent
+// process is gone or asks for it. Knows nothing about the checks.
 import { onParentGone } from '../../src/lib/parent.ts'
 import { SERVER_VARIABLE, startTestPostgres } from '../../test/support/postgres.ts'
 import { removeStaleDirectories } from '../../test/support/temporary.ts'
 
 /**
- * Calls `run` with a server that every test and script in it finds in the environment, and a signal that aborts it. The
- * server is gone when this resolves.
+ * Starts a server that every test and script in `run` finds in the environment, and calls `run` with a signal that
+ * aborts it. The server is gone when this resolves.
  */
 export async function withTestServer<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   removeStaleDirectories()
@@ -25,7 +25,7 @@ export async function withTestServer<T>(run: (signal: AbortSignal) => Promise<T>
 
 function onStarterGone(stop: () => void): () => void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-  // Not `once`, because npm and the launcher each pass a signal on, and the second would end this process half way.
+  // Not `once`: npm and the launcher each forward a signal, and the second would end this process half way.
   for (const signal of signals) process.on(signal, stop)
   const { NODE_LEDGER_LAUNCHER_PID: launcher } = process.env
   const unwatch = onParentGone(launcher === undefined ? null : Number(launcher), stop)
