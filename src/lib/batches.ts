@@ -1,5 +1,5 @@
-// Joins questions that wait while others are in flight into one batch. A question that finds a free place goes out at once and alone: no question
-// waits for company.
+// Batches questions that queue up while others are in flight. A question that finds a free slot goes out at once, alone: we never hold one back to
+// fill a batch.
 
 export interface BatchOptions<Question, Answer> {
   /** Batches in flight at once. */
@@ -29,7 +29,7 @@ export function inBatches<Question, Answer>(
       const answers = await ask(batch.map(({ question }) => question))
       for (const [nth, { resolve }] of batch.entries()) resolve(answers[nth] as Answer)
     } catch (error) {
-      // One question may be what fails the others.
+      // One bad question may have failed the whole batch.
       if (batch.length > 1) await Promise.all(batch.map((one) => answer([one])))
       else batch[0]?.reject(error)
     }

@@ -1,6 +1,6 @@
 // Reads what others send, up to a bound.
 
-/** Everything that a stream brings; null if it is more than `bytesMax` bytes, and then the rest is not read. Throws as the stream does. */
+/** All that a stream yields; null if that exceeds `bytesMax` bytes, in which case the rest is not read. Throws as the stream does. */
 export async function readAtMost(bytesMax: number, stream: AsyncIterable<Uint8Array>): Promise<Buffer | null> {
   const parts: Uint8Array[] = []
   let size = 0

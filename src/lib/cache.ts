@@ -8,9 +8,9 @@ export interface CacheOptions<T> {
   weightMax: number
   /** The weight of an entry; 1 by default. */
   weightOf?: (value: T, key: string) => number
-  /** Decides whether a value may be kept; by default every value is. Called once the value has arrived. */
+  /** Decides whether a value may be cached; by default every value is. Called once the value has arrived. */
   keeps?: (value: T) => boolean
-  /** Called at every `get`: answered from memory, read, or joined to a read in flight. */
+  /** Called at every `get`: served from memory, read, or joined to a read in flight. */
   observe?: (result: 'hit' | 'miss' | 'joined') => void
 }
 
@@ -32,8 +32,8 @@ export class Cache<T> {
   }
 
   /**
-   * Answers a kept value at once, or reads it once for all callers that ask in the meantime. A value is kept for `ageMaxMs` from the start of its
-   * read, because it may already be old when it arrives. 0 keeps none.
+   * Returns a cached value at once, or reads it once for all callers that ask in the meantime. A value is cached for `ageMaxMs` from the start of its
+   * read, because it may already be old when it arrives. 0 caches nothing.
    */
   get(key: string, ageMaxMs: number, read: () => Promise<T>): T | Promise<T> {
     const kept = this.#entries.get(key)
@@ -57,7 +57,7 @@ export class Cache<T> {
     return flight
   }
 
-  /** Forgets everything. A read in flight is not kept, and later callers do not join it. */
+  /** Empties the cache. The result of a read in flight is not cached, and later callers do not join it. */
   clear(): void {
     this.#entries.clear()
     this.#weight = 0

@@ -1,4 +1,4 @@
-// Writes CSV (RFC 4180: commas, CRLF, quotes doubled). A spreadsheet must never take a cell for a formula, because strangers wrote some of what we
+// Writes CSV (RFC 4180: commas, CRLF, quotes doubled). A spreadsheet must never read a cell as a formula, because strangers wrote some of what we
 // export.
 
 /** Characters that spreadsheets read as the beginning of a formula (OWASP's list). */
@@ -12,5 +12,5 @@ function csvCell(value: string | null): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** One line, with its end. */
+/** One line, with its line end. */
 export const csvLine = (cells: readonly (string | null)[]): string => `${cells.map(csvCell).join(',')}\r\n`

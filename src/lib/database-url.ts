@@ -25,7 +25,7 @@ const PORT = '5432'
 const SESSIONS = ['read-write', 'read-only', 'primary', 'standby', 'prefer-standby']
 const NO_URL =
   'is no PostgreSQL URL: set it to postgres://user:password@host:5432/database, with special characters of the password percent-encoded'
-/** These say how long to wait, or what other clients do; they do not choose the database. */
+/** These set timeouts or concern other clients; they do not choose the database. */
 const PASSED_OVER =
   /^(connect_timeout|keepalives(_\w+)?|tcp_user_timeout|connection_limit|pool_timeout|socket_timeout|statement_cache_size|gssencmode|sslsni|sslcompression|client_encoding|fallback_application_name|load_balance_hosts|uselibpqcompat)$/
 /** Remedies, by the name of the parameter. */
@@ -42,7 +42,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   replication: 'the service is not a replica',
 }
 
-/** Reads one. A mistake continues the sentence after the setting's name. */
+/** Parses a URL. The text of a mistake continues a sentence that starts with the setting's name. */
 export function readDatabaseUrl(text: string): DatabaseUrl | { readonly mistake: string } {
   const [whole, credentials = '', hostsInUrl = '', database = '', query = ''] = FORM.exec(text) ?? []
   if (whole === undefined) return { mistake: NO_URL }

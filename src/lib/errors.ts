@@ -1,9 +1,9 @@
-// Errors that say what can be done about them, so that no caller has to know which module threw. Anything else that is thrown is a fault of
-// the program or of a library.
+// Errors that say what can be done about them, so that no caller has to know which module threw. Anything else that is thrown is a bug, ours or a
+// library's.
 
 /**
- * `usage`: a wrong request; nothing was read. `refused`: checked and not done; the message says what to do. `retryable`: not available now;
- * ask again later or elsewhere. `fatal`: the world does not match the settings; a person has to look.
+ * `usage`: a wrong request; nothing was read. `refused`: checked and rejected; the message says what to do. `retryable`: not available now;
+ * ask again later or elsewhere. `fatal`: reality does not match the settings; a person has to look.
  */
 export type ErrorKind = 'usage' | 'refused' | 'retryable' | 'fatal'
 
@@ -21,7 +21,7 @@ export class KnownError extends Error {
     return this.kind === 'retryable'
   }
 
-  /** True if there was an answer, but not with what we need. */
+  /** True if an answer came, but without what we need. */
   get isAnswered(): boolean {
     return false
   }

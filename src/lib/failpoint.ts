@@ -1,8 +1,8 @@
-// Named points at the boundaries of the passes at which a test can have the process killed, as a power cut would. None is armed unless
-// NODE_LEDGER_FAILPOINT names one at start, which production refuses. It must never do anything else.
+// Named points at the boundaries of the passes, at which a test can kill the process as a power cut would. None is armed unless NODE_LEDGER_FAILPOINT
+// names one at start; production refuses that. This module must never do anything else.
 import { KnownError } from './errors.ts'
 
-/** Every failpoint. `mint.*`, `credit.*` and `openCohorts.*` are the same points for three kinds of transaction. */
+/** All failpoints. `mint.*`, `credit.*` and `openCohorts.*` are the same points for three kinds of transaction. */
 export const FAILPOINTS = [
   'follow.observed', // blocks are read, nothing is stored
   'follow.storing', // inside the transaction that stores them
@@ -28,7 +28,7 @@ export const FAILPOINTS = [
 ] as const
 export type Failpoint = (typeof FAILPOINTS)[number]
 
-/** A point that cannot be armed; the message says why. */
+/** Thrown for a point that cannot be armed; the message says why. */
 export class FailpointError extends KnownError {
   override readonly name = 'FailpointError'
 

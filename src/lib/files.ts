@@ -1,4 +1,4 @@
-// Small files that must be whole or absent after a crash. Owns how they are written, and does not know what they mean.
+// Small files that must be complete or absent after a crash. Owns how they are written; what they contain is the caller's business.
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -69,7 +69,7 @@ const FILE_FAULTS: Readonly<Record<string, string>> = {
   EMFILE: 'too many files are open',
 }
 
-/** What the file system reports about a file, and which file; null for any other error. */
+/** The path and the cause of a file system error; null for any other error. */
 export function fileFault(error: unknown): { path: string; why: string } | null {
   const { path, syscall, code = '' } = error as NodeJS.ErrnoException
   const why = FILE_FAULTS[code]

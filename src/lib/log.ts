@@ -1,5 +1,5 @@
-// The one logger: JSON lines by pino, with everything that could be a secret redacted. Nothing else writes to stdout while the service
-// runs, except the banner and the progress lines of the command line.
+// The only logger: JSON lines by pino, with everything that could be a secret redacted. Nothing else writes to stdout while the service
+// runs, except the command line's banner and progress lines.
 import { type Logger, type LoggerOptions, pino, stdTimeFunctions } from 'pino'
 
 export type Log = Logger
@@ -18,7 +18,7 @@ const REDACTED = [
   '*.secrets',
 ]
 
-/** Builds the root logger. `level` is one of pino's: trace, debug, info, warn, error, fatal, silent. `write` takes each line in place of stdout. */
+/** Builds the root logger. `level` is one of pino's: trace, debug, info, warn, error, fatal, silent. `write` gets each line instead of stdout. */
 export function createLog(level: string, write: ((line: string) => void) | null = null): Log {
   const options: LoggerOptions = {
     level,

@@ -1,7 +1,7 @@
 // Reads how many files (sockets among them) this process may have open.
 import { readFileSync } from 'node:fs'
 
-/** Used if the system does not say: the smallest common limit. */
+/** The smallest common limit. We assume it if the system does not report one. */
 const UNKNOWN = 1_024
 
 /** The limit, which Node has already raised as far as it may; Infinity if there is none. */
@@ -13,7 +13,7 @@ export function openFilesMax(): number {
   }
 }
 
-/** Reads the limit in force from the text of /proc/self/limits. */
+/** Reads the soft limit from the text of /proc/self/limits. */
 export function parseOpenFiles(limits: string): number {
   const soft = /^Max open files\s+(\d+|unlimited)/m.exec(limits)?.[1]
   if (soft === undefined) return UNKNOWN

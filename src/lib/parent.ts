@@ -1,14 +1,14 @@
-// Notifies the service when its parent process is gone, so that it stops instead of running on unseen. It only watches; the caller decides what to
+// Tells the service that its parent process is gone, so that it stops instead of running on unnoticed. It only watches; the caller decides what to
 // do.
 import { codeOf } from './errors.ts'
 
-/** How often we look at the parent. We notice a killed launcher within this time. */
+/** How often we check the parent. We notice a killed launcher within this time. */
 const POLL_MS = 500
 
 export interface ParentView {
   /** Process id that the launcher gave as its own; null if there is none. */
   readonly launcherPid: number | null
-  /** Parent when this process started, and now. */
+  /** Parent process id when this process started, and now. */
   readonly parentAtStart: number
   readonly parentNow: number
   readonly launcherAlive: boolean
@@ -16,8 +16,8 @@ export interface ParentView {
 
 /**
  * `unwatched` when no launcher of ours started this process: a person may leave it behind on purpose
- * (nohup, a supervisor). The launcher's number can also be inherited from further up, as by a test that starts a service; then that process is alive
- * but is not our parent.
+ * (nohup, a supervisor). The launcher's id can also be inherited from further up, for example if a test starts the service. Then that process is
+ * alive but is not our parent.
  */
 export function judgeParent(view: ParentView): 'present' | 'gone' | 'unwatched' {
   if (view.launcherPid === null) return 'unwatched'
@@ -29,8 +29,8 @@ export function judgeParent(view: ParentView): 'present' | 'gone' | 'unwatched' 
 const parentAtStart = process.ppid
 
 /**
- * Calls `callback` once when the launcher with this number (NODE_LEDGER_LAUNCHER_PID) is gone. The launcher in turn watches npm above it. Returns a
- * function that ends the watch. The watch does not keep the process alive.
+ * Calls `callback` once when the launcher with this process id (NODE_LEDGER_LAUNCHER_PID) is gone. The launcher in turn watches npm above it. Returns
+ * a function that ends the watch. The watch does not keep the process alive.
  */
 export function onParentGone(launcherPid: number | null, callback: () => void): () => void {
   const timer = setInterval(() => {

@@ -25,7 +25,7 @@ export class Semaphore {
     signal?.throwIfAborted()
     if (this.#taken < this.#placesMax) this.#taken++
     else await this.#turn(signal)
-    // A double release would admit one more than there are places.
+    // A double release would admit one caller too many.
     let left = false
     return () => {
       if (!left) this.#leave()

@@ -1,5 +1,5 @@
-// undici's client: connection pools, and requests through them. The package's own entry also loads its fetch, WebSocket, caches and mocks, 7 MB of
-// memory that nothing here needs, so we load only these files. A test checks that no others are loaded.
+// undici's client: connection pools, and requests through them. The package's main entry also loads its fetch, WebSocket, caches and mocks (7 MB of
+// memory that we do not need), so we load only these files. A test checks that no others are loaded.
 import { createRequire } from 'node:module'
 import type { Dispatcher } from 'undici'
 
