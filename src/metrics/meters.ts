@@ -2,7 +2,7 @@
 // values, whatever clients send. Counting never throws.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type Registry } from 'prom-client'
 
-/** Everything else is `other`, because a client can send any method. */
+/** Any other method counts as `other`, because a client can send whatever it likes. */
 const METHODS = new Map([
   ['GET', 'GET'],
   // Answered like GET.
@@ -20,7 +20,7 @@ export interface Meters {
   dropped(why: 'idle' | 'refused' | 'flooding' | 'stalled'): void
   /** The event streams that are open now. */
   streams(open: number): void
-  /** A request under /api/admin with a wrong key. */
+  /** A request to /api/admin with a wrong key. */
   wrongAdminKey(): void
   /** A call to a provider, or a batch of them. */
   rpc(seen: { host: string; method: string; outcome: string; seconds: number }): void
@@ -29,13 +29,14 @@ export interface Meters {
 }
 
 /**
- * `notSigned`: the signer did not sign for the run. `roleLost`: the contract knows another account in its role. `budgetSpent`: the minter's budget was used up. `overlap`: another run held the lock.
+ * `notSigned`: the signer did not sign for the run. `roleLost`: another account has its role in the contract. `budgetSpent`: the minter's budget was
+ * used up. `overlap`: another run held the lock.
  */
 export type PassResult = (typeof PASS_RESULTS)[number]
 
 const PASS_RESULTS = ['ok', 'notSigned', 'roleLost', 'budgetSpent', 'fault', 'overlap'] as const
 
-/** Makes counters and histograms. A series whose label values are all known begins at zero, so its first event shows as an increase. */
+/** Makes counters and histograms. A series whose label values are all known starts at zero, so its first event shows as an increase. */
 function registered(registers: Registry[]) {
   return {
     counter: (

@@ -9,7 +9,7 @@ import { shared } from '../lib/cache.ts'
 import { inTimeOrNull } from '../lib/deadline.ts'
 import { ether, type Sample } from './samples.ts'
 
-/** Scrapes usually come every 15 seconds; two Prometheus servers share a read. */
+/** Scrapes usually come every 15 seconds. Two Prometheus servers may share a read. */
 const LEDGER = { keepMs: 2_000, budgetMs: 2_000 }
 const HEAD = { keepMs: 2_000, budgetMs: 2_000 }
 const FUNDS = { keepMs: 10_000, budgetMs: 2_000 }
@@ -23,7 +23,7 @@ export interface MetricsDeps {
   readonly distributor: AccountReader | null
 }
 
-/** Every figure of this page, with its help text. */
+/** All of these figures, with their help texts. */
 const HELP = {
   node_ledger_reading_up: 'Whether the readings of a source could be made for this scrape.',
   node_ledger_head_block: 'Newest block of the provider.',
@@ -101,11 +101,11 @@ const figures = (values: Partial<Record<Name, Value>>, labels?: Sample['labels']
     ...(labels && { labels }),
   }))
 
-/** One figure by a label. */
+/** One figure, with a sample per label value. */
 const by = (name: Name, label: string, values: Readonly<Record<string, number>>): Sample[] =>
   Object.entries(values).flatMap(([word, value]) => figures({ [name]: value }, { [label]: word }))
 
-/** Builds the reader of all samples. It never throws, and answers within about two seconds. */
+/** Builds the function that reads all samples. It never throws, and returns within about two seconds. */
 export function createMetricsReader(deps: MetricsDeps): () => Promise<Sample[]> {
   const ledger = sharedReading(async () => {
     const started = performance.now()

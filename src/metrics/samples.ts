@@ -25,7 +25,7 @@ export function renderGauges(samples: readonly Sample[]): Promise<string> {
   return registry.metrics()
 }
 
-/** Wei as ether, for figures on a screen: 15 digits are right. Never compute money from it. */
+/** Wei as ether, for display only: 15 digits are exact. Never compute money from it. */
 export function ether(wei: bigint): number {
   return Number(wei) / 1e18
 }

@@ -1,4 +1,4 @@
-// GET /metrics on a port of its own, so that it need not be public. If a scrape fails, it answers 500 and logs the error; the service is not
+// GET /metrics on a port of its own, so that it does not have to be public. If a scrape fails, it answers 500 and logs the error; the service is not
 // affected.
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'

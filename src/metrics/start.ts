@@ -12,7 +12,7 @@ export interface Metrics {
   serve(where: { host: string; port: number }, deps: MetricsDeps): Promise<MetricsServer>
 }
 
-/** Builds the counters of one service. It reads and serves nothing yet. */
+/** Builds the counters of one service. Reads and serves nothing yet. */
 export function createMetrics(log: Log): Metrics {
   const registry = new Registry()
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
