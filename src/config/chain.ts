@@ -6,14 +6,14 @@ import { account, hash, httpUrl, httpUrls, onOff, parseAddress, wei, whole } fro
 
 /** The maximum number of providers; more only multiply the requests. */
 const RPC_URLS_MAX = 8
-/** Bounds of the validity. A shorter one expires before a busy chain has room; a longer one may delay a refund by that long. */
+/** Bounds of the validity. A shorter one expires before a busy chain has room; a longer one may delay a refund by as much. */
 const VALID_FOR = {
   min: 60,
   max: VALID_FOR_SEC_MAX,
   why: 'what was signed must find a block before, and ends after it',
 }
 
-/** `none` is an explicit word, so that operators cannot just forget the setting. */
+/** `none` must be written out, so that operators cannot simply forget the setting. */
 const formerFactories: Parse<readonly Address[]> = (given, ask) => {
   if (given.toLowerCase() === 'none') return []
   const found = given.split(',').map((word) => parseAddress(word.trim()))
@@ -33,7 +33,7 @@ const publicRpcUrl: Parse<string> = (given, ask) => {
 const finality: Parse<'guarded' | 'finalized' | number> = (given, ask) => {
   const word = given.toLowerCase()
   if (word === 'guarded' || word === 'finalized') return word
-  // A larger number is over a day and a half on the slowest of the usual chains, so it is a mistake of units.
+  // More than 9,999 blocks take over a day and a half on the slowest of the usual chains, so a larger number is in the wrong unit.
   if (/^[1-9][0-9]{0,3}$/.test(word)) return Number(word)
   return ask.refuse(`is ${shown(word)}: set it to guarded, finalized, or a number of blocks from 1 to 9999`)
 }

@@ -1,5 +1,5 @@
-// What the rest of the program gets beside the settings themselves: the keys that send, the terms of a new ledger, the endpoints. It derives them
-// from settings that are already read, and refuses only a service account's file.
+// What the rest of the program gets besides the settings themselves: the keys that send, the terms of a new ledger, the endpoints. We derive them
+// from settings that are already parsed, so the only thing refused here is a service account's file.
 import type { KmsAccess, KmsKey, ServiceAccount } from '../chain/send/kms/key.ts'
 import type { TermsContent } from '../domain/terms.ts'
 import type { FirstSaleTerms } from '../domain/tiers.ts'
@@ -25,7 +25,7 @@ export interface Config extends Settings {
   readonly firstSaleTerms: FirstSaleTerms
   /** Null if there is no upstream; then `usd` is null. */
   readonly price: { readonly url: string; readonly field: string } | null
-  /** Warnings, not mistakes: variables that resemble a setting, keys that the next release refuses. */
+  /** Warnings, not mistakes: variables that resemble a setting, keys that the next release will refuse. */
   readonly hints: readonly Problem[]
 }
 
@@ -50,9 +50,9 @@ export interface WebhooksConfig {
   readonly urls: readonly string[]
   /** `whsec_…`, the newest first; events carry a signature of each. */
   readonly secrets: readonly string[]
-  /** True if receivers may be in private networks, and reached without TLS. */
+  /** True if receivers may be in private networks and may do without TLS. */
   readonly allowPrivate: boolean
-  /** The kinds of events of each endpoint, in the order of `urls`; null if the settings do not say. */
+  /** The kinds of events that each endpoint gets, in the order of `urls`; null if not set. */
   readonly events: readonly Choice[] | null
 }
 
@@ -155,12 +155,12 @@ function webhooksOf(values: Settings): WebhooksConfig {
     urls,
     secrets: values.WEBHOOK_SECRET ?? [],
     allowPrivate: values.WEBHOOK_ALLOW_PRIVATE,
-    // One choice applies to all endpoints; several apply to one endpoint each, in order.
+    // A single choice applies to all endpoints. Several apply to one endpoint each, in order.
     events: choices && urls.length > 0 ? urls.map((_, i) => choices[i] ?? choices[0] ?? [ALL]) : null,
   }
 }
 
-/** What people see of a chain. The settings win over what we know of its id. */
+/** A chain's name and explorer as people see them. The settings override what we know about its id. */
 export function siteOn(config: Settings, chainId: number) {
   const known = KNOWN_CHAINS.get(chainId)
   return {

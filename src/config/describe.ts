@@ -1,5 +1,5 @@
-// The configuration in a printable form for operators: by setting, with secrets masked. It must never let through a secret, or the part of a URL that
-// may be one.
+// The configuration in printable form for operators: by setting, with secrets masked. It must never reveal a secret, or the part of a URL that may be
+// one.
 import type { Config } from './derived.ts'
 import { SETTING, SETTINGS, type SettingName } from './names.ts'
 import { maskUrl } from './setting.ts'
@@ -8,7 +8,7 @@ import { maskUrl } from './setting.ts'
 export function describeConfig(config: Config): Record<SettingName, string | null> {
   const described = Object.fromEntries(SETTINGS.map((name) => [name, textOf(name, config)]))
   for (const role of ['MINTER', 'DISTRIBUTOR'] as const) {
-    // The embedded chain's key, unless the settings name another elsewhere.
+    // The embedded chain's key, unless the settings name one kept elsewhere.
     const own = `${role}_PRIVATE_KEY` as const
     const key = role === 'MINTER' ? config.keys.minter : config.keys.distributor
     if (key !== null && key.kind !== 'privateKey') described[own] = null

@@ -1,5 +1,5 @@
-// The service's credentials for a key management service. The names are those of AWS's and Google's own programs, and platforms set these variables
-// on their own. So we only warn about them and refuse nothing, unless the settings name a key there.
+// The service's credentials for a key management service. AWS's and Google's own programs use these names, and platforms set the variables without
+// asking. So we only warn about mistakes in them, unless the settings name a key there.
 import { maskUrl, type Parse, type SettingGroup } from './setting.ts'
 import { httpUrl, text } from './values.ts'
 

@@ -59,7 +59,7 @@ export function loadKmsAccess(env: NodeJS.ProcessEnv, { readFile }: LoadOptions)
   return access
 }
 
-/** The settings with their mistakes, for display: a mistaken setting has its default. Throws nothing. */
+/** The settings with their mistakes, for display. An invalid setting has its default. Throws nothing. */
 export function inspectConfig(
   env: NodeJS.ProcessEnv,
   { readFile, generated }: LoadOptions,
@@ -73,7 +73,7 @@ export function inspectConfig(
   const read = readValues(source, { embedded: embedded.chain, ...(production || !generated ? {} : { generated }) })
   const values: Settings = {
     ...read,
-    // If it is not set, or invalid, its value comes from other settings.
+    // If one of these is not set, or invalid, its value comes from other settings.
     NODE_ENV: source.environment,
     PUBLIC_URL: source.get('PUBLIC_URL') === null ? originOf(read) : read.PUBLIC_URL,
     DATABASE_DIRECT_URL: read.DATABASE_DIRECT_URL ?? read.DATABASE_URL,
@@ -93,7 +93,7 @@ interface Reading {
   readonly generated?: Partial<Record<string, string>>
 }
 
-/** Each setting by its parser, or its default. */
+/** Parses each setting; takes the default of those that are not set. */
 function readValues(source: Source, { groups = SETTING_GROUPS, embedded = false, generated = {} }: Reading): Settings {
   const values: Record<string, unknown> = {}
   for (const { settings, onlyWith } of groups) {
@@ -127,7 +127,7 @@ function readOne(source: Source, name: SettingName, { parse, required }: Setting
 
 const WILDCARD_HOSTS = ['0.0.0.0', '::']
 
-/** The service's own address, if PUBLIC_URL does not say. */
+/** The service's own address, for when PUBLIC_URL is not set. */
 function originOf({ HOST, PORT }: Settings): string {
   const host = WILDCARD_HOSTS.includes(HOST) ? '127.0.0.1' : HOST
   return `http://${isIP(host) === 6 ? `[${host}]` : host}:${PORT}`

@@ -30,7 +30,7 @@ export const SECRET_SETTINGS: readonly SettingName[] = SETTINGS.filter(isSecret)
 
 /** Shorter names are too close to other programs' variables (HOST to HOME), so we do not guess. */
 const GUESSED_LENGTH_MIN = 8
-/** Letters that a typo changes; long names leave room for one more (PROXY for PROXIES). */
+/** How many letters a typo may change. Long names allow one more (PROXY for PROXIES). */
 const editsMax = (name: string) => (name.length >= 12 ? 3 : 2)
 
 /** The setting that an unknown variable probably meant, or null. */

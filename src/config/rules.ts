@@ -1,5 +1,5 @@
-// The rules between settings: what belongs together, what excludes each other. Its parser checks each setting alone (table.ts). Settings that already
-// have a mistake are not checked again.
+// The rules between settings: which belong together, which exclude each other. Parsers check each setting on its own (table.ts). A setting that
+// already has a mistake is not checked again.
 import { creditMaxWei } from '../domain/credit.ts'
 import { COHORTS_PER_TIER_MAX, type TermsContent } from '../domain/terms.ts'
 import { isSigned } from '../domain/webhooks/receiver.ts'
@@ -46,7 +46,7 @@ function checkDatabase(source: Source): void {
   }
 }
 
-/** The embedded chain has its own factory and id, so settings that name another were meant for a real chain. */
+/** The embedded chain has its own factory and id, so settings that name others were meant for a real chain. */
 function checkChain({ CHAIN_ID }: Settings, source: Source, embedded: boolean): void {
   if (!embedded) {
     if (source.environment === 'production' || !source.isSet('RPC_URL') || source.isSet('FACTORY_ADDRESS')) return
@@ -95,7 +95,7 @@ function checkTerms(values: Settings, source: Source, embedded: boolean): void {
   checkSlots(source, terms)
 }
 
-/** We do not know the tiers yet; a start that finds a tier with a higher rate refuses it by the same rule. */
+/** We do not know the tiers yet. If the start finds a tier with a higher rate, it applies the same rule to it. */
 const BASE_BPS = 10_000
 
 function checkRange(source: Source, { minWei, maxWei, intervalSec }: TermsContent): void {
@@ -139,7 +139,7 @@ function checkSchedule({ TICK_SEC, STALE_AFTER_SEC }: Settings, source: Source):
   }
 }
 
-/** A leak of one must not open the other. */
+/** A leaked secret must not also be valid as another one. */
 function checkSecrets(values: Settings, source: Source): void {
   const { SESSION_SECRET: session, SESSION_SECRET_PREVIOUS: previous, CRON_KEY: cronKey } = values
   const adminKeys = (values.ADMIN_KEY ?? []).map(({ key }) => key)
@@ -174,7 +174,7 @@ function checkPlaces(source: Source, role: 'MINTER' | 'DISTRIBUTOR'): void {
   }
 }
 
-/** Opened key files are compared again at start. */
+/** At start, the keys in key files are compared as well. */
 function checkTwoKeys(values: Settings, source: Source): void {
   for (const kind of ['PRIVATE_KEY', 'ADDRESS'] as const) {
     const [own, other] = [`DISTRIBUTOR_${kind}`, `MINTER_${kind}`] as const
@@ -219,7 +219,7 @@ function checkPrice(source: Source): void {
     if (source.isSet(other) && !source.isSet(name)) source.refuse(name, `is missing: ${other} needs it`)
 }
 
-/** Otherwise the clash would show only when the second part fails to listen. */
+/** Otherwise a clash would only show when the second part fails to listen. */
 function checkPorts({ PORT, METRICS_PORT, CHAIN_PORT }: Settings, source: Source, embeddedChain: boolean): void {
   const ports: [SettingName, number][] = [['PORT', PORT]]
   if (METRICS_PORT !== 'off') ports.push(['METRICS_PORT', METRICS_PORT])

@@ -3,11 +3,11 @@ import { OUR_NAMES } from '../domain/keys/admin-key.ts'
 import type { Ask, Parse, SettingGroup } from './setting.ts'
 import { weaknessOf } from './weak.ts'
 
-/** 128 bits, even if each character is only a hex digit: the shortest secret that production accepts. */
+/** The shortest secret that production accepts: 128 bits, even if each character is only a hex digit. */
 const SECRET_CHARS_MIN = 32
 /**
- * The shortest key of an operator. Attackers can only try keys online, 20 wrong ones a minute. Production accepts from 16 characters what earlier
- * versions accepted, and warns below 32; the next release refuses that. In development a few are enough on loopback.
+ * The shortest operator's key. Attackers can only try keys online, 20 wrong ones a minute. Production still accepts keys of 16 characters, as earlier
+ * versions did, but warns below 32; the next release will refuse those. On loopback in development, a few characters are enough.
  */
 const KEY_CHARS_MIN = { production: 16, otherwise: 8 }
 /** The maximum number of operators. A longer list is a pasting mistake. */

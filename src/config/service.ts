@@ -31,7 +31,7 @@ function publicUrlMistake(url: URL, production: boolean): string | null {
   return null
 }
 
-/** Each must be one origin, because a site that frames a page can make people press what they do not see. */
+/** Each must be a single origin, because a site that frames a page can make people click what they do not see. */
 const frameAncestors: Parse<readonly string[]> = (given, ask) =>
   partsOf(given).map((part) => {
     const url = parseUrl(part, ['https:', 'http:'])

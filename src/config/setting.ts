@@ -28,7 +28,7 @@ export interface Setting {
   /** The default in words, if it is not a single value. */
   readonly otherwise?: string
   readonly example?: string
-  /** The part that it belongs to. If that part is embedded, it brings its own value. */
+  /** The part that the setting belongs to. If that part is embedded, it brings its own value. */
   readonly part?: 'database' | 'chain'
   /** Production does not start without it. The text says what to do. */
   readonly required?: string
@@ -36,23 +36,23 @@ export interface Setting {
   readonly first?: true
   /** Formats a value that has no plain text. */
   show?(value: never): string
-  /** For people; in Markdown, but without links. */
+  /** The description for people; in Markdown, but without links. */
   readonly text: string
 }
 
 export interface SettingGroup {
   readonly title: string
-  /** Applies to the whole group. */
+  /** What applies to the whole group. */
   readonly text?: string
   /** Its mistakes are warnings unless one of these settings is set. */
   readonly onlyWith?: readonly string[]
   readonly settings: Readonly<Record<string, Setting>>
 }
 
-/** Messages cut a variable's value to this length. */
+/** Messages cut a value to this length. */
 const SHOWN_CHARS_MAX = 60
 
-/** The form of a non-secret value in a message. */
+/** A non-secret value as messages show it. */
 export function shown(text: string): string {
   return JSON.stringify(text.length > SHOWN_CHARS_MAX ? `${text.slice(0, SHOWN_CHARS_MAX)}…` : text)
 }

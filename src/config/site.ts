@@ -1,4 +1,4 @@
-// The settings of what people see of this deployment: the chain's name and explorer, and whose sale it is. Nothing here decides about money.
+// The settings of what people see of this deployment: the chain's name and explorer, and whose sale it is. None of them affects money.
 import { type Parse, type SettingGroup, shown } from './setting.ts'
 import { formed, parseUrl } from './values.ts'
 
@@ -10,7 +10,7 @@ const NAME = {
   remedy: 'set it to 1 to 40 characters of text',
 }
 const COLOR = { form: /^#[0-9a-fA-F]{6}$/, remedy: 'set it to # and 6 hex digits, like #1a6b52' }
-/** Parts that an image does not need, and that a browser may run if it opens the image as a page. */
+/** Content that an image does not need, and that a browser may run if it opens the image as a page. */
 const ACTIVE = /<script|<foreignObject|<!ENTITY|\son[a-z]+\s*=|javascript:/i
 
 /** A URL that we show to everyone; without a trailing slash if we append paths to it. */

@@ -24,7 +24,7 @@ export interface Source {
   readonly hints: readonly Problem[]
   /** The text of a setting; null when it is not set or empty. */
   get(name: SettingName): string | null
-  /** The text of a setting's file; null if it is not set, or cannot be read, which is noted as a mistake. */
+  /** The text of a setting's file; null if it is not set, or if we cannot read it, which counts as a mistake. */
   file(name: SettingName): string | null
   /** True if something is set under that name, even if we could not read it. */
   isSet(name: SettingName): boolean
@@ -77,7 +77,7 @@ export function openSource(env: NodeJS.ProcessEnv, readFile: ReadFile): Source {
   }
 }
 
-/** Merges the environment over .env: a setting in one form, NAME or NAME_FILE, replaces both. */
+/** Merges the environment over .env. A setting given in one form, NAME or NAME_FILE, replaces both forms. */
 function over(dotEnv: Record<string, string>, env: Record<string, string>): Record<string, string> {
   const base = (name: string) => name.replace(/_FILE$/, '')
   const taken = new Set(Object.keys(env).map(base))

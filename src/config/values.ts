@@ -5,7 +5,7 @@ import { type Address, address, type Hash, parseWei, type Wei, ZERO_ADDRESS } fr
 import { readDatabaseUrl } from '../lib/database-url.ts'
 import { type Parse, shown } from './setting.ts'
 
-/** A day: few waits or pauses of the service should exceed it. */
+/** Few of the service's waits or pauses should exceed a day. */
 export const DAY_SEC = 86_400
 /** For settings that are ports. */
 export const PORTS = { min: 0, max: 65_535, why: '0 takes any free port' }
@@ -55,7 +55,7 @@ export const oneOf =
     choices.find((candidate) => candidate === given.toLowerCase()) ??
     ask.refuse(`is ${shown(given)}: set it to one of ${choices.join(', ')}`)
 
-/** Text that `form` matches; `remedy` says how to set it otherwise. */
+/** Text that `form` matches; if it does not, `remedy` says how to set it. */
 export const formed =
   ({ form, remedy }: { form: RegExp; remedy: string }): Parse<string> =>
   (given, ask) =>
@@ -84,17 +84,17 @@ export const hash: Parse<Hash> = (given, ask) =>
     ? (given.toLowerCase() as Hash)
     : ask.refuse(`is ${shown(given)}: set it to 0x and 64 hex digits`)
 
-/** Order of the curve: a private key is a number above zero and below it. */
+/** Order of the curve. A private key is a number above zero and below this. */
 const KEYS_MAX = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
-/** A private key in any form people write, with or without 0x; null if it is none. Callers must never repeat the text. */
+/** A private key in any form people write, with or without 0x; null if it is not one. Callers must never repeat the text. */
 export function parsePrivateKey(text: string): `0x${string}` | null {
   if (!/^(0x)?[0-9a-fA-F]{64}$/.test(text)) return null
   const key = (text.startsWith('0x') ? text : `0x${text}`).toLowerCase() as `0x${string}`
   return BigInt(key) > 0n && BigInt(key) < KEYS_MAX ? key : null
 }
 
-/** A URL with one of the schemes ("http:"); null if it is none. */
+/** A URL with one of the schemes ("http:"); null if it is not one. */
 export function parseUrl(text: string, schemes: readonly string[]): URL | null {
   const url = URL.parse(text)
   return url !== null && schemes.includes(url.protocol) && url.hostname !== '' ? url : null
@@ -102,7 +102,7 @@ export function parseUrl(text: string, schemes: readonly string[]): URL | null {
 
 export const isHttp = (text: string) => parseUrl(text, ['http:', 'https:']) !== null
 
-/** URLs of HTTP services, separated by commas; or URLs of the other kinds that `takes` describes, with its separator. */
+/** URLs of HTTP services, separated by commas; or of other kinds, with the separator that `takes` gives. */
 export const httpUrls =
   (
     countMax: number,

@@ -6,7 +6,7 @@ import { isSigningSecret, SECRETS_MAX } from '../domain/webhooks/secret.ts'
 import { type Parse, type SettingGroup, shown } from './setting.ts'
 import { httpUrls, isHttp, onOff, partsOf } from './values.ts'
 
-/** A sale that needs more should use one endpoint that forwards events. */
+/** A sale that needs more should use one endpoint that fans events out. */
 const URLS_MAX = 4
 /** How to make a signing secret. */
 export const REMEDY =
@@ -16,10 +16,10 @@ const FORM = {
   takes: (text: string) =>
     isMail(text) ? mailTargetOf(text) !== null : isHttp(text) && !new URL(text).hostname.includes(','),
   form: 'https://…, or for mail smtps://user:password@host?from=…&to=…',
-  // The list of events in a mail server's URL has commas as well.
+  // The list of events in a mail server's URL contains commas too.
   separator: /,(?=\s*(?:[a-z][a-z0-9+.-]*:|,|$))/i,
 }
-/** Between the choices of several endpoints. A comma separates kinds, and a shell would end the command at a semicolon. */
+/** Separates the choices of several endpoints. A comma already separates kinds, and a shell would end the command at a semicolon. */
 export const BETWEEN_CHOICES = '/'
 
 const endpointUrls: Parse<readonly string[]> = (given, ask) => {
