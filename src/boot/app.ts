@@ -43,7 +43,7 @@ export { operatorDeps } from './pass-context.ts'
 
 /** Connections of the pool: enough for reads at full speed on a small machine, but few enough for a shared database. */
 const POOL_MAX = 10
-/** The longest statement of the service. A server that has not answered by then is gone. */
+/** The time within which every statement of the service finishes. A server that has not answered by then is gone. */
 const READ_IDLE_TIMEOUT_MS = 120_000
 /** How long a start waits for the chain. After that the service serves the ledger without it. */
 const CHAIN_WAIT_MS = 15_000
@@ -151,7 +151,7 @@ async function build(
   stack.defer(() => webhooks.stop())
   changes.subscribe(() => webhooks.wake())
 
-  // Requests have their own client, so bulk reads of the passes never delay them, and they never take the places of the passes.
+  // Requests have a client of their own, so the passes' bulk reads never delay them, and they never take the passes' slots.
   const asked = openRpc()
   const readings = createReadings({ rpc: asked, factory: chain.factory, distributor: signersOf(chain).distributor })
 
@@ -190,14 +190,14 @@ async function build(
   return { metricsUrl, url: `http://${config.HOST}:${port}`, chain, chainId }
 }
 
-/** Keeps the price of each hour if there is an upstream. */
+/** Stores each hour's ether price if there is an upstream. */
 function keepPrices({ config: { price }, stack, log }: Start, pool: Pool): void {
   if (!price) return
   const prices = startPriceHistory(pool, () => fetchEthUsd(price), log)
   stack.defer(() => prices.stop())
 }
 
-/** The default metrics must not keep the service from running, so a taken default port is only logged. */
+/** The service must run even if the metrics' default port is taken, so we only log that. */
 async function serveMetrics(
   { config, onProgress, stack }: Start,
   metrics: Metrics,
@@ -221,7 +221,7 @@ async function serveMetrics(
   }
 }
 
-/** Tries to settle the facts of the chain. A chain that does not answer must not keep people from reading the ledger. */
+/** Tries to establish the facts of the chain. If the chain does not answer, people must still be able to read the ledger. */
 async function preflightOrServe(preflight: () => Promise<unknown>, onProgress: (step: string) => void): Promise<void> {
   const settled = preflight().then(
     () => null,
@@ -278,7 +278,7 @@ function httpDeps(
 async function choosePorts(config: Config): Promise<Config> {
   const { PORT, HOST, PUBLIC_URL, METRICS_PORT, METRICS_HOST, given } = config
   const others: [name: string, port: number, host: string][] = []
-  // The default metrics must not keep the service from running.
+  // If the metrics' default port is taken, the service must still run.
   if (METRICS_PORT !== 'off' && given.includes('METRICS_PORT'))
     others.push(['METRICS_PORT', METRICS_PORT, METRICS_HOST])
   // The next start stops the chain that a killed service left behind.
@@ -292,7 +292,7 @@ async function choosePorts(config: Config): Promise<Config> {
   return { ...config, PORT: port, PUBLIC_URL: isNamed ? PUBLIC_URL : PUBLIC_URL.replace(/:\d+$/, `:${port}`) }
 }
 
-/** Listens on a port for a moment. */
+/** Listens on a port briefly, to see whether it is free. */
 async function tryPort(name: string, port: number, host: string): Promise<{ port: number; refusal: string | null }> {
   const probe = createNetServer()
   try {

@@ -1,4 +1,4 @@
-// The database of a start or a command: the operator's, or that of the service that runs here. It loads nothing of the chain, because most commands
+// The database of a start or a command: the operator's, or that of the service that runs here. It loads no code for the chain, because most commands
 // do not need it.
 import type { Config } from '../config/load.ts'
 import { loadEmbedded } from './embedded.ts'

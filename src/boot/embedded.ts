@@ -1,4 +1,4 @@
-// Loads the embedded PostgreSQL and chain (packages/embed). No production tree contains them, so nothing imports them statically.
+// Loads the embedded PostgreSQL and chain (packages/embed). Production installations do not contain them, so nothing imports them statically.
 import { existsSync } from 'node:fs'
 import { KnownError } from '../lib/errors.ts'
 

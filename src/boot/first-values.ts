@@ -1,5 +1,5 @@
-// Compares the settings that fill an empty ledger with what the ledger has. This is the only place that compares the two. A ledger uses its own
-// values, so it ignores later changes of these settings. If an act has changed such a value, a different one in the settings is no mistake.
+// Compares the settings that fill an empty ledger with the ledger's values; nothing else compares the two. A ledger uses its own values and ignores
+// later changes to these settings. If an act has changed such a value, a different one in the settings is not a mistake.
 import type { Config } from '../config/load.ts'
 import type { Pool } from '../db/core/sql.ts'
 import { readModes } from '../db/sale/contract-wallets.ts'
@@ -15,7 +15,7 @@ export interface IgnoredValue {
   readonly act: string
 }
 
-/** The values that a start entered and no act has changed, if the settings now name others. */
+/** The values that a start entered, that no act has changed, and that differ from the settings now. */
 export async function ignoredValues(pool: Pool, config: Config): Promise<IgnoredValue[]> {
   const { PAYMENT_ADDRESS: wallet, CONTRACT_WALLETS: mode, given, namedTerms, webhooks } = config
   const endpoints = await listEndpoints(pool)

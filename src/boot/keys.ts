@@ -1,5 +1,5 @@
-// Opens the keys that the settings name. From here on they are just signers. Refuses what shows only when a key file is open. It must never log or
-// repeat a key or a password.
+// Opens the keys that the settings name. From here on they are just signers. Refuses faults that only show once a key file is open. It must never log
+// or repeat a key or a password.
 import { decryptKeystore, KeystoreError } from '../chain/send/keystore.ts'
 import { kmsSigner } from '../chain/send/kms/signer.ts'
 import { localSigner, remoteSigner, type Signer } from '../chain/send/signer.ts'

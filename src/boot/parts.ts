@@ -62,9 +62,9 @@ interface StartedPart<Part> {
   running: Running | null
 }
 
-/** Starts what is missing; reports each step to `onProgress`. When one part fails, the other is stopped again. */
+/** Starts what is missing; reports each step to `onProgress`. If one part fails, the other is stopped again. */
 export async function openParts(config: Config, log: Log, onProgress: (step: string) => void): Promise<Parts> {
-  // In parallel: each takes seconds at its first start.
+  // In parallel, because each takes seconds at its first start.
   const starting = [
     config.embedded.chain ? embeddedChain(config, log, onProgress) : ownChain(config, openKeys),
     config.embedded.database ? embeddedDatabase(config, log, onProgress) : { part: ownDatabase(config), running: null },

@@ -14,7 +14,7 @@ import type { OperatorDeps } from '../operator/act.ts'
 import { type LedgerContext, type PassContext, REQUEST_POLL_POLICY, type ServiceAccounts } from '../passes/context.ts'
 import type { OpenedChain } from './parts.ts'
 
-/** Seconds between two comparisons of ledger and contract. */
+/** How often we compare ledger and contract, in seconds. */
 const RECONCILE_EVERY_SEC = 300
 
 /** Builds the keyless part, from the settings and the open parts. */

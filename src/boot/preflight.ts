@@ -40,7 +40,7 @@ import { ignoredInWords, ignoredValues } from './first-values.ts'
 import { type ChainPart, type OpenedChain, signersOf } from './parts.ts'
 import { seedTiers } from './seed.ts'
 
-/** The wait for the database at start: about the time a server takes to replay its log after a crash. */
+/** How long a start waits for the database: about the time a server takes to replay its log after a crash. */
 const DATABASE_WAIT_MS = 60_000
 const DATABASE_RETRY_MS = 1_000
 /** How long we wait for the factory's answer before a migration. */
@@ -55,7 +55,7 @@ export class StartError extends KnownError {
   }
 }
 
-/** A start that the chain does not allow, for each of these reasons. */
+/** A start that the chain does not allow, for any of several reasons. */
 class ChainStartError extends StartError {
   override readonly reasons: readonly string[]
 
@@ -67,8 +67,8 @@ class ChainStartError extends StartError {
 
 /**
  * Checks the settings against database and factory before a migration changes anything.
- * @throws StartError if the database holds the ledger of another factory or chain, or the factory's code is not this version's. Facts
- * that the chain cannot give now are checked again before the first run.
+ * @throws StartError if the database holds the ledger of another factory or chain, or the factory's code is not this version's. Facts that the chain
+ * cannot provide yet are checked again before the first run.
  */
 export async function checkBeforeMigrating(url: string, chain: ChainPart, rpc: Rpc): Promise<void> {
   const pool = connect(url, { max: 1, prepare: false, applicationName: 'node-ledger check' })
@@ -87,7 +87,7 @@ export async function checkBeforeMigrating(url: string, chain: ChainPart, rpc: R
 
 /**
  * Brings a database to the current schema, once it is there and `before` has found no objection.
- * @returns the names of the migrations applied now. Throws a StartError without an answer within `waitMs`, or on a refusal.
+ * @returns the names of the migrations applied now. Throws a StartError on an objection, or if the database does not answer within `waitMs`.
  */
 export async function migrateWhenUp(
   url: string,
@@ -117,7 +117,7 @@ export async function migrateWhenUp(
   }
 }
 
-/** Refuses a connection through a pooler for locks, because they would stay with a server connection that others use. */
+/** Refuses to take locks through a pooler, because they would stay with a server connection that others use. */
 export async function assertNoPooler(
   part: DatabasePart,
   prepare: boolean,
@@ -163,7 +163,7 @@ export async function checkChain({ part, rpc, chainId }: OpenedChain): Promise<C
   return { guardUsable: check.guardUsable }
 }
 
-/** The facts as the ledger holds them. A guard that was used once stays in use, whatever a provider says now. */
+/** The facts as the ledger holds them. A guard that was used once stays in use, whatever a provider reports now. */
 export async function settleFacts(pool: Pool, facts: ChainFacts, tell: (line: string) => void): Promise<ChainFacts> {
   if (facts.guardUsable) await noteGuard(pool)
   else if ((await readGuard(pool)) === 'used') {
@@ -246,13 +246,13 @@ export function chainPreflight(
   }
 }
 
-/** Refuses to sell on the word of one provider if nothing proves it. */
+/** Refuses to sell on the unproven word of a single provider. */
 async function assertProvable(pool: Pool, { reader }: OpenedChain): Promise<void> {
   const parts = await believedParts(reader, await readProofStates(pool))
   if (parts.length > 0) throw new ChainStartError([`  RPC_URL: ${believedInWords(parts)}. ${BELIEVED_TODO}`])
 }
 
-/** The parts of this chain's blocks that nothing proves while only one provider reports them: by the ledger, else by the newest blocks. */
+/** The parts of this chain's blocks that nothing proves although only one provider reports them: from the ledger, else from the newest blocks. */
 export async function believedParts(reader: ChainReader, states: ProofStates): Promise<ProvenPart[]> {
   if (reader.providers.length >= VOICES) return []
   const { number: head } = await reader.head()
@@ -321,7 +321,7 @@ export async function enterWallet(pool: Pool, { part, rpc }: OpenedChain, tell: 
     tell(`the payments wallet of the ledger should be replaced with "node-ledger wallets set": ${objection.problem}`)
 }
 
-/** The objections to a payments wallet, from the configuration and the chain. */
+/** The objection to a payments wallet, if any, from the configuration and the chain. */
 export async function lookAtWallet(
   part: ChainPart,
   rpc: Rpc,
@@ -361,7 +361,7 @@ const namedBy = ({ factory, startBlock }: ChainPart) => ({ factory, startBlock }
 async function genesisHash(chain: ChainPart, reader: ChainReader, stored: Identity | null): Promise<string> {
   // The embedded chain has a new first block at every start, so only its factory's address identifies it.
   if (chain.demoToken) return 'embedded'
-  // Pruned nodes (BSC) do not have it. Then we use the one that a known ledger has stored.
+  // Pruned nodes (BSC) do not have it. Then we use the hash that the ledger has stored, if any.
   const hash = (await orNull(reader.block(0)))?.hash ?? stored?.genesisHash
   if (hash !== undefined) return hash
   const why = 'The provider does not give block 0, by which a new ledger knows its chain'

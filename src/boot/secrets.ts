@@ -1,4 +1,4 @@
-// The secrets that a service without settings generates. Owns DATA_DIR/secrets.json: written once, readable by its owner alone, never printed.
+// The secrets that a service generates if they are not set. Owns DATA_DIR/secrets.json: written once, readable by its owner alone, never printed.
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'

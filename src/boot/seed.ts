@@ -10,10 +10,10 @@ const CENT_ETHER = ETHER / 100n
 /** Demo tokens a buyer of the founder tier must hold. */
 const FOUNDER_HOLDING = 1_000n * ETHER
 
-/** A tier that anyone may buy at any time, as often as it lasts. */
+/** A tier without a supply, an allowlist or opening times: anyone may buy it at any time. */
 const UNBOUNDED = { supply: null, allowlist: null, opensAt: null, closesAt: null, opensAfter: null }
 
-/** Puts the demo tiers on sale from a block on, unless the ledger has tiers already. */
+/** Puts the demo tiers on sale as of a block, unless the ledger already has tiers. */
 export async function seedTiers(
   pool: Pool,
   token: Address,
