@@ -1,7 +1,7 @@
-// The shape of what an operator does. An act is `(deps, actor, input) => result | refusal`, a reading `(deps, input) => result | refusal`; the admin
-// routes and the command line call the same functions. `input` holds the caller's plain JSON values (see input.ts); a result is a JSON object, wei as
-// bigint or decimal string. An act changes the ledger in one transaction that ends with its row in the audit log (`change` of define-act.ts, or
-// `recordAct`). Each names the dependencies that it uses; none of those can send.
+// The shape of everything an operator does. An act is `(deps, actor, input) => result | refusal`, a reading `(deps, input) => result | refusal`; the
+// admin routes and the command line call the same functions. `input` holds the caller's plain JSON values (see input.ts); a result is a JSON object,
+// with wei as bigint or decimal string. An act changes the ledger in one transaction that ends with its row in the audit log (`change` of
+// define-act.ts, or `recordAct`). Each names the dependencies that it uses; none of them can send.
 import type { Pool, Sql } from '../db/core/sql.ts'
 import { writeAudit } from '../db/core/state.ts'
 import type { KeyHolder, Scope } from '../domain/keys/admin-key.ts'
@@ -29,7 +29,7 @@ export interface SignerAddresses {
   readonly signers: { readonly minter: Address | null; readonly distributor: Address | null }
 }
 
-/** Everything that acts and readings use. A pass's context does not fit, because the type refuses anything that holds the accounts themselves. */
+/** Everything that acts and readings use. The type rejects a pass's context, because that holds the accounts themselves. */
 export interface OperatorDeps
   extends LedgerDb,
     ReplicaDb,
@@ -42,24 +42,24 @@ export interface OperatorDeps
   readonly distributor?: never
 }
 
-/** The keys of ADMIN_KEY, which the ledger does not hold: their labels. */
+/** The labels of the keys in ADMIN_KEY, which the ledger does not hold. */
 export interface EnvironmentKeys {
   readonly environmentLabels: readonly string[]
 }
 
-/** The origin of the console's address. */
+/** The origin at which people reach the console. */
 export interface ReachedAt {
   readonly publicUrl: string
 }
 
-/** What acts and readings get: all of it over HTTP, and without a chain only what the database has. */
+/** What acts and readings get: over HTTP everything, without a chain only the database's part. */
 export type EveryPart = OperatorDeps & EnvironmentKeys & ReachedAt
 export type LedgerPart = LedgerDb & EnvironmentKeys & ReachedAt
 
 /** The person who acts: the label of an admin key, or `cli:<user>`. */
 export interface Actor {
   name: string
-  /** The request, to find it in the log; null on the command line. */
+  /** The request's id, to find it in the log; null on the command line. */
   requestId: string | null
   /** Their key, if it is one of the ledger's; left out for keys of ADMIN_KEY and the command line, which may do everything. */
   held?: KeyHolder
@@ -77,8 +77,8 @@ export type Fields = Readonly<Record<string, unknown>>
 export type RefusedBecause = 'invalid' | 'forbidden' | 'notFound' | 'conflict' | 'notYet' | 'unavailable'
 
 /**
- * What is wrong: with a field, in which case `text` continues after its name, or in general. Programs use `field` and `code`; `text` is for people,
- * and names fields through `fieldNamed`.
+ * What is wrong with a field (then `text` continues after its name), or in general. Programs use `field` and `code`; `text` is for people, and names
+ * fields through `fieldNamed`.
  */
 export interface Problem {
   readonly field: string | null
@@ -88,10 +88,10 @@ export interface Problem {
 
 /** No text contains this character: the operator's texts have no control characters, and we show unknown names escaped. */
 const MARK = '\u0001'
-/** Names a field within the text of a refusal, so that each reader sees it by the name that they use. */
+/** Names a field within the text of a refusal, so that each reader sees the name that they use for it. */
 export const fieldNamed = (field: string) => `${MARK}${field}${MARK}`
 
-/** A refused act or reading, as a value. A class, so that no result can pass for one. */
+/** A refused act or reading, as a value. A class, so that no result can be mistaken for one. */
 export class OperatorRefusal {
   readonly because: RefusedBecause
   readonly problems: readonly Problem[]
@@ -123,7 +123,7 @@ export const sentenceOf = (problems: readonly Problem[], nameOf = (field: string
   return `${named(texts.join('; '), nameOf)}.`
 }
 
-/** A text with the fields called by their names. */
+/** A text with each marked field under its own name. */
 export function named(text: string, nameOf = (field: string) => field): string {
   const parts = text.split(MARK)
   return parts.map((part, place) => (place % 2 === 1 ? nameOf(part) : part)).join('')
@@ -133,7 +133,7 @@ export function named(text: string, nameOf = (field: string) => field): string {
 export const refuseByScope = (scope: Scope) =>
   refuseAct('forbidden', `Your key may not do that: it lacks the scope ${scope}.`)
 
-/** The answer in place of an act's own result if it waits for a second person. */
+/** The answer instead of an act's own result if the act waits for a second person. */
 export interface Proposed {
   proposal: { id: number; act: string; expiresAt: Date; says: string }
 }
@@ -142,7 +142,7 @@ export const isProposed = (answer: object): answer is Proposed => 'proposal' in 
 
 export const isOperatorRefusal = (value: unknown): value is OperatorRefusal => value instanceof OperatorRefusal
 
-/** The row of the audit log that an act leaves. `subject` is what it was done to: a hash, a tier, an address. */
+/** The row that an act leaves in the audit log. `subject` is what it acted on: a hash, a tier, an address. */
 export interface ActRecord {
   action: string
   subject?: string
@@ -152,7 +152,7 @@ export interface ActRecord {
   reason?: string | null
 }
 
-/** Writes an act's row of the audit log. Runs in the act's own transaction. */
+/** Writes an act's row to the audit log. Runs in the act's own transaction. */
 export async function recordAct(sql: Sql, actor: Actor, { action, subject, ...detail }: ActRecord): Promise<void> {
   await writeAudit(sql, {
     actor: actor.name,

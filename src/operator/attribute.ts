@@ -1,6 +1,6 @@
-// Finds the payers of value that came by inner calls: the operator names the transactions, and the provider's traces prove them. The operator can
-// split a residue of several payers' money this way, transfer by transfer; the rest stays a residue. With a known payer a payment can be released
-// like any other, to that payer and no other.
+// Finds the payers of value that came by inner calls: the operator names the transactions, and the provider's traces prove who paid. This way the
+// operator can split a residue of several payers' money, transfer by transfer; the rest stays a residue. Once its payer is known, a payment can be
+// released like any other, to that payer only.
 import { innerRef } from '../chain/digest.ts'
 import type { InnerTransfer } from '../chain/port.ts'
 import { readCursor } from '../db/blocks/blocks.ts'
@@ -27,12 +27,12 @@ import * as field from './input.ts'
 import { isOwnBlock, type MinedTransaction, readMined, takenBack } from './mined.ts'
 import { lockHeld, PAYMENT } from './payments.ts'
 
-/** The most transfers that one act takes out of a residue, because each transaction costs a trace. */
+/** The most transfers that one act takes out of a residue. Each transaction costs a trace. */
 const TRANSFERS_MAX = 20
-/** More calls than any transaction's gas pays for. */
+/** More calls than the gas of any transaction can pay for. */
 const INDEX_MAX = 1_000_000
 
-/** A payment with its payer. It is still held, or minted, because a node that is already on chain belongs to it. */
+/** A payment with its payer. It is still held; or minted, if a node that is already on chain belongs to it. */
 export interface AttributedPart {
   id: number
   txHash: string
@@ -40,7 +40,7 @@ export interface AttributedPart {
   from: string
   valueWei: bigint
   ref: string
-  /** `word`: no provider could trace the transaction, so only the operator says who sent it. */
+  /** `word`: no provider could trace the transaction, so we have only the operator's word for who sent it. */
   proof: 'trace' | 'word'
   status: string
   /** Chain node id; null if it has none. */
@@ -100,7 +100,7 @@ becomes the payer. If you name only a transaction, it must have brought the whol
   onChain: true,
   asks: 'Hold that transaction’s trace against it?',
   proposedAs: 'attribute',
-  // A fully stated transfer may rest on the operator's word alone: parts below the amount, to anyone they like. A trace proves the others.
+  // A fully stated transfer may rest on the operator's word alone, which could assign it piecemeal to anyone. A trace proves the others.
   sum: (sql, asked) => (namedIn(asked).some(isStated) ? sumOfPayments(sql, [asked.payment]) : 0n),
   run: attribute,
   says: ({ parts, restWei }) => {
@@ -129,7 +129,7 @@ async function attribute(
   const traced = await traceNamed(deps, named, to)
   if (isOperatorRefusal(traced)) return traced
   return inTransaction(deps.pool, async (sql) => {
-    // Before the payment's row, as the follower does, so that we file no part in a block that is reorganised out meanwhile.
+    // We lock the cursor before the payment's row, as the follower does, so that we file no part in a block that a reorganisation is removing.
     await readCursor(sql, { lock: true })
     for (const { tx } of traced.values()) if ((await isOwnBlock(sql, tx)) === false) return takenBack('transaction')
     const payment = await lockHeld(sql, key)
@@ -147,7 +147,7 @@ async function attribute(
   })
 }
 
-/** One transfer from the fields of the act, or several from a list, on the command line written as `hash#place,hash#place`. */
+/** One transfer from the act's fields, or several from a list, which the command line writes as `hash#place,hash#place`. */
 function namedIn({ transfers, txHash, innerIndex, from, valueWei }: Asked): Named[] {
   if (transfers === null) return txHash === null ? [] : [{ txHash, innerIndex, from, valueWei }]
   return transfers.flatMap((one) => {
@@ -185,7 +185,7 @@ function fromText(text: string): Fields {
   return { txHash, innerIndex }
 }
 
-/** Reads the transactions and their traces; `to` is null if there is no such payment, which the lock's holder then refuses. */
+/** Reads the transactions and their traces; `to` is null if there is no such payment; the code that locks it then refuses. */
 async function traceNamed(
   deps: ChainRead,
   named: readonly Named[],
@@ -201,7 +201,7 @@ async function traceNamed(
   return traced
 }
 
-/** The transfers that the operator means, each at most once in the books, and together no more than the residue. */
+/** The transfers that the operator means. None may be in the books already, and together they may not exceed the residue. */
 async function chooseParts(
   sql: Sql,
   payment: DeskPayment,

@@ -1,5 +1,5 @@
-// Who may buy by an inner call, as a Safe and other contract wallets pay: the mode of the sale, from a block on, and the contracts that the operator
-// knows to belong to someone. The next payments pass judges again what waits for either.
+// Who may buy by an inner call, which is how a Safe and other contract wallets pay: the sale's mode as of a block, and the contracts that the
+// operator knows to belong to someone. The next payments pass judges again whatever waits for either.
 import { orNull } from '../chain/faults.ts'
 import type { ChainReader } from '../chain/port.ts'
 import { type Cursor, readCursor } from '../db/blocks/blocks.ts'
@@ -24,7 +24,7 @@ import { defineAct, defineGuardedAct, defineReading } from './define-act.ts'
 import * as field from './input.ts'
 import { ANY_SUM } from './second-person/guard.ts'
 
-/** The mode in force at the followed block, all modes that were entered, and what `proven` depends on. */
+/** The mode in force at the followed block, all modes entered so far, and what `proven` depends on. */
 export interface ContractWalletsView {
   mode: ContractWalletMode
   modes: ModeRow[]
@@ -46,7 +46,7 @@ export const listContractWallets = defineReading({
   },
 })
 
-/** A mode that was entered. `changed` is false if the latest one is the same. */
+/** A mode as entered. `changed` is false if the latest one was the same. */
 export interface ModeChange {
   mode: ContractWalletMode
   before: ContractWalletMode
@@ -55,8 +55,8 @@ export interface ModeChange {
 }
 
 /**
- * In force from the block after the newest one that the ledger or any provider shows. Payments in earlier blocks are judged by the mode of their
- * block, and waiting ones by this mode if it lets more buy.
+ * In force from the block after the newest that the ledger or any provider reports. We judge payments in earlier blocks by the mode of their block,
+ * but waiting ones by this mode if it lets more wallets buy.
  */
 export const setContractWallets = defineGuardedAct({
   path: 'contract-wallets',
@@ -84,7 +84,7 @@ or is allowed by you. all: any contract. The mode applies from the next block on
     { chain }: LedgerDb & ChainRead,
   ): Promise<ModeChange | OperatorRefusal> => {
     await lockModes(sql)
-    // No instance judges beyond it before the entry is stored.
+    // Locked, so that no instance judges beyond it before the entry is stored.
     const newest = await newestBlock(chain, await readCursor(sql, { lock: true }))
     if (newest === null)
       return refuseAct('unavailable', 'No provider answers: from which block on it holds, is not known.')
@@ -100,14 +100,14 @@ or is allowed by you. all: any contract. The mode applies from the next block on
     changed ? `Entered: ${mode} from block ${fromBlock} on.` : `It is ${mode} already.`,
 })
 
-/** The newest block that the ledger or any provider shows; null if no provider answers. */
+/** The newest block that the ledger or any provider reports; null if no provider answers. */
 async function newestBlock(chain: ChainReader, cursor: Cursor | null): Promise<number | null> {
   const heads = await Promise.all([chain, ...chain.providers].map((reader) => orNull(reader.head())))
   const numbers = heads.flatMap((head) => (head ? [head.number] : []))
   return numbers.length === 0 ? null : Math.max(cursor?.number ?? 0, ...numbers)
 }
 
-/** If it is already allowed, it gets this label and reason. */
+/** A contract that is already allowed gets this label and reason. */
 export const allowContractWallet = defineGuardedAct({
   path: 'contract-wallets/allow',
   scope: 'decide',
@@ -122,7 +122,7 @@ export const allowContractWallet = defineGuardedAct({
   },
   asks: 'Have this contract buy in the mode proven?',
   proposedAs: 'allowContractWallet',
-  // Payments of a contract that is already allowed do not wait for this.
+  // Payments of a contract that is already allowed do not wait for this act.
   sum: async (sql, { address }) => ((await find(sql, address)) ? 0n : sumWaiting(sql, address, 'contractWallet')),
   change: async ({ sql, actor, record }, { address, label, reason }): Promise<{ wallet: AllowedWallet }> => {
     const before = await find(sql, address)

@@ -1,5 +1,5 @@
 // Decides about held payments without asking the chain: releases one in a tier, dismisses one, or dismisses all the dust at once. It locks the
-// payment's row, so if two people decide at the same time, the second is refused.
+// payment's row, so if two people decide at once, the second is refused.
 import { inTransaction, inUndoneTransaction, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged } from '../db/core/state.ts'
 import { readNodesOfRefs } from '../db/nodes/grants.ts'
@@ -101,7 +101,7 @@ async function release(
   return recordDecision(sql, actor, payment, { status: 'accepted', tierId: tier.tierId, evidence })
 }
 
-/** The place that a release takes, under the tier's lock; refused if the supply leaves none. */
+/** The place that a release takes, under the tier's lock. Refuses if the supply leaves none. */
 async function placeToTake(sql: Sql, { tierNo }: TierVersion): Promise<Evidence | OperatorRefusal> {
   await lockTiers(sql, [tierNo], { wait: true })
   const supply = (await readSupplies(sql, [tierNo])).get(tierNo)
@@ -123,7 +123,7 @@ const noSender = refuseAct(
   'It came by an internal call, and no account is proven to have sent it: it can only be dismissed or refunded. Where you know its transaction, attribute it first.',
 )
 
-/** The tier as in force at the payment's block, or, if it began later, its first version. */
+/** The tier's version at the payment's block or, if the tier began later, its first version. */
 function tierToRelease(
   payment: DeskPayment,
   named: string | null,
@@ -183,7 +183,7 @@ async function dismiss(
 
 const DECISIONS = ['release', 'dismiss'] as const
 
-/** The outcome for each named payment, in that order; on a dry run, what it would be. */
+/** The outcome for each named payment, in the order given; on a dry run, what it would be. */
 export interface ManyDecided {
   dryRun: boolean
   /** The number of payments that were decided, or would be. */
@@ -199,7 +199,7 @@ const MANY = {
   reason: field.REASON,
 }
 
-/** Each as if it were named alone, in a transaction of its own, so a refused one does not stop the others. */
+/** Decides each as if it were the only one, in a transaction of its own, so a refused one does not stop the others. */
 export const decideMany = defineGuardedAct({
   path: 'payments/decide',
   scope: 'decide',
@@ -238,10 +238,10 @@ async function decideEach(
 
 const NOT_DECIDED = { id: null, txHash: null, status: null, tierId: null }
 
-/** Block and payer of the decision. In another block an inner transfer is judged again. */
+/** The block and payer that a decision is for. In another block, an inner transfer is judged again. */
 const placeOf = ({ blockHash, from }: DeskPayment) => ({ blockHash, from })
 
-/** Writes the row of the audit log, notifies all instances, and answers. */
+/** Writes the audit log's row, notifies all instances, and returns the result. */
 export async function recordDecision(
   sql: Sql,
   actor: Actor,
@@ -256,7 +256,7 @@ export async function recordDecision(
   return { id: payment.id, txHash: payment.txHash, ...after }
 }
 
-/** The outcome of a bulk dismissal, done or previewed. `remaining` is what one more such act would find. */
+/** The outcome of a bulk dismissal, done or previewed. `remaining` is what another such act would still find. */
 export interface DustDismissal {
   dryRun: boolean
   count: number

@@ -1,6 +1,6 @@
-// How the module of an act or a reading declares it: its route, its command, its fields, what it does, and whether it may need a second person.
-// Routes (src/http/routes/admin), commands (src/cli/commands.ts), api/admin.yaml and docs/CLI.md are made from that. The guard and the act get the
-// same parsed value.
+// How a module declares an act or a reading: its route, its command, its fields, what it does, and whether it may need a second person. Routes
+// (src/http/routes/admin), commands (src/cli/commands.ts), api/admin.yaml and docs/CLI.md are made from that. The guard and the act get the same
+// parsed value.
 import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged } from '../db/core/state.ts'
 import type { Scope } from '../domain/keys/admin-key.ts'
@@ -32,18 +32,18 @@ export interface CommandTexts<Result = never> {
   readonly group?: 'look' | 'decide' | 'owner' | 'books'
   /** What it does, in a line without a full stop. api/admin.yaml has it too. */
   readonly summary: string
-  /** Sentences for the command's help. */
+  /** Further sentences for the command's help. */
   readonly details?: string
   /** Whole lines after `node-ledger` that work once the reader fills in the <brackets>. */
   readonly examples?: readonly string[]
-  /** Fields that are given without an option, in order; by default those of the path. */
+  /** Positional arguments: fields given without an option name, in order. By default, those in the path. */
   readonly args?: readonly string[]
   /** Fields that the command does not offer. */
   readonly leavesOut?: readonly string[]
-  /** The question before an act, and the message if the user declines. Without it there is no question. */
+  /** The question before an act, and the message if the user declines. Left out to ask nothing. */
   readonly asks?: string | ((input: Fields) => string)
   readonly otherwise?: string
-  /** The result in a line. Over HTTP it is the act's `says`. */
+  /** The result in one line. HTTP answers have it as `says`. */
   readonly says?: string | ((result: Result) => string)
   /** The first list in a result as a table. */
   // biome-ignore lint/suspicious/noExplicitAny: rows are JSON of the reading's own form
@@ -56,19 +56,19 @@ interface Declared<S extends Shape, Result> extends CommandTexts<Result> {
   /** Its path below /api/admin; null if there is none. */
   readonly path: string | null
   readonly fields: S
-  /** Notes mistakes in fields that belong together. */
+  /** Reports mistakes across several fields. */
   readonly check?: Check<S>
 }
 
-/** What a change works with. */
+/** What the body of a change gets. */
 export interface Changing {
   readonly sql: Sql
   readonly actor: Actor
-  /** Adds a row to the audit log, with the given reason. A change that adds none changed nothing. */
+  /** Adds a row to the audit log, with the given reason. If a change adds none, it changed nothing. */
   readonly record: (act: ActRecord) => void
 }
 
-/** `change` has one transaction, which ends with its rows of the audit log, and notifies all instances. `run` opens what it needs. */
+/** `change` runs in one transaction that ends with its audit rows, and notifies all instances. `run` opens the transactions it needs. */
 type Body<S extends Shape, Deps, Result> =
   | { readonly run: (deps: Deps, actor: Actor, asked: Read<S>) => Promise<Result | OperatorRefusal> }
   | {
@@ -81,7 +81,7 @@ type DeclaredAct<S extends Shape, Deps, Result> = Declared<S, Result> &
     readonly says: NonNullable<CommandTexts<Result>['says']>
     /** The scope that a key needs; null if any key will do. */
     readonly scope: Scope | null
-    /** A field of the answer that we must not store for an Idempotency-Key, because the database would then hold it. */
+    /** A field of the answer that the database must never hold, so we do not store it for an Idempotency-Key. */
     readonly secret?: string
   }
 
@@ -92,14 +92,14 @@ interface DeclaredReading<S extends Shape, Deps, Answer> extends Declared<S, Exc
   readonly isFile?: true
 }
 
-/** The compiler refuses a route that uses a dependency that routes do not have, and a command that does not say that it needs the chain. */
+/** The compiler rejects a route with a dependency that routes lack, and a command that needs the chain but does not declare it. */
 type Served<Deps> = EveryPart extends Deps
   ? LedgerPart extends Deps
     ? unknown
     : { readonly onChain: true } | { readonly command?: undefined }
   : { readonly path: null }
 
-/** An act or a reading, in the form from which routes, commands and documents are made. */
+/** An act or a reading, in the form that routes, commands and documents are made from. */
 export interface Operation extends CommandTexts {
   readonly kind: 'act' | 'reading'
   readonly path: string | null
@@ -109,21 +109,21 @@ export interface Operation extends CommandTexts {
   readonly isFile: boolean
   /** True if it may wait for a second person. */
   readonly mayWait: boolean
-  /** A module's operations are listed in the order in which it declares them. */
+  /** The position in declaration order, which is how we list a module's operations. */
   readonly place: number
   readonly call: (deps: EveryPart, actor: Actor, input: Fields) => Promise<object | OperatorRefusal>
 }
 
-/** What a module declares, as its callers get it: a function that takes plain JSON values by name. */
+/** What callers get: a function that takes plain JSON values by name. */
 interface Described {
   readonly operation: Operation
 }
 type Called<Deps, Result> = (deps: Deps, actor: Actor, input: Fields) => Promise<Result | OperatorRefusal>
 export type Act<Deps, Result extends object = object> = Called<Deps, Result> & Described
-/** Without fields, only its own code can refuse it. */
+/** A reading without fields cannot be refused for its input. */
 type Reading<S extends Shape, Deps, Answer> = Described &
   ((deps: Deps, input?: Fields) => Promise<keyof S extends never ? Answer : Answer | OperatorRefusal>)
-/** `unguarded` runs the proposed act once a second person has confirmed it. */
+/** `unguarded` runs the act once a second person has confirmed it. */
 export type GuardedAct<Deps extends LedgerDb, Result extends object> = Act<Deps, Result | Proposed> & {
   readonly unguarded: Called<Deps, Result>
 }
@@ -135,7 +135,7 @@ function describe(kind: Operation['kind'], call: object, declared: object): Oper
   return { ...unset, ...declared, kind, place: places++, call } as unknown as Operation
 }
 
-/** Declares a reading. It ignores fields that it does not know. */
+/** Declares a reading. It ignores unknown fields. */
 export function defineReading<S extends Shape, Deps, Answer extends object>(
   declared: DeclaredReading<S, Deps, Answer> & Served<Deps>,
 ): Reading<S, Deps, Answer> {
@@ -190,12 +190,12 @@ const CONFIRMABLE = new Map<string, { readonly scope: Scope; readonly unguarded:
 /** The proposed act of this name; null if this version has none. */
 export const actOf = (name: string) => CONFIRMABLE.get(name) ?? null
 
-/** Declares an act that becomes a proposal if it lets through more than the rule's amount. */
+/** Declares an act that becomes a proposal if it lets more wei through than the rule's amount. */
 export function defineGuardedAct<S extends Shape, Result extends object, Deps extends LedgerDb = LedgerDb>(
   declared: DeclaredAct<S, Deps, Result> &
     Guard<Read<S>> & {
       readonly scope: Scope
-      /** Refuses a proposal that could not succeed even now. */
+      /** Refuses to propose what could not succeed even now. */
       readonly preview?: (deps: Deps, actor: Actor, asked: Read<S>) => Promise<object | OperatorRefusal>
     } & Served<Deps>,
 ): GuardedAct<Deps, Result> {
@@ -212,11 +212,11 @@ export function defineGuardedAct<S extends Shape, Result extends object, Deps ex
   return Object.assign(act, { unguarded, operation: describe('act', act, { ...declared, mayWait: true }) })
 }
 
-/** The result of an operation in a line; empty if it declares none. */
+/** The result of an operation in one line; empty if it declares no `says`. */
 export const toldOf = ({ says = '' }: Pick<Operation, 'says'>, result: object): string =>
   typeof says === 'function' ? says(result as never) : says
 
-/** What modules declare, in their order. */
+/** All that the modules declare, in declaration order. */
 export const operationsOf = (modules: readonly object[]): Operation[] =>
   modules.flatMap((module) =>
     (Object.values(module).flat() as unknown[])

@@ -1,5 +1,5 @@
-// The deny list: wallets whose payments the operator wants to review first, such as an exchange's. Payments from them are held as `senderDenied`,
-// from the next one that is judged.
+// The deny list: wallets whose payments the operator wants to review first, such as an exchange's. From then on, payments from them are held as
+// `senderDenied` when judged.
 import type { Sql } from '../db/core/sql.ts'
 import { sumWaiting } from '../db/operator/sums.ts'
 import { allowWallet, denyWallet, readDenyList } from '../db/payments/deny-list.ts'
@@ -22,7 +22,7 @@ export const listDenyList = defineReading({
   columns: ['address', 'label', 'reason', 'addedBy', 'addedAt'],
 })
 
-/** If it is already on the list, it gets this label and reason. */
+/** A wallet that is already on the list gets this label and reason. */
 export const addToDenyList = defineAct({
   path: 'senders',
   scope: 'decide',
@@ -46,7 +46,7 @@ export const addToDenyList = defineAct({
   says: 'Payments of this wallet are held from now on.',
 })
 
-/** What is held because of it stays held until it is decided, unless a reorganisation makes us judge it again. */
+/** Payments held because of the entry stay held until they are decided, unless a reorganisation makes us judge them again. */
 export const removeFromDenyList = defineGuardedAct({
   path: 'senders/:address/remove',
   scope: 'decide',

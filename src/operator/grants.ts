@@ -1,5 +1,5 @@
-// Grants: nodes without a payment that are intended. A cohort that holds a node with neither payment nor grant is not credited, because the node may
-// come from a stolen key; a grant says that it does not.
+// Grants: intended nodes without a payment. A cohort that holds a node with neither payment nor grant is not credited, because a stolen key may have
+// minted the node. A grant states that this is not so.
 import { deleteGrant, insertGrant, listUnpaidNodes, lockNode } from '../db/nodes/grants.ts'
 import { worthOfGrant } from '../db/operator/sums.ts'
 import type { LedgerDb } from '../passes/context.ts'

@@ -1,13 +1,13 @@
-// The kinds of fields that acts and readings take, and how to read an input with them, whether it came as JSON or from the command line. A field says
-// in one place what it must be, what it is for, and its schema; routes, commands and documents are made from it. It collects every mistake, so that
-// one answer names them all. Numbers may be numbers or decimal strings; amounts of wei are strings, because a JSON number loses digits.
+// The kinds of fields that acts and readings take, and how to parse an input with them, whether it came as JSON or from the command line. A field has
+// in one place its form, its purpose and its schema; routes, commands and documents are made from it. We collect every mistake, so that one answer
+// names them all. Numbers may be numbers or decimal strings; amounts of wei are strings, because a JSON number loses digits.
 import { checksum } from '../chain/digest.ts'
 import { type Address, type Hash, UINT256_MAX, type Wei, wei as weiOf } from '../domain/units.ts'
 import { type Fields, type OperatorRefusal, type Problem, refuseFields } from './act.ts'
 
 /** Longest text that we store: a sentence or two. */
 const TEXT_MAX = 500
-/** A body of 16 KiB holds thousands of unknown names; the first few tell enough. */
+/** A body of 16 KiB can hold thousands of unknown names; the first few are enough. */
 const UNKNOWN_MAX = 5
 const NAME_CHARS_MAX = 40
 
@@ -28,25 +28,25 @@ export interface Field<T = unknown> {
   readonly otherwise: T
   /** Undefined if the value does not have the form. */
   readonly parse: (value: unknown) => T | undefined
-  /** What exactly is wrong with a value, to continue after the form. */
+  /** What exactly is wrong with a value; continues the sentence after the form. */
   readonly why?: (value: unknown) => string
 }
 
 /** The fields of an act or a reading, by name. */
 export type Shape = Readonly<Record<string, Field>>
 
-/** The values that result. */
+/** The parsed values of such fields. */
 export type Read<S extends Shape> = { readonly [Name in keyof S]: S[Name] extends Field<infer T> ? T : never }
 
-/** What a check of fields that belong together may read and report. */
+/** What a check across several fields may read and report. */
 export interface Checking {
   readonly isGiven: (name: string) => boolean
-  /** Notes a mistake. `text` continues after the field's name, or stands alone without one. */
+  /** Reports a mistake. `text` continues after the field's name, or is a sentence of its own without one. */
   readonly complain: (field: string | null, text: string, code?: Problem['code']) => void
 }
 export type Check<S extends Shape> = (asked: Read<S>, checking: Checking) => void
 
-/** Reads an input. A field that is absent, null or an empty text is missing. */
+/** Parses an input. A field that is absent, null or an empty text counts as missing. */
 export function readInput<S extends Shape>(
   shape: S,
   input: Fields,
@@ -196,7 +196,7 @@ export const yesOrNo = (help: string): Field<boolean> =>
 /** False unless given. */
 export const flag = (help: string): Field<boolean> => ({ ...orElse(yesOrNo(help), false), value: null })
 
-/** The operator's reason, for acts that require one, and for all others. */
+/** The operator's reason: for acts that require one, and for all others. */
 export const REASON_WANTED = { ...text('your reason, kept in the audit log'), schema: 'ReasonInput' }
 export const REASON = orNull(REASON_WANTED)
 
@@ -204,8 +204,8 @@ const LIMIT_DEFAULT = 50
 export const LIMIT_MAX = 200
 
 /**
- * The fields of a long list, newest first; `cursor` is the id of the last row seen. Each page begins after the last row of the one before, so a page
- * costs the same however far back it lies.
+ * The fields of a long list, newest first; `cursor` is the id of the last row seen. Each page starts after the last row of the one before, so every
+ * page costs the same, however far back it is.
  */
 export const PAGE = {
   limit: orElse(whole('rows, 1 to 200; 50 by default', 1, LIMIT_MAX), LIMIT_DEFAULT),
@@ -215,7 +215,7 @@ export const PAGE = {
 /** A page: rows under their own name, and the `cursor` of the next page, null on the last. */
 export type PageOf<T> = Record<string, T[] | string | null>
 
-/** Makes a page from the rows read. The caller read one more than the limit, which shows whether there is another page. */
+/** Makes a page from the rows read. The caller reads one more than the limit, to see whether there is another page. */
 export function pageOf<T extends { id: number }>(name: string, rows: readonly T[], limit: number): PageOf<T> {
   const shown = rows.slice(0, limit)
   const last = rows.length > limit ? shown.at(-1) : undefined

@@ -1,5 +1,5 @@
-// A transaction that the operator names, as the chain has it. We believe it only if it succeeded and is in a canonical block, which must be the
-// ledger's own once followed.
+// A transaction that the operator names, as the chain has it. It counts only if it succeeded and is in a canonical block. Once the ledger has
+// followed that height, the block must also be the ledger's own.
 import type { TransactionView } from '../chain/port.ts'
 import { readHashes } from '../db/blocks/blocks.ts'
 import type { Sql } from '../db/core/sql.ts'
@@ -34,14 +34,14 @@ export async function readMined(
 }
 
 /**
- * Tells whether the ledger has exactly that block; null if it has no header of that height. Behind a load balancer, the node that answered may be on
- * another fork. So call it after everything is read, in the transaction of the act.
+ * True if the ledger has exactly that block; null if it has no header at that height. Behind a load balancer, the node that answered may be on
+ * another fork. So call this after all reads, in the act's transaction.
  */
 export async function isOwnBlock(sql: Sql, { blockNumber, blockHash }: MinedTransaction): Promise<boolean | null> {
   const own = (await readHashes(sql, [blockNumber])).get(blockNumber)
   return own === undefined ? null : own === blockHash
 }
 
-/** Refuses a transaction of another block than the chain's, or the ledger's. */
+/** Refuses a transaction whose block is not the chain's, or not the ledger's. */
 export const takenBack = (what: string) =>
   refuseAct('notYet', `The block of the ${what} is being reorganised: try again shortly.`)

@@ -1,5 +1,5 @@
-// Previews of what the contract's owner may sign: the transaction, the values before and after it, and whether the contract would accept it now. Only
-// reads: nothing here signs, sends, or changes the ledger.
+// Previews of what the contract's owner may sign: the transaction, the values before and after it, and whether the contract would accept it now.
+// Read-only: nothing here signs, sends, or changes the ledger.
 import type { OwnerCall, OwnerTransaction } from '../chain/factory/owner-calls.ts'
 import type { GovernanceReader, OwnersPowers } from '../chain/port.ts'
 import { readCursor } from '../db/blocks/blocks.ts'
@@ -16,11 +16,11 @@ import { defineReading } from './define-act.ts'
 import * as field from './input.ts'
 
 const GWEI = 10n ** 9n
-/** The highest values that fit the contract's fields. */
+/** The highest values that fit into the contract's fields. */
 const NODES_MAX = 2 ** 32 - 1
 const COHORTS_MAX = 2 ** 16 - 1
 const GWEI_MAX = 2 ** 48 - 1
-/** Refs in one call: about 11,000 gas each. */
+/** Refs in one call. Each costs about 11,000 gas. */
 const REFS_MAX = 200
 
 /** What a preview reads from. */
@@ -37,11 +37,11 @@ export interface OwnerPreview {
   after: Readonly<Record<string, string>>
   /** Points to consider before signing. */
   notes: readonly string[]
-  /** The contract's error if it were executed now; null if it would succeed. */
+  /** The contract's error if the call were executed now; null if it would succeed. */
   refusal: string | null
 }
 
-/** What all of them share. */
+/** What all previews share. */
 const PREVIEW = {
   path: null,
   group: 'owner',
@@ -234,7 +234,7 @@ const supplyShown = (minted: number, most: number) => ({
   most: most === NODES_MAX ? 'no limit' : String(most),
 })
 
-/** For how many of its cohort's intervals after its mint a credited node may be expelled, if the window is not shorter. */
+/** For how many of its cohort's intervals after the mint a credited node may be expelled, unless the window is shorter. */
 const EXPEL_INTERVALS = 2
 
 /** Refuses refs without a node, and nodes that the contract would skip. */
@@ -304,7 +304,7 @@ async function preview(
   { owner }: OwnersPowers,
   { call, ...change }: Change,
 ): Promise<OwnerPreview> {
-  // Loaded only when there is a call to encode; the help on commands has none.
+  // Loaded only when there is a call to encode, because the commands' help has none.
   const { ownerTransaction } = await import('../chain/factory/owner-calls.ts')
   const transaction = ownerTransaction(governance.factory, call)
   return { owner, transaction, ...change, refusal: await governance.refusalOf(transaction, owner) }
@@ -354,7 +354,7 @@ const boundsIn = ({ floorGwei, ceilingGwei }: field.Read<typeof BOUNDS>): GweiBo
   ceilingGwei: BigInt(ceilingGwei),
 })
 
-/** Notes on turns at the terms in force that do not fit the bounds and would have to wait. */
+/** Notes on turns under the terms in force that do not fit the new bounds and would have to wait. */
 async function notesOnBounds({ pool }: LedgerDb, { floorGwei, ceilingGwei }: GweiBounds): Promise<string[]> {
   const terms = (await readCreditTerms(pool)).at(-1)
   const rates = (await readTierVersions(pool)).map(({ payoutBps }) => payoutBps)

@@ -1,5 +1,5 @@
-// The operator's switch. While it is on, no round is credited. Payments are still followed, judged and minted; the contract's own pause is up to the
-// owner's wallet. Also the act that lets halted passes go on.
+// The operator's pause switch. While it is on, no round is credited, but payments are still followed, judged and minted. Only the owner's wallet can
+// pause the contract itself. Also the act that lets halted passes continue.
 import { clearHalt, type HaltReason, readHalt } from '../db/blocks/halts.ts'
 import { readPaused, writeState } from '../db/core/state.ts'
 import { refuseAct } from './act.ts'

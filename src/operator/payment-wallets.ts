@@ -1,5 +1,5 @@
-// How the operator changes the payments wallets: what the preview shows is what is entered. We read for a new wallet from the next block on, and it
-// takes effect a while later, so that no instance sells by it before all know it. We go on reading for the old one until an act closes its books.
+// How the operator changes the payments wallets: what the preview shows is what we enter. We read blocks for a new wallet from the next block on. It
+// takes effect a while later, so that no instance sells with it before all know it. We keep reading for the old one until an act closes its books.
 import { orNull } from '../chain/faults.ts'
 import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { inTransaction, type Pool, type Sql } from '../db/core/sql.ts'
@@ -41,7 +41,7 @@ import { ANY_SUM } from './second-person/guard.ts'
 
 type WalletContext = LedgerDb & FactoryRead & SignerAddresses & RuledBy<FollowRules & FirstSaleTerms>
 
-/** A wallet, and its state at the followed block. `grace`: replaced, but a payment to it is still a sale. */
+/** A wallet, and its state at the followed block. `grace`: it has been replaced, but a payment to it is still a sale. */
 export interface WalletView extends WalletRow {
   state: 'toCome' | 'inForce' | 'grace' | 'old' | 'closed'
 }
@@ -70,13 +70,13 @@ async function readWallets(pool: Pool): Promise<WalletView[]> {
   return rows.map((row, index) => ({ ...row, state: stateOf(row, index) }))
 }
 
-/** A change, previewed or done. Times are unix seconds. */
+/** A change, previewed or done. Times are in unix seconds. */
 export interface WalletProposal {
   wallet: Address
   /** The wallet that buyers pay to at the followed block; null if there is none. */
   before: Address | null
   followedBlock: number | null
-  /** In force in blocks from `fromBlock` on that are not older than `fromTime`. */
+  /** The wallet is in force in blocks from `fromBlock` on whose time is at least `fromTime`. */
   fromBlock: number
   fromTime: number
   /** Seconds of block time for which a payment to the previous wallet is still a sale. */
@@ -131,7 +131,7 @@ grace.`,
   sum: () => ANY_SUM,
   preview,
   run: enterWallet,
-  // Blocks go on while a person thinks, so the time from which it is in force changes. We print it once more.
+  // New blocks arrive while a person thinks, so the time at which it takes effect changes. We print it again.
   says: (done) => `Entered. ${changeInWords(done)}`,
 })
 
@@ -155,7 +155,7 @@ async function enterWallet(
   if (refusal) return refusal
   return inTransaction(deps.pool, async (sql) => {
     await lockWallets(sql)
-    // No block beyond it is stored before the wallet is.
+    // Locked, so that no block beyond it is stored before the wallet is.
     const cursor = await readCursor(sql, { lock: true })
     const proposal = await propose(deps, sql, cursor, asked)
     if (isOperatorRefusal(proposal)) return proposal
@@ -178,7 +178,10 @@ async function enterWallet(
 
 const ONE = { address: field.address('the wallet'), reason: field.REASON }
 
-/** Runs `body` while no other wallet is entered or closed, and no block stored. Refuses a wallet that the ledger never had. */
+/**
+ * Runs `body` under a lock, so that meanwhile no other wallet is entered or closed and no block is stored. Refuses a wallet that the ledger never
+ * had.
+ */
 const withWallet = <T>(
   pool: Pool,
   wallet: Address,
@@ -194,7 +197,7 @@ const withWallet = <T>(
       : refuseAct('notFound', 'Not a payments wallet of this ledger.')
   })
 
-/** No buyer has seen the wallet by then. */
+/** Possible only before any buyer has seen the wallet. */
 export const takeBackWallet = defineGuardedAct({
   path: 'payment-wallets/take-back',
   scope: 'terms',
@@ -299,7 +302,7 @@ async function propose(
   }
 }
 
-/** When a change takes effect; null before the first block. Estimates the time of 64 blocks from the blocks before. */
+/** When a change takes effect; null before the first block. Estimates how long 64 blocks take from the blocks before. */
 async function holdsFrom(
   sql: Sql,
   cursor: Cursor | null,

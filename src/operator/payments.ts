@@ -1,4 +1,4 @@
-// Payments as the operator reads them: what is held and why, and one payment with all its evidence.
+// Payments as the operator sees them: what is held and why, and one payment with all its evidence.
 import type { Sql } from '../db/core/sql.ts'
 import {
   countWaitingPayments,
@@ -27,7 +27,7 @@ import * as field from './input.ts'
 /** A tier by its id; null if not given. */
 export const TIER_ID = (help: string) => field.orNull(field.text(help, { max: 32, value: 'tier', schema: 'TierId' }))
 
-/** Each with the verdict that stands. */
+/** Each with its current verdict. */
 export const readPayments = defineReading({
   path: 'payments',
   command: 'payments list',
@@ -67,7 +67,7 @@ export const readPayments = defineReading({
   ],
 })
 
-/** By state and reason, with their sums. A count equal to `atMost` may be more. */
+/** By state and reason, with their sums. If a count equals `atMost`, there may be more. */
 export const countPayments = defineReading({
   path: 'payments/counts',
   summary: 'how many payments wait, and for what',
@@ -154,15 +154,15 @@ export const PAYMENTS = field.ofForm<readonly NamedPayment[]>("each a transactio
       : undefined,
 })
 
-/** One of several payments by its row, or why it is not among them. */
+/** One of several named payments: its row, or why there is none. */
 export interface RowNamed {
   readonly payment: string
   readonly row: { id: number } | OperatorRefusal
 }
 
 /**
- * The rows of the named payments. An act on several uses only these, because a hash in lower case, one in upper case and a row id may all name one
- * payment. We refuse its second name.
+ * The rows of the named payments. An act on several uses only these, because a hash in lower case, one in upper case and a row id may all name the
+ * same payment. If a payment is named twice, we refuse the second.
  */
 export async function findRows(sql: Sql, named: readonly NamedPayment[]): Promise<RowNamed[]> {
   const rows = await readRowsOf(sql, keysOf(named))
@@ -181,7 +181,7 @@ export async function findRows(sql: Sql, named: readonly NamedPayment[]): Promis
   return named.map((one) => ({ payment: one.payment, row: rowOf(one) }))
 }
 
-/** Those of them that name a payment. */
+/** The keys of those that name a payment. */
 export const keysOf = (named: readonly NamedPayment[]): PaymentKey[] =>
   named.flatMap(({ key }) => (key === null ? [] : [key]))
 
@@ -190,9 +190,9 @@ const namesNone = refuseAct(
   'A payment is named by its transaction hash, 0x and 64 hex digits, or by its row id.',
 )
 
-/** The one payment that is meant, locked until the transaction ends. */
+/** The one payment that the key names, locked until the transaction ends. */
 export async function lockPayment(sql: Sql, key: PaymentKey) {
-  // Wallet before payment, the judge's order of locks, because the judge counts what the wallet has in flight.
+  // We lock the wallet before the payment, in the judge's order, because the judge counts what the wallet has in flight.
   for (const { from } of await readForReview(sql, key, { lock: false })) if (from) await lockWallet(sql, from)
   const found = await readForReview(sql, key, { lock: true })
   const [payment] = found
@@ -206,13 +206,13 @@ const refuseSeveral = (payments: readonly { id: number }[]) =>
     `That transaction holds several payments: name one by its id, of ${payments.map(({ id }) => id).join(', ')}.`,
   )
 
-/** Refuses to refund a failed transfer, even before the judge has looked at it. One that is reorganised out may yet succeed. */
+/** Refuses to refund a failed transfer, even before the judge has seen it. One that is reorganised out may still succeed. */
 export function refuseFailed({ succeeded, state }: DeskPayment): OperatorRefusal | null {
   if (succeeded || state === 'orphaned') return null
   return refuseAct('conflict', 'That transfer failed on chain and moved nothing: there is nothing to refund.')
 }
 
-/** The same if it is held, because the operator decides only held payments. One that is about to be refunded is decided. */
+/** Locks a payment if it is held, because the operator decides held payments only. One that is about to be refunded is already decided. */
 export async function lockHeld(sql: Sql, key: PaymentKey) {
   const payment = await lockPayment(sql, key)
   if (isOperatorRefusal(payment)) return payment
@@ -220,7 +220,7 @@ export async function lockHeld(sql: Sql, key: PaymentKey) {
     return refuseAct('conflict', `The payment is ${payment.state}; only one that is held can be decided.`)
   if (payment.reason === 'refunding')
     return refuseAct('conflict', 'A refund of it is being prepared: record the refund, or cancel it first.')
-  // For example, it was judged again after a rescan. If the operator dismissed it now, it would become a node all the same.
+  // This happens if, for example, a rescan made us judge it again. If the operator dismissed it now, it would become a node all the same.
   if (await mayStillMint(sql, payment.ref)) return mintOnItsWay
   return payment
 }
@@ -228,8 +228,8 @@ export async function lockHeld(sql: Sql, key: PaymentKey) {
 const mintOnItsWay = refuseAct('notYet', 'A mint of this payment is pending: try again once it is settled.')
 
 /**
- * Refuses to decide a residue as a whole while transfers of its block, which an earlier trace had shown, have their nodes or refunds, or may yet be
- * minted, because part of its value is spent, or about to be.
+ * Refuses to decide a residue in one piece if an earlier trace found transfers in its block that have nodes or refunds, or may still be minted. Part
+ * of its value is then spent, or about to be.
  */
 export async function refuseSpent(sql: Sql, { id }: DeskPayment): Promise<OperatorRefusal | null> {
   const [first, ...others] = await readOrphansOfResidue(sql, id)

@@ -1,5 +1,5 @@
-// The act that has a part of blocks believed which this chain no longer proves, after a fork that this version does not know. It never lowers a part
-// that providers still prove, so nobody can have a lie believed by mistake.
+// The act that makes us believe a part of blocks that this chain no longer proves, after a fork that this version does not know. It never lowers a
+// part that providers still prove, so an operator cannot make us believe a lie by mistake.
 import { lowerProof, readProofStates } from '../db/blocks/proofs.ts'
 import { inTransaction } from '../db/core/sql.ts'
 import { VOICES } from '../domain/finality.ts'

@@ -1,6 +1,6 @@
-// Reads blocks again, with the proofs that this chain gives, and compares them with the ledger. If they agree, nothing changes. If entries are missing
-// or surplus, the ledger rewinds to the block before, as in a reorganisation, and the next pass follows from there. Manual decisions are restored;
-// following settles pending work. It never goes below the stored headers.
+// Reads blocks again, with the proofs that this chain offers, and compares them with the ledger. If they agree, nothing changes. If entries are
+// missing or surplus, the ledger rewinds to the block before, as in a reorganisation, and the next pass follows from there. Manual decisions are
+// restored; following settles pending work. A rescan never goes below the stored headers.
 import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { readHalt } from '../db/blocks/halts.ts'
 import { type Happening, happeningsOf, readHappenings } from '../db/blocks/rescan.ts'
@@ -19,9 +19,9 @@ type RescanContext = LedgerDb & ChainRead & RuledBy<FollowRules> & Logging
 
 /** Blocks read at once. */
 const RANGE_MAX = 200
-/** A scan that takes longer than this stops, and says where to continue, because a request has its own limit. */
+/** A scan that takes longer than this stops and reports where to continue, because requests have a deadline of their own. */
 const BUDGET_MS = 15_000
-/** A pass that follows moves the cursor once in this many blocks. */
+/** How often we try a rewind, because a following pass may move the cursor in between. */
 const TRIES_MAX = 10
 /** How many differences we report. The first one decides how far to rewind. */
 const TOLD_MAX = 20
@@ -31,7 +31,7 @@ export interface RescanResult {
   fromBlock: number
   /** The last block that was read again. */
   toBlock: number
-  /** The ledger's block. If `toBlock` is less, ask again from the block after it. */
+  /** The newest block the ledger has followed. If `toBlock` is lower, ask again from the block after it. */
   followedTo: number
   /** Entries that the chain has and the ledger lacks, and vice versa, of the first blocks that differ. */
   missing: Happening[]
@@ -89,7 +89,7 @@ async function rescanFrom(
   return { ...result, wentBackTo }
 }
 
-/** Rewinds the ledger to a block. The cursor may move on meanwhile, because all its blocks build on that one. */
+/** Rewinds the ledger to a block. The cursor may move on meanwhile, because all later blocks build on that one. */
 async function goBack(
   deps: LedgerDb & RuledBy<FollowRules> & Logging,
   actor: Actor,
@@ -116,7 +116,7 @@ const tooFar = (block: number) =>
     `The ledger has no header for the block before ${block}, so it cannot go back there: rebuild it with "node-ledger rebuild".`,
   )
 
-/** The cursor, if the chain is the one the ledger followed and the blocks are within its rewind range. */
+/** The cursor, if this is the chain that the ledger followed and the blocks are within rewind range. */
 async function mayScan(deps: RescanContext, fromBlock: number): Promise<Cursor | OperatorRefusal> {
   if ((await readHalt(deps.pool)) !== null)
     return refuseAct('conflict', 'The passes are halted: the chain may be another one. Look into that first.')
@@ -141,7 +141,7 @@ async function scan(deps: RescanContext, fromBlock: number, cursor: Cursor) {
     const from = toBlock + 1
     const parent = await readBlock(deps.pool, from - 1)
     const upTo = Math.min(cursor.number, from + RANGE_MAX - 1)
-    // A provider may have told blocks falsely in which nothing seemed to act: these are proven, too.
+    // A provider may have misreported blocks in which nothing seemed to happen, so we have those proven too.
     const watching = { ...(await readWatching(deps.pool)), isWhole: true }
     const range = await deps.chain.observe(from, upTo, parent?.hash ?? null, watching)
     await inTransaction(deps.pool, (sql) => tellFailedProofs(deps, sql, range.failedProofs ?? []))

@@ -1,5 +1,5 @@
-// The credit terms as the operator enters them: what the preview shows is what is entered. An entry takes effect at a time that no instance has
-// reached, so nothing that is already due is judged by it. What the contract's owner has to do for it is shown as a transaction to sign.
+// The credit terms as the operator enters them: what the preview shows is what we enter. An entry takes effect at a time that no instance has
+// reached, so it never applies to anything already due. If the contract's owner has to do something for it, we show the transaction to sign.
 import type { OwnerCall, OwnerTransaction } from '../chain/factory/owner-calls.ts'
 import { orNull } from '../chain/faults.ts'
 import type { ChainReader } from '../chain/port.ts'
@@ -28,12 +28,12 @@ import { ANY_SUM } from './second-person/guard.ts'
 
 type TermsContext = LedgerDb & ChainRead & FactoryRead
 
-/** A year; a longer interval is a mistake of units. */
+/** A year. A longer interval is in the wrong unit. */
 const INTERVAL_MAX_SEC = 365 * 86_400
 /** The contract's times have 40 bits. */
 const TIME_MAX = 2 ** 40 - 1
 
-/** An entry, and whether it is in force at the block time in question. */
+/** An entry, and whether it is in force at the block time asked about. */
 export interface TermsView extends TermsRow {
   state: 'past' | 'inForce' | 'toCome'
 }
@@ -76,7 +76,7 @@ export interface TermsProposal {
   /** The previous entry. */
   before: CreditTerms | null
   latestBlockTime: number
-  /** The contract owner's next transaction for it. Until it is on chain, turns that the terms call not owed are owed and wait. */
+  /** The contract owner's next transaction for it. Until it is on chain, turns that the terms declare not owed are still owed, and wait. */
   ownersTransaction: OwnerTransaction | null
 }
 
@@ -122,7 +122,7 @@ export const previewTerms = defineAct({
   says: proposalInWords,
 })
 
-/** On a ledger without terms everything must be given, and, if the factory has nodes, `before` for the turns due before. */
+/** A ledger without terms needs every field and, if the factory has nodes, `before` for the turns already due. */
 export const enterTerms = defineGuardedAct({
   path: 'terms',
   scope: 'terms',
@@ -141,7 +141,7 @@ printed transaction; until then turns are owed and wait.`,
   preview,
   change: async ({ sql, actor, record }, asked, deps: TermsContext): Promise<TermsProposal | OperatorRefusal> => {
     await lockTerms(sql)
-    // No instance follows beyond it before the entry is stored.
+    // Locked, so that no instance follows beyond it before the entry is stored.
     const proposal = await propose(deps, sql, await readCursor(sql, { lock: true }), asked)
     if (isOperatorRefusal(proposal) || !proposal.changed) return proposal
     for (const entry of proposal.entries) await insertTerms(sql, entry, actor.name)
@@ -159,7 +159,7 @@ function proposalInWords({ changed, entries }: TermsProposal): string {
 const entryInWords = ({ fromTime, payouts, minWei, maxWei, intervalSec, slotSec }: CreditTerms) =>
   `From ${fromTime === 0 ? 'the beginning' : new Date(fromTime * 1000).toISOString()}: turns are ${payouts ? '' : 'not '}owed, ${inEther(minWei)} to ${inEther(maxWei)} ether, every ${intervalSec} s in slots of ${slotSec} s.`
 
-/** It removes the entry. */
+/** Deletes the latest entry. */
 export const takeBackTerms = defineGuardedAct({
   path: 'terms/take-back',
   scope: 'terms',
@@ -292,7 +292,7 @@ async function refuseEntries(
   return null
 }
 
-/** Refuses what the distributor may not pay, with the owner's transaction that would make room. Throws if the chain does not answer. */
+/** Refuses amounts that the distributor may not pay, and shows the owner's transaction that would allow them. Throws if the chain does not answer. */
 export async function refuseOutOfBounds(
   contract: FactoryRead['contract'],
   range: Pick<CreditTerms, 'minWei' | 'maxWei'>,
@@ -307,7 +307,7 @@ export async function refuseOutOfBounds(
   )
 }
 
-/** The latest block time that the ledger or any provider shows; null if no provider answers. */
+/** The latest block time that the ledger or any provider reports; null if no provider answers. */
 async function latestBlockTime(chain: ChainReader, cursor: Cursor | null): Promise<number | null> {
   const heads = await Promise.all([chain, ...chain.providers].map((reader) => orNull(reader.head())))
   const times = heads.flatMap((head) => (head ? [head.time] : []))
@@ -324,7 +324,7 @@ async function ownersNext(
   return call && encoded(factory, call)
 }
 
-/** Loads what encodes calls, because hardly any act or reading that uses this file has one to encode. */
+/** Loads the call encoder on demand, because few acts or readings that use this file encode a call. */
 async function encoded(factory: FactoryRead['contract']['factory'], call: OwnerCall): Promise<OwnerTransaction> {
   const { ownerTransaction } = await import('../chain/factory/owner-calls.ts')
   return ownerTransaction(factory, call)

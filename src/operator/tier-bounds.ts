@@ -1,4 +1,4 @@
-// The objections to the bounds of a tier's new version: a supply below what is sold, and steps of a ladder that could not open, or would have to
+// The objections to the bounds of a tier's new version: a supply below what is sold, and steps of a ladder that could never open, or would have to
 // close again.
 import type { Sql } from '../db/core/sql.ts'
 import { countSales, lockTiers } from '../db/payments/supply.ts'
@@ -7,7 +7,7 @@ import { fieldNamed, type OperatorRefusal, refuseAct, refuseField } from './act.
 
 type TierTerms = Pick<TierInput, 'tierId' | 'tierNo' | 'supply' | 'opensAfter'>
 
-/** A step waits for a tier that can be sold out, and never closes again, not even if an earlier tier gets more places. */
+/** A step waits for a tier that can sell out. Once open it never closes again, not even if an earlier tier gets more places. */
 export function refuseLadder(
   rows: readonly TierRow[],
   terms: TierTerms,
@@ -34,7 +34,7 @@ export function refuseLadder(
   return null
 }
 
-/** Under the tier's lock, so that no other session takes a place meanwhile. */
+/** Under the tier's lock, so that no other session takes a place in the meantime. */
 export async function refuseSupply(sql: Sql, { tierNo, supply }: TierTerms): Promise<OperatorRefusal | null> {
   await lockTiers(sql, [tierNo], { wait: true })
   if (supply === null) return null

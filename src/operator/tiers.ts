@@ -1,5 +1,5 @@
-// The operator's tiers, with their prices, in versions that are in force from a block on. A version is never changed. It is in force from the block
-// after the chain's head at the earliest, so payments already made are not judged by it. The next payments pass opens the cohorts of a new tier.
+// The operator's tiers, with their prices, in versions that each take effect at a block. A version is never changed. It takes effect at the block
+// after the chain's head at the earliest, so it never applies to payments already made. The next payments pass opens the cohorts of a new tier.
 import { readCursor } from '../db/blocks/blocks.ts'
 import type { Sql } from '../db/core/sql.ts'
 import { readCohorts } from '../db/nodes/cohorts.ts'
@@ -52,7 +52,7 @@ export interface EnteredTier {
   changed: boolean
 }
 
-/** All of them, by number, as they are now and with their versions. */
+/** All tiers by number, as they are now, each with its versions. */
 export const listTiers = defineReading({
   path: 'tiers',
   command: 'tiers list',
@@ -76,7 +76,7 @@ async function readTiers(sql: Sql): Promise<TierView[]> {
 const PRICE = field.wei('its price; the exact amount of a payment')
 export const LABEL = field.text('its name, as buyers see it', { max: 64 })
 const PER_WALLET = field.whole('nodes of this tier that one wallet may hold', 1, PER_WALLET_MAX)
-/** What else a new version may change; null keeps the present value. */
+/** What else a new version may change; null keeps the current value. */
 const TERMS = {
   payoutBps: field.orNull(
     field.whole('its rate, in basis points of a draw; 10000 is the base rate', 0, PAYOUT_BPS_MAX, 'bps'),
@@ -90,10 +90,10 @@ const TERMS = {
   ),
 }
 const LIST = field.hash('')
-/** What a list that is taken away is entered as. */
+/** What we store when an allowlist is removed. */
 const NO_LIST = hash(`0x${'0'.repeat(64)}`)
 const TIMES_MAX = 2 ** 40
-/** Bounds of its sale; null keeps the present value, 0 means no such bound. */
+/** Bounds of the tier's sale; null keeps the current value, 0 means no such bound. */
 const BOUNDS = {
   supply: field.orNull(field.whole('the most nodes of it ever sold; 0: no limit', 0, PER_WALLET_MAX)),
   opensAt: field.orNull(field.whole('when it opens, unix seconds of block time; 0: at once', 0, TIMES_MAX)),
@@ -127,7 +127,7 @@ const GRACE = {
 }
 const SALE = { onSale: field.orNull(field.yesOrNo('whether it is on sale')), ...GRACE, reason: field.REASON }
 
-/** The fields of a tier that a new version changes; null keeps the present value. `atOnce` means no grace, whatever `graceSec` says. */
+/** The fields of a tier that a new version changes; null keeps the current value. `atOnce` means no grace, whatever `graceSec` is. */
 type Change = { readonly [Name in Exclude<keyof Terms, 'tierId' | 'tierNo'>]?: Terms[Name] | null }
 const changeOf = <T extends { graceSec: number | null; atOnce: boolean }>({ atOnce, ...change }: T) => ({
   ...change,
@@ -264,7 +264,7 @@ function merge(before: Terms, change: Change): Terms {
     ...holding
   } = {
     ...before,
-    // They describe one token. Kept for another one, they would mislead the buyers who must hold it.
+    // They describe one token. For another token they would mislead the buyers who must hold it.
     ...(isOtherToken ? { holdingSymbol: null, holdingDecimals: null } : {}),
     ...given,
   }
@@ -283,7 +283,7 @@ function merge(before: Terms, change: Change): Terms {
   }
 }
 
-/** Enters what `propose` makes of the present tiers, unless there is an objection. */
+/** Enters the version that `propose` derives from the current tiers, unless there is an objection. */
 async function enter(
   { sql, actor, record }: Changing,
   deps: TierContext,
@@ -317,15 +317,15 @@ async function enter(
 }
 
 /**
- * The newest block there is; payments up to it were made under the old terms. No pass follows beyond it before the version is stored, so payments are
- * judged and credited only by the terms in force at their block.
+ * The newest block there is. Payments up to it were made under the old terms. No pass follows beyond it before the version is stored, so we judge and
+ * credit every payment by the terms in force at its block.
  */
 export async function readNow(deps: Pick<LedgerDb & ChainRead, 'chain'>, sql: Sql) {
   const [head, cursor] = [await deps.chain.head(), await readCursor(sql, { lock: true })]
   return cursor && cursor.number > head.number ? { ...cursor, time: Math.max(cursor.time, head.time) } : head
 }
 
-/** A grace alone is no change, unless it ends what the last version left. */
+/** A new grace alone is no change, unless it ends the grace that the last version left. */
 function changesNothing(before: TierRow, terms: Terms): boolean {
   const names = (Object.keys(terms) as (keyof Terms)[]).filter((name) => name !== 'graceSec')
   return names.every((name) => before[name] === terms[name]) && !(terms.graceSec === 0 && before.graceSec > 0)
@@ -364,7 +364,7 @@ function wordsOf(refusal: TierRefusal | null): OperatorRefusal | null {
   )
 }
 
-/** Refuses a payout whose lifetime sum exceeds the contract's cap for a node, or whose turn exceeds the distributor's bounds. */
+/** Refuses a payout if its lifetime sum exceeds the contract's cap for a node, or a single turn the distributor's bounds. */
 async function refusePayout(
   { contract }: FactoryRead,
   sql: Sql,
@@ -381,7 +381,7 @@ async function refusePayout(
   return terms.payouts ? refuseOutOfBounds(contract, terms, { payoutBps: [payoutBps], atBlock }) : null
 }
 
-/** A token that cannot be read would hold every payment. */
+/** With a token that we cannot read, every payment would be held. */
 async function refuseToken(
   deps: LedgerDb & ChainRead,
   { holdingToken }: Terms,

@@ -1,4 +1,4 @@
-// The transactions of the minter and the distributor, and the rounds, as the operator pages through them.
+// The minter's and the distributor's transactions, and the rounds, in pages for the operator.
 import { listNoncesAhead, readNonceAhead, writeNonceAhead } from '../db/sends/nonce-ahead.ts'
 import { readRounds, readStuck, readTransactions, TRANSACTION_STATES } from '../db/sends/transactions.ts'
 import { STUCK_AFTER_BLOCKS, whyStuck } from '../domain/send.ts'
@@ -39,8 +39,8 @@ export const listTransactions = defineReading({
 })
 
 /**
- * Signer accounts that send nothing, because the providers name a nonce that no followed block confirms; and transactions that are in no block after
- * 12, each with the reason.
+ * Signer accounts that cannot send because the providers report a nonce that no followed block confirms; and transactions that are in no block after
+ * 12 blocks, each with the reason.
  */
 export const listStuck = defineReading({
   path: 'transactions/stuck',
@@ -75,7 +75,7 @@ async function readAllStuck(deps: LedgerDb) {
   return { senders, transactions }
 }
 
-/** The next run of the pass that holds the key does it, if the providers still agree. */
+/** The next run of the pass that holds the key does this, if the providers still agree. */
 export const takeOverNonce = defineAct({
   path: 'transactions/free',
   scope: 'operate',

@@ -1,5 +1,4 @@
-// The operator's acts and readings on webhooks: endpoints, deliveries and redelivery. Takes a URL and its secrets, and never
-// shows them again.
+// The operator's acts and readings on webhooks: endpoints, deliveries and redelivery. It accepts a URL and its secrets, and never shows them again.
 import * as webhooks from '../db/webhooks.ts'
 import { ALL, CHOICE_FORM, type Choice, choiceText, readChoice } from '../domain/webhooks/choice.ts'
 import { eventsInUrl, isMail, isSigned, mailTargetOf } from '../domain/webhooks/receiver.ts'
@@ -17,7 +16,7 @@ const SECRET = field.text('what its events are signed with; a chat and a mail ha
   max: 200,
   form: 'one or two signing secrets with a comma, the newest first: whsec_ and the base64 of 24 to 64 random bytes',
 })
-/** An endpoint as the list shows it, and the reason. */
+/** An endpoint as `webhooks list` shows it, and the reason. */
 const ENDPOINT = {
   endpoint: field.text('as "webhooks list" shows it', { max: 300, schema: 'EndpointName' }),
   reason: field.REASON,
@@ -36,7 +35,7 @@ export const listWebhooks = defineReading({
   columns: [...['endpoint', 'active', 'events', 'pending', 'failingSince', 'disabledAt', 'lastSuccessAt', 'lastError']],
 })
 
-/** With their attempts. */
+/** Each with its attempts. */
 export const listDeliveries = defineReading({
   path: 'webhooks/deliveries',
   command: 'webhooks deliveries',
@@ -175,7 +174,7 @@ function isReceiver(url: string): boolean {
   return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
 }
 
-/** If it is added again, the waiting deliveries go on. */
+/** If it is added again, the waiting deliveries continue. */
 export const removeWebhook = defineAct({
   path: 'webhooks/remove',
   scope: 'operate',

@@ -1,5 +1,5 @@
 // The operator's allowlists: wallets with the number of nodes that each may buy, named by the root of a tree over them. A list can never change, and
-// holds nothing up before a tier names it. A route takes a short one, a command a file.
+// has no effect until a tier names it. The route takes a short list, the command a file.
 import { inTransaction, type Pool } from '../../db/core/sql.ts'
 import { notifyLedgerChanged } from '../../db/core/state.ts'
 import { insertAllowlist, insertAllowlistPart, readAllowlists } from '../../db/sale/allowlists.ts'
@@ -22,13 +22,13 @@ export const listAllowlists = defineReading({
   columns: ['root', 'label', 'entries', 'allocated', 'enteredBy', 'enteredAt'],
 })
 
-/** A list, entered or previewed. `changed` is false if it was known, or is only previewed. */
+/** A list, entered or previewed. `changed` is false if we already had it, or if this is a preview. */
 export interface EnteredList extends ListPreview {
   changed: boolean
 }
 
 const ROWS_BYTES_MAX = 16_384
-/** What the operator gives besides the rows. */
+/** What the operator enters besides the rows. */
 export const GIVEN = { label: field.text('what you call it', { max: 64 }), reason: field.REASON }
 
 export const addAllowlist = defineAct({
@@ -66,7 +66,7 @@ A list never changes: add a new one, and name it in the tier.`,
   says: enteredInWords,
 })
 
-/** Enters a list that has no bad line, in one transaction. */
+/** Enters a list without bad lines, in one transaction. */
 export async function enterList(
   pool: Pool,
   actor: Actor,
@@ -92,7 +92,7 @@ export function enteredInWords({ changed, ...preview }: EnteredList): string {
   return `${changed ? 'Entered' : 'No change'}: ${root}, ${entries} wallets, ${allocated} nodes in all.`
 }
 
-/** What is wrong with a list, in lines. */
+/** What is wrong with a list, one problem a line. */
 export const problemsInWords = ({ badLines, duplicates, badChecksums, problems }: ListPreview): string[] => [
   `Bad lines: ${badLines}; duplicates: ${duplicates}; wrong checksums: ${badChecksums}.`,
   ...problems.map(({ line, text }) => `Line ${line}: ${text}.`),

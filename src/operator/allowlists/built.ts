@@ -1,14 +1,14 @@
-// A list that was read and built, in parts that one process can pass to another.
+// A list after reading and building, in parts that one process can pass to another.
 import { type AllowlistPart, PAGE_NODES } from '../../db/sale/allowlists.ts'
 import { NODE_BYTES } from '../../domain/payers/allowlists.ts'
 import type { Hash } from '../../domain/units.ts'
 import type { ListRead } from './read.ts'
 import { buildTree } from './tree.ts'
 
-/** Rows per part, which is half of its nodes: about 700 KB. */
+/** Rows per part. A part has twice as many nodes: about 700 KB. */
 const PART_ROWS = 8 * PAGE_NODES
 
-/** What we show of a list before it is entered. */
+/** What we show about a list before it is entered. */
 export interface ListPreview
   extends Pick<ListRead, 'allocated' | 'badLines' | 'duplicates' | 'badChecksums' | 'problems'> {
   /** Null if a line is bad. */

@@ -1,5 +1,5 @@
-// Reads an allowlist as CSV, `address,allocation`, piece by piece, and holds no more of it than a line besides the rows. It takes a list as a whole
-// or not at all; it counts all bad lines, and names the first twenty.
+// Reads an allowlist as CSV (`address,allocation`), chunk by chunk, and holds nothing but the parsed rows and one line. A single bad line rejects the
+// list. We count all bad lines, and name the first twenty.
 import { checksum } from '../../chain/digest.ts'
 import { ALLOCATION_MAX, ENTRIES_MAX } from '../../domain/payers/allowlists.ts'
 import type { Address } from '../../domain/units.ts'
@@ -19,18 +19,18 @@ export interface LineProblem {
   text: string
 }
 
-/** What a list says, and what is wrong with it. */
+/** The content of a list, and what is wrong with it. */
 export interface ListRead extends Entries {
   /** The sum of the allocations. */
   allocated: number
   badLines: number
-  /** How many of these repeat a wallet, and how many have a wrong checksum. */
+  /** How many of the bad lines repeat a wallet, and how many have a wrong checksum. */
   duplicates: number
   badChecksums: number
   problems: LineProblem[]
 }
 
-/** Reads all of it; `entriesMax` rows at most. */
+/** Reads a whole list, of at most `entriesMax` rows. */
 export async function readList(
   chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
   entriesMax = ENTRIES_MAX,
@@ -101,7 +101,7 @@ class ListReader {
     this.#line++
     const [bytes, isLong] = [this.#rest, this.#restIsLong]
     ;[this.#rest, this.#restIsLong] = [Buffer.alloc(0), false]
-    // Removes a carriage return, and a byte order mark, which spreadsheets write.
+    // Trimming removes the carriage return and the byte order mark that spreadsheets write.
     const cells = bytes.toString().trim().split(',').map(unquoted)
     const isHeader = this.#line === 1 && HEADER.test(cells.join())
     if (isHeader || (cells.join() === '' && !isLong)) return

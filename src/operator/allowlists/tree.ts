@@ -1,5 +1,5 @@
-// Builds the tree of an allowlist exactly as OpenZeppelin's StandardMerkleTree over (address, uint256) does, so that their tools and contracts
-// take our roots and proofs. A million rows stay in three buffers.
+// Builds the tree of an allowlist exactly as OpenZeppelin's StandardMerkleTree over (address, uint256) does, so that their tools and contracts accept
+// our roots and proofs. A million rows stay in three buffers.
 import { keccakOf } from '../../chain/digest.ts'
 import { NODE_BYTES, nodeCount } from '../../domain/payers/allowlists.ts'
 import type { Address, Hash } from '../../domain/units.ts'
@@ -17,7 +17,7 @@ export interface AllowlistTree {
   readonly leaves: Uint32Array
 }
 
-/** Builds it. There must be at least one row. */
+/** Builds the tree. There must be at least one row. */
 export function buildTree({ addresses, allocations }: Entries): AllowlistTree {
   const count = addresses.length
   const hashes = Buffer.alloc(count * NODE_BYTES)

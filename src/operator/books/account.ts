@@ -1,6 +1,6 @@
 // One account's books over a period, compared with the chain: its balance at the opening block, the moves that the ledger knows, its balance at the
-// closing block, and the blocks in between in which unknown ether moved. We read balances from the chain at exactly those blocks. One that cannot be
-// read is null and never made up.
+// closing block, and the blocks in between in which unknown ether moved. We read balances from the chain at exactly those blocks. If we cannot read
+// one, it is null, never made up.
 import { readBlock } from '../../db/blocks/blocks.ts'
 import type { Place } from '../../db/core/snapshot.ts'
 import type { Sql } from '../../db/core/sql.ts'
@@ -10,10 +10,13 @@ import type { Address } from '../../domain/units.ts'
 import type { ChainRead } from '../../passes/context.ts'
 import type { Period } from './period.ts'
 
-/** How many balances we read to find out when something moved. Each finding takes as many as the period's length has binary digits. */
+/** How many balances we read to locate unknown moves. Each takes about log2 of the period's length in blocks. */
 const READINGS_MAX = 200
 
-/** Ether that came (positive) or left in these blocks through nothing that the ledger follows: one block, unless states are gone. */
+/**
+ * Ether that came (positive) or left in these blocks by a way that the ledger does not follow. The range is one block, unless providers no longer
+ * have its states.
+ */
 export interface Other {
   fromBlock: number
   toBlock: number
@@ -27,12 +30,12 @@ export interface Account {
   /** Source of the opening balance: the chain at that block or, if no provider has that state, the audited books. */
   openingFrom: 'chain' | 'books' | null
   movements: Movement[]
-  /** Opening and movements. */
+  /** Opening plus movements. */
   computedWei: bigint | null
   closingWei: bigint | null
-  /** Closing less computed: "0" if the ledger explains every wei. */
+  /** Closing minus computed: "0" if the ledger explains every wei. */
   otherWei: bigint | null
-  /** In which blocks the other ether moved. We miss ether that came and left to the same wei within one half of the period. */
+  /** In which blocks the other ether moved. We miss ether that came and left again, to the wei, within one half of the period. */
   other: Other[]
   /** The part of `otherWei` that we could not assign to a block. */
   unexplainedWei: bigint | null
@@ -43,13 +46,13 @@ interface AccountQuery {
   address: Address
   period: Period
   movements(blocks: Blocks): Promise<Movement[]>
-  /** The account's balance at a block, by the books. */
+  /** The account's balance at a block, from the books. */
   booked?(block: number): Promise<bigint | null>
 }
 
 const sum = (movements: readonly { wei: bigint }[]) => movements.reduce((total, { wei }) => total + wei, 0n)
 
-/** Does one account's books. */
+/** Draws up one account's books. */
 export async function readAccount(deps: ChainRead, sql: Sql, asked: AccountQuery): Promise<Account> {
   const { name, address, period } = asked
   const { opening, closing } = period

@@ -1,5 +1,5 @@
 // Exports as CSV, streamed from one snapshot of the ledger. The last line holds the number of rows, their control totals and
-// the ledger's block. A file without that line is incomplete and must not be booked.
+// the ledger's block. A file without that line is incomplete; do not book it.
 import { once } from 'node:events'
 import { PassThrough, type Readable } from 'node:stream'
 import { readCursor } from '../../db/blocks/blocks.ts'
@@ -24,10 +24,10 @@ type ExportContext = ReplicaDb & ChainRead & RuledBy<FollowRules>
 
 /** Concurrent exports on one pool. Each holds a connection for as long as its reader takes. */
 const EXPORTS_MAX = 2
-/** A reader that takes nothing for this long is gone. The snapshot that it holds keeps the database from cleaning up. */
+/** A reader that takes nothing for this long is gone. Meanwhile its snapshot keeps the database from cleaning up. */
 const STALLED_MS = 60_000
 
-/** A file that is made while it is read. It starts with its header. If the database fails, it fails too, without its last line. */
+/** A file that we write while it is read. It starts with its header. If the database fails, so does the stream, before its last line. */
 export interface ExportFile {
   stream: Readable
   filename: string
@@ -36,7 +36,7 @@ export interface ExportFile {
 
 const underWay = new WeakMap<Pool, number>()
 
-/** A table of the books by its kind; without a period the whole ledger. Nodes belong to the period of their mint. */
+/** One table of the books; without a period, for the whole ledger. Nodes belong to the period of their mint. */
 export const exportLedger = defineReading({
   path: null,
   summary: 'write a table of the books as CSV; the last line has the number of rows and the totals',
@@ -84,7 +84,7 @@ async function exportAs(
   })
 }
 
-/** Answers once the first rows are there, so that an earlier failure is an answer and not a broken file. */
+/** Resolves once the first rows are there, so that an earlier failure is a proper answer and not a broken file. */
 function begin(
   pool: Pool,
   name: string,

@@ -97,7 +97,7 @@ export async function findPeriod(
   return { opening, closing, complete }
 }
 
-/** A block number, or the time before which we look for the last block. */
+/** A block number, or a time that stands for the last block before it. */
 type Edge = number | { before: number }
 const edgeOf = (moment: Moment, shift: number): Edge =>
   'block' in moment ? moment.block + shift : { before: moment.time }

@@ -8,7 +8,7 @@ import { defineAct, defineReading } from '../define-act.ts'
 import * as field from '../input.ts'
 import { verifyLedger } from './verify.ts'
 
-/** How many drifts of a comparison we keep; we count all. */
+/** How many drifts of a comparison we store; we count all. */
 const KEPT_MAX = 100
 
 /** The reconciler compares counters each time and a window of nodes; `nextNodeId` is where it continues. */
@@ -19,7 +19,10 @@ export const showReconciliation = defineReading({
   run: ({ pool }: LedgerDb): Promise<object> => readReconciliation(pool),
 })
 
-/** At one block. It repairs nothing: the next payments pass inserts a node that the ledger lacks, and the operator must judge anything else. */
+/**
+ * Compares at one block, and repairs nothing. The next payments pass inserts a node that the ledger lacks; anything else is for the operator to
+ * judge.
+ */
 export const runReconciliation = defineAct({
   path: 'reconciliation/run',
   scope: 'operate',

@@ -33,10 +33,10 @@ type StatementContext = BooksContext & ReplicaDb & RuledBy<FollowRules>
 
 export interface Statement {
   period: { opening: ShownPlace; closing: ShownPlace; blocks: number; complete: boolean }
-  /** Payments of the period that have become nodes, by tier. The other payments are below. */
+  /** Payments of the period that have become nodes, by tier. `payments` has the others. */
   sales: { tierId: string | null; count: number; valueWei: bigint }[]
   totalSalesWei: bigint
-  /** Every payment of the period as it stands now. */
+  /** All payments of the period, in their current states. */
   payments: ledger.PaymentsLine[]
   /** What backs the payments that arrived, and the turns of the period. */
   assurance: ledger.AssuranceLine[]
@@ -47,7 +47,7 @@ export interface Statement {
   gasWei: bigint
   accounts: Account[]
   contract: Contract
-  /** True if every account and the contract's debt add up; null if something could not be read. */
+  /** True if every account and the contract's debt add up; null if we could not read something. */
   balanced: boolean | null
 }
 
@@ -55,10 +55,10 @@ export interface Statement {
 interface Contract {
   outstandingOpeningWei: bigint
   outstandingClosingWei: bigint
-  /** As the contract itself says, 0 before its deployment; null if it could not be read. */
+  /** As the contract itself reports; 0 before its deployment, null if we could not read it. */
   chainOpeningWei: bigint | null
   chainClosingWei: bigint | null
-  /** The contract's figure less the ledger's at the closing block. */
+  /** The contract's figure minus the ledger's at the closing block. */
   differenceWei: bigint | null
   surplusOpeningWei: bigint | null
   surplusClosingWei: bigint | null
@@ -95,7 +95,7 @@ async function stateIn(deps: StatementContext, asked: AskedPeriod): Promise<Stat
   return inSnapshot(deps.readPool, async (sql) => {
     const period = await findPeriod(deps, sql, asked)
     if (isOperatorRefusal(period)) return period
-    // It would add up to nothing, and a mistyped year would pass for a closed month.
+    // Such a statement would be all zeros, and a mistyped year would look like a closed month.
     if (!period.complete && period.opening.number === period.closing.number)
       return refuseAct('notYet', 'The ledger has not followed a block of that period yet.')
     const { startBlock } = deps.rules
@@ -148,7 +148,7 @@ function roleOf({ signers }: SignerAddresses, sender: Address): string {
   return roles.length > 0 ? roles.join(' and ') : 'former sender'
 }
 
-/** Payments wallets, factory, and each sender once, even if one key has several roles; also keys that were replaced within the period. */
+/** The payments wallets, the factory, and each signer account once, even if it has several roles; also those replaced within the period. */
 async function readAccounts(
   deps: ChainRead & SignerAddresses,
   sql: Sql,
@@ -185,7 +185,10 @@ async function readAccounts(
   return accounts
 }
 
-/** The part of a period in which we read blocks for a wallet. What it held before, and what comes after its books are closed, is not the ledger's. */
+/**
+ * The part of a period in which we read blocks for a wallet. Ether that it held before, or that comes after its books are closed, is not in the
+ * ledger.
+ */
 async function whileWatched(
   { chain }: ChainRead,
   sql: Sql,
@@ -226,7 +229,7 @@ async function readContract(
   }
 }
 
-/** Zero before the contract existed; null if the provider no longer has the state, which is not the same. */
+/** Zero before the contract existed. Null if the provider no longer has the state, which is something else. */
 async function chainDebtAt({ contract }: FactoryRead, at: Place): Promise<bigint | null> {
   const counters = await orNull(contract.counters(at.number))
   if (counters) return counters.outstandingWei
@@ -234,7 +237,7 @@ async function chainDebtAt({ contract }: FactoryRead, at: Place): Promise<bigint
 }
 
 function isBalanced(accounts: readonly Account[], contract: Contract, wallets: readonly Address[]): boolean | null {
-  // Ether comes to signers and contract from anywhere, and is only shown. Of the payments wallet the ledger has every wei.
+  // Anyone can send ether to signers and contract, so for them we only show it. For payments wallets the ledger must explain every wei.
   const left = accounts.map(({ address, otherWei, unexplainedWei }) =>
     wallets.includes(address) ? otherWei : unexplainedWei,
   )
@@ -261,7 +264,7 @@ function addCommissions(
   }
 }
 
-/** The statement as CSV: one line per item, money in wei. The last line says whether it balances, and as of which block. */
+/** The statement as CSV: one line per item, money in wei. The last line states whether it balances, and as of which block. */
 export function statementCsv(statement: Statement): string {
   const { period, happened, contract } = statement
   const lines: (string | null)[][] = [['section', 'item', 'detail', 'count', 'wei']]

@@ -1,6 +1,6 @@
 // Compares the ledger with the contract at the ledger's block: counters, every node or some, every cohort, and whether the contract covers what it
-// owes; also compares the kept totals of the tiers with their turns. Both sides stand still meanwhile, unless the chain reorganises that block, so
-// any difference is drift. Changes nothing.
+// owes; also compares the tiers' stored totals with their turns. Neither side changes meanwhile, unless the chain reorganises that block, so any
+// difference is drift. Changes nothing.
 import { randomInt } from 'node:crypto'
 import type { ContractReader } from '../../chain/port.ts'
 import { type Cursor, readCursor } from '../../db/blocks/blocks.ts'
@@ -30,7 +30,7 @@ export interface VerifyResult {
   drifts: Drift[]
 }
 
-/** The nodes to compare: all, unless the caller gives a range, or a number to draw at random. */
+/** The nodes to compare: all, unless the caller gives a range, or how many to draw at random. */
 export interface Share {
   fromNode?: number
   toNode?: number
@@ -39,8 +39,8 @@ export interface Share {
 }
 
 /**
- * Compares everything, or a share of the nodes; `signal` ends it early, `say` receives the progress. Refused as `notYet` if the chain has another
- * block there by then. Throws a ChainFault if the chain cannot be asked.
+ * Compares everything, or a share of the nodes; `signal` ends it early; `say` gets the progress. Refused as `notYet` if the chain has another block
+ * there by then. Throws a ChainFault if we cannot reach the chain.
  */
 export function verifyLedger(
   { readPool, chain, contract }: ReplicaDb & ChainRead & FactoryRead,
@@ -61,7 +61,7 @@ export function verifyLedger(
     const nodesInAll = await countNodes(sql, lastNodeId)
     const nodes = await compareSome(sides, lastNodeId, windowsOf(nodesInAll, share), { signal, say })
     const cohorts = await compareCohorts(sides)
-    // We read the counters by the block's number.
+    // Check again, because we read the counters by block number.
     if (await isTakenBack()) return takenBack
     const cover = { contractBalanceWei, outstandingWei, isSolvent, ...coverOf(contractBalanceWei, outstandingWei) }
     return {

@@ -11,7 +11,7 @@ import { checkGift, giftOf, REVOKED, REVOKED_SAYS, refuseAbove, refuseGift, refu
 import { endKey, whileNobodyMakes } from './revoking.ts'
 import { newAdminKey } from './secret.ts'
 
-/** Far more than the people and machines of one operator need. A longer list means that a script has gone wrong. */
+/** Far more than the people and machines of one operator need. A longer list means that a script is misbehaving. */
 const LIVE_MAX = 200
 const LISTED_MAX = 500
 
@@ -52,7 +52,7 @@ async function readKeys({ pool, environmentLabels }: LedgerDb & EnvironmentKeys)
 const stateOf = ({ revokedAt, expiresAt }: { revokedAt: Date | null; expiresAt: Date }, now: number) =>
   revokedAt !== null ? 'revoked' : expiresAt.getTime() <= now ? 'expired' : 'open'
 
-/** Its text is in the answer, and nowhere else. */
+/** The key's text is in this answer, and nowhere else. */
 export const createKey = defineAct({
   path: 'keys',
   scope: 'operate',
@@ -83,7 +83,7 @@ keys).`,
   says: ({ id, label, expiresAt }) => `Key ${id} of ${label}, until ${expiresAt.toISOString()}. It is not shown again.`,
 })
 
-/** Also ends its open invitations, and anything that its holder is making at that moment. */
+/** Also ends the holder's open invitations, and any key or passkey that they are making at that moment. */
 export const revokeKey = defineAct({
   path: 'keys/:id/revoke',
   scope: 'operate',
@@ -115,7 +115,7 @@ export const revokeAllKeys = defineAct({
   says: REVOKED_SAYS,
   run: ({ pool }: LedgerDb, actor, { reason }) =>
     whileNobodyMakes(pool, actor.name, async (sql) => {
-      // In this order, because it waits for people who accept an invitation or sign in, and then ends their session too.
+      // In this order: it waits for people who are accepting an invitation or signing in, and then ends their sessions too.
       const invitations = await revokeInvitations(sql, 'all', actor.name)
       const passkeys = await revokeAllPasskeys(sql, actor.name)
       const revoked = await keys.revokeAllAdminKeys(sql, actor.name)

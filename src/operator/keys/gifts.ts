@@ -7,7 +7,7 @@ import { type Actor, type OperatorRefusal, refuseAct } from '../act.ts'
 import * as field from '../input.ts'
 
 const DAY_SEC = 86_400
-/** A key that no person renews within a year has been forgotten. */
+/** If a key is not renewed within a year, its people have forgotten it. */
 const DAYS_MAX = 366
 /** Long enough to make a few keys after signing in. A session that is stolen later can make none. */
 const FRESH_MS = 600_000
@@ -64,8 +64,8 @@ function secondsOf(text: unknown): number | undefined {
 }
 
 /**
- * A stolen key must not make itself stronger, nor outlive its own end, not even in the seconds during which an instance still accepts it. A fresh
- * session may give for as long as its passkey is valid. Run in the transaction that gives, before anything else: it passes the gate.
+ * A stolen key must not gain rights or outlive its own end, not even in the seconds during which an instance still accepts it. A fresh session may
+ * give keys that last as long as its passkey. Run this first in the transaction that gives, because it passes the gate.
  */
 export async function refuseGift(
   sql: Sql,
@@ -86,7 +86,7 @@ export async function refuseGift(
   return null
 }
 
-/** The label is the actor in the audit log, so a key of the ledger can make none in another person's name. */
+/** The label is the actor in the audit log, so a key of the ledger cannot make one in another person's name. */
 export async function refuseLabel(sql: Sql, { held, name }: Actor, label: string, taken: readonly string[]) {
   if (!held || label === name) return null
   const makers = await makersOfLabel(sql, label)

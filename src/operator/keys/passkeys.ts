@@ -13,11 +13,11 @@ import { newCode } from './secret.ts'
 /** Far more than the people of one operator. */
 const PEOPLE_MAX = 200
 
-/** Why browsers make no passkey here. */
+/** Why browsers cannot make a passkey here. */
 export const PASSKEYS_OFF =
   'Passkeys are off: browsers make none for this address. They need https and a name, or localhost.'
 
-/** The link is in the answer, and nowhere else. */
+/** The link is in this answer, and nowhere else. */
 export const invite = defineAct({
   path: 'keys/invite',
   scope: 'operate',
@@ -77,7 +77,7 @@ export const revokeInvitation = defineAct({
   says: 'Withdrawn. It can no longer make a passkey.',
 })
 
-/** Also ends its open invitations, and anything that its holder is making at that moment. */
+/** Also ends the holder's open invitations, and any key or passkey that they are making at that moment. */
 export const revokePasskey = defineAct({
   path: 'passkeys/:id/revoke',
   scope: 'operate',

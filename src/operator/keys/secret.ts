@@ -1,8 +1,8 @@
-// The texts of admin keys and of invitations, and the digests by which the ledger knows them. A random text of 256 bits needs no slow hash, because
-// it cannot be guessed.
+// The texts of admin keys and invitations, and their digests, which are all that the ledger stores. A random text of 256 bits needs no slow hash,
+// because it cannot be guessed.
 import { createHash, randomBytes } from 'node:crypto'
 
-/** The prefix distinguishes it from other texts, both for secret scanners and for the service, which looks for nothing else. */
+/** The prefix identifies a key, both for secret scanners and for the service, which looks up nothing else. */
 const FORM = /^nlk_[A-Za-z0-9_-]{43}$/
 const CODE_FORM = /^nli_[A-Za-z0-9_-]{43}$/
 
@@ -20,7 +20,7 @@ export function newCode(): { code: string; digest: string } {
 
 const random = () => randomBytes(32).toString('base64url')
 
-/** True if it may be a key of the ledger; anything else is not worth a look. */
+/** True if it may be a key of the ledger; we look up nothing else. */
 export const isKeyForm = (text: string): boolean => FORM.test(text)
 
 /** True if it may be an invitation's code. */

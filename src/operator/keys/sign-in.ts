@@ -1,5 +1,5 @@
 // What people do with passkeys: make one from an invitation, sign in with it, sign out. Each sign-in gives a session: an admin key for some hours,
-// under the passkey's label and with its scopes. Verification comes first, so the database sees only what was proven.
+// under the passkey's label and with its scopes. Verification comes first, so only what is proven reaches the database.
 import { inTransaction, type Sql } from '../../db/core/sql.ts'
 import { insertAdminKey, revokeAdminKey } from '../../db/operator/admin-keys.ts'
 import { findInvitation, type InvitationRow, lockInvitation, useInvitation } from '../../db/operator/invitations.ts'
@@ -15,9 +15,9 @@ import { credentialIdIn, readMadePasskey, readSignature } from './webauthn.ts'
 
 /** A working day, so a person who forgot to sign out is signed out the next morning. */
 const SESSION_SEC = 8 * 3600
-/** The browsers and tabs of one person; another sign-in ends the oldest session. */
+/** Sessions for the browsers and tabs of one person. One more sign-in ends the oldest. */
 const SESSIONS_MAX = 10
-/** A challenge stays recorded longer than it is valid, so that a clock that steps back revives none. */
+/** We remember a used challenge longer than it is valid, so that a clock that steps back does not revive it. */
 const KEPT_SEC = 24 * 3600
 
 /** A challenge of ours, read back from what was signed; `hash` is what we keep of a used one. */
@@ -44,7 +44,7 @@ export interface Session {
   readonly expiresAt: Date
 }
 
-/** The invitation with this code, while it is open. */
+/** The open invitation with this code. */
 export async function readInvitation(sql: Sql, code: unknown): Promise<InvitationRow | OperatorRefusal> {
   const invitation = isCodeForm(code) ? await findInvitation(sql, digestOfKey(code)) : null
   if (invitation === null)
@@ -58,7 +58,7 @@ function refuseClosed({ passkeyId, revokedAt, isExpired }: InvitationRow): Opera
   return became && refuseAct('conflict', `This invitation ${became}: ask for another one.`)
 }
 
-/** Makes the passkey of an invitation, which that uses up, and signs in with it. */
+/** Makes the passkey of an invitation, which uses the invitation up, and signs in with it. */
 export async function makePasskey(
   { pool }: LedgerDb,
   invited: InvitationRow,
@@ -108,10 +108,10 @@ export async function signIn(
   })
 }
 
-/** An authenticator that counts has counted up; one that does not stays at 0. */
+/** An authenticator that counts must have counted up; one that does not count stays at 0. */
 const isBehind = (counter: number, known: number) => (counter > 0 || known > 0) && counter <= known
 
-/** The session's maker is the person who invited its user, because that decides who may check whom, as for any key. */
+/** We record the inviter as the session's maker. As with any key, the maker cannot be its user's second person. */
 async function openSession(
   sql: Sql,
   actor: Actor,
@@ -125,7 +125,7 @@ async function openSession(
   return { key, label, expiresAt }
 }
 
-/** Any session may, because it ends only itself. */
+/** Open to any session, because it ends only itself. */
 export const signOut = defineAct({
   path: 'keys/self/sign-out',
   scope: null,

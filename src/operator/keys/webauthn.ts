@@ -1,5 +1,5 @@
-// Passkeys through the library: what we ask a browser, and whether its answer is right. We load the library at the first answer, so starts and
-// commands do without it. Where the library throws, this module returns null.
+// Passkeys through the library: what we ask a browser for, and whether its answer is valid. We load the library at the first answer, so starts and
+// commands do without it. If the library throws, this module returns null.
 import { randomBytes } from 'node:crypto'
 import type {
   AuthenticationResponseJSON,
@@ -11,7 +11,7 @@ import type { RelyingParty } from '../../domain/keys/passkey.ts'
 
 /** Ed25519, P-256 and RSA. Security keys and phones have one of the first two, Windows Hello only the last. */
 const ALGORITHMS = [-8, -7, -257]
-/** Browsers give their user this long: as long as a challenge is valid. */
+/** How long browsers wait for their user: as long as a challenge is valid. */
 const TIMEOUT_MS = 300_000
 const USER_BYTES = 16
 /** The specification allows ids of 1,023 bytes. */
@@ -27,11 +27,11 @@ export function creationOptions(
   return {
     challenge: encode(challenge),
     rp: { id, name: site },
-    // The new one does not replace another passkey of the same person.
+    // A random id, so that the new passkey does not replace another one of the same person.
     user: { id: randomBytes(USER_BYTES).toString('base64url'), name: label, displayName: label },
     pubKeyCredParams: ALGORITHMS.map((alg) => ({ type: 'public-key' as const, alg })),
     authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification: 'required' },
-    // The make of an authenticator decides nothing here.
+    // We do not care who made the authenticator.
     attestation: 'none',
     timeout: TIMEOUT_MS,
   }
@@ -52,7 +52,7 @@ export interface MadePasskey {
   readonly transports: readonly string[]
 }
 
-/** The challenge that a browser's answer names; null if it is no such answer. It proves nothing yet. */
+/** The challenge that a browser's answer names; null if this is no such answer. It proves nothing yet. */
 export function challengeIn(credential: unknown): string | null {
   const response = isObject(credential) && isObject(credential.response) ? credential.response : null
   if (typeof response?.clientDataJSON !== 'string') return null
@@ -116,13 +116,13 @@ export async function readSignature(
     expectedOrigin: origin,
     expectedRPID: id,
     requireUserVerification: true,
-    // Below any counter, because the library would check it before it knows whose it is. The ledger checks it later, under the row's lock.
+    // Below any counter, so that the library does not check it before it knows whose it is. The ledger checks it later, under the row's lock.
     credential: { id: known.credentialId, publicKey, counter: -1 },
   }).catch(() => null)
   return done?.verified ? done.authenticationInfo.newCounter : null
 }
 
-/** A browser's answer with these text fields. Only the library looks at anything else in it. */
+/** A browser's answer with these text fields. Only the library looks at the rest. */
 function hasTexts<T>(credential: unknown, names: readonly string[]): credential is T & { id: string } {
   if (credentialIdIn(credential) === null || !isObject(credential) || !isObject(credential.response)) return false
   const { response } = credential

@@ -1,5 +1,5 @@
-// The operator's referral codes: who is paid how much of the price of a payment that names one in its calldata. A version is never changed. It is in
-// force from the block after the chain's head at the earliest, so payments already made keep theirs. Nothing here sends money.
+// The operator's referral codes: who gets how much of the price if a payment names one in its calldata. A version is never changed. It takes effect
+// at the block after the chain's head at the earliest, so payments already made keep theirs. Nothing here sends money.
 import { insertReferral, type ReferralVersion, readReferrals } from '../../db/sale/referrals.ts'
 import { COMMISSION_BPS_MAX } from '../../domain/payers/referrals.ts'
 import type { ChainRead, LedgerDb } from '../../passes/context.ts'
@@ -22,7 +22,7 @@ export const listReferrals = defineReading({
 
 const TIME = field.whole('', 1, 2 ** 40 - 1, 'unix')
 
-/** A code after an act. `changed` is false if it said the same already. */
+/** A code after an act. `changed` is false if it was the same before. */
 export interface RegisteredReferral {
   referral: ReferralVersion
   changed: boolean
@@ -58,7 +58,7 @@ the version of their block. To end a code, register it again with --closes-at.`,
     if (asked.opensAt !== null && asked.closesAt !== null && asked.closesAt <= asked.opensAt)
       return refuseField('invalid', 'closesAt', `must be later than ${fieldNamed('opensAt')}.`)
     await sql`LOCK TABLE referral_codes IN SHARE ROW EXCLUSIVE MODE`
-    // It holds the cursor, so no payment of the blocks to come is stored before this version is.
+    // This locks the cursor, so no payment in a later block is stored before this version is.
     const now = await readNow(deps, sql)
     const latest = async () => (await readReferrals(sql)).findLast(({ code }) => code === asked.code)
     const before = await latest()

@@ -26,7 +26,7 @@ export const CODE = field.text('the code', {
   value: 'code',
 })
 
-/** What is final by the chain. If nothing is, nothing is due. */
+/** The newest final block, from the chain. If there is none, nothing is due. */
 const finalBlock = async (deps: CommissionContext) => (await readHorizon(deps)).final?.number ?? -1
 
 export const listCommissions = defineReading({
@@ -42,7 +42,7 @@ export const listCommissions = defineReading({
   columns: ['code', 'payee', 'count', 'earnedWei', 'takenBackWei', 'paidWei', 'dueWei', 'fileMadeAt'],
 })
 
-/** What is due by code and payee, and one transfer for each in a file; null if nothing is due. */
+/** What is due by code and payee, and a file with one transfer for each, which is null if nothing is due. */
 export interface CommissionFile {
   commissions: DueCommission[]
   sendNowWei: bigint
@@ -62,7 +62,7 @@ Then record the Safe's transaction for each code with "referrals paid".`,
   run: async (deps: CommissionContext, actor, { reason }): Promise<CommissionFile> => {
     const final = await finalBlock(deps)
     return await inTransaction(deps.pool, async (sql) => {
-      // If two people ask at once, the second learns of the first one's file.
+      // If two people ask at once, the second is shown that the first has a file.
       await sql`LOCK TABLE referral_codes IN SHARE ROW EXCLUSIVE MODE`
       const commissions = (await readDueCommissions(sql, final)).filter(({ dueWei }) => dueWei > 0n)
       for (const { code, payee, dueWei } of commissions) {
@@ -84,7 +84,7 @@ Then record the Safe's transaction for each code with "referrals paid".`,
     ].join(' '),
 })
 
-/** A commission on record. `changed` is false if it was recorded before. */
+/** A recorded commission. `changed` is false if it already was on record. */
 export interface RecordedCommission {
   code: string
   payee: Address
@@ -158,7 +158,7 @@ async function movedTo(deps: ChainRead, payee: Address, tx: MinedTransaction): P
   return all.filter(({ valueWei }) => valueWei > 0n)
 }
 
-/** The transfer that proves nothing else yet; or, if there is none, the one that is recorded for this code. */
+/** A transfer that proves no other payout yet or, if there is none, the one recorded for this code. */
 async function choose(
   sql: Sql,
   code: string,

@@ -15,7 +15,7 @@ import { batchOf, type SafeBatch } from './safe-batch.ts'
 export interface OneOfMany {
   /** As the caller named it. */
   payment: string
-  /** Its payer; null if none is proven. Then the operator knows whom to pay back. */
+  /** Its payer; null if none is proven. Then it is up to the operator to know whom to pay back. */
   from: Address | null
   valueWei: Wei | null
   prepared: PreparedRefund | null
@@ -33,7 +33,7 @@ export interface PreparedRefunds {
 
 const MANY = { payments: PAYMENTS, reason: field.REASON }
 
-/** As if each were prepared alone, so a refused one does not stop the others. */
+/** Prepares each as if it were the only one, so a refused one does not stop the others. */
 export const prepareRefunds = defineGuardedAct({
   path: 'payments/refunds/prepare',
   scope: 'decide',
@@ -88,7 +88,7 @@ async function prepareOne(
     if (isOperatorRefusal(found)) return refused(found)
     const { from, valueWei } = found.payment
     const transfer = found.answer.sendNow && from && valueWei > 0n ? { to: from, valueWei } : null
-    // Under the payment's lock, so that if two people ask at once, the second learns of the first one's file.
+    // Under the payment's lock, so that if two people ask at once, the second is shown that the first has a file.
     if (transfer) await noteFile(sql, actor, found.payment)
     return { result: { payment, from, valueWei, prepared: found.answer, refusal: null }, transfer }
   })

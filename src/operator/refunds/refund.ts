@@ -1,6 +1,6 @@
-// Records that the operator refunded a payment with a wallet of their own, and believes only the chain: a successful transfer in a canonical block,
-// to the payer, of exactly the amount, not before the payment; either the transaction itself, or an inner call, as a Safe makes it, which the
-// provider's trace proves. A refund on chain is always recorded; one that was sent too early raises an alarm. It sends nothing and never could.
+// Records that the operator refunded a payment from a wallet of their own. Only the chain counts as proof: a successful transfer in a canonical
+// block, to the payer, of exactly the amount, not before the payment. It may be the transaction itself, or an inner call (as a Safe makes it) that
+// the provider's trace proves. A refund on chain is always recorded; one that was sent too early raises an alarm. It sends nothing and never could.
 import { inTransaction, type Sql } from '../../db/core/sql.ts'
 import { isExpelled } from '../../db/nodes/nodes.ts'
 import { type DeskPayment, type PaymentKey, readForReview } from '../../db/payments/decisions.ts'
@@ -32,8 +32,8 @@ export interface RefundResult extends DecisionResult {
 type RefundAlarm = 'refundOfMinted' | 'refundOfOrphaned' | 'refundTooEarly'
 
 /**
- * A payment without a sender can be refunded to the person who the operator knows sent it. Then we do not check the recipient, and the record says
- * so. If it was not held, it is no sale from now on, unless it has its node.
+ * If a payment has no known sender, the operator may refund the person who they know sent it. Then we do not check the recipient, and the record says
+ * so. A payment that was not held is no longer a sale after this, unless it has its node.
  */
 export const refundPayment = defineAct({
   path: 'payments/:payment/refund',
@@ -131,7 +131,7 @@ function evidenceOf(payment: DeskPayment, { from, to, blockNumber, blockHash }: 
   }
 }
 
-/** The move that records a refund, by the payment's state. */
+/** The move that records a refund, by the payment's state before it. */
 const MOVE_FROM: Partial<Record<PaymentState, Decision['move'] & `refund${string}`>> = {
   seen: 'refund',
   accepted: 'refund',
@@ -150,8 +150,8 @@ async function alarmOf(sql: Sql, payment: DeskPayment, { mayStillMint }: RefundS
 }
 
 /**
- * Transfers to the payer that were made within a transaction to another address, which is how a contract wallet pays. Null if the transaction itself
- * is to the payer, or the provider cannot trace.
+ * Transfers to the payer within a transaction to another address, which is how a contract wallet pays. Null if the transaction itself is to the
+ * payer, or if the provider cannot trace.
  */
 async function readInner(deps: LedgerDb & ChainRead, key: PaymentKey, tx: MinedTransaction) {
   const [payment] = await readForReview(deps.pool, key, { lock: false })
@@ -159,7 +159,7 @@ async function readInner(deps: LedgerDb & ChainRead, key: PaymentKey, tx: MinedT
   return payer === null ? null : await innerTransfersTo(deps, payer, tx)
 }
 
-/** The transaction's inner transfers to an address. Null if the transaction itself is to it, or the provider cannot trace. */
+/** The transaction's inner transfers to an address. Null if the transaction itself is to that address, or if the provider cannot trace. */
 export async function innerTransfersTo(
   { chain }: ChainRead,
   to: Address,
@@ -171,8 +171,8 @@ export async function innerTransfersTo(
 }
 
 /**
- * The inner transfer of the payment's amount that proves no other refund, else any of that amount, which we then refuse as taken. A refund that was
- * recorded before we told transfers apart has index 0, and stands for one of its amount.
+ * The inner transfer of the payment's amount that proves no other refund, else any of that amount, which we then refuse as used. Refunds recorded
+ * before we distinguished transfers have index 0, and each stands for one transfer of its amount.
  */
 async function chooseInner(sql: Sql, inner: readonly InnerRefund[], payment: DeskPayment, txHash: Hash) {
   const ofAmount = inner.filter(({ valueWei }) => valueWei === payment.valueWei)
@@ -186,7 +186,7 @@ async function chooseInner(sql: Sql, inner: readonly InnerRefund[], payment: Des
   return taken.has(0) ? (free[1] ?? first) : (free[0] ?? first)
 }
 
-/** An inner transfer to the one who is paid. */
+/** An inner transfer to the payee. */
 interface InnerRefund {
   innerIndex: number
   from: Address
@@ -194,7 +194,7 @@ interface InnerRefund {
   valueWei: Wei
 }
 
-/** The transfer itself, and the signer of its transaction. */
+/** The transfer, with the signer of its transaction. */
 type Transfer = MinedTransaction & { signer: Address }
 
 /** Refuses a transaction that is not the refund of this payment. */

@@ -1,5 +1,5 @@
-// The first step of a refund. We hold the payment, so that no mint is signed for it from now on, and the operator learns when the last signed one has
-// expired for good. Until then a refund might pay for something that becomes a node. It sends nothing and never could.
+// The first step of a refund. We hold the payment, so that no further mint is signed for it, and show the operator when the last signed one expires
+// for good. A refund before then might pay back something that still becomes a node. It sends nothing and never could.
 import { readBlock, readCursor, readHashes } from '../../db/blocks/blocks.ts'
 import { inTransaction, type Sql } from '../../db/core/sql.ts'
 import { notifyLedgerChanged } from '../../db/core/state.ts'
@@ -52,7 +52,7 @@ export interface PreparedRefund {
   says: string
 }
 
-/** Calling it again tells again whether the ether may be sent. */
+/** Call it again to see whether the ether may be sent by now. */
 export const prepareRefund = defineGuardedAct({
   path: 'payments/:payment/refund/prepare',
   scope: 'decide',
@@ -65,7 +65,7 @@ before may still land until the time that the command prints. Send nothing befor
   onChain: true,
   asks: 'Prepare the refund? The service then signs no mint for it.',
   proposedAs: 'prepareRefund',
-  // Asking again about a refund that is already prepared lets nothing more through.
+  // Preparing a refund a second time lets no more money through.
   sum: (sql, { payment }) => sumToPrepare(sql, [payment]),
   run: async (deps: RefundDeps, actor, { payment: key, reason: note }): Promise<PreparedRefund | OperatorRefusal> => {
     const horizon = await readHorizon(deps)
@@ -84,7 +84,7 @@ interface Preparing {
   horizon: RefundHorizon
 }
 
-/** Locks a payment, holds it for its refund unless it is already held for that, and says whether its ether may be sent. */
+/** Locks a payment, holds it for its refund unless it is already held for that, and returns whether its ether may be sent. */
 export async function prepareLocked(
   sql: Sql,
   { actor, key, note, horizon }: Preparing,
@@ -106,7 +106,7 @@ export async function prepareLocked(
   return { payment, answer: { id, txHash, status: 'held', reason: 'refunding', tierId, ...tell(safety, fileMadeAt) } }
 }
 
-/** Records that a file refunds a payment, because anyone who asks for another one has to know. The payment must be locked. */
+/** Records that a file refunds this payment, so that we can warn anyone who asks for another one. The payment must be locked. */
 export function noteFile(sql: Sql, actor: Actor, payment: DeskPayment): Promise<void> {
   const after = { id: payment.id, valueWei: payment.valueWei.toString() }
   return recordAct(sql, actor, { action: 'refundFileMade', subject: subjectOf(payment), after })
@@ -195,8 +195,8 @@ export const cancelRefund = defineGuardedAct({
 })
 
 /**
- * The state of a payment without its refund. A payment that a pass had accepted is judged again, because its wallet may be full by now. So is one
- * whose state was from another block.
+ * The state of a payment once its refund is cancelled. If a pass had accepted it, we judge it again, because its wallet may be full by now; likewise
+ * if its state was from another block.
  */
 function standsAs(
   { from, blockHash }: DeskPayment,
@@ -211,10 +211,10 @@ function standsAs(
   return { verdict: 'seen', reason: null }
 }
 
-/** The facts, apart from the payment, on which a refund's safety depends. */
+/** What a refund's safety depends on, apart from the payment. */
 export interface RefundHorizon {
   final: FinalBlock | null
-  /** Up to which block the ledger was restored or rebuilt, and until when lost transactions may still be executed; null if it was not. */
+  /** Up to which block the ledger was restored or rebuilt, and until when lost transactions may still be executed; null if it never was. */
   lost: { upToBlock: number; until: number } | null
 }
 

@@ -14,7 +14,7 @@ export interface SafeBatch {
   transactions: { to: string; value: string; data: '0x' }[]
 }
 
-/** Builds the file. Amounts are texts, because the app refuses numbers, which would lose digits. */
+/** Builds the file. Amounts are strings, because the app rejects numbers, which would lose digits. */
 function safeBatch(
   transfers: readonly { to: Address; valueWei: Wei }[],
   { chainId, createdAt, name, description }: { chainId: number; createdAt: number; name: string; description: string },
@@ -48,7 +48,7 @@ export async function batchOf(
 export const batchChecksum = (file: { meta: object; [name: string]: unknown }): Hash =>
   textDigest(canonical({ ...file, meta: { ...file.meta, name: null } }))
 
-/** The app's own order and punctuation: an object is its sorted names, then its values, each followed by a comma. */
+/** The app's own order and punctuation: an object becomes its sorted names, then its values, each followed by a comma. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)

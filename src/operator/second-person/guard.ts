@@ -6,10 +6,10 @@ import { insertProposal } from '../../db/operator/proposals.ts'
 import { UINT256_MAX, type Wei, wei } from '../../domain/units.ts'
 import { type Actor, type Fields, type Proposed, recordAct } from '../act.ts'
 
-/** Name of the rule among the ledger's settings. */
+/** The rule's name among the ledger's settings. */
 export const RULE = 'secondPerson'
 
-/** More than any amount that the rule can have, for acts that always wait while it is set. */
+/** More than the rule's amount can ever be, for acts that always wait while it is set. */
 export const ANY_SUM = UINT256_MAX + 1n
 
 /** The part of an act's declaration that says when it waits. */

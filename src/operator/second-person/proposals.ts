@@ -15,7 +15,7 @@ import { actOf, defineAct, defineReading } from '../define-act.ts'
 import * as field from '../input.ts'
 
 const LISTED_MAX = 200
-/** If two people confirm acts on the same payments at once, the database ends one of them (deadlock). It succeeds when repeated. */
+/** If two people confirm acts on the same payments at once, the database may abort one (deadlock). It succeeds when retried. */
 const ATTEMPTS = 3
 
 const stateOf = ({ outcome, isExpired }: Pick<proposals.ProposalRow, 'outcome' | 'isExpired'>) =>
@@ -62,13 +62,13 @@ export const confirmProposal = defineAct({
       if (await proposals.mayBeSamePerson(sql, proposedBy, actor.name))
         return refuseAct('forbidden', sameWords(proposedBy, actor.name))
       const person = { name: proposedBy, requestId: actor.requestId, confirmed: { by: actor.name, proposal: id } }
-      // One transaction, so that an act that ran is always a confirmed proposal, whenever this process ends.
+      // One transaction, so that an act that ran is always a confirmed proposal, even if this process dies.
       const done = await known.unguarded({ ...deps, pool: poolWithin(sql) }, person, proposal.input)
       if (!isOperatorRefusal(done)) {
         await proposals.settleProposal(sql, id, { outcome: 'confirmed', by: actor.name, refusal: null })
         return { id, state: 'confirmed', done }
       }
-      // If it may be tried again shortly, it stays a proposal.
+      // If it may succeed later, it stays open.
       if (done.because === 'notYet' || done.because === 'unavailable') return done
       await proposals.settleProposal(sql, id, { outcome: 'failed', by: actor.name, refusal: done.message })
       return refuseAct('conflict', `It cannot be done any more. ${done.message}`)
