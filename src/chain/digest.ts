@@ -1,6 +1,5 @@
-// The ledger's own digests: the draw of a turn, which anyone can recompute from the round's published seed; the name of a payments wallet's residue;
-// that of a text; and an address with its checksum. They need only keccak, because every command of the command line loads this file, and most need
-// no other part of the chain.
+// The ledger's own digests: of a turn's draw, which anyone can recompute from the round's published seed; of a payments wallet's residue; of a text.
+// Also checksummed addresses. Depends on keccak only, because every CLI command loads this file and most need no other part of the chain.
 import { keccak_256 } from '@noble/hashes/sha3'
 import type { Address, Hash } from '../domain/units.ts'
 
@@ -9,7 +8,7 @@ export const keccakOf = (bytes: Uint8Array): Uint8Array => keccak_256(bytes)
 
 const keccak = (bytes: Uint8Array): Hash => `0x${Buffer.from(keccakOf(bytes)).toString('hex')}` as const
 
-/** keccak256(abi.encode(…)) of types of a fixed size: each takes one word, negative numbers as their two's complement. */
+/** keccak256(abi.encode(…)) of fixed-size types. Each takes one word; negative numbers are in two's complement. */
 const digestOf = (...words: readonly (bigint | `0x${string}`)[]): Hash =>
   keccak(
     Buffer.from(words.map((word) => BigInt.asUintN(256, BigInt(word)).toString(16).padStart(64, '0')).join(''), 'hex'),
@@ -19,17 +18,17 @@ const digestOf = (...words: readonly (bigint | `0x${string}`)[]): Hash =>
 export const turnDigest = (seed: Hash, cohort: number, due: number): bigint =>
   BigInt(digestOf(seed, BigInt(cohort), BigInt(due)))
 
-/** The `ref` of an inner transfer: keccak256(abi.encode(transaction, wallet, index)), which no transaction's own hash can be. */
+/** The `ref` of an inner transfer: keccak256(abi.encode(transaction, wallet, index)). It cannot collide with a transaction's own hash. */
 export const innerRef = (txHash: Hash, wallet: Address, index: number): Hash => digestOf(txHash, wallet, BigInt(index))
 
-/** Names a residue of the payments wallet. The same residue has the same name in any ledger that follows this chain. */
+/** The `ref` of a payments wallet's residue. A residue has the same ref in every ledger that follows this chain. */
 export const residueRef = (chainId: number, wallet: Address, blockHash: Hash, residueWei: bigint): Hash =>
   digestOf(BigInt(chainId), wallet, blockHash, residueWei)
 
 /** keccak256 of a text's UTF-8. */
 export const textDigest = (text: string): Hash => keccak(Buffer.from(text))
 
-/** An address in its EIP-55 spelling: a letter is a capital if the digest of the lower-case address has a digit of 8 or more there. */
+/** An address in its EIP-55 spelling: a letter is upper case if the digest of the lower-case address has a digit of 8 or more at that position. */
 export function checksum(of: Address): string {
   const digest = textDigest(of.slice(2))
   return of.replaceAll(/[a-f]/g, (letter, at: number) =>

@@ -1,8 +1,8 @@
-// Faults of the chain side, split by their remedy. A fault says "could not", never "is not".
+// Faults of the chain side, split by remedy. A fault means "could not find out", never "is not there".
 import type { ProvenPart } from '../domain/observed.ts'
 import { KnownError } from '../lib/errors.ts'
 
-/** Retryable: ask again later or elsewhere. Otherwise fatal: this is not the configured chain, so stop and report it. */
+/** Retryable: try again later, or at another provider. Otherwise fatal: this is not the configured chain, so stop and report it. */
 export class ChainFault extends KnownError {
   /** The provider that answered last; null if unknown. */
   host: string | null = null
@@ -12,13 +12,13 @@ export class ChainFault extends KnownError {
     this.name = 'ChainFault'
   }
 
-  /** A provider gave an answer that contradicts itself or the chain, or that cannot be read. */
+  /** True if a provider did answer, but the answer is unreadable, or contradicts itself or the chain. */
   override get isAnswered(): boolean {
     return this.retryable
   }
 }
 
-/** The chain's answer, or null, which is never 0, if it could not be asked. Rethrows any other error. */
+/** The chain's answer; null (never 0) on a ChainFault. Rethrows any other error. */
 export async function orNull<T>(reading: Promise<T>): Promise<T | null> {
   try {
     return await reading
@@ -28,7 +28,7 @@ export async function orNull<T>(reading: Promise<T>): Promise<T | null> {
   }
 }
 
-/** A provider's blocks do not follow the block after which we asked for them, because the chain has another one there by now. */
+/** A provider's blocks do not follow on the block before them in our ledger, because the chain has since replaced that block. */
 export class PartedFault extends ChainFault {
   constructor(message: string) {
     super(message, { retryable: true })
@@ -36,11 +36,11 @@ export class PartedFault extends ChainFault {
   }
 }
 
-/** A provider's answer about a block does not recompute to what that block's hash commits to, although this chain's do. */
+/** A provider's answer about a block does not recompute to what the block's hash commits to, although this chain's blocks do recompute. */
 export class ProofFault extends ChainFault {
   readonly part: ProvenPart
   readonly blockNumber: number
-  /** The given and computed values, or why there are none. */
+  /** The given value and the computed one, or why there are none. */
   readonly says: string
 
   constructor(part: ProvenPart, blockNumber: number, says: string) {
@@ -52,7 +52,7 @@ export class ProofFault extends ChainFault {
   }
 }
 
-/** A provider's JSON-RPC error, its text shortened. */
+/** A provider's JSON-RPC error, with a shortened text. */
 export interface RpcError {
   code: number
   message: string
@@ -60,19 +60,19 @@ export interface RpcError {
 }
 
 /**
- * The failure between the service and a provider. `unreachable`: no answer in time or at all. `limit`: a rate limit. `tooLarge`: the answer exceeds
- * our limit. `refused`: an HTTP error status. `garbled`: an answer that is not JSON-RPC, or not to our question. `batch`: the provider refuses this
- * batch. `error`: a JSON-RPC error.
+ * What went wrong between the service and a provider. `unreachable`: no answer in time or at all. `limit`: a rate limit. `tooLarge`: the answer
+ * exceeds our limit. `refused`: an HTTP error status. `garbled`: an answer that is not JSON-RPC, or not to our request. `batch`: the provider rejects
+ * this batch. `error`: a JSON-RPC error.
  */
 export type RpcTrouble = 'unreachable' | 'limit' | 'tooLarge' | 'refused' | 'garbled' | 'batch' | 'error'
 
-/** The troubles of a provider that answered nothing about its chain. */
+/** The kinds of trouble in which a provider said nothing about its chain. */
 const AWAY: readonly RpcTrouble[] = ['unreachable', 'limit', 'refused']
 
 /** A retryable fault of a provider. Its text names only the host, because the rest of a provider's URL is often its key. */
 export class RpcFault extends ChainFault {
   readonly trouble: RpcTrouble
-  /** The JSON-RPC error of `error`, and of `limit` and `batch` if there was one. */
+  /** The JSON-RPC error: always with `error`; with `limit` and `batch` if there was one. */
   readonly rpcError: RpcError | null
 
   constructor(trouble: RpcTrouble, message: string, rpcError: RpcError | null = null) {
@@ -87,7 +87,7 @@ export class RpcFault extends ChainFault {
   }
 }
 
-/** The signer did not sign, or signed something else. Nothing was stored or sent, and no nonce is taken. */
+/** The signer did not sign, or signed something else. Nothing was stored or sent, and no nonce is used. */
 export class SignerFault extends ChainFault {
   constructor(message: string, cause?: unknown) {
     super(message, { retryable: true, cause })

@@ -1,5 +1,5 @@
-// The chain as the passes and the routes see it, as types alone, which the real chain and the simulation's model both implement. Every method may
-// throw a ChainFault (see faults.ts). None answers a guess, and "not there" is null only if the docstring says so.
+// The chain as the passes and the routes see it. Types only: the real chain and the simulation's model both implement them. Every method may throw a
+// ChainFault (see faults.ts). None returns a guess, and null means "not there" only if the docstring says so.
 import type { FeeLimits, Fees } from '../domain/fees.ts'
 import type { FinalWord, OwnHashes } from '../domain/finality.ts'
 import type {
@@ -18,7 +18,7 @@ import type { Address, Hash, Wei } from '../domain/units.ts'
 
 export type { ChainCounters, CreditBounds, MinterBudget } from '../domain/observed.ts'
 
-/** The addresses that a deployment watches. Each read of a range names the ledger's wallets and signer accounts. */
+/** The addresses that a deployment watches. Callers that read a range pass the ledger's wallets and signer accounts. */
 export interface WatchedAddresses extends Watching {
   factory: Address
 }
@@ -32,23 +32,23 @@ export interface BlockRef {
 /** Reads through one provider alone. */
 export interface ProviderReader extends ChainReader {
   readonly host: string
-  /** Moves it to the end of the order for a while, because it is on another chain than the ledger. */
+  /** Moves it to the end of the order for a while, because it follows a different chain from the ledger's. */
   distrust(): void
 }
 
 /** Reads the state of an account after one exact block. */
 export interface StateReader {
-  /** Ether of `owner` after exactly that block; null if its state is gone. Throws if there is no answer, or none that passes verification. */
+  /** Ether balance of `owner` after exactly that block; null if the state is pruned. Throws if no answer comes, or none passes verification. */
   balanceAt(owner: Address, at: BlockRef): Promise<BalanceReading | null>
-  /** ERC-20 balance of `owner` at exactly that block; null if it could not be checked (never 0). If there are several providers, two must agree. */
+  /** ERC-20 balance of `owner` at exactly that block; null if we could not check it (never 0). With several providers, two must agree. */
   holding(token: Address, owner: Address, at: BlockRef): Promise<bigint | null>
-  /** Code of `payer` after exactly that block, proven, or as two providers (or the only one) say; null if it could not be checked (never "none"). */
+  /** Code of `payer` after exactly that block: proven, or as two providers (or the only one) report it; null if unchecked (never "none"). */
   payerCode(payer: Address, at: BlockRef): Promise<PayerCode | null>
 }
 
-/** An account in the state after a block. */
+/** An account's state after a block. */
 export interface AccountState {
-  /** Counts the transactions that it sent, contracts that it made, and valid authorizations that it signed. */
+  /** Counts the transactions it sent, the contracts it created and the valid authorizations it signed. */
   nonce: number
   balanceWei: bigint
   hasCode: boolean
@@ -56,39 +56,39 @@ export interface AccountState {
   storageRoot: Hash
 }
 
-/** A block, and some accounts after it. */
+/** A block, and the states of some accounts after it. */
 export interface ProvenBlock {
   block: Block
   accounts: ReadonlyMap<Address, AccountState>
 }
 
-/** A block in which the factory logged something, before the block itself was read. */
+/** A block in which the factory logged something. We have not read the block itself yet. */
 export interface LoggedBlock {
   number: number
-  /** The refs that its logs name. A payment's own is the hash of its transaction. */
+  /** The refs in its logs. The ref of a payment is its transaction hash. */
   refs: readonly Hash[]
   /** The accounts that its logs make minter or distributor. */
   accounts: readonly Address[]
-  /** The logs as read, for `observeBlocks`. */
+  /** The logs as we read them, for `observeBlocks`. */
   logs: readonly unknown[]
 }
 
 /**
- * Reads that show where in a range of old blocks something happened, without reading all of them. Each answer rests on two providers if there are
- * two. Null if no answer is available, or they do not agree; then we have to read the blocks one by one.
+ * Finds where in a range of old blocks something happened, without reading them all. If there are two providers, both must give the same answer. Null
+ * if there is no answer, or they disagree; then we have to read the blocks one by one.
  */
 export interface SurveyReader {
   /** How many providers must agree: two, or the only one there is. */
   readonly voices: number
-  /** Accounts after blocks, proved against the state roots of their headers. */
+  /** Account states after blocks, proven against the state roots of their headers. */
   accountsAt(questions: readonly { number: number; accounts: readonly Address[] }[]): Promise<ProvenBlock[] | null>
-  /** The blocks of a range with logs of the factory that belong to the ledger. */
+  /** The blocks of a range that hold factory logs relevant to the ledger. */
   loggedBlocks(from: number, to: number): Promise<LoggedBlock[] | null>
-  /** The blocks of transactions by their hashes; null for a transaction that is in no block, or unknown. */
+  /** The block number of each transaction; null if it is in no block, or unknown. */
   blocksOf(txHashes: readonly Hash[]): Promise<(number | null)[]>
   /**
-   * Observes single blocks, in ascending order. `logged` has the blocks of the range with logs. If the bloom of another one of `numbers` says
-   * otherwise, we check that block.
+   * Observes single blocks, in ascending order. `logged` lists the blocks of the range that have logs. If the bloom of any other block in `numbers`
+   * indicates a log, we check that block.
    */
   observeBlocks(
     numbers: readonly number[],
@@ -103,32 +103,32 @@ export interface ChainReader extends StateReader {
   readonly proofs: ChainProofs
   /** The same reader for each provider; empty for a reader of one provider. */
   readonly providers: readonly ProviderReader[]
-  /** The chain id; asks the provider each time. */
+  /** The chain id, fetched each time. */
   chainId(): Promise<number>
-  /** The provider's newest block. `toFollow`: the caller observes up to it next. */
+  /** The provider's newest block. `toFollow`: the caller will observe up to it next. */
   head(options?: { toFollow?: boolean }): Promise<Block>
-  /** The oldest of the blocks that the providers call final (`leastFinal`); null if the chain has no finality. Throws if none answers. */
+  /** The oldest of the blocks that the providers call final (`leastFinal`); null if the chain has no finality. Throws if no provider answers. */
   finalized(own?: OwnHashes): Promise<FinalWord | null>
   /** The canonical block of that height; null if the provider has none (yet). */
   block(number: number): Promise<Block | null>
   /**
    * Observes the blocks `from` to `to`, both included. `parent` is the hash that block `from` must name as its parent (null: unknown, accept any).
-   * Every log is anchored to its block's hash, every receipt compared with it. A missing block, a broken parent chain, or logs that a block's bloom
-   * denies or lacks make it throw a retryable ChainFault. May return a shorter range than requested (never an empty one) if a provider limits ranges.
-   * `watching` has the ledger's addresses (else those it was built with); its signer accounts are added.
+   * Every log and receipt is checked against its block's hash. Throws a retryable ChainFault on a missing block, a broken parent chain, or logs that
+   * do not match a block's bloom. May return a shorter range than requested (never an empty one) if a provider limits ranges. `watching` replaces the
+   * addresses it was built with, except the signer accounts, which are added.
    */
   observe(from: number, to: number, parent: Hash | null, watching?: Watching): Promise<ObservedRange>
-  /** The first block whose timestamp is not before `time` and that block's parent, found by bisection; null if the head is older. */
+  /** The first block at or after `time`, and its parent, found by bisection; null if the head is older. */
   firstBlockAt(time: number, notAfter: number): Promise<{ block: Block; parent: Block | null } | null>
-  /** The same, with blocks on which two providers agree, or from the only one. Throws a ChainFault if they do not agree. */
+  /** The same, using only blocks on which two providers agree (or the only one's). Throws a ChainFault if they do not agree. */
   agreedFirstBlockAt: ChainReader['firstBlockAt']
   /** A transaction by hash; null if the provider does not know it. `blockNumber` is null while it is pending. */
   transaction(txHash: Hash): Promise<TransactionView | null>
   /** A transaction in a block, with its outcome; null if it is in none yet. If there are several providers, null unless two agree. */
   minedTransaction(txHash: Hash): Promise<TransactionView | null>
-  /** Value that a mined transaction moved to `to` by inner calls, in order; null if it cannot be traced, or if no two of several providers agree. */
+  /** Value that a mined transaction moved to `to` by inner calls, in order; null if we cannot trace it, or no two of several providers agree. */
   innerTransfers(txHash: Hash, to: Address): Promise<InnerTransfer[] | null>
-  /** Inner transfers to and from these wallets in exactly one block, in order; null if it cannot be traced, or if no two of several agree. */
+  /** Inner transfers to and from these wallets in exactly one block, in order; null if we cannot trace it, or no two of several providers agree. */
   blockTransfers(at: BlockRef, wallets: readonly Address[]): Promise<BlockTransfer[] | null>
 }
 
@@ -155,14 +155,14 @@ export interface BlockTransfer {
 
 export interface TransactionView {
   txHash: Hash
-  /** Its position in the block; meaningless while it is in none. */
+  /** Its position in the block; meaningless while it is pending. */
   txIndex: number
   from: Address
   to: Address | null
   valueWei: Wei
   blockNumber: number | null
   blockHash: Hash | null
-  /** From the receipt; null while the transaction is pending, while the receipt is not available, and if it is larger than we read. */
+  /** From the receipt; null while the transaction is pending, and if the receipt is unavailable or too large for us to read. */
   succeeded: boolean | null
 }
 
@@ -186,7 +186,7 @@ export interface ChainCohort {
   intervalSec: number
 }
 
-/** The decisions of the contract's owner, all read at one block. */
+/** The settings that the contract's owner controls, all read at one block. */
 export interface OwnersPowers {
   blockNumber: number
   owner: Address
@@ -206,27 +206,27 @@ export interface GovernanceReader {
   powers(): Promise<OwnersPowers>
   tierSupply(tierNo: number): Promise<{ minted: number; most: number }>
   expulsionPeriodSec(): Promise<number>
-  /** The contract's refusal of a call made now from that account; null if it would succeed. */
+  /** The contract's reason to reject this call if that account made it now; null if it would succeed. */
   refusalOf(call: { to: Address; data: `0x${string}` }, from: Address): Promise<string | null>
 }
 
-/** Facts about a chain, once it has been reached. */
+/** Facts about the chain, available once we have reached it. */
 export interface ChainFacts {
   /** True if the factory's block hashes agree with the provider's; otherwise mints wait for finalized blocks and carry no guard. */
   readonly guardUsable: boolean
 }
 
-/** What a transaction minted, by its receipt. */
+/** What a transaction minted, according to its receipt. */
 export interface MintReceipt {
-  /** Its block, as the provider says. Null if the receipt is larger than that of any mint, so we did not read it. */
+  /** Its block, as the provider reports it. Null if the receipt is larger than any mint's, so we did not read it. */
   block: BlockRef | null
   succeeded: boolean
   nodes: { nodeId: bigint; mintedTo: Address }[]
 }
 
-/** One node's events, for the reconciler, and the nodes of a transaction. */
+/** One node's events, for the reconciler, and the nodes that a transaction minted. */
 export interface NodeHistory {
-  /** Null while the transaction is in no block that the provider knows. */
+  /** Null while the transaction is in no block that the provider has. */
   mintReceipt(txHash: Hash): Promise<MintReceipt | null>
   /** Its mint, transfers, withdrawals and expulsion in blocks `from` to `to`, in chain order. */
   eventsOf(nodeId: bigint, from: number, to: number): Promise<FactoryEvent[]>
@@ -245,22 +245,22 @@ export interface ContractReader {
   /** Node minted for this ref, or null. */
   nodeOfRef(ref: Hash): Promise<bigint | null>
   maxPerWallet(): Promise<number>
-  /** Nodes of a tier after that block, without those that were expelled, and how many it may ever have. */
+  /** Nodes of a tier after that block, not counting expelled ones, and the tier's maximum. */
   tierSupply(tierNo: number, atBlock: number): ReturnType<GovernanceReader['tierSupply']>
   budget(atBlock: number): Promise<MinterBudget>
   bounds(atBlock: number): Promise<CreditBounds>
-  /** The contract's and the provider's facts about an address that buyers may have to pay to. */
+  /** What the contract and the provider report about an address that buyers may have to pay to. */
   walletFacts(
     wallet: Address,
   ): Promise<{ chainId: number; minter: Address; distributor: Address; hasCode: boolean; isTraceable: boolean }>
-  /** The account that may credit rounds; null if the owner has named none, so no turn is paid or skipped. */
+  /** The account that may credit rounds; null if the owner has named none, in which case no turn is paid or skipped. */
   distributor(atBlock: number): Promise<Address | null>
-  /** The shortest interval with which a cohort may be opened. */
+  /** The shortest interval a new cohort may have. */
   leastIntervalSec(): Promise<number>
   balance(of: Address, atBlock?: number): Promise<Wei>
   /** True if there is code at the factory's address after that block. Throws if that block's state is not available. */
   isDeployed(atBlock: number): Promise<boolean>
-  /** The root of its storage after exactly that block. If it is the same, nothing in it has changed. Null if not available. */
+  /** The factory's storage root after exactly that block. If two roots are equal, its storage has not changed. Null if unavailable. */
   storageRoot(block: Hash): Promise<Hash | null>
   /** The part of its surplus that the factory may spend on the next rounds (0 unless the owner allowed it). */
   swapsAllowance(): Promise<Wei>
@@ -286,7 +286,7 @@ export interface Readings {
   paused(): Promise<boolean | null>
   maxPerWallet(): Promise<number | null>
   nodesOf(owner: Address): Promise<readonly bigint[] | null>
-  /** Reads a wallet that is about to buy, and its holding of a token; each reading may be null on its own. */
+  /** Reads a wallet that is about to buy, and its balance of a token; each field may be null on its own. */
   buyer(wallet: Address, token: Address | null): Promise<BuyerReading>
   tracesAgree(): Promise<boolean>
 }
@@ -314,7 +314,7 @@ export interface CohortOpening {
   firstDue: number
   intervalSec: number
 }
-/** A cohort's part of a round, from its pending turn `firstDue` on: first turns not owed, then turns paid. */
+/** A cohort's part of a round, starting at its pending turn `firstDue`: first the turns not owed, then the turns paid. */
 export interface CohortCredit {
   cohort: number
   firstDue: number
@@ -331,7 +331,7 @@ export interface CohortCredit {
 export type FactoryCall = { validUntil: number } & (
   | {
       kind: 'openCohorts'
-      /** The number of the first of them, which must be the contract's next. */
+      /** The first cohort's number, which must be the contract's next one. */
       first: number
       openings: CohortOpening[]
     }
@@ -363,7 +363,7 @@ export type SendOutcome =
   | { kind: 'insufficientFunds' }
   | { kind: 'overGasCap' }
 
-/** The outcome of a simulation of the call before it was signed. */
+/** The outcome of simulating the call before signing it. */
 export type EstimateOutcome =
   | { kind: 'ok'; gas: bigint }
   | { kind: 'reverts'; error: string }
@@ -375,23 +375,23 @@ export interface AccountReader {
   readonly address: Address
   /** Transactions of this account mined at the provider's latest block. */
   nonce(): Promise<number>
-  /** The same from every provider; null for one without an answer. */
+  /** The same from every provider; null for one that does not answer. */
   nonces(): Promise<(number | null)[]>
   balance(): Promise<Wei>
   /**
-   * Current fees for a new transaction: room for the base fee to double, or the cap if that is less and still pays for the next block. Above the cap
-   * only if nothing below would do. We believe tip and base fee up to their limits.
+   * Current fees for a new transaction: room for the base fee to double, or the cap if that is lower and still pays for the next block. Above the cap
+   * only if nothing below it would get in. We trust the provider's tip and base fee up to their limits.
    */
   fees(limits?: FeeLimits): Promise<Fees>
 }
 
-/** The same account with its key. The only thing that can send. */
+/** The same account with its key. Nothing else can send. */
 export interface SignerAccount extends AccountReader {
-  /** Transactions of this account mined as of one block, from every provider; null for one without an answer or such a block. */
+  /** Transactions of this account mined as of one block, from every provider; null for one that does not answer or lacks the block. */
   noncesAt(block: Hash): Promise<(number | null)[]>
-  /** The hash of a block from every provider, or as the contract knows it after block `at`; null for one without an answer or such a block. */
+  /** The hash of a block from every provider, or as the contract sees it after block `at`; null for one that does not answer or lacks the block. */
   hashesOf(block: number, at?: number): Promise<(Hash | null)[]>
-  /** Simulates and estimates the call without its guard (a guard on the head cannot be checked by eth_call). */
+  /** Simulates the call and estimates its gas, without the guard (eth_call cannot check a guard on the head). */
   estimate(call: FactoryCall): Promise<EstimateOutcome>
   /** Signs; sends nothing. */
   sign(call: FactoryCall, options: { nonce: number; gasLimit: bigint; fees: Fees }): Promise<SignedTransaction>

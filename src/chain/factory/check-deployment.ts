@@ -1,5 +1,5 @@
-// Checks the settings against the chain at start-up: the chain, the factory, its minter and distributor, and its block hashes. It must
-// never send anything, and never call an unreachable chain a wrong one.
+// Checks the settings against the chain at start-up: the chain, the factory, its minter and distributor, and its block hashes. It must never send
+// anything, and never report an unreachable chain as the wrong one.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Hex } from 'viem'
 import { bytesToHex, hexToBytes, keccak256 } from 'viem/utils'
@@ -11,11 +11,11 @@ import { type Rpc, resultOf } from '../rpc/rpc.ts'
 import { bytes, count, header, quantity, safeNumber, toQuantity } from '../rpc/wire.ts'
 import { factoryImmutables, factoryRuntimeHash } from './bytecode.ts'
 
-/** How often we try the fork guard's check, and the pause between tries, because the head may move, or the chain may have only just started. */
+/** How often we try to check the fork guard, and the pause between tries. The head may move during a try, or the chain may have just started. */
 const GUARD_TRIES = 3
 const GUARD_PAUSE_MS = 2_500
 
-/** A setting that does not fit the chain. */
+/** A setting that does not match the chain. */
 export interface DeploymentProblem {
   setting:
     | 'CHAIN_ID'
@@ -26,17 +26,17 @@ export interface DeploymentProblem {
     | 'PAYMENT_ADDRESS'
   problem: string
   remedy: string
-  /** True if the chain could not be asked. It may answer later, and then there may be no problem. */
+  /** True if the chain did not answer. When it does, there may be no problem. */
   transient: boolean
 }
 
 export interface DeploymentCheck {
   problems: DeploymentProblem[]
-  /** True if the contract knows recent blocks by the RPC's hashes. Only then can mints carry a fork guard. */
+  /** True if the contract sees the same hashes of recent blocks as the RPC. Only then can mints carry a fork guard. */
   guardUsable: boolean
-  /** True if it also knows blocks beyond the last 256, by EIP-2935's contract; null on a chain too young to tell. */
+  /** True if it also sees hashes beyond the last 256 blocks, through EIP-2935's contract; null if the chain is too young to tell. */
   historyUsable: boolean | null
-  /** keccak256 of the code at the address; null if there is none, or the chain could not be asked. */
+  /** keccak256 of the code at the address; null if there is none, or the chain did not answer. */
   codeHash: Hash | null
   /** True if the code at the address is byte for byte the factory that this service was built with. */
   knownCode: boolean
@@ -53,15 +53,15 @@ export interface CheckDeploymentOptions {
   minter: Address | null
   distributor: Address | null
   paymentAddress: Address | null
-  /** The hash of code that is trusted besides this version's; null if there is none. Left out to accept any code. */
+  /** The hash of code that we trust besides this version's; null if there is none. Omit it to accept any code. */
   trustedCodeHash?: Hash | null
-  /** The factory does not exist before this block, which shows whether a provider lags. Left out if it exists at every block. */
+  /** The factory does not exist before this block, which shows whether a provider lags. Omit it if the factory exists at every block. */
   startBlock?: number
-  /** Pause between tries at the fork guard's check, for chains whose blocks come faster than usual. */
+  /** The pause between tries to check the fork guard, for chains with faster blocks than usual. */
   guardPauseMs?: number
 }
 
-/** Checks the settings against the chain at start-up. Never throws, because an unreachable chain is a problem like any other. */
+/** Checks the settings against the chain at start-up. Does not throw if the chain is unreachable: that is a problem like any other. */
 export async function checkDeployment(options: CheckDeploymentOptions): Promise<DeploymentCheck> {
   const check: DeploymentCheck = {
     problems: [],
@@ -98,7 +98,7 @@ async function fillCheck(options: CheckDeploymentOptions, check: DeploymentCheck
       `the RPC is on chain ${chainId}, the setting says ${options.chainId}`,
       `Set CHAIN_ID=${chainId}, or RPC_URL to a node of chain ${options.chainId}.`,
     )
-    // Any further question would go to the wrong chain.
+    // All further checks would go to the wrong chain.
     return
   }
   checkPaymentAddress(options, report)
@@ -127,7 +127,7 @@ async function fillCheck(options: CheckDeploymentOptions, check: DeploymentCheck
   check.historyUsable = check.guardUsable ? await isHistoryUsable(rpc, factory) : false
 }
 
-/** The chain id, from a provider on the wanted chain if there is one; the others are then asked last. */
+/** The chain id. If any provider is on the wanted chain, returns that id and moves the others to the end of the order. */
 async function chainIdOf(rpc: Rpc, wanted: number): Promise<number> {
   const chainId = count(await rpc.request('eth_chainId', []), 'chain id')
   if (chainId === wanted) return chainId
@@ -157,19 +157,19 @@ const ROLE_VIEWS = ['maxPerWallet', 'minter', 'distributor', 'leastInterval'] as
 
 type RoleAnswers = Record<(typeof ROLE_VIEWS)[number], unknown>
 
-/** The contract's answers as a factory; null for another contract. */
+/** The answers of the contract's role views; null if it is not a factory. */
 async function askRoles(rpc: Rpc, factory: Address): Promise<RoleAnswers | null> {
   const replies = await rpc.batch(ROLE_VIEWS.map((name) => viewCall(factory, 'latest', name, [])))
   const answers = replies.map((reply) => {
     if (reply.ok) return reply.result === '0x' ? null : reply.result
-    // Only the contract itself can say that it is no factory. A limit or an internal error is the provider's.
+    // Only a revert shows that it is not a factory. A limit or an internal error comes from the provider.
     return isRevert(reply.error) ? null : resultOf('eth_call', reply)
   })
   if (answers.includes(null)) return null
   return Object.fromEntries(ROLE_VIEWS.map((name, index) => [name, answers[index]])) as RoleAnswers
 }
 
-/** False if the contract does not answer as a factory does. */
+/** False if the contract does not answer like a factory. */
 async function checkRoles(options: CheckDeploymentOptions, check: DeploymentCheck, report: Report): Promise<boolean> {
   const { rpc, factory } = options
   const answers = await askRoles(rpc, factory)
@@ -204,7 +204,7 @@ async function checkRoles(options: CheckDeploymentOptions, check: DeploymentChec
   return true
 }
 
-/** The objection to code that is neither this version's nor trusted by its hash; null if it is one of these, or any is accepted. */
+/** The problem if the code is neither this version's nor trusted by its hash; null if it is either, or if any code is accepted. */
 function unknownCode(
   { factory, trustedCodeHash }: Pick<CheckDeploymentOptions, 'factory' | 'trustedCodeHash'>,
   { knownCode, codeHash }: Pick<DeploymentCheck, 'knownCode' | 'codeHash'>,
@@ -217,8 +217,7 @@ function unknownCode(
 }
 
 /**
- * The objection to the code at the address before anything changes: it is neither this version's nor trusted. Null if there is none, or no code
- * (yet).
+ * Refuses code at the address that is neither this version's nor trusted, before anything changes. Null if the code is fine, or there is none (yet).
  */
 export async function refuseCode(
   rpc: Rpc,
@@ -237,7 +236,7 @@ const BEFORE_CANCUN = [
 /** PUSH0, MCOPY, TLOAD and TSTORE; returns a word of zeros. */
 const CANCUN_PROBE = '0x5f5f5f5e5f5f5d5f5c5f5260205ff3'
 
-/** True if the chain knows the instructions that the contract is compiled to. Only its own answer counts as a no. */
+/** True if the chain supports the instructions that the contract compiles to. False only if the error names an instruction. */
 async function runsCancun(rpc: Rpc): Promise<boolean> {
   const [reply] = await rpc.batch([{ method: 'eth_call', params: [{ data: CANCUN_PROBE }, 'latest'] }])
   if (!reply || reply.ok) return true
@@ -250,7 +249,7 @@ function isKnownCode(code: Hex): boolean {
   return keccak256(bytesToHex(runtime)) === factoryRuntimeHash
 }
 
-/** Compares the contract's hash of the block before the head with the head's parent hash. */
+/** True if the contract's hash of the block before the head equals the head's parent hash. */
 export async function isGuardUsable(rpc: Rpc, factory: Address, pauseMs: number): Promise<boolean> {
   for (let attempt = 0; attempt < GUARD_TRIES; attempt++) {
     if (attempt > 0) await sleep(pauseMs)
@@ -262,10 +261,10 @@ export async function isGuardUsable(rpc: Rpc, factory: Address, pauseMs: number)
   return false
 }
 
-/** A distance that BLOCKHASH no longer covers, and any history still does. */
+/** A distance in blocks that BLOCKHASH no longer covers but every history contract does. */
 const BEYOND_BLOCKHASH = 300
 
-/** True if the contract knows a block that BLOCKHASH no longer covers. Null on a chain too young to have one. */
+/** True if the contract has the hash of a block that BLOCKHASH no longer covers. Null if the chain is too young to have one. */
 async function isHistoryUsable(rpc: Rpc, factory: Address): Promise<boolean | null> {
   const head = header(await rpc.request('eth_getBlockByNumber', ['latest', false]))
   const old = head.number - BEYOND_BLOCKHASH
@@ -275,7 +274,7 @@ async function isHistoryUsable(rpc: Rpc, factory: Address): Promise<boolean | nu
   return readView('hashOf', await rpc.request(method, params)) === wanted
 }
 
-/** True if a factory has neither minted nor paid anything yet. */
+/** True if a factory has neither minted a node nor paid a round yet. */
 export async function isNewFactory(rpc: Rpc, factory: Address): Promise<boolean> {
   const [lastId, round] = await rpc.requestAll([
     viewCall(factory, 'latest', 'lastId', []),
@@ -284,7 +283,7 @@ export async function isNewFactory(rpc: Rpc, factory: Address): Promise<boolean>
   return readView('lastId', lastId) === 0n && readView('round', round) === 0n
 }
 
-/** True if a wallet holds ether, or has sent a transaction. A contract starts with nonce 1. */
+/** True if a wallet holds ether or has sent a transaction. A contract's nonce starts at 1. */
 export async function isUsed(rpc: Rpc, wallet: Address): Promise<boolean> {
   const [balance, nonce, code] = await rpc.requestAll([
     { method: 'eth_getBalance', params: [wallet, 'latest'] },

@@ -1,5 +1,4 @@
-// Deploys the contracts. It must never be part of a running pass: it holds a key only for the duration of a command, and sends only what
-// its name says.
+// Deploys the contracts. No pass may use it: it holds a key only for the duration of a command, and sends only what the function's name says.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Hex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
@@ -13,21 +12,21 @@ import { broadcast, currentFees, TX_GAS_MAX } from '../send/signer-account.ts'
 import { demoTokenAbi, factoryAbi } from './abi.ts'
 import { demoTokenBytecode, factoryBytecode } from './bytecode.ts'
 
-/** How long we wait for a transaction of ours. Some chains take minutes when they are busy. */
+/** How long we wait for a transaction of ours. A busy chain can take minutes. */
 const MINED_WAIT_MS = 300_000
 const POLL_FIRST_MS = 100
 const POLL_MAX_MS = 2_000
-/** Room over the estimate, in percent. */
+/** Headroom above the gas estimate, in percent. */
 const GAS_MARGIN = 20n
 
-/** Reports the present step in a few words. */
+/** Reports the current step in a few words. */
 export type OnProgress = (step: string) => void
 
 export interface DeployedContract {
   address: Address
   blockNumber: number
   txHash: Hash
-  /** keccak256 of the code that is there now. */
+  /** keccak256 of the deployed code. */
   codeHash: Hash
 }
 
@@ -46,14 +45,14 @@ export interface FactorySetup {
   readonly nodes: number
   readonly cohorts: number
   readonly distributor: Address
-  /** The bounds of the distributor's credit to a node for one turn. */
+  /** The bounds of what the distributor may credit a node for one turn. */
   readonly floorGwei: bigint
   readonly ceilingGwei: bigint
-  /** Nodes that one wallet may hold, 1 to 256; cannot change later. */
+  /** How many nodes one wallet may hold, 1 to 256; cannot change later. */
   readonly maxPerWallet: number
   /** The shortest time between turns that any cohort may have; cannot change later. */
   readonly leastIntervalSec: number
-  /** The longest time after its mint in which a credited node may still be expelled, at most 7 days; cannot change later. */
+  /** How long after its mint a credited node may still be expelled, at most 7 days; cannot change later. */
   readonly expulsionPeriodSec: number
 }
 
@@ -67,7 +66,7 @@ export interface DeployFactoryOptions extends SendingOptions, FactorySetup {
   salt?: Hash | null
 }
 
-/** The keyless deployer that most chains have at this address: takes a salt and creation code, and deploys by CREATE2. */
+/** The keyless deployer that most chains have at this address. It takes a salt and creation code, and deploys with CREATE2. */
 export const DETERMINISTIC_DEPLOYER = address('0x4e59b44847b379578588920cA78FbF26c0B4956C')
 
 /** The address at which the deterministic deployer puts a factory. */
@@ -76,7 +75,7 @@ export function deterministicAddress(setup: FactorySetup, salt: Hash): Address {
   return address(getContractAddress({ opcode: 'CREATE2', from: DETERMINISTIC_DEPLOYER, salt, bytecode }))
 }
 
-/** The constructor's arguments alone, in the form that explorers want, without `0x`. */
+/** The constructor's arguments alone, in the form that explorers expect, without `0x`. */
 export function factoryConstructorArguments(setup: FactorySetup): string {
   return factoryDeployData(setup).slice(factoryBytecode.length)
 }
@@ -100,8 +99,8 @@ export function factoryDeployData({ nodes, cohorts, maxPerWallet, ...setup }: Fa
 }
 
 /**
- * Deploys the factory and waits until it is there. Throws a ChainFault if the deployment cannot be sent, reverts, or is not mined in five minutes
- * (then its message names the transaction, so look for that before you deploy again).
+ * Deploys the factory and waits until it is mined. Throws a ChainFault if the deployment cannot be sent, reverts, or is not mined in five minutes. In
+ * that last case the message names the transaction: look for it before you deploy again.
  */
 export async function deployFactory(options: DeployFactoryOptions): Promise<DeployedContract> {
   const { salt } = options
@@ -113,13 +112,13 @@ export async function deployFactory(options: DeployFactoryOptions): Promise<Depl
   )
 }
 
-/** Deploys the demo token; the deployer gets its whole supply (1,000,000 tokens of 18 decimals). */
+/** Deploys the demo token. The deployer gets the entire supply (1,000,000 tokens with 18 decimals). */
 export async function deployDemoToken(options: SendingOptions): Promise<DeployedContract> {
   const data = encodeDeployData({ abi: demoTokenAbi, bytecode: demoTokenBytecode })
   return await withHand(options, (hand) => deploy(hand, data, 'the demo token'))
 }
 
-/** Sends `amount` (smallest units) of a token to each address, and waits until the last transfer is mined. */
+/** Sends `amount` (smallest units) of a token to each address, and waits until all transfers are mined. */
 export async function transferToken(
   options: SendingOptions & { token: Address; to: readonly Address[]; amount: bigint },
 ): Promise<void> {
@@ -134,7 +133,7 @@ export async function transferToken(
   })
 }
 
-/** Sends ether, and waits until it is mined. Returns the transaction. Throws a ChainFault as a deployment does. */
+/** Sends ether and waits until it is mined. Returns the transaction hash. Throws a ChainFault in the same cases as a deployment. */
 export async function payFrom(options: SendingOptions & { to: Address; valueWei: bigint }): Promise<Hash> {
   return await withHand(options, async (hand) => {
     const txHash = await send(hand, { to: options.to, value: options.valueWei })
@@ -174,7 +173,7 @@ async function deploy(hand: Hand, data: Hex, what: string): Promise<DeployedCont
   return await standing(hand, { what, expected, txHash, blockNumber: found.blockNumber })
 }
 
-/** Deploys by CREATE2. */
+/** Deploys with CREATE2. */
 async function deployThrough(
   hand: Hand,
   { data, salt, expected }: { data: Hex; salt: Hash; expected: Address },
@@ -187,7 +186,7 @@ async function deployThrough(
   return await standing(hand, { what, expected, txHash, blockNumber })
 }
 
-/** The contract at its expected address. Throws if there is none. */
+/** The contract at its expected address. Throws if there is no code. */
 async function standing(
   { rpc, onProgress }: Hand,
   { what, expected, txHash, blockNumber }: { what: string; expected: Address; txHash: Hash; blockNumber: number },
@@ -216,7 +215,7 @@ async function send(hand: Hand, tx: { to?: Address; data?: Hex; value?: bigint }
   })
   const outcome = await broadcast(rpc, raw)
   const txHash = hash(keccak256(raw))
-  // After `unknown` a provider may have it; the receipt will tell.
+  // After `unknown` a provider may still have it; the receipt will show.
   if (outcome.kind !== 'accepted' && outcome.kind !== 'unknown') {
     throw new ChainFault(`${txHash} was not taken: ${outcome.kind}`, { retryable: false })
   }

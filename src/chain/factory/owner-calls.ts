@@ -1,5 +1,5 @@
-// Encodes calls of the contract's owner as transactions for its wallet to sign, with a readable description. It must never sign or send. The owner's
-// key is not here, and nothing that sends may import this file.
+// Encodes the owner's calls to the contract as transactions for the owner's wallet to sign, with a readable description. It must never sign or send.
+// The owner's key is not here, and nothing that sends may import this file.
 import { encodeFunctionData, parseAbi } from 'viem/utils'
 import type { Address, Hash } from '../../domain/units.ts'
 
@@ -18,7 +18,7 @@ const OWNER_ABI = parseAbi([
   'function unpause()',
 ])
 
-/** A call of the contract's owner, by name, with named arguments. */
+/** A call that the contract's owner makes: its name and named arguments. */
 export type OwnerCall =
   | { name: 'capTier'; tier: bigint; most: bigint }
   | { name: 'setMinter'; newMinter: Address; former: Address; nodes: bigint; cohorts: bigint }
@@ -51,7 +51,7 @@ export interface OwnerTransaction {
   to: Address
   valueWei: bigint
   data: `0x${string}`
-  /** The call in readable form: its name, and each argument with its name. */
+  /** The call in readable form: its name, and its arguments by name. */
   call: string
 }
 

@@ -1,7 +1,7 @@
-// Checks an account's proof (eth_getProof, EIP-1186) against the state root of a block: a path of trie nodes, each named by its digest in the one
-// before it (yellow paper, appendix D). It answers what the root commits to, and nothing else that the provider says. Our own code, because the
-// maintained library for it (@ethereumjs/mpt) is a whole trie under MPL-2.0 with five dependencies; test/chain/prove checks it with the proofs of a
-// real node, and with forged ones.
+// Checks an account's proof (eth_getProof, EIP-1186) against the state root of a block: a path of trie nodes, each referenced by its digest in the
+// one before it (yellow paper, appendix D). It returns only what the root commits to, and ignores anything else that the provider says. This is our
+// own code, because the maintained library (@ethereumjs/mpt) is a complete trie under MPL-2.0 with five dependencies. test/chain/prove checks it with
+// a real node's proofs and with forged ones.
 import { fromRlp, keccak256, toRlp } from 'viem/utils'
 import type { Address, Hash } from '../../domain/units.ts'
 import type { AccountState } from '../port.ts'
@@ -10,18 +10,18 @@ import { malformed } from '../rpc/wire.ts'
 type Hex = `0x${string}`
 type Rlp = ReturnType<typeof fromRlp<'hex'>>
 
-/** keccak256 of nothing: the code of an account without code. */
+/** keccak256 of nothing: the code hash of an account without code. */
 const NO_CODE = '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'
-/** The root of a trie without entries: the storage of an account that has none. */
+/** The root of an empty trie: the storage root of an account without storage. */
 export const EMPTY_ROOT = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
 
 const BRANCH_ITEMS = 17
 const PATH_ITEMS = 2
-/** The first digit of a path says whether it is of odd length, and whether its node is a leaf. */
+/** Flags in the first digit of a path: its length is odd, its node is a leaf. */
 const ODD = 1
 const LEAF = 2
 
-/** An account that is in no state, because nothing was ever sent to it or from it. */
+/** An account that is not in the state, because it never sent or received anything. */
 const ABSENT: AccountState = { nonce: 0, balanceWei: 0n, hasCode: false, codeHash: NO_CODE, storageRoot: EMPTY_ROOT }
 
 /** The account as the root commits to it. Throws a retryable ChainFault if the nodes prove neither the account nor its absence. */
@@ -40,14 +40,14 @@ export function provenAccount(stateRoot: Hash, address: Address, nodes: readonly
   }
 }
 
-/** A word of an account's storage, as the root of that storage commits to it. Throws as `provenAccount` does. */
+/** A word of an account's storage, as the storage root commits to it. Throws in the same cases as `provenAccount`. */
 export function provenWord(storageRoot: Hash, slot: Hex, nodes: readonly Hex[]): bigint {
   if (storageRoot === EMPTY_ROOT) return 0n
   const value = provenValue(storageRoot, keccak256(slot), nodes)
   return value === null ? 0n : amountOf(word(decoded(value)))
 }
 
-/** The value under a key of 32 bytes; null if the nodes prove that there is none. */
+/** The value of a 32-byte key; null if the nodes prove that there is none. */
 function provenValue(root: Hash, key: Hex, nodes: readonly Hex[]): Hex | null {
   let expected: Rlp = root
   let left = key.slice(2)
@@ -62,10 +62,7 @@ function provenValue(root: Hash, key: Hex, nodes: readonly Hex[]): Hex | null {
   }
 }
 
-/**
- * The node that its parent names by its digest, or holds itself if it is of fewer than 32 bytes. Some clients list such a node once more, others
- * do not.
- */
+/** The node that its parent references by digest, or embeds if it has fewer than 32 bytes. Some clients also list an embedded node, others do not. */
 function nodeOf(expected: Rlp, listed: Hex | undefined): { items: Rlp; isListed: boolean } {
   if (typeof expected !== 'string') return { items: expected, isListed: listed === toRlp(expected as Hex[]) }
   if (listed === undefined) return malformed('proof: it ends before the account')
@@ -73,7 +70,7 @@ function nodeOf(expected: Rlp, listed: Hex | undefined): { items: Rlp; isListed:
   return { items: decoded(listed), isListed: true }
 }
 
-/** A provider that makes up header and proof together may have any bytes here. */
+/** A provider that makes up both header and proof may send any bytes here. */
 function decoded(bytes: Hex): Rlp {
   try {
     return fromRlp(bytes)
@@ -82,7 +79,7 @@ function decoded(bytes: Hex): Rlp {
   }
 }
 
-/** `next`: the digest of the next node, or that node itself. */
+/** `next`: the next node's digest, or the node itself if it is embedded. */
 type Step = { next: Rlp; left: string } | { next: null; value: Hex | null }
 
 const NOTHING: Step = { next: null, value: null }

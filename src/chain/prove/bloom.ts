@@ -1,16 +1,16 @@
-// Checks a block's logs bloom for the factory: "surely no log" or "perhaps one". Never take it as proof that there is a log, because in a full block,
-// most blooms say "perhaps" to everything.
+// Checks a block's logs bloom for the factory: "certainly no log" or "perhaps one". It never proves that there is a log, because the bloom of a full
+// block says "perhaps" to almost everything.
 import { hexToBytes } from 'viem/utils'
 import { keccak } from './items.ts'
 
-/** Bits of the 2048-bit bloom that an address or topic sets (yellow paper, M3:2048), counted from the lowest. */
+/** The bits that an address or topic sets in the 2048-bit bloom (yellow paper, M3:2048), counted from the lowest. */
 export function bloomBits(value: `0x${string}` | Uint8Array): number[] {
   const digest = keccak(typeof value === 'string' ? hexToBytes(value) : value)
   return [0, 2, 4].map((at) => (((digest[at] ?? 0) << 8) | (digest[at + 1] ?? 0)) & 2047)
 }
 
 function isSet(bloom: string, bit: number): boolean {
-  // Hex digit that holds the bit, counted from the end of the string.
+  // The hex digit that holds the bit, counted from the end of the string.
   const digit = Number.parseInt(bloom.charAt(bloom.length - 1 - (bit >> 2)), 16)
   return ((digit >> (bit & 3)) & 1) === 1
 }
@@ -33,7 +33,7 @@ export function createBloomCheck(address: `0x${string}`, topics: readonly `0x${s
   }
 }
 
-/** True for the bloom of a block without logs, and for every bloom of a chain that does not fill them. */
+/** True for the bloom of a block without logs, and for every bloom on a chain that does not fill blooms. */
 export function isEmptyBloom(bloom: string): boolean {
   return /^0x0+$/.test(bloom)
 }

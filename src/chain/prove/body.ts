@@ -1,5 +1,5 @@
-// Compares what a block holds with the roots of its header: transactions and receipts. A root proves a whole list and its order, so nothing is
-// missing and nothing is added. The header itself must be proven first (header.ts).
+// Compares a block's transactions and receipts with the roots in its header. A root proves a complete list and its order, so nothing is missing or
+// added. The header itself must be proven first (header.ts).
 import { breath } from './breath.ts'
 import { settlesOthers } from './header.ts'
 import type { Fields } from './items.ts'
@@ -8,7 +8,7 @@ import { type BloomBits, encodeReceipt } from './receipt.ts'
 import { encodeTransaction, isUnsigned } from './transaction.ts'
 import { compared, type Encoded, type Part, unprovable, type Verdict } from './verdict.ts'
 
-/** A verdict on a list, and how many of its items, counted from the first, the root commits to. */
+/** A verdict on a list, and how many items from its start the root commits to. */
 export interface ListVerdict {
   readonly verdict: Verdict
   readonly count: number
@@ -54,8 +54,8 @@ async function proveList(
 const NOBODY = /^0x0{40}$/
 
 /**
- * Polygon's nodes return a state-sync transaction as a block's last, with its receipt, which neither root covers: from and to the zero address, with
- * no gas. We leave it out, so it is not proven.
+ * Polygon's nodes add a state-sync transaction and its receipt at the end of a block: from and to the zero address, without gas. Neither root covers
+ * them, so we leave them out, unproven.
  */
 function withoutStateSync(items: readonly unknown[]): readonly unknown[] {
   const last = items.at(-1) as Fields | undefined

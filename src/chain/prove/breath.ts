@@ -1,11 +1,11 @@
-// Yields to the event loop while many hashes are computed, so that requests wait no longer for that than for anything else. It does not bound the
-// total time; the callers bound how much they compute.
+// Yields to the event loop while we compute many hashes, so that requests do not have to wait for all of them. It does not limit the total time;
+// callers limit how much they compute.
 import { setImmediate } from 'node:timers/promises'
 
-/** Work goes on for this long before it yields. */
+/** How long work may run before it yields. */
 const STRETCH_MS = 5
 
-/** Call it between two pieces of work that each take far less than that. */
+/** Call it between pieces of work that each take far less than STRETCH_MS. */
 export type Breath = () => Promise<void> | null
 
 /** Starts a new stretch of work. */

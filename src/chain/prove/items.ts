@@ -1,14 +1,14 @@
-// Turns the values of JSON-RPC into items of RLP: hex of a fixed length, and quantities without leading zeros (yellow paper, appendix B). A missing
-// or malformed value throws `Unencodable`, which never leaves this folder, because `encoded` turns it into a value.
+// Turns JSON-RPC values into RLP items: hex of a fixed length, and quantities without leading zeros (yellow paper, appendix B). A missing or
+// malformed value throws `Unencodable`, which never leaves this folder, because `encoded` catches it.
 import { hash } from 'node:crypto'
 import { toRlp } from 'viem/utils'
 import type { Hash } from '../../domain/units.ts'
 import type { Encoded } from './verdict.ts'
 
-/** What RLP encodes: bytes, or a list of such. */
+/** What RLP encodes: bytes, or a list of items. */
 export type Item = Uint8Array | readonly Item[]
 
-/** A JSON-RPC object, none of whose values we trust. */
+/** A JSON-RPC object whose values are not validated. */
 export type Fields = Readonly<Record<string, unknown>>
 
 const ADDRESS_BYTES = 20
@@ -17,7 +17,7 @@ export const EMPTY: Uint8Array = new Uint8Array(0)
 
 class Unencodable extends Error {}
 
-/** Says that a value has no canonical bytes here. */
+/** Throws because a value has no canonical encoding. */
 export const refuse = (why: string): never => {
   throw new Unencodable(why)
 }
@@ -32,7 +32,7 @@ export function encoded(encode: () => Uint8Array): Encoded {
   }
 }
 
-/** An object's fields; refuses anything else. */
+/** An object's fields; throws for anything else. */
 export function fieldsOf(value: unknown, what: string): Fields {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return refuse(`${what} is not an object`)
   return value as Fields
@@ -44,7 +44,7 @@ export const listOf = (value: unknown, what: string): readonly unknown[] =>
 /** Bytes from hex; exactly `length` bytes if given. */
 export function bytesOf(value: unknown, what: string, length?: number): Uint8Array {
   if (typeof value !== 'string' || !value.startsWith('0x')) return refuse(`${what} is missing or no hex`)
-  // Stops at the first character that is no digit, so the length shows it.
+  // Buffer.from stops at the first character that is not a digit, so the length reveals it.
   const bytes = Buffer.from(value.slice(2), 'hex')
   if (bytes.length * 2 !== value.length - 2) return refuse(`${what} is not hex`)
   if (length !== undefined && bytes.length !== length) return refuse(`${what} has ${bytes.length} bytes, not ${length}`)
@@ -70,15 +70,17 @@ export function minimal(value: bigint): Uint8Array {
   return Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, 'hex')
 }
 
-/** An address; empty if there is no recipient, as when a contract is created. */
+/** An address; empty if there is no recipient because the transaction creates a contract. */
 export const recipientOf = (value: unknown, what: string): Uint8Array =>
   value == null ? EMPTY : addressOf(value, what)
 
 export const rlp = (item: Item): Uint8Array => toRlp(item as Uint8Array[], 'bytes')
 
-/** RLP after the byte of a type (EIP-2718). */
+/** The type's byte, followed by RLP (EIP-2718). */
 export const typed = (type: number, item: Item): Uint8Array => Buffer.concat([Uint8Array.of(type), rlp(item)])
 
-/** keccak256 by OpenSSL (since 3.2; Node 24 has 3.5) takes a tenth of JavaScript's time, and a block of 200 transactions means 300 kB to hash. */
+/**
+ * OpenSSL's keccak256 (since 3.2; Node 24 has 3.5) takes a tenth of the time of a JavaScript one. A block of 200 transactions means hashing 300 kB.
+ */
 export const keccak = (bytes: Uint8Array): Uint8Array => hash('keccak-256', bytes, 'buffer')
 export const hashOf = (bytes: Uint8Array): Hash => `0x${hash('keccak-256', bytes, 'hex')}` as Hash

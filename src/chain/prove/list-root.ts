@@ -1,15 +1,15 @@
-// The root of an ordered list, as a block names those of its transactions and receipts: a Merkle-Patricia trie from the RLP of each index to the
-// bytes there (yellow paper, appendix D, and section 4.4.3). It keeps nothing, and hashes node after node from the leaves up. Our own code, because
-// the maintained library for it (@ethereumjs/mpt) is a whole trie with a store and four dependencies; the tests compare it with that one.
+// The root of an ordered list, as in a block's transactions and receipts roots: a Merkle-Patricia trie that maps the RLP of each index to an item's
+// bytes (yellow paper, appendix D, and section 4.4.3). It stores nothing, and hashes the nodes from the leaves up. This is our own code, because the
+// maintained library (@ethereumjs/mpt) is a complete trie with a store and four dependencies; the tests compare against it.
 import type { Hash } from '../../domain/units.ts'
 import { type Breath, breath } from './breath.ts'
 import { EMPTY, hashOf, type Item, keccak, minimal, rlp } from './items.ts'
 
-/** A node with fewer bytes is embedded in its parent instead of its hash. */
+/** A parent embeds a node with fewer bytes than this, instead of its hash. */
 const EMBEDDED_BYTES = 32
 const BRANCHES = 16
 
-/** A value under the digits of its key. */
+/** A value, and the hex digits of its key. */
 interface Entry {
   readonly path: readonly number[]
   readonly value: Uint8Array
@@ -44,7 +44,7 @@ async function childOf(entries: readonly Entry[], depth: number, pause: Breath):
   return bytes.length < EMBEDDED_BYTES ? node : keccak(bytes)
 }
 
-/** How many digits all of the entries share from the start. */
+/** How many leading digits all entries share. */
 function sharedDigits([first, ...others]: readonly Entry[], depth: number): number {
   let shared = depth
   const path = first?.path ?? []
@@ -52,7 +52,7 @@ function sharedDigits([first, ...others]: readonly Entry[], depth: number): numb
   return shared
 }
 
-/** Digits as bytes, after one that says whether their number is odd and whether they end at a leaf (yellow paper, appendix C). */
+/** Digits packed into bytes. The flag in front shows whether their number is odd and whether they end at a leaf (yellow paper, appendix C). */
 function compact(digits: readonly number[], isLeaf: boolean): Uint8Array {
   const flag = isLeaf ? 2 : 0
   const padded = digits.length % 2 === 0 ? [flag, 0, ...digits] : [flag + 1, ...digits]

@@ -1,5 +1,5 @@
-// Refuses answers that do not recompute, once the ledger has seen that this chain's do. All reads through the same providers share it, so what one
-// learns applies to the others.
+// Rejects answers that do not recompute, once we have seen that this chain's blocks do. All reads through the same providers share it, so what one
+// learns applies to all.
 import type { FailedProof, ProofStates, ProvenPart } from '../../domain/observed.ts'
 import { ProofFault } from '../faults.ts'
 import type { RpcReads } from '../rpc/rpc.ts'
@@ -7,13 +7,13 @@ import { proveHeader } from './header.ts'
 import { type Verdict, wordsOf } from './verdict.ts'
 
 export interface Soundness {
-  /** What the ledger says about each part. */
+  /** The ledger's proof state of each part. */
   states: ProofStates
-  /** True while lists of transactions must be proven whatever they hold, because a provider has given a wrong one. */
+  /** True while every transaction list must be proven, even if nothing in it concerns us, because a provider returned a wrong one. */
   isDoubted: boolean
-  /** Answers that we did not accept, until the next range reports them. */
+  /** Answers that we rejected, until the next range reports them. */
   failed: FailedProof[]
-  /** All providers, because what cannot be recomputed rests on two of them. */
+  /** All providers, because two of them must agree on what we cannot recompute. */
   readonly voices: readonly RpcReads[]
 }
 
@@ -34,8 +34,8 @@ export function isHeaderSound(soundness: Soundness, block: unknown, number: numb
 }
 
 /**
- * Whether a verdict on a part of a block proves it. Throws a ProofFault if it must and does not. Also throws for a contradiction unless the part was
- * lowered; for a list under a proven root even if we never required that.
+ * Whether a verdict proves a part of a block. Throws a ProofFault if the part must be proven and is not. Also throws for a contradiction, unless the
+ * part was lowered; under a proven root that holds for a list even if we never required proof.
  */
 export function isSound(soundness: Soundness, part: ProvenPart, verdict: Verdict, number: number): boolean {
   if (verdict.kind === 'proven') return true
@@ -45,10 +45,10 @@ export function isSound(soundness: Soundness, part: ProvenPart, verdict: Verdict
   return false
 }
 
-/** Keeps an answer that we did not accept, to report it. */
+/** Records an answer that we rejected, for the report. */
 export function noteFailed({ failed }: Soundness, { part, blockNumber, says }: ProofFault, host: string): void {
   if (failed.length < FAILED_MAX) failed.push({ part, blockNumber, host, says })
 }
 
-/** A few are enough to report; those of a range may be hundreds. */
+/** A few are enough for the report; a range may have hundreds. */
 const FAILED_MAX = 16

@@ -1,8 +1,8 @@
-// Encodes a JSON-RPC transaction as in its block's root and its hash, by type, and says who signed it. It ignores the sender that a provider names,
-// except for types without a signature, which contain it.
-// Own encoders: viem's serializeTransaction refuses transactions that chains have accepted (fees above 2^256, a type 4 without authorizations) and
-// knows no rollup's types. Sources: EIPs 155, 2718, 2930, 1559, 4844, 7702; OP stack specification, "Deposits"; OffchainLabs/go-ethereum,
-// core/types/arb_types.go; celo-org/op-geth, core/types/celo_dynamic_fee_tx_v2.go.
+// Encodes a JSON-RPC transaction as its hash and its block's root commit to it, by type, and recovers the signer. It ignores the sender that a
+// provider names, except for types without a signature, which include the sender. We have our own encoders, because viem's serializeTransaction
+// rejects transactions that chains have accepted (fees above 2^256, a type 4 without authorizations) and lacks the rollups' types. Sources: EIPs 155,
+// 2718, 2930, 1559, 4844, 7702; OP stack specification, "Deposits"; OffchainLabs/go-ethereum, core/types/arb_types.go; celo-org/op-geth,
+// core/types/celo_dynamic_fee_tx_v2.go.
 import { recoverAddress } from 'viem/utils'
 import type { Address } from '../../domain/units.ts'
 import {
@@ -29,7 +29,7 @@ import { compared, type Encoded, unprovable, type Verdict } from './verdict.ts'
 /** Half the order of secp256k1. Chains refuse a signature whose s is larger (EIP-2). */
 const S_MAX = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
-/** v of a legacy transaction: 27 and 28 name no chain, from 35 on it does (EIP-155). */
+/** v of a legacy transaction: 27 and 28 mean no chain id; from 35 on it includes one (EIP-155). */
 const V_PLAIN = 27n
 const V_CHAIN = 35n
 
@@ -61,7 +61,7 @@ function authorizations(tx: Fields): Item {
 const SIGNED: Readonly<Record<number, (tx: Fields) => Item[]>> = {
   1: (tx) => [...numbers(tx, 'chainId', 'nonce', 'gasPrice', 'gas'), ...called(tx), accessList(tx)],
   2: (tx) => [...feeMarket(tx), ...called(tx), accessList(tx)],
-  // A block has no sidecars.
+  // Blocks do not include blob sidecars.
   3: (tx) => [
     ...[...feeMarket(tx), ...called(tx), accessList(tx), number(tx, 'maxFeePerBlobGas')],
     listOf(tx.blobVersionedHashes, 'blobVersionedHashes').map((each) => digestOf(each, 'blobVersionedHashes')),
@@ -74,18 +74,18 @@ const SIGNED: Readonly<Record<number, (tx: Fields) => Item[]>> = {
 const called = (tx: Fields): Item[] => [to(tx), number(tx, 'value'), input(tx)]
 const feeMarket = (tx: Fields): Item[] => numbers(tx, 'chainId', 'nonce', 'maxPriorityFeePerGas', 'maxFeePerGas', 'gas')
 
-/** Arbitrum gives the gas price cap only if it differs from the price. */
+/** Arbitrum returns the gas price cap only if it differs from the price. */
 const gasCap = (tx: Fields) => quantityOf(tx.maxFeePerGas ?? tx.gasPrice, 'maxFeePerGas')
 const from = (tx: Fields) => addressOf(tx.from, 'from')
 
-/** Types without a signature: chains make them from events on their parent chain, or on their own. */
+/** Types without a signature: chains create them from events on their parent chain, or by themselves. */
 const UNSIGNED: Readonly<Record<number, (tx: Fields) => Item[]>> = {
   // The OP stack's deposits.
   126: (tx) => [
     ...[digestOf(tx.sourceHash, 'sourceHash'), from(tx), to(tx), tx.mint == null ? EMPTY : number(tx, 'mint')],
     ...[...numbers(tx, 'value', 'gas'), tx.isSystemTx === true ? Uint8Array.of(1) : EMPTY, input(tx)],
   ],
-  // Arbitrum's deposits of ether, contract calls, retries and their submission, and the node's own.
+  // Arbitrum: ether deposits, unsigned and contract calls, retries, their submission, and internal transactions.
   100: (tx) => [number(tx, 'chainId'), digestOf(tx.requestId, 'requestId'), from(tx), to(tx), number(tx, 'value')],
   101: (tx) => [number(tx, 'chainId'), from(tx), number(tx, 'nonce'), gasCap(tx), number(tx, 'gas'), ...called(tx)],
   102: (tx) => [
@@ -111,12 +111,12 @@ const UNSIGNED: Readonly<Record<number, (tx: Fields) => Item[]>> = {
   106: (tx) => [number(tx, 'chainId'), input(tx)],
 }
 
-/** The type's number; 0 for a legacy transaction, for which some nodes leave the type out. Refuses an invalid type. */
+/** The type's number; 0 for a legacy transaction, for which some nodes omit the type. Throws for an invalid type. */
 const typeOf = (tx: Fields): number => (tx.type == null ? 0 : Number(integerOf(tx.type, 'type')))
 
 /**
- * True if it has no signature: a deposit or a chain's own transaction, by its type, or with a signature of zeros (Polygon's state sync). False for
- * signed types that we do not know.
+ * True if it has no signature: a deposit or a chain's own transaction, recognised by its type or by an all-zero signature (Polygon's state sync).
+ * False for signed types that we do not know.
  */
 export function isUnsigned(transaction: unknown): boolean {
   const tx = transaction as Fields
@@ -126,7 +126,7 @@ export function isUnsigned(transaction: unknown): boolean {
 /** True if the transaction's bytes include the sender, because its type has no signature. */
 export const namesSender = (transaction: unknown): boolean => Number((transaction as Fields).type ?? 0) in UNSIGNED
 
-/** The bytes whose keccak256 is the hash, and which are a leaf of its block's transactions root; or why there are none. */
+/** A transaction's encoding, or why there is none. Its keccak256 is the transaction's hash, and it is the leaf in the block's transactions trie. */
 export function encodeTransaction(transaction: unknown): Encoded {
   return encoded(() => {
     const tx = fieldsOf(transaction, 'transaction')
@@ -142,14 +142,14 @@ export function encodeTransaction(transaction: unknown): Encoded {
 const legacy = (tx: Fields): Item[] => [...numbers(tx, 'nonce', 'gasPrice', 'gas'), ...called(tx)]
 const signatureOf = (tx: Fields, v: bigint): Item[] => [minimal(v), ...numbers(tx, 'r', 's')]
 
-/** The parity of a typed transaction, which some nodes give as 27 or 28. */
+/** The parity of a typed transaction, which some nodes return as 27 or 28. */
 function parityOf(tx: Fields): bigint {
   const given = integerOf(tx.yParity ?? tx.v, 'yParity')
   const parity = given >= V_PLAIN ? given - V_PLAIN : given
   return parity <= 1n ? parity : refuse('yParity is neither 0 nor 1')
 }
 
-/** v as signed; some nodes give the parity instead, with the chain id beside it. */
+/** v as signed. Some nodes return the parity instead, and the chain id separately. */
 function legacyV(tx: Fields): bigint {
   const given = integerOf(tx.v, 'v')
   if (given > 1n || isUnsigned(tx)) return given
@@ -163,7 +163,7 @@ export function proveTransaction(transaction: unknown): Verdict {
   return compared('transaction', (transaction as Fields).hash, hashOf(bytes.bytes))
 }
 
-/** The signed digest, and the signature; parity 0 or 1. */
+/** The bytes whose hash was signed, and the signature; parity is 0 or 1. */
 interface Signing {
   readonly digest: Uint8Array
   readonly parity: bigint
@@ -188,7 +188,7 @@ function signingOf(tx: Fields): Signing {
   return { digest: rlp([...legacy(tx), chain, EMPTY, EMPTY]), parity: (v - V_CHAIN) % 2n, r, s }
 }
 
-/** Whether `from` signed the transaction. It takes about a millisecond. Unprovable if there is no signature, or the type is unknown. */
+/** Whether `from` signed the transaction. Takes about a millisecond. Unprovable if there is no signature, or the type is unknown. */
 export async function proveSender(transaction: unknown): Promise<Verdict> {
   let signing: Signing | undefined
   const what = encoded(() => {
@@ -198,7 +198,7 @@ export async function proveSender(transaction: unknown): Promise<Verdict> {
   if ('why' in what || !signing) return unprovable('sender', 'why' in what ? what.why : '')
   const { parity, r, s } = signing
   const signer = await recovered({ hash: hashOf(what.bytes), r, s, yParity: Number(parity) })
-  // If r is the x of no point, no key has signed it, and the named sender is wrong.
+  // If no curve point has r as its x, no key has signed it, so the named sender is wrong.
   if (signer === null) return compared('sender', (transaction as Fields).from, '0x')
   return compared('sender', (transaction as Fields).from, signer)
 }

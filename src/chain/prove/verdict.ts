@@ -1,14 +1,14 @@
-// The result of comparing a provider's answer with what it must hash to. It never says why a provider would lie, and decides nothing; the caller
-// decides by what the chain could prove before.
+// The result of comparing a provider's answer with the hash it must match. It decides nothing; the caller decides, depending on what this chain could
+// prove before.
 import type { ProvenPart } from '../../domain/observed.ts'
 import type { Hash } from '../../domain/units.ts'
 
-/** The compared part of a block, or of an answer about it. */
+/** The part of a block, or of an answer about it, that we compare. */
 export type Part = ProvenPart | 'transaction' | 'sender'
 
 /**
- * `proven`: it recomputes. `contradicted`: it is of a known form and recomputes to something else. `unprovable`: it cannot be recomputed here,
- * because a field or a form is unknown, missing or malformed, so nothing follows from it.
+ * `proven`: it recomputes. `contradicted`: it has a known form and recomputes to something else. `unprovable`: we cannot recompute it, because a
+ * field or the form is unknown, missing or malformed, so it shows nothing either way.
  */
 export type Verdict =
   | { readonly kind: 'proven'; readonly part: Part }
@@ -20,7 +20,7 @@ export type Encoded = { readonly bytes: Uint8Array } | { readonly why: string }
 
 export const unprovable = (part: Part, why: string): Verdict => ({ kind: 'unprovable', part, why })
 
-/** The verdict on a provider's value and the computed one, both hex; case does not matter. */
+/** Compares a provider's value with the computed one, both hex, ignoring case. */
 export function compared(part: Part, given: unknown, computed: Hash | `0x${string}`): Verdict {
   if (typeof given !== 'string') return unprovable(part, 'there is nothing to compare with')
   return given.toLowerCase() === computed.toLowerCase()
@@ -34,5 +34,5 @@ export function wordsOf(verdict: Verdict): string {
   return verdict.kind === 'proven' ? 'proven' : `given ${verdict.given}, computed ${verdict.computed}`
 }
 
-/** How many hex digits of a provider's answer a verdict carries: a hash, and no more of anything else. */
+/** How many characters of a provider's answer a verdict quotes: the length of a hash with `0x`. */
 const GIVEN_MAX = 66

@@ -1,5 +1,5 @@
-// Reads EIP-7702 authorizations out of blocks: each valid one uses up a nonce of its signer, in the transaction of any account. Source:
-// EIP-7702, "Behavior". It never judges validity, which needs the signer's nonce.
+// Reads EIP-7702 authorizations from blocks. Each valid one uses up a nonce of its signer, whichever account sends the transaction (EIP-7702,
+// "Behavior"). It does not decide on validity, because that needs the signer's nonce.
 import type { Hex } from 'viem'
 import { recoverAuthorizationAddress } from 'viem/utils'
 import type { Authorization, Position, Watching } from '../../domain/observed.ts'
@@ -16,18 +16,18 @@ export interface Carrier {
   readonly raw: readonly unknown[]
 }
 
-/** The raw authorizations of a raw transaction. Usually there are none, and then this is cheap. */
+/** The raw authorizations of a raw transaction. Usually there are none; then this costs little. */
 export function authorizationsOf(transaction: unknown): readonly unknown[] {
   const { type, authorizationList } = fields<'type' | 'authorizationList'>(transaction, 'transaction')
   return type === CARRIER_TYPE && authorizationList != null ? list(authorizationList, 'authorization list') : []
 }
 
-/** More nonces than our accounts may use in the blocks that we read ahead of the ledger. */
+/** More nonces than our accounts can use in the blocks that we read ahead of the ledger. */
 const AHEAD = 10_000
 
 /**
- * The authorizations for this chain that one of our accounts signed, in chain order. Others sign many. First the nonce rules out nearly all of them,
- * then the chain id, because recovering a signer takes about a millisecond. Throws ChainFault if the provider does not give the chain id.
+ * The authorizations for this chain that one of our accounts signed, in chain order. Other accounts sign many. Recovering a signer takes about a
+ * millisecond, so we first rule out nearly all by nonce, then by chain id. Throws a ChainFault if the provider does not return its chain id.
  */
 export async function readAuthorizations(
   rpc: RpcReads,
@@ -54,10 +54,10 @@ export async function readAuthorizations(
   return found
 }
 
-/** The chain of an authorization, 0 for any, and its nonce. */
+/** An authorization's nonce, and its chain id (0 for any chain). */
 type Named = { chainId: number; nonce: number }
 
-/** Null if it cannot be read. Then it is valid for no account, but the transaction is still valid. */
+/** Null if it is malformed. Then it is valid for no account, but the transaction is still valid. */
 function namedIn(entry: unknown): Named | null {
   try {
     const { chainId, nonce } = fields<'chainId' | 'nonce'>(entry, 'authorization')

@@ -3,7 +3,9 @@ import { median } from '../../domain/fees.ts'
 import type { BlockFees } from '../../domain/observed.ts'
 import { fields, type WireHeader } from '../rpc/wire.ts'
 
-/** In a block, `gasPrice` is the price paid, whatever was offered. We skip a malformed one, because no single price decides anything. */
+/**
+ * In a mined transaction, `gasPrice` is the price paid, whatever the sender offered. We skip a malformed one, because a single price decides nothing.
+ */
 export function feesOf(
   { number, baseFeeWei }: WireHeader,
   entries: readonly unknown[],
@@ -13,7 +15,7 @@ export function feesOf(
   for (const entry of baseFeeWei === null ? [] : entries) {
     const { from, gasPrice } = fields<'from' | 'gasPrice'>(entry, 'transaction')
     if (isOurs(from) || typeof gasPrice !== 'string' || !PRICE.test(gasPrice)) continue
-    // Some rollups add transactions of their own, which pay nothing.
+    // Some rollups add their own transactions, which pay nothing.
     const price = BigInt(gasPrice)
     if (baseFeeWei !== null && price >= baseFeeWei) tips.push(price - baseFeeWei)
   }

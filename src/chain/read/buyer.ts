@@ -1,5 +1,5 @@
-// Reads from the chain what decides about a purchase before the buyer makes it. Each reading is null on its own: a token that does not answer leaves
-// the others unaffected. We read holding and code as the judge of payments does.
+// Reads from the chain what will decide about a purchase, before the buyer makes it. Each reading may be null on its own: a token that does not
+// answer does not affect the others. We read token balance and code the same way as when we judge a payment.
 import { type Address, wei } from '../../domain/units.ts'
 import { Cache } from '../../lib/cache.ts'
 import { inTimeOrNull } from '../../lib/deadline.ts'
@@ -12,16 +12,16 @@ import { readView, viewCall } from './calls.ts'
 import { agreedState } from './state/state.ts'
 import { createBlockTracer } from './trace/block.ts'
 
-/** The longest that an answer waits for the chain, because a buyer waits for it, and may pay without it. */
+/** How long an answer waits for the chain. It is short because a buyer is waiting and can pay without it. */
 const BUDGET_MS = 2_000
-/** Wallets that we read at a time, and that may wait for it; for any more we check nothing. */
+/** How many wallets we read at once, and how many may queue. For any more we check nothing. */
 const CONCURRENCY_MAX = 16
 const WAITING_MAX = 64
-/** The breaker has the limits of the other readings', but is separate, because it waits longer. */
+/** The same limits as the other readings' breaker, but separate, because these reads wait longer. */
 const FAILURES_MAX = 3
 const COOLDOWN_MS = 5_000
 
-/** Providers seldom gain or lose traces, and a trace is the most expensive read. */
+/** How long we cache the answer, because providers seldom start or stop tracing, and a trace is the most expensive read. */
 const TRACES_MS = 60_000
 
 const UNREAD: BuyerReading = {
@@ -66,7 +66,7 @@ export function createBuyerReading(rpc: Rpc, factory: Address, clock: () => numb
   }
 }
 
-/** The latest block; the wallet's ether, the price of gas and the contract's cap. */
+/** The latest block, the wallet's ether, the gas price and the contract's cap per wallet. */
 async function readFacts(rpc: Rpc, factory: Address, wallet: Address) {
   const read = { timeoutMs: BUDGET_MS / 2, attempts: 2 }
   const [latest, balance, gasPrice, cap] = await rpc.requestAll(
@@ -87,7 +87,7 @@ async function readFacts(rpc: Rpc, factory: Address, wallet: Address) {
   }
 }
 
-/** Builds the reading of whether a recent block can be traced, and two of several providers agree on its trace. */
+/** Builds the check that a recent block can be traced and that two of several providers agree on its trace. */
 export function createTraceReading(rpc: Rpc, clock: () => number): Readings['tracesAgree'] {
   const trace = createBlockTracer(rpc.providers, { timeoutMs: BUDGET_MS })
   const cache = new Cache<boolean>({ clock, weightMax: 1 })
@@ -100,5 +100,5 @@ export function createTraceReading(rpc: Rpc, clock: () => number): Readings['tra
   return async () => cache.get('', TRACES_MS, async () => (await inTimeOrNull(2 * BUDGET_MS, readNow)) ?? false)
 }
 
-/** Providers lag behind each other by a block or two. */
+/** Two blocks below the head, because providers lag behind each other by a block or two. */
 const settledBelow = (head: bigint) => toQuantity(Math.max(1, Number(head) - 2))

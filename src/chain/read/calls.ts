@@ -1,5 +1,5 @@
-// The factory's view functions as JSON-RPC calls: encodes the call, decodes the answer. It must never take an answer that does not decode for a
-// value, least of all the empty answer of an address without code.
+// The factory's view functions as JSON-RPC calls: encodes the call, decodes the answer. It must never return a value for an answer that does not
+// decode, least of all for the empty answer of an address without code.
 import type { Abi, ContractFunctionArgs, ContractFunctionName, ContractFunctionReturnType } from 'viem'
 import { decodeErrorResult, decodeFunctionResult, encodeFunctionData } from 'viem/utils'
 import type { Address, Hash } from '../../domain/units.ts'
@@ -15,7 +15,7 @@ export type ViewName = ContractFunctionName<typeof factoryAbi, Reads>
 export type ViewArgs<Name extends ViewName> = ContractFunctionArgs<typeof factoryAbi, Reads, Name>
 export type ViewResult<Name extends ViewName> = ContractFunctionReturnType<typeof factoryAbi, Reads, Name>
 
-/** The same ABI without its types, which would not fit a name that is a type parameter. */
+/** The same ABI without its types, because they do not work with a name that is a type parameter. */
 const abi: Abi = factoryAbi
 
 /** A block in the forms that calls accept: its number, its hash (EIP-1898), or the newest. */
@@ -33,8 +33,8 @@ export function viewCall<Name extends ViewName>(
 }
 
 /**
- * The results of calls after exactly this block, in order. A node that lacks the block, or has another one at its height, must not answer. Throws a
- * retryable ChainFault if no provider has the block.
+ * The results of calls after exactly this block, in order. We accept none from a node that lacks the block or has a different one at its height.
+ * Throws a retryable ChainFault if no provider has the block.
  */
 export async function requestAllAt(
   rpc: RpcReads,
@@ -68,7 +68,7 @@ export function revertName(data: `0x${string}` | null): string | null {
   if (data === null) return null
   try {
     const { errorName, args } = decodeErrorResult({ abi, data })
-    // Error(string) has a message of its own.
+    // Error(string) carries its own message.
     return errorName === 'Error' ? String(args?.[0]) : errorName
   } catch {
     return data.slice(0, 10)

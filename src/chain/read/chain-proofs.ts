@@ -1,5 +1,5 @@
-// Asks every provider for one block, to see whether this chain's headers, lists of transactions and receipts, and accounts recompute. One provider's answer proves
-// nothing either way: it could make up a block that recomputes, and so make us refuse every honest provider.
+// Asks every provider for one block, to find out whether this chain's headers, transaction and receipt lists, and accounts recompute. One provider's
+// answer proves nothing either way: it could make up a block that recomputes, and we would then reject every honest provider.
 
 import { VOICES } from '../../domain/finality.ts'
 import type { ChainProofs, ProvenPart } from '../../domain/observed.ts'
@@ -14,12 +14,12 @@ import { unprovable, type Verdict } from '../prove/verdict.ts'
 import type { RpcReads } from '../rpc/rpc.ts'
 import { bytes, hash32, toQuantity } from '../rpc/wire.ts'
 
-/** Blocks without transactions show nothing about their lists, so we ask for older ones: at most this many. */
+/** A block without transactions shows nothing about its lists, so we go back through at most this many blocks. */
 const LISTS_MAX = 8
-/** Any account shows whether accounts recompute, because a root also proves that it has none. */
+/** Any address shows whether accounts recompute, because a proof can also show that the account does not exist. */
 const ANYBODY = `0x${'0'.repeat(40)}` as Address
 
-/** Builds the question to these providers. All reads through them share `soundness`. */
+/** Builds the checks for these providers. All reads through them share `soundness`. */
 export function createChainProofs(providers: readonly RpcReads[], soundness: Soundness): ChainProofs {
   const voices = Math.min(VOICES, providers.length)
 
@@ -36,7 +36,7 @@ export function createChainProofs(providers: readonly RpcReads[], soundness: Sou
     return answers.filter((answer): answer is Fields => typeof answer === 'object' && answer !== null)
   }
 
-  /** The newest block whose part recomputes, and whose hash so many providers name; see `newestProof`. */
+  /** The newest block whose part recomputes and whose hash at least `named` providers report; see `newestProof`. */
   async function findProof(part: ProvenPart, newest: number, named: number): Promise<number | false | null> {
     let shown: false | null = null
     const oldest = isList(part) ? Math.max(0, newest - LISTS_MAX + 1) : newest
@@ -67,10 +67,11 @@ export function createChainProofs(providers: readonly RpcReads[], soundness: Sou
       const regard = { header: headerOf, state: accountOf, transactions: bodyOf, receipts: outcomesOf }[part]
       for (const block of blocks) {
         if (part === 'state' && !showsSomething(part, block)) continue
-        // A single provider lowers nothing.
+        // One provider alone must not lower what we require.
         if (countOf(blocks, block, regard) < VOICES) continue
         const { kind } = await verdictOn(part, block)
-        // A header with only known fields, or a list with only known types under a proven root, cannot come from a fork; then both providers lie.
+        // If all fields of a header, or all types in a list under a proven root, are known, an upgrade of the chain cannot explain it. Then both
+        // providers lie.
         if (kind === 'unprovable' || (kind === 'contradicted' && !isCertain(soundness, part))) return true
       }
       return false
@@ -82,13 +83,13 @@ const isCertain = ({ states }: Soundness, part: ProvenPart) => part !== 'state' 
 
 const isList = (part: ProvenPart) => part === 'transactions' || part === 'receipts'
 
-/** What we ask for beside a block, by part. */
+/** What we request in addition to a block, by part. */
 const BESIDES: Partial<Record<ProvenPart, (block: Fields) => [string, unknown[]]>> = {
   receipts: ({ hash }) => ['eth_getBlockReceipts', [hash]],
   state: ({ hash }) => ['eth_getProof', [ANYBODY, [], { blockHash: hash, requireCanonical: true }]],
 }
 
-/** A list without transactions shows nothing, nor does a provider without proofs, nor the first block, whose header may not have its state. */
+/** An empty list shows nothing; nor does a provider without proofs; nor the first block, whose header may not match its state. */
 const showsSomething = (part: ProvenPart, block: Fields) =>
   isList(part)
     ? listIn(block[part]).length > 0
@@ -118,11 +119,11 @@ function accountVerdict(block: Fields): Verdict {
   }
 }
 
-/** How many blocks are the same as this one in some regard. */
+/** How many of the blocks match this one, compared by `regard`. */
 const countOf = (blocks: readonly Fields[], block: Fields, regard: (block: Fields) => unknown): number =>
   blocks.filter((other) => regard(other) === regard(block)).length
 
-/** Fields that differ between nodes for the same block. */
+/** Fields that may differ between nodes for the same block. */
 const BESIDE: readonly string[] = [
   'size',
   'totalDifficulty',
@@ -140,7 +141,7 @@ const headerOf = (block: Fields): string =>
     .map((name) => `${name} ${String(block[name]).toLowerCase()}`)
     .join('\n')
 
-/** What identifies a transaction and what it does. Nodes differ in the fields that they add. */
+/** The fields that identify a transaction and what it does. Nodes add other fields, and differ in them. */
 const DOING = ['hash', 'type', 'from', 'to', 'value', 'nonce', 'input'] as const
 
 function bodyOf(block: Fields): string {
@@ -150,10 +151,10 @@ function bodyOf(block: Fields): string {
   return [headerOf(block), ...lines].join('\n')
 }
 
-/** The proof of an account. */
+/** The header and the account's proof. */
 const accountOf = (block: Fields) => [headerOf(block), ...nodesIn(block)].join('\n').toLowerCase()
 
-/** The outcomes of a block's transactions. */
+/** The header and the outcomes of the block's transactions. */
 function outcomesOf(block: Fields): string {
   const lines = listIn(block.receipts).map(({ status, cumulativeGasUsed, logs }) => {
     const says = listIn(logs).map(({ address, topics, data }) => [address, topics, data].join(' '))

@@ -1,5 +1,5 @@
-// The factory's state for the passes: counters, nodes, cohorts, refs, balances, each read at one block. It must never answer from memory,
-// and never turn an unreadable answer into a number.
+// The factory's state for the passes: counters, nodes, cohorts, refs, balances, each read at one block. It must never answer from a cache, and never
+// turn an unreadable answer into a number.
 import { type Address, address, wei } from '../../domain/units.ts'
 import { ChainFault, orNull } from '../faults.ts'
 import type { BlockRef, ChainNode, ContractReader } from '../port.ts'
@@ -156,7 +156,7 @@ async function readNodes(
   return readView('nodesInfo', answer).map((node, index) => toNode(node, first + BigInt(index)))
 }
 
-/** Nodes are numbered without gaps, so the window's nth node has the nth id; anything else is another contract's answer. */
+/** Nodes are numbered without gaps, so ids in the answer must be consecutive. Anything else comes from another contract. */
 function toNode(node: ViewResult<'nodesInfo'>[number], expectedId: bigint): ChainNode {
   if (node.id !== expectedId) throw new ChainFault(`asked for node ${expectedId}, got ${node.id}`, { retryable: true })
   return {
@@ -179,7 +179,7 @@ async function readTierSupply(
   return { minted: safeNumber(minted, 'nodes of the tier'), most: safeNumber(most, 'the most of the tier') }
 }
 
-/** The facts that decide whether buyers may pay to an address, in one batch. */
+/** The facts that decide whether buyers may pay to an address, read in one batch. */
 async function readWalletFacts(rpc: Rpc, factory: Address, wallet: Address): ReturnType<ContractReader['walletFacts']> {
   const [minter, distributor, code, chainId] = await rpc.requestAll([
     viewCall(factory, 'latest', 'minter', []),

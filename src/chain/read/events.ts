@@ -1,5 +1,5 @@
-// Turns the factory's logs, and the withdraw calls sent to it, into the ledger's own words. It must never drop a log. If one does not decode, that is
-// a retryable fault, because a provider that garbles once may be right the next time.
+// Turns the factory's logs, and the withdraw calls sent to it, into the ledger's events. It must never drop a log. A log that does not decode is a
+// retryable fault, because a provider that garbled it once may return it correctly next time.
 import type { AbiParameter } from 'viem'
 import { concatHex, type DecodeEventLogReturnType, decodeAbiParameters, decodeFunctionData } from 'viem/utils'
 import { type FactoryEvent, OWNER_ACTS, type Position } from '../../domain/observed.ts'
@@ -8,10 +8,10 @@ import { factoryDecodeAbi, factorySelectors, factoryTopics } from '../factory/ab
 import { ChainFault } from '../faults.ts'
 import { safeNumber, type WireLog } from '../rpc/wire.ts'
 
-/** The most ids that we read from one reverted withdrawAll. No wallet holds more than 256 nodes, so a longer list is no honest mistake. */
+/** The most ids that we read from one reverted withdrawAll. No wallet holds more than 256 nodes, so a longer list cannot be an honest mistake. */
 const FAILED_IDS_MAX = 1_024
 
-/** The events that make up the ledger. The factory's others (approvals, declined gifts) change nothing in it. */
+/** The events that the ledger books. The factory's other events (approvals, declined gifts) do not change it. */
 export const ledgerTopics: readonly Hash[] = [
   factoryTopics.NodeMinted,
   factoryTopics.MintSkipped,
@@ -34,7 +34,7 @@ interface EventShape {
   parameters: readonly AbiParameter[]
 }
 
-/** By topic. viem's own decoding of a log hashes the event's signature each time, which takes longer than all other work on it. */
+/** By topic. viem's own log decoder hashes the event's signature each time, which takes longer than all the other work on a log. */
 const shapes = new Map<string | undefined, EventShape>(
   factoryDecodeAbi
     .filter((item) => item.type === 'event')
@@ -65,7 +65,7 @@ export function toEvent(log: WireLog, at: Position): FactoryEvent {
   return { ...at, logIndex: log.logIndex, ...wordsOf(decode(log)) }
 }
 
-/** The node of a log with one of `ledgerTopics`, and to whom it was minted; null if the log is no mint. */
+/** The node that a log with one of `ledgerTopics` minted, and its first owner; null if the log is not a mint. */
 export function mintOf(log: WireLog): { nodeId: bigint; mintedTo: Address } | null {
   if (log.topics[0] !== factoryTopics.NodeMinted) return null
   const words = wordsOf(decode(log))
@@ -180,7 +180,7 @@ export function isWithdrawCall(input: string): boolean {
   return selector === factorySelectors.withdraw || selector === factorySelectors.withdrawAll
 }
 
-/** The arguments of a withdraw call; null if its calldata is malformed (then it names no node). */
+/** The arguments of a withdraw call; null if the calldata is malformed, so it names no node. */
 export function readWithdrawCall(
   input: `0x${string}`,
 ): { nodeIds: bigint[]; to: Address; amountWei: Wei | null } | null {

@@ -1,5 +1,5 @@
-// The decisions of the contract's owner, read at the provider's head, and the outcome of a possible call of the owner. It must never send:
-// the owner's key is in the owner's wallet.
+// The settings that the contract's owner controls, read at the provider's head, and what would happen if the owner made a call. It must never send,
+// because the owner's key is in the owner's wallet.
 import { type Address, address, wei } from '../../domain/units.ts'
 import type { GovernanceReader } from '../port.ts'
 import { isRevert, revertData } from '../rpc/provider.ts'
@@ -61,7 +61,7 @@ export function createGovernanceReader(rpc: Rpc, factory: Address): GovernanceRe
     async refusalOf({ to, data }, from) {
       const [reply] = await rpc.batch([{ method: 'eth_call', params: [{ from, to, data }, 'latest'] }])
       if (!reply || reply.ok) return null
-      // Only the contract itself can refuse. A limit or an internal error is the provider's.
+      // Only a revert is the contract's refusal. A limit or an internal error comes from the provider.
       if (!isRevert(reply.error)) return String(resultOf('eth_call', reply))
       return revertName(revertData(reply.error)) ?? reply.error.message
     },

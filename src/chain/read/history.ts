@@ -1,5 +1,5 @@
 // One node's own events over a range of blocks, a cohort's credits in one block, and the mints of a transaction. It must never leave a part out. If a
-// provider refuses a range, we ask for its halves; a refused single block is a fault.
+// provider rejects a range, we ask for its halves. If it rejects a single block, that is a fault.
 import type { FactoryEvent } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { factoryTopics } from '../factory/abi.ts'
@@ -11,7 +11,7 @@ import { ledgerTopics, mintOf, toEvent } from './events.ts'
 import { byPlace, numberLogs } from './logs/block-logs.ts'
 import { readReceipt } from './receipt.ts'
 
-/** The most requests for one question. A provider that allows a hundred blocks at a time can cover about 20,000. */
+/** The most requests for one range. With a provider that allows a hundred blocks at a time, that covers about 20,000 blocks. */
 const REQUESTS_MAX = 200
 
 /** Builds the history of one factory's nodes. */
@@ -30,7 +30,7 @@ export function createNodeHistory(rpc: Rpc, factory: Address): NodeHistory {
 
     async eventsOf(nodeId, from, to) {
       const id = `0x${nodeId.toString(16).padStart(64, '0')}` as Hash
-      // The id is the first indexed argument of three of the events, and the third of Transfer.
+      // The id is the first indexed argument of three events, and the third of Transfer.
       const filters = [
         [[factoryTopics.NodeMinted, factoryTopics.NodeExpelled, factoryTopics.Withdrawn], id],
         [factoryTopics.Transfer, null, null, id],
@@ -48,7 +48,7 @@ export function createNodeHistory(rpc: Rpc, factory: Address): NodeHistory {
   }
 }
 
-/** Logs of a range, in pieces that the provider accepts: first the whole, then halves of what it refused. */
+/** Logs of a range, in pieces that the provider accepts: first the whole range, then halves of what it rejected. */
 async function logsOf(rpc: Rpc, filter: object, from: number, to: number): Promise<WireLog[]> {
   const found: WireLog[] = []
   let size = to - from + 1
@@ -69,7 +69,7 @@ async function logsOf(rpc: Rpc, filter: object, from: number, to: number): Promi
   return found
 }
 
-/** These logs, in order and numbered as their whole blocks are, because the ledger may have others of a block that its chain did not number. */
+/** These logs in order, numbered within their whole blocks. On a chain that does not number logs, the ledger counts all of its logs in a block. */
 async function inTheirBlocks(rpc: Rpc, factory: Address, logs: readonly WireLog[]): Promise<WireLog[]> {
   const asked = new Set(logs.map(nameOf))
   const hashes = [...new Set(logs.map((entry) => entry.blockHash))]
@@ -91,7 +91,7 @@ async function inTheirBlocks(rpc: Rpc, factory: Address, logs: readonly WireLog[
 
 const nameOf = ({ blockHash, txHash, topics, data }: WireLog) => [blockHash, txHash, ...topics, data].join()
 
-/** Adds the missing part of a log: its block's time, from exactly the block it names. */
+/** Adds what a log lacks: its block's time, read from exactly the block it names. */
 async function withTimes(rpc: Rpc, logs: readonly WireLog[]): Promise<FactoryEvent[]> {
   const hashes = [...new Set(logs.map((entry) => entry.blockHash))]
   const answers = await rpc.requestAll(

@@ -1,12 +1,12 @@
-// Batches reads of single nodes: one request in a short interval, whatever the number of callers. It must never hold a caller beyond its budget (the
-// caller's own clock ensures that) or queue without bound.
+// Batches reads of single nodes: one request per short interval, however many callers there are. It must never hold a caller beyond its budget (the
+// caller's own timeout ensures that) or queue without limit.
 import { type Address, address, type Wei, wei } from '../../domain/units.ts'
 import { ChainFault } from '../faults.ts'
 import { isRevert } from '../rpc/provider.ts'
 import { type Rpc, type RpcReply, resultOf } from '../rpc/rpc.ts'
 import { readView, viewCall } from './calls.ts'
 
-/** The outcome of a question: an answer (perhaps null, for "there is none"), or null for "could not ask". */
+/** The outcome of a read: an answer (perhaps null, for "there is none"), or null for "could not read". */
 export type Outcome<T> = { answer: T } | null
 
 export interface NodeReading {
@@ -34,7 +34,7 @@ export interface NodeQueueOptions {
   attempt: <T>(read: (timeoutMs: number) => Promise<T>) => Promise<Outcome<T>>
 }
 
-/** Builds the queue. Its answer's `answer` is null if the contract knows no such node at that block. */
+/** Builds the queue. `answer` is null if the contract has no such node at that block. */
 export function createNodeQueue(
   options: NodeQueueOptions,
 ): (nodeId: bigint, atBlock: number) => Promise<Outcome<NodeReading | null>> {
@@ -52,7 +52,7 @@ export function createNodeQueue(
   }
 
   function schedule(): void {
-    // The first in a while goes out at once, with the other questions of this turn of the loop.
+    // The first one after a pause goes out at once, with all others from the same turn of the event loop.
     const delay = Math.max(0, lastFlush + options.coalesceMs - options.clock())
     timer ??= setTimeout(flush, delay)
     timer.unref()
@@ -71,7 +71,7 @@ async function ask(options: NodeQueueOptions, batch: readonly Waiting[]): Promis
     const calls = batch.map(({ nodeId, atBlock }) => viewCall(options.factory, atBlock, 'nodeInfo', [nodeId]))
     const replies = await options.rpc.batch(calls, { timeoutMs, attempts: 1 })
     const outcomes = replies.map((reply, index) => read(reply, (batch[index] as Waiting).atBlock))
-    // If a single node is unreadable, its caller handles that. If none is readable, the provider is at fault.
+    // If a single node is unreadable, the caller handles it. If none is readable, the provider is at fault.
     if (outcomes.every((one) => one === null)) throw new ChainFault('no node could be read', { retryable: true })
     return outcomes
   })

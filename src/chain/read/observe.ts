@@ -1,5 +1,5 @@
-// Observes a range of blocks: picks out the relevant parts, and verifies them. It checks logs and receipts against the hashes of exactly the blocks
-// they came with. It must never skip an unreadable part (a null block or receipt is a retryable fault), and never mix two forks in one answer.
+// Observes a range of blocks: picks out the relevant parts and verifies them. It checks logs and receipts against the hashes of exactly the blocks
+// they belong to. It must never skip an unreadable part (a null block or receipt is a retryable fault), and never mix two forks in one answer.
 import { FEE_BLOCKS } from '../../domain/fees.ts'
 import { weakest } from '../../domain/finality.ts'
 import type { Authorization, BlockFees, ObservedRange, Position, Proof, Watching } from '../../domain/observed.ts'
@@ -26,7 +26,7 @@ import { createFactoryStates } from './logs/storage-root.ts'
 import { mayAct, type Proofs, proveActing } from './prove-block.ts'
 import { createReceiptProver, type Outcome, readOutcomes } from './receipts.ts'
 
-/** Concurrent requests for blocks: the best number for a node (more gained nothing when measured). */
+/** Concurrent requests for blocks. When we measured a node, more gained nothing. */
 const IN_FLIGHT = 8
 /** The bloom of a block without logs. */
 const NO_BLOOM = `0x${'0'.repeat(512)}`
@@ -35,14 +35,14 @@ const BLOCKS_PER_REQUEST = 4
 /** A transaction, and whether it has no signature. */
 type SeenTransaction = WireTransaction & { isUnsigned: boolean }
 
-/** A block with its relevant transactions. It drops the others as soon as it has read them. */
+/** A block with its relevant transactions. The others are dropped as soon as they have been read. */
 interface SeenBlock extends LoggedBlock {
-  /** Its fees; null if so many blocks follow in the range that they do not matter. */
+  /** Its fees; null if they do not matter because enough newer blocks follow in the range. */
   fees: BlockFees | null
   /** Transactions that carry authorizations, by any signer. */
   carriers: Carrier[]
   relevant: SeenTransaction[]
-  /** Transactions that could act, and what backs them. */
+  /** Transactions that could have an effect (see `mayAct`), and what backs them. */
   acting: readonly WireTransaction[]
   proofs: Proofs
   /** Its header as the provider gave it. */
@@ -55,13 +55,13 @@ export interface RangeRequest {
   to: number
   parent: Hash | null
   watching?: Watching | undefined
-  /** Block `to` in full, if it was just read as the head. */
+  /** Block `to` in full, if we just read it as the head. */
   head?: unknown
 }
 
 export interface Observer {
   observe(range: RangeRequest): Promise<ObservedRange>
-  /** Single blocks, ascending, with the logs that were read for them, and without fees. Checks parents that are among them. */
+  /** Single blocks, ascending, with the logs already read for them, and without fees. Checks parent hashes between consecutive blocks. */
   observeBlocks(numbers: readonly number[], logs: readonly WireLog[], watching: Watching): Promise<ObservedRange>
 }
 
@@ -91,7 +91,7 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses, soundness
     return head === undefined ? blocks : [...blocks, await see(head, numbers.at(-1) as number)]
   }
 
-  /** Reads what else the blocks need, and puts it together. */
+  /** Reads what else the blocks need, and assembles the range. */
   async function complete(watched: WatchedAddresses, blocks: readonly SeenBlock[], moved: ReadonlySet<LoggedBlock>) {
     const { logs, outcomes } = await readOutcomes({ rpc, soundness, prove, bloomCheck, moved }, watched, blocks)
     const carriers = blocks.flatMap((block) => block.carriers)
@@ -102,14 +102,14 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses, soundness
   return {
     async observe({ from, to, parent, watching = built, head }) {
       const watched = watchedBy(watching)
-      // Logs first: if the provider refuses the range, we have fetched no blocks in vain.
+      // Logs first, so that we fetch no blocks in vain if the provider rejects the range.
       const ranged = from === to ? null : byBlock(await rangeLogs(rpc, built.factory, from, to))
       const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
       const blocks = await fetch(watched, numbers, { ranged, feesFrom: to - FEE_BLOCKS + 1, head })
       checkParents(blocks, parent)
       checkPlaces(blocks, ranged)
       const isProven = areReceiptsProven(soundness)
-      // Without proofs, the storage of a range with logs only costs calls.
+      // If receipts cannot be proven, comparing the storage in a range with logs only costs calls.
       const mayCompare = parent !== null && (isProven || ranged?.size === 0)
       const moved = mayCompare ? await spareQuiet({ watched, states, isProven }, blocks, ranged) : NO_BLOCKS
       return complete(watched, blocks, moved)
@@ -133,11 +133,11 @@ const areReceiptsProven = (soundness: Soundness) => isAskedFor(soundness, 'heade
 
 /** How blocks are read. */
 interface Reading {
-  /** Logs that were read for them, by block; null if each block's are read separately. */
+  /** Logs already read for them, by block; null if we read each block's logs separately. */
   ranged: ReadonlyMap<Hash, WireLog[]> | null
   /** The first block whose fees we need. */
   feesFrom: number
-  /** The last of the blocks, if it was read before. */
+  /** The last of the blocks, if already read. */
   head?: unknown
 }
 
@@ -160,13 +160,13 @@ async function fetchBlocks(
 
 type Concern = (from: unknown, to: unknown) => boolean
 
-/** The filters for the parts of a block. */
+/** The filters for a block's content. */
 interface Sight {
   concerns: Concern
   bloomCheck: BloomCheck
-  /** Logs that were read for the whole range, by block; null if each block's are read separately. */
+  /** Logs already read for the whole range, by block; null if we read each block's logs separately. */
   ranged: ReadonlyMap<Hash, WireLog[]> | null
-  /** Recognises accounts whose tips do not count as others' tips; null to skip the block's fees. */
+  /** Recognises our accounts, whose tips do not count as market tips; null to skip the block's fees. */
   isOurs: ((address: unknown) => boolean) | null
   /** Whether its header must recompute to its hash. */
   soundness: Soundness
@@ -175,12 +175,12 @@ interface Sight {
 function seeBlock(answer: unknown, number: number, sight: Sight): Omit<SeenBlock, 'acting' | 'given' | 'proofs'> {
   const { concerns, bloomCheck, ranged, isOurs, soundness } = sight
   if (answer == null) return throwRetryable(`the provider has no block ${number}`)
-  // A bloom that covers other blocks says nothing, so we treat such a chain as one that does not fill blooms.
+  // A bloom that covers other blocks tells us nothing, so we treat such a chain as one that does not fill blooms.
   const head = { ...header(answer), ...(settlesOthers(answer as Fields) && { logsBloom: NO_BLOOM }) }
   if (head.number !== number) throwRetryable(`asked for block ${number}, got ${head.number}`)
   assertSound(soundness, answer, number)
   const entries = list(fields<'transactions'>(answer, 'block').transactions, 'transactions')
-  // If lists must be proven, their proof refuses it, and reports that.
+  // If lists must be proven, their proof will reject and report it.
   if (entries.length === 0 && !isAskedFor(soundness, 'transactions') && isFilled(answer as Fields))
     throwRetryable(`block ${number} came without its transactions`)
   const relevant: SeenTransaction[] = []
@@ -201,10 +201,10 @@ function seeBlock(answer: unknown, number: number, sight: Sight): Omit<SeenBlock
   return { header: head, fees, relevant, carriers, logs, txHashes: logs?.length === 0 ? null : entries.map(hashOf) }
 }
 
-/** Roots of a list without transactions. Chains that commit to none have zeros. */
+/** Roots of an empty list. Chains that do not commit to transactions have zeros. */
 const EMPTY_ROOTS: readonly unknown[] = [EMPTY_ROOT, `0x${'0'.repeat(64)}`, undefined, null]
 
-/** True if a block's header says that it has transactions, by both its root and its gas. */
+/** True if both the root and the gas in a block's header show that it has transactions. */
 const isFilled = ({ transactionsRoot, gasUsed }: Fields): boolean =>
   !EMPTY_ROOTS.includes(transactionsRoot) && /^0x0*[1-9a-fA-F]/.test(String(gasUsed))
 
@@ -214,7 +214,7 @@ function hashOf(entry: unknown): Hash {
 
 const addressesOf = (wallets: Watching['wallets']) => wallets.map(({ wallet }) => wallet)
 
-/** Cheap test on a raw transaction, so that most of a block's need no further parsing. */
+/** A cheap test on a raw transaction, so that most of a block's transactions need no further parsing. */
 function concernOf({ factory, wallets, signers }: WatchedAddresses): Concern {
   const payments = addressesOf(wallets)
   const isFrom = memberOf([...signers, ...payments])
@@ -222,10 +222,10 @@ function concernOf({ factory, wallets, signers }: WatchedAddresses): Concern {
   return (from, to) => isFrom(from) || isTo(to)
 }
 
-/** True if a value is one of some addresses, in any case. Checks the last two digits first, which nearly always rules it out. */
+/** True if a value is one of some addresses, in upper or lower case. Checks the last two digits first, which nearly always rules it out. */
 function memberOf(addresses: readonly Address[]): (value: unknown) => boolean {
   const members = new Set<string>(addresses)
-  // Bit 5 alone separates a letter from its capital.
+  // Upper and lower case differ only in bit 5.
   const tail = (value: string) => ((value.charCodeAt(40) | 32) << 8) | (value.charCodeAt(41) | 32)
   const tails = new Set(addresses.map(tail))
   return (value) => typeof value === 'string' && tails.has(tail(value)) && members.has(value.toLowerCase())
@@ -288,7 +288,7 @@ function assemble(
 /** Stands for the receipt of a transfer of zero value. We only count those, so a flood of them costs no request. */
 const NOTHING_MOVED: Outcome = { receipt: { succeeded: false, feeWei: wei(0n), gasUsed: 0n }, proof: 'proven' }
 
-/** A transaction may have several roles: from one payments wallet to another it is a transfer and an outflow. */
+/** A transaction may have several roles: from one payments wallet to another, it is both a transfer and an outflow. */
 function addTransaction(
   range: ObservedRange,
   watched: WatchedAddresses,
@@ -307,7 +307,7 @@ function addTransaction(
     }
     if (from === wallet) range.outflows.push({ ...at, wallet, to, valueWei, feeWei, succeeded })
   }
-  // Even for an unknown key, because another instance, or an earlier start, may have sent it.
+  // Even if we have no record of it, because another instance, or an earlier run, may have sent it.
   if (watched.signers.includes(from) || to === watched.factory) {
     const movedWei = succeeded ? valueWei : wei(0n)
     range.sent.push({ ...at, sender: from, nonce, succeeded, gasUsed, feeWei, to, valueWei: movedWei, type, proof })

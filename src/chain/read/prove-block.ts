@@ -1,5 +1,5 @@
-// Proves the transactions of a block that could act, from its already proven header: the list by its root, each hash, and each sender by the
-// signature. If a chain cannot prove that, two providers must say the same. It must never take one provider's word for more than it is.
+// Proves those transactions of a block that could have an effect, from its already proven header: the list by its root, each hash, and each sender by
+// the signature. If a chain cannot prove that, two providers must agree. It must never pass one provider's word off as more than that.
 import type { Proof } from '../../domain/observed.ts'
 import type { Hash } from '../../domain/units.ts'
 import type { WatchedAddresses } from '../port.ts'
@@ -16,8 +16,8 @@ export type Proofs = ReadonlyMap<Hash, Proof>
 const NO_PROOFS: Proofs = new Map()
 
 /**
- * True if a transaction could cause a mint, a credit or a settlement: a payment of a tier's price, a transaction of ours, such as a refund, or a call
- * of the factory. Any other transfer costs its sender next to nothing, so it must cost us nothing either.
+ * True if a transaction could cause a mint, a credit or a settlement: a payment of a tier's price, a transaction of ours (such as a refund), or a
+ * call to the factory. Any other transfer costs its sender next to nothing, so it must cost us nothing either.
  */
 export function mayAct({ factory, wallets, signers, prices }: WatchedAddresses, tx: WireTransaction): boolean {
   const isWallet = (account: string | null) => wallets.some(({ wallet }) => wallet === account)
@@ -26,8 +26,8 @@ export function mayAct({ factory, wallets, signers, prices }: WatchedAddresses, 
 }
 
 /**
- * What backs those transactions. `block` is the provider's, in full. Throws a ProofFault if it contradicts its header, if it proves less than this
- * chain's blocks do, or if two providers disagree.
+ * What backs those transactions. `block` is the full block from the provider. Throws a ProofFault if it contradicts its header, if it proves less
+ * than this chain's blocks do, or if two other providers agree on something else.
  */
 export async function proveActing(
   soundness: Soundness,
@@ -35,7 +35,7 @@ export async function proveActing(
   acting: readonly WireTransaction[],
 ): Promise<Proofs> {
   const given = block.transactions as readonly Fields[]
-  // One comparison shows that a block has nothing.
+  // The usual case, a block with nothing for us, costs one comparison.
   if (acting.length === 0 && given.length > 0 && !isWhole && !soundness.isDoubted) return NO_PROOFS
   const proven = isAskedFor(soundness, 'header') ? await provenOf(soundness, { block, number }, acting) : []
   const others = acting.filter((tx) => !proven.includes(tx))
@@ -64,7 +64,7 @@ async function provenOf(
   if (!isSound(soundness, 'transactions', verdict, number)) return []
   const proven: WireTransaction[] = []
   for (const tx of acting) {
-    // Entries after the last one are not under the root.
+    // The root does not cover entries beyond `count`.
     if (tx.index >= count) continue
     const raw = given[tx.index] as Fields
     const isItself = isSound(soundness, 'transactions', proveTransaction(raw), number)

@@ -1,5 +1,5 @@
-// The follower's reads of the chain: heads, blocks, observed ranges, transactions. It must never answer a head or a block from memory (a stale one
-// moves money), and never answer a guess. "Not there" is null only if the port says so; every other failure is a ChainFault.
+// The follower's reads of the chain: heads, blocks, observed ranges, transactions. It must never serve a head or a block from a cache (a stale one
+// moves money), and never guess. Null means "not there" only if the port says so; every other failure is a ChainFault.
 import type { FinalWord } from '../../domain/finality.ts'
 import type { Block, ObservedRange } from '../../domain/observed.ts'
 import type { Hash } from '../../domain/units.ts'
@@ -23,7 +23,7 @@ import { createSurveyReader } from './survey/reader.ts'
 import { createBlockTracer, readBlockTransfers } from './trace/block.ts'
 import { readInnerTransfers } from './trace/transaction.ts'
 
-/** Blocks per range, at first and at most. A range is one database transaction, which must stay short. */
+/** Blocks per range, at first and at most. We store a range in one database transaction, which must stay short. */
 const SPAN_START = 32
 const SPAN_MAX = 512
 /** A range that took longer than this makes the next ones shorter. */
@@ -44,7 +44,7 @@ export function createChainReader(
   const providers = rpc.providers.map((provider) => ({
     ...readerThrough(provider, watched, soundness),
     proofs,
-    // While we follow only one of them, as after a halt, what we do not read still rests on two.
+    // Even while we follow only one provider, as after a halt, a survey still needs two.
     survey,
     host: provider.host,
     distrust: provider.distrust,
@@ -75,7 +75,7 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses, soundness: Soun
     return block
   }
 
-  /** One range of `size`. A success lengthens the next, unless it took too long. */
+  /** Observes one range. A success makes the next one longer, unless it took too long. */
   async function observeSpan(asked: RangeRequest): Promise<ObservedRange> {
     const began = performance.now()
     const size = asked.to - asked.from + 1
@@ -107,7 +107,7 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses, soundness: Soun
         try {
           return await observeSpan({ from, to: from + size - 1, parent, watching })
         } catch (error) {
-          // The next run asks for less, so that in the end only the block that stops it stays unread.
+          // The next run asks for fewer blocks, so that in the end only the faulty block remains unread.
           if (error instanceof ChainFault && !(error instanceof PartedFault)) span = Math.max(1, Math.floor(size / 2))
           if (size === 1 || !isTooMuch(error)) throw error
         }
@@ -129,8 +129,8 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses, soundness: Soun
 }
 
 /**
- * Observes ranges: with the head that was just read if it is their last block, and through another provider if the first one's answers contradict
- * each other or the chain.
+ * Observes ranges: reuses the head we just read if it is the last block, and switches to another provider if the first one's answers contradict each
+ * other or the chain.
  */
 function believably(
   rpc: RpcReads,
@@ -144,15 +144,18 @@ function believably(
     try {
       return await observer.observe({ ...range, head })
     } catch (error) {
-      // A node contradicts a head that is gone, or does not know it.
+      // If that head has been replaced, a node's answers contradict it, or the node does not know it.
       if (isContradiction(error) || isUnknown(error)) return null
       throw error
     }
   }
 
-  /** Returns the host that gave an answer about which another provider may know better, and which we now ask last; otherwise throws the fault. */
+  /**
+   * Moves the provider that gave a contradictory answer to the end of the order, and returns its host. Throws the fault if another provider cannot
+   * help.
+   */
   async function passOver(error: unknown, range: RangeRequest): Promise<string> {
-    // If a provider still has the block before, it contradicts itself. If it has another one there, it has followed the chain elsewhere.
+    // If the provider still has the previous block, it contradicts itself. If it has a different one there, it has followed a reorganisation.
     if (error instanceof PartedFault && (await blockAt(range.from - 1))?.hash !== range.parent) throw error
     if (error instanceof ChainFault) error.host ??= rpc.firstHost()
     const host = isContradiction(error) ? rpc.passOverFirst({ isFalse: error instanceof ProofFault }) : null
@@ -185,7 +188,7 @@ function believably(
   }
 }
 
-/** Reads a block, from another provider if one gives a header that does not recompute. */
+/** Reads a block. If a provider returns a header that does not recompute, tries another one. */
 async function soundly<T>(rpc: RpcReads, soundness: Soundness, read: () => Promise<T>): Promise<T> {
   const passed = new Set<string>()
   // Each round drops one provider, so this ends after at most as many rounds as there are providers.
@@ -222,10 +225,10 @@ function isTooMuch(error: unknown): boolean {
   )
 }
 
-/** True if a node refused a question, as it does for a block that it does not have. */
+/** True if a node returned an error, as it does for a block that it does not have. */
 const isUnknown = (error: unknown) => error instanceof RpcFault && error.trouble === 'error'
 
-/** True if answers contradict each other or the chain, so that another provider may know better. */
+/** True if answers contradict each other or the chain, so another provider may do better. */
 function isContradiction(error: unknown): boolean {
   const isAnswerless = error instanceof RpcFault || error instanceof RangeRefused
   return error instanceof ChainFault && error.retryable && !isAnswerless
@@ -237,7 +240,7 @@ const asMined = (tx: TransactionView | null) =>
 
 async function readFinal(rpc: RpcReads): Promise<FinalWord | null> {
   const reply = await rpc.call('eth_getBlockByNumber', ['finalized', false])
-  // Chains without finality answer null or some error; an overloaded or failing provider says nothing about the chain.
+  // Chains without finality return null or some error. An overloaded or failing provider tells us nothing about the chain.
   if (!reply.ok && !mayPass(reply.error)) return null
   const answer = resultOf('eth_getBlockByNumber', reply)
   if (answer == null) return null

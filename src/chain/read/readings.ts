@@ -1,5 +1,5 @@
-// Reads of the chain for the public API: a value, or null for "could not check". It must never throw, never make an answer wait beyond its budget,
-// never give a cached value past its time, and never say 0 for unread.
+// Reads of the chain for the public API: a value, or null for "could not check". It must never throw, never delay an answer beyond its budget, never
+// return a cached value after it expires, and never report 0 for a value it could not read.
 import { type Address, wei } from '../../domain/units.ts'
 import { Cache } from '../../lib/cache.ts'
 import { inTime, inTimeOrNull } from '../../lib/deadline.ts'
@@ -11,21 +11,21 @@ import { createBuyerReading, createTraceReading } from './buyer.ts'
 import { readView, type ViewArgs, type ViewName, viewCall } from './calls.ts'
 import { createNodeQueue, type NodeReading, type Outcome } from './node-readings.ts'
 
-/** The time that one read may add to the answer it is part of. */
+/** How long one read may delay the answer it is part of. */
 const BUDGET_MS = 300
 /**
  * Node reads within this time share one request. That saves connections, not money, because providers count each call of a batch. Under load, the
- * slowest of a hundred answers is a node's page that waits for it.
+ * slowest one in a hundred answers is a node's page waiting for this.
  */
 const COALESCE_MS = 10
-/** Node reads in one request, and reads waiting for one. Any more are "could not check". */
+/** Node reads in one request, and reads that may wait for one. For any more the answer is "could not check". */
 const NODES_PER_REQUEST = 100
 const NODES_WAITING_MAX = 1_000
-/** The maximum age of an answer: as long as the routes' caches allow. */
+/** The maximum age of a cached answer: as long as the routes' caches allow. */
 const NODE_MS = 5_000
 const COVER_MS = 10_000
 const STATE_MS = 5_000
-/** Cached answers of each kind. */
+/** The most cached answers of each kind. */
 const REMEMBERED_MAX = 10_000
 /** The breaker: three failures in a row stop further tries for five seconds. */
 const FAILURES_MAX = 3
@@ -36,13 +36,13 @@ type Cover = NonNullable<Awaited<ReturnType<Readings['cover']>>>
 export interface ReadingsOptions {
   rpc: Rpc
   factory: Address
-  /** Null if none is configured; then its balance is null. */
+  /** Null if none is configured; then its balance is null, too. */
   distributor: Address | null
   /** Monotonic, milliseconds. */
   clock?: () => number
   /** Milliseconds since 1970, only for the time of a read. */
   wallClock?: () => number
-  /** The time of one read; longer only if a test is about values, not about waiting. */
+  /** The time limit of one read; tests that are about values, not timing, set a longer one. */
   budgetMs?: number
 }
 
@@ -52,7 +52,7 @@ export function createReadings(options: ReadingsOptions): Readings {
   const { clock = () => performance.now(), wallClock = Date.now, budgetMs = BUDGET_MS } = options
   const breaker = createBreaker({ failuresMax: FAILURES_MAX, cooldownMs: COOLDOWN_MS, clock })
 
-  /** One try within the rest of the budget; null if it fails, is late, or is not worth making now. */
+  /** One try within the budget; null if it fails or is late, or if the breaker is open. */
   async function attempt<T>(read: (timeoutMs: number) => Promise<T>, limitMs = budgetMs): Promise<Outcome<T>> {
     if (!breaker.allows()) return null
     try {
@@ -76,7 +76,7 @@ export function createReadings(options: ReadingsOptions): Readings {
   const paused = memory<boolean>(STATE_MS, clock)
   // Fixed at the contract's deployment.
   const walletMax = memory<bigint>(Number.POSITIVE_INFINITY, clock)
-  // The caller of a wallet's nodes wants the latest arrivals, so this caches nothing.
+  // No caching, because a caller wants to see the newest nodes of a wallet.
   const nodesOf = memory<readonly bigint[]>(0, clock)
   const readNode = createNodeQueue({
     rpc,
@@ -85,7 +85,7 @@ export function createReadings(options: ReadingsOptions): Readings {
     coalesceMs: COALESCE_MS,
     nodesPerRequest: NODES_PER_REQUEST,
     waitingMax: NODES_WAITING_MAX,
-    // The time spent coalescing is not available for the request.
+    // The time spent coalescing comes off the request's budget.
     attempt: (read) => attempt(read, budgetMs - COALESCE_MS),
   })
 
@@ -122,17 +122,17 @@ export function createReadings(options: ReadingsOptions): Readings {
   }
 }
 
-/** Caches answers of one kind; asks again for what could not be read. */
+/** Caches answers of one kind, but not failures. */
 function memory<T>(ageMaxMs: number, clock: () => number) {
   const cache = new Cache<Outcome<T>>({ clock, weightMax: REMEMBERED_MAX, keeps: (outcome) => outcome !== null })
   return async (key: string, ask: () => Promise<Outcome<T>>): Promise<T | null> =>
     (await cache.get(key, ageMaxMs, ask))?.answer ?? null
 }
 
-/** Only one attempt, because a second does not fit into the budget, and the next caller gets the next provider. */
+/** Only one attempt, because a second would not fit the budget, and the next caller gets the next provider. */
 const once = (timeoutMs: number): ReadOptions => ({ timeoutMs, attempts: 1 })
 
-/** Reads balance, debt and solvency, all at the one block that is the head. */
+/** Reads balance, debt and solvency, all at the head block. */
 function createCoverReading(rpc: Rpc, factory: Address): (read: ReadOptions) => Promise<Omit<Cover, 'checkedAt'>> {
   return async (read) => {
     const { number: blockNumber } = header(await rpc.request('eth_getBlockByNumber', ['latest', false], read))

@@ -1,13 +1,13 @@
-// Reads the receipt of a transaction that a caller names, up to a size, because a stranger decides what is in it.
+// Reads the receipt of a transaction that a caller names, up to a maximum size, because a stranger decides what is in it.
 import type { Hash } from '../../domain/units.ts'
 import { ChainFault, RpcFault } from '../faults.ts'
 import type { RpcReads } from '../rpc/rpc.ts'
 import { receipt, type WireReceipt } from '../rpc/wire.ts'
 
-/** A full mint's is 300 KB, and that of a batch of a thousand refunds is below 1 MB. Parsing this much takes about 20 ms. */
+/** A full mint's receipt is 300 KB; that of a thousand batched refunds is under 1 MB. Parsing 2 MB takes about 20 ms. */
 const RECEIPT_BYTES_MAX = 2 * 1024 * 1024
 
-/** The receipt with the answer that it was read from; null while the provider has none. */
+/** The parsed receipt with the provider's raw answer; null while the provider has none. */
 export async function readReceipt(
   rpc: RpcReads,
   txHash: Hash,

@@ -1,5 +1,6 @@
-// The receipts of blocks that hold something of ours, proven by the root in their header: all of a block's, because the root covers all. Receipts
-// that no root proves are read one by one, and two providers must agree on them. It must never take one provider's word for more than it is.
+// The receipts of blocks that concern us, proven by the root in the block's header. We read all receipts of such a block, because the root covers
+// all. On a chain that cannot prove them we read receipts one by one, and two providers must agree. It must never pass one provider's word off as
+// more than that.
 import type { Proof } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { factoryTopics } from '../factory/abi.ts'
@@ -35,16 +36,16 @@ const RECEIPTS_PER_REQUEST = 50
 const IN_FLIGHT = 8
 /** If a provider has no eth_getBlockReceipts, we read a block's receipts one by one, up to this many. */
 const SINGLE_MAX = 300
-/** How long we do not ask a provider for that method after it lacked it. */
+/** How long we wait before we try that method again after a provider lacked it. */
 const MUTE_MS = 60_000
 /** The topics of all events of the factory, including those that change nothing in the ledger. */
 const EVENTS: readonly Hash[] = Object.values(factoryTopics)
 
-/** A block with what its receipts need. */
+/** A block, with what we need to read and check its receipts. */
 export interface ReceiptedBlock extends LoggedBlock {
   /** Its header as the provider gave it. */
   given: Fields
-  /** The relevant transactions that could act. */
+  /** The relevant transactions that could have an effect (see `mayAct`). */
   acting: readonly WireTransaction[]
 }
 
@@ -57,16 +58,19 @@ export interface Outcome {
 /** A receipt with the factory's logs in it. */
 type SeenReceipt = WireReceipt & { logs: WireLog[] }
 
-/** What the receipts of a block prove: the factory's logs in it, and the receipts that the root commits to, by their transactions' position. */
+/** What the receipts of a block prove: the factory's logs in it, and all receipts under the root, by transaction index. */
 interface ProvenReceipts {
   logs: WireLog[]
   all: readonly unknown[]
 }
 
-/** Proves all receipts of a block; null if this chain cannot. Throws a ProofFault if they contradict the header, or prove less than usual here. */
+/**
+ * Proves all receipts of a block; null if this chain cannot. Throws a ProofFault if they contradict the header or prove less than this chain usually
+ * does.
+ */
 type ReceiptProver = (block: ReceiptedBlock) => Promise<ProvenReceipts | null>
 
-/** Builds it. Ask it for one block at a time. */
+/** Builds the prover. Call it for one block at a time. */
 export function createReceiptProver(rpc: RpcReads, factory: Address, soundness: Soundness): ReceiptProver {
   const readAll = createReceiptReads(rpc)
   return async (block) => {
@@ -107,7 +111,7 @@ function createReceiptReads(
   }
 }
 
-/** The factory's logs of a block. Nothing proves what a provider adds about their position, so we do not read that. */
+/** The factory's logs of a block. We ignore the positions that a provider adds to them, because nothing proves those. */
 function logsOf(
   receipts: readonly unknown[],
   { header, txHashes, factory }: { header: WireHeader; txHashes: readonly Hash[]; factory: Address },
@@ -139,13 +143,14 @@ interface Asking {
   soundness: Soundness
   prove: ReceiptProver
   bloomCheck: BloomCheck
-  /** Blocks in which something may have happened to the factory, although no log of it was given. */
+  /** Blocks in which the factory may have changed, although the provider returned no log. */
   moved: ReadonlySet<LoggedBlock>
 }
 
 /**
- * The factory's logs of blocks, and the outcomes of their relevant transactions. If something could act, was logged, or was left out, it proves all
- * receipts of the block. Otherwise, and on chains that prove none, it reads logs and receipts separately, and compares them.
+ * The factory's logs of blocks, and the outcomes of their relevant transactions. For a block with a transaction that could have an effect, with a
+ * log, or with one that may be missing, it proves all receipts. Otherwise, and on chains that cannot prove receipts, it reads logs and receipts
+ * separately and compares them.
  */
 export async function readOutcomes(
   { rpc, soundness, prove, bloomCheck, moved }: Asking,
@@ -154,7 +159,7 @@ export async function readOutcomes(
 ): Promise<{ logs: Map<Hash, WireLog[]>; outcomes: Map<Hash, Outcome> }> {
   const proven = new Map<ReceiptedBlock, ProvenReceipts>()
   const proveThose = async (isWanted: (block: ReceiptedBlock) => boolean) => {
-    // One block at a time, because it may take a call for each of its receipts.
+    // One block at a time, because a block may need a call for each receipt.
     for (const block of blocks.filter(isWanted)) {
       const receipts = proven.get(block) ?? (await prove(block))
       if (receipts) proven.set(block, receipts)
@@ -200,7 +205,7 @@ function ownReceipts(watched: WatchedAddresses, block: ReceiptedBlock, { all }: 
     .map((tx) => seenReceipt(watched, { tx, header: block.header }, all[tx.index]))
 }
 
-/** Receipts of such transactions, one by one. */
+/** The same receipts, each by its own call. */
 async function fetchReceipts(
   rpc: RpcReads,
   watched: WatchedAddresses,
@@ -232,7 +237,7 @@ function seenReceipt(watched: WatchedAddresses, { tx, header }: Wanted, answer: 
   if (found.from !== tx.from || found.to !== tx.to) {
     throwRetryable(`the receipt of ${tx.hash} names another sender or recipient than block ${header.number}`)
   }
-  // Our books need no stranger's fee.
+  // We do not book the fees of strangers.
   if (found.feeWei === null && isAccountOfOurs(watched, tx.from)) malformed('fee of a receipt')
   return { ...found, logs: receiptLogs(answer, watched.factory) }
 }
@@ -246,10 +251,10 @@ function needsReceipt(watched: WatchedAddresses, tx: WireTransaction): boolean {
   return mayLog(watched, tx)
 }
 
-/** Every receipt has its own logs. The factory's must be the ones we read, in their order and word for word. */
+/** A receipt also contains logs. The factory's logs in it must equal those we read, in the same order. */
 function checkReceiptLogs(receipts: readonly SeenReceipt[], logs: ReadonlyMap<Hash, WireLog[]>): void {
   for (const found of receipts) {
-    // A failed call leaves no log of the factory.
+    // A failed call leaves no factory log.
     if (!found.succeeded && found.logs.some(({ topics }) => EVENTS.includes(topics[0] as Hash)))
       throwRetryable(`the receipt of ${found.txHash} is of one that failed, with logs of the factory`)
     const named = found.logs.filter((entry) => ledgerTopics.includes(entry.topics[0] as Hash))

@@ -1,16 +1,17 @@
-// Checks that a ledger's start block is not after the factory's first one. Earlier history would be missing for good, and the passes would stop.
+// Checks that a ledger's start block is not after the factory's first block. Otherwise earlier history would be missing for good, and the passes
+// would stop.
 import type { Address } from '../../domain/units.ts'
 import { orNull } from '../faults.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 import { bytes, count, toQuantity } from '../rpc/wire.ts'
 
-/** `tooLate`: the factory is older, and began at block `first`, if that could be found. `unknown`: no provider has an answer. */
+/** `tooLate`: the factory is older; `first` is its first block, if we found it. `unknown`: no provider can answer. */
 export type Beginning =
   | { kind: 'fine'; why: 'genesis' | 'notDeployed' | 'noEvents' }
   | { kind: 'tooLate'; first: number | null }
   | { kind: 'unknown' }
 
-/** Reads the factory's code in the block before; if no provider has that state, its events. */
+/** Looks for the factory's code one block before the start; if no provider has that state, for its events. */
 export async function lookAtBeginning(rpc: Rpc, factory: Address, startBlock: number): Promise<Beginning> {
   if (startBlock === 0) return { kind: 'fine', why: 'genesis' }
   const head = count(await rpc.request('eth_blockNumber', []), 'block number')
@@ -30,7 +31,7 @@ export async function lookAtBeginning(rpc: Rpc, factory: Address, startBlock: nu
   return { kind: 'tooLate', first: count(first.blockNumber, 'block number') }
 }
 
-/** The block of the deployment, by bisection; null if a state in between is not available. */
+/** The block of the deployment, by bisection; null if a state that it needs is not available. */
 async function firstBlock(deployed: (block: number) => Promise<boolean | null>, there: number): Promise<number | null> {
   let [low, high] = [-1, there]
   while (high - low > 1) {
@@ -43,7 +44,7 @@ async function firstBlock(deployed: (block: number) => Promise<boolean | null>, 
   return high
 }
 
-/** The problem of a start block that is too late, and its remedy. */
+/** What is wrong with a start block that is too late, and how to fix it. */
 export function tooLateInWords(startBlock: number, first: number | null): { says: string; todo: string } {
   const block = first === null ? 'the block of its deployment, which an explorer shows' : String(first)
   return {
@@ -52,6 +53,6 @@ export function tooLateInWords(startBlock: number, first: number | null): { says
   }
 }
 
-/** The remedy for every change of START_BLOCK. */
+/** What every change of START_BLOCK requires. */
 export const KEEPS_ITS_START =
   'A ledger keeps the block it began with, so point DATABASE_URL at an empty database, too.'

@@ -1,4 +1,4 @@
-// Addresses of keys, and the signers of messages. Local arithmetic, except for contract wallets, which we ask on chain, and only if
+// Addresses of keys, and the signers of messages. All computed locally, except for contract wallets, which we ask on chain, and only if
 // SMART_WALLET_LOGIN allows it.
 import { privateKeyToAccount } from 'viem/accounts'
 import { decodeAbiParameters, encodeDeployData, hashMessage, recoverMessageAddress } from 'viem/utils'
@@ -8,14 +8,14 @@ import { isRevert } from '../rpc/provider.ts'
 import type { Rpc, RpcReads } from '../rpc/rpc.ts'
 import { agreedAnswer } from './state/agreement.ts'
 
-/** Gas that a wallet's own check may burn in the provider: enough for multi-signature wallets, but no loop for an attacker. */
+/** Gas that a wallet's signature check may use: enough for multi-signature wallets, too little for an attacker's loop. */
 const CHECK_GAS = '0x4c4b40'
-/** A signature with a wallet's deployment in it (ERC-6492) is a few kilobytes. */
+/** A signature that includes a wallet's deployment (ERC-6492) is a few kilobytes. */
 const SIGNATURE_BYTES_MAX = 8 * 1024
 /** The suffix of such a signature. */
 const ERC6492_SUFFIX = '6492'.repeat(16)
 
-/** The signer of `message` as an EIP-191 personal message; null if the signature recovers to no address. */
+/** The signer of `message` as an EIP-191 personal message; null if no address can be recovered from the signature. */
 export async function recoverSigner(message: string, signature: `0x${string}`): Promise<Address | null> {
   try {
     return address(await recoverMessageAddress({ message, signature }))
@@ -30,8 +30,8 @@ export function addressOfKey(privateKey: `0x${string}`): Address {
 }
 
 /**
- * Builds the check of contract wallets: `wallet` accepts the signature (ERC-1271), or will once it is deployed (ERC-6492). One eth_call of the
- * validator from ERC-6492; false for a refusal, null if the chain could not be asked.
+ * Builds the check of contract wallets: `wallet` accepts the signature (ERC-1271), or will once it is deployed (ERC-6492). Takes one eth_call of the
+ * ERC-6492 validator. False if the wallet rejects the signature, null if the chain does not answer.
  */
 export function createWalletVerifier(
   rpc: RpcReads,
@@ -46,7 +46,7 @@ export function createWalletVerifier(
       args: [wallet, hashMessage(message), signature],
     })
     try {
-      // The validator also recovers plain keys, more leniently than sign-in does. Sign-in checks those, never this code.
+      // The validator also accepts plain keys' signatures, more leniently than sign-in does. Sign-in checks those itself, never through this code.
       const isContract = (await rpc.request('eth_getCode', [wallet, 'latest'])) !== '0x'
       if (!isContract && !signature.toLowerCase().endsWith(ERC6492_SUFFIX)) return false
       const reply = await rpc.call('eth_call', [{ data, gas: CHECK_GAS }, 'latest'])
@@ -59,14 +59,14 @@ export function createWalletVerifier(
   }
 }
 
-/** A contract that was shown to belong to someone: whether there was code at its address then. */
+/** Proof that a contract wallet belongs to someone, with whether there was code at its address then. */
 export interface WalletProof {
   deployed: boolean
 }
 
 /**
- * Builds the proof of a contract wallet that has signed in: every provider, or two of more, say that it accepts the signature. If the contract
- * exists, it has to accept the signature as is; what a signature would first have called (ERC-6492) does not count. Null for no proof.
+ * Builds the proof of a contract wallet that has signed in: every provider, or two of more, report that it accepts the signature. If the contract
+ * exists, it has to accept the signature as it is, without the call that ERC-6492 would make first. Null if there is no proof.
  */
 export function createWalletProver(
   rpc: Rpc,
@@ -83,7 +83,7 @@ export function createWalletProver(
 }
 type Prover = ReturnType<typeof createWalletProver>
 
-/** The signature for the wallet itself, without the deployment that is wrapped around it. */
+/** The wallet's own signature, without the deployment wrapped around it. */
 function unwrap(signature: `0x${string}`): `0x${string}` {
   if (!signature.toLowerCase().endsWith(ERC6492_SUFFIX)) return signature
   const wrapped = signature.slice(0, -ERC6492_SUFFIX.length) as `0x${string}`

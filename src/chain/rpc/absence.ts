@@ -1,10 +1,10 @@
-// Tells an error that says "not there" from one that says nothing. Only the words of known clients count; anything else that a provider says may
-// pass.
+// Distinguishes an error that means "not there" from one that means nothing. We accept "pruned" only in the wording of known clients, because any
+// other error may be temporary.
 import type { RpcError } from '../faults.ts'
 import { isLimit } from './provider.ts'
 
 /**
- * What clients say of a state that they do not keep: geth ("missing trie node", "historical state … is not available"), Erigon and reth ("pruned",
+ * What clients say about a state that they have pruned: geth ("missing trie node", "historical state … is not available"), Erigon and reth ("pruned",
  * "proof window"), Nethermind ("No state available"), Besu ("World state unavailable"), anvil ("block height is 9 but requested was 2"), EIP-4444,
  * and the plans of hosted nodes ("archive").
  */
@@ -16,9 +16,9 @@ const GONE_CODE = 4444
 export const isGone = ({ code, message }: RpcError): boolean => code === GONE_CODE || GONE.test(message)
 
 const INTERNAL_ERROR = -32_603
-/** What nodes say of a tag or a method that they do not know. */
+/** What nodes say about a tag or a method that they do not support. */
 const UNKNOWN = /finali|unknown|not found|support|invalid/i
 
-/** True unless an error says that the node does not know the tag or method. */
+/** True if an error may be temporary, so it does not show that the node lacks the tag or method. */
 export const mayPass = (error: RpcError): boolean =>
   isLimit(error) || (error.code === INTERNAL_ERROR && !UNKNOWN.test(error.message))

@@ -1,13 +1,13 @@
 // Sends batches in the sizes that a provider accepts. If a batch fails in a way that a single call does not, the size is halved, down to single
-// calls. It must never take a provider that is down for one that refuses batches.
+// calls. It must never mistake a provider that is down for one that rejects batches.
 import { RpcFault } from '../faults.ts'
 import { isLimit, PausedFault, type Provider, type RpcCall, type RpcReply } from './provider.ts'
 
 /** Calls in one request; geth's own limit is 1,000; hosted providers allow 100, 10, 3 or none. */
 export const BATCH_MAX = 100
-/** How long a halved size lasts before it doubles again, because a load balancer's bad moment must not end batching for good. */
+/** How long a halved size lasts before it doubles again, so that a load balancer's brief failure does not end batching for good. */
 const SMALL_MS = 60_000
-/** The timeout of a single call after a batch without an answer in time. */
+/** The timeout of the single call that follows a batch that timed out. */
 const TRIAL_MS = 1_000
 
 const isLimited = (reply: RpcReply) => !reply.ok && isLimit(reply.error)
@@ -29,7 +29,7 @@ function batchSize() {
   }
 }
 
-/** A provider that takes batches of any length. */
+/** Wraps a provider so that it takes batches of any length. */
 export function withBatches(provider: Provider): Provider {
   const size = batchSize()
 
@@ -49,7 +49,7 @@ export function withBatches(provider: Provider): Provider {
       return await withoutLimits(calls, await provider.batch(calls, ms), { ms, half })
     } catch (error) {
       if (!(error instanceof RpcFault)) throw error
-      // If it let a batch hang, we do not wait for it twice.
+      // If it let the batch hang, we do not wait that long again.
       const isLate = performance.now() - began > ms / 2
       const answer = await callAfter(error, first, { ms: isLate ? Math.min(ms, TRIAL_MS) : ms, half })
       return [answer, ...(await ask(calls.slice(1), ms, half))]
@@ -61,12 +61,12 @@ export function withBatches(provider: Provider): Provider {
     if (fault.trouble === 'limit' && !(fault instanceof PausedFault)) size.shrinkTo(half)
     const answer = await provider.call(first, ms)
     if (isLimited(answer)) throw fault
-    // An answer is too large because of what we asked, not because of how much.
+    // A batch's answer is too large because of these calls, so it does not change the size for later ones.
     if (fault.trouble !== 'tooLarge') size.shrinkTo(half)
     return answer
   }
 
-  /** Asks again, in smaller batches, for what a provider refused because a batch had too much in it. */
+  /** Repeats, in smaller batches, the calls that a provider rejected because the batch was too big. */
   async function withoutLimits(
     calls: readonly RpcCall[],
     replies: RpcReply[],

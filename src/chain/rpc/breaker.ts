@@ -1,5 +1,5 @@
-// A circuit breaker: saves callers the wait for something that has just failed several times. It must never stay open for good: after its cooldown it
-// is half-open, and lets one caller at a time through.
+// A circuit breaker: saves callers the wait for something that has just failed several times. It must never stay open for good, so after its cooldown
+// it is half-open and lets one caller at a time through.
 
 export interface Breaker {
   /** True if a caller may try now; then `succeeded` or `failed` must follow. */
@@ -16,7 +16,7 @@ export function createBreaker(options: { failuresMax: number; cooldownMs: number
     allows() {
       if (failures < options.failuresMax) return true
       if (options.clock() < cooldownUntil) return false
-      // This caller makes the trial; the others are refused until it has an answer.
+      // This caller makes the trial. The others are rejected until it has succeeded or failed.
       cooldownUntil = options.clock() + options.cooldownMs
       return true
     },

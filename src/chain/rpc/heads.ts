@@ -1,12 +1,12 @@
-// Reads blocks by height: the provider's head, and the canonical block of a number. It must never answer a block from memory. Only a head just read
-// is handed on once, within seconds, to the range that ends with it.
+// Reads blocks by height: the provider's head, and the canonical block of a number. It must never serve a block from memory, with one exception: a
+// head just read is passed on once, within seconds, to the range that ends with it.
 import type { Block } from '../../domain/observed.ts'
 import { ChainFault } from '../faults.ts'
 import { assertSound, type Soundness } from '../prove/sound.ts'
 import type { RpcReads } from './rpc.ts'
 import { header, toBlock, toQuantity } from './wire.ts'
 
-/** How long a head counts as if it had been requested by its number. */
+/** How long we may use a head as if we had requested it by its number. */
 const HEAD_MS = 5_000
 
 const askBlock = (rpc: RpcReads, position: string, inFull: boolean) =>
@@ -34,8 +34,8 @@ function blockOf(answer: unknown, soundness: Soundness): Block {
 export type Heads = ReturnType<typeof createHeads>
 
 /**
- * The provider's head. For following, we read it in full if the last one was followed: then it is also the last block of the next range, which takes
- * it instead of asking for it again. A head that no range took is dropped, and we ask for the next one without its transactions.
+ * The provider's head. If the follower used the last one, we read the next one in full: it will also be the last block of the next range, which takes
+ * it instead of requesting it again. A head that no range took is dropped, and we request the next one without its transactions.
  */
 export function createHeads(rpc: RpcReads, soundness: Soundness) {
   let inFull = false
@@ -43,7 +43,7 @@ export function createHeads(rpc: RpcReads, soundness: Soundness) {
   let kept: { number: number; answer: unknown; readAt: number } | null = null
   return {
     async read({ toFollow }: { toFollow: boolean }): Promise<Block> {
-      // Callers that ask meanwhile for another reason neither read it in full nor take it from the follower.
+      // Other callers neither read it in full nor take it from the follower.
       if (!toFollow) return blockOf(await askBlock(rpc, 'latest', false), soundness)
       if (kept) inFull = false
       kept = null

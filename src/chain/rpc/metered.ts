@@ -1,4 +1,4 @@
-// Measures the time and outcome of each request to a provider. Changes nothing about it.
+// Measures the time and outcome of each request to a provider. Does not change the request.
 import { RpcFault } from '../faults.ts'
 import type { Provider } from './provider.ts'
 

@@ -1,6 +1,6 @@
 // Limits concurrency over a list. It must never swallow a failure: it throws the first one once all work in flight has ended.
 
-/** Maps in order with at most `inFlight` promises open. The first failure stops new work, and is thrown. */
+/** Maps in order with at most `inFlight` promises open. The first failure stops new work and is thrown. */
 export async function mapBounded<T, R>(
   items: readonly T[],
   inFlight: number,

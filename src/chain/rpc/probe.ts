@@ -1,5 +1,5 @@
-// Probes one provider: its chain, its head, its final block, the depth of its states, whether it gives logs. Asks only that provider, once; throws a
-// ChainFault if it does not answer.
+// Probes one provider: its chain, its head, its final block, how far back it has states, whether it serves logs. Asks only that provider, once.
+// Throws a ChainFault if it does not answer.
 import type { Address, Hash } from '../../domain/units.ts'
 import { silentLog } from '../../lib/log.ts'
 import type { BlockRef } from '../port.ts'
@@ -7,15 +7,15 @@ import { probeTraceMethods } from '../read/trace/block.ts'
 import { createRpc, type Rpc } from './rpc.ts'
 import { count, header, quantity, toQuantity, transaction } from './wire.ts'
 
-/** A person waits for the answer. */
+/** Short, because a person is waiting for the answer. */
 const TIMEOUT_MS = 5_000
-/** Depths at which nodes usually stop keeping states; 128 is geth's default. */
+/** Depths, in blocks, at which nodes usually prune states; 128 is geth's default. */
 const DEPTHS = [1_000_000, 100_000, 10_000, 1_000, 128, 64, 16]
 
-/** Blocks among which one with transactions is looked for. */
+/** How many blocks we search for one with transactions. */
 const FILLED_WITHIN = 20
 
-/** The last type of transaction that an account signs on every chain (EIP-7702). */
+/** The highest transaction type that accounts sign on every chain (EIP-7702). */
 const SIGNED_TYPE_MAX = 4
 
 export interface Head {
@@ -27,20 +27,20 @@ export interface Head {
 export interface ProviderProbe {
   chainId: number
   head: Head
-  /** The highest block it calls final; null if it does not know the term. */
+  /** The highest block it calls final; null if it does not support the tag. */
   finalized: number | null
-  /** The number of blocks back for which it has states; null if it has them since `startBlock`. */
+  /** How many blocks back it has states; null if it has them since `startBlock`. */
   statesBack: number | null
-  /** Whether the oldest of those states is that of its block; null if no transaction there shows it. */
+  /** Whether the oldest of those states belongs to its block; null if no transaction there shows it. */
   oldStateFits: boolean | null
   answeredMs: number
-  /** Whether it gives the logs of a block; without them we can follow nothing. */
+  /** Whether it serves the logs of a block. Without them we cannot follow the chain. */
   logs: boolean
-  /** The methods by which it traces a block. Without any we cannot tell apart the value that contracts send. */
+  /** The methods with which it traces a block. Without any we cannot attribute the value that contracts send. */
   traceMethods: string[]
 }
 
-/** Asks one provider. `factory` and `startBlock` serve to test its past. */
+/** Probes one provider. `factory` and `startBlock` are for testing how far back its states go. */
 export async function probeProvider(url: string, factory: Address, startBlock: number): Promise<ProviderProbe> {
   const rpc = createRpc({ urls: [url], log: silentLog, timeoutMs: TIMEOUT_MS })
   try {
@@ -65,7 +65,7 @@ export async function probeProvider(url: string, factory: Address, startBlock: n
   }
 }
 
-/** The first block of these, up or down, that has transactions, because any node traces an empty one; null if none has. */
+/** The first block from `from` to `to`, up or down, that has transactions, because any node can trace an empty one; null if none has. */
 async function filledBlock(rpc: Rpc, from: number, to: number): Promise<BlockRef | null> {
   const step = from <= to ? 1 : -1
   for (let number = from; (to - number) * step >= 0; number += step) {
@@ -77,8 +77,8 @@ async function filledBlock(rpc: Rpc, from: number, to: number): Promise<BlockRef
 }
 
 /**
- * Whether the states on both sides of a block are its own: a sender's nonce is at most that of their first transaction before the block, and higher
- * after it. Null if the provider does not tell.
+ * Whether the states before and after a block belong to it. Before it, a sender's nonce is at most that of their first transaction in it; after it,
+ * the nonce is higher. Null if the provider does not say.
  */
 async function stateFits(rpc: Rpc, block: BlockRef | null): Promise<boolean | null> {
   if (block === null) return null

@@ -1,7 +1,6 @@
-// One JSON-RPC provider over a pool of connections: posts a body, reads the answer within bounds of time and size, and checks that it answers the
-// question. It must never retry (the provider may have accepted a send) and never show more of its URL than the host (path, query and user hold
-// keys).
-// rpc.ts decides in which order to ask several.
+// One JSON-RPC provider over a pool of connections: posts a body, reads the answer within limits of time and size, and checks that it belongs to the
+// request. It must never retry (the provider may have accepted a send) and never show more of its URL than the host (path, query and user hold keys).
+// rpc.ts decides in which order to ask several providers.
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { Dispatcher } from 'undici'
@@ -11,15 +10,15 @@ import { Semaphore } from '../../lib/semaphore.ts'
 import { Pool } from '../../lib/undici.ts'
 import { type RpcError, RpcFault } from '../faults.ts'
 
-/** Concurrent requests to one provider, and connections. Bulk reads keep 8 in flight; the rest is for other requests. */
+/** Concurrent requests, and connections, to one provider. Bulk reads keep 8 in flight; the rest is for other requests. */
 const IN_FLIGHT_MAX = 16
-/** Requests that may wait for a place. More waiting does not help. */
+/** How many requests may queue for one of those connections. A longer queue does not help. */
 const WAITING_MAX = 1_000
-/** Errors carry the provider's text, cut to this length. */
+/** Errors carry the provider's text, cut to this many characters. */
 const ERROR_TEXT_MAX = 300
-/** The longest pause that we grant a provider. After it we ask again, and the provider may repeat itself. */
+/** The longest Retry-After that we obey. After it we try again, and the provider may repeat it. */
 const PAUSE_SEC_MAX = 60
-/** A send ignores the pause, because the provider may accept it all the same, and a payment waits for it. */
+/** A send ignores the pause, because a payment waits for it and the provider may accept it anyway. */
 const SEND = 'eth_sendRawTransaction'
 
 export interface RpcCall {
@@ -32,15 +31,15 @@ export type RpcReply = { ok: true; result: unknown } | { ok: false; error: RpcEr
 export interface ProviderOptions {
   url: string
   replyBytesMax: number
-  /** Transports requests to the URL's origin; a pool of connections unless given (the simulation has no sockets). */
+  /** Transports requests to the URL's origin. By default a connection pool; the simulation has no sockets. */
   dispatcher?: Dispatcher
 }
 
 export interface Provider {
   readonly host: string
-  /** One call. A JSON-RPC error is an answer; anything else without a result throws RpcFault. */
+  /** One call. A JSON-RPC error counts as an answer; anything else without a result throws RpcFault. */
   call(call: RpcCall, timeoutMs: number, bytesMax?: number): Promise<RpcReply>
-  /** Several calls in one request, answered in order. Throws RpcFault of kind `batch` if the provider refuses. */
+  /** Several calls in one request, answered in order. Throws RpcFault of kind `batch` if the provider rejects the batch. */
   batch(calls: readonly RpcCall[], timeoutMs: number): Promise<RpcReply[]>
   close(): Promise<void>
 }
@@ -53,7 +52,7 @@ export function isLimit(error: RpcError): boolean {
   return /rate.?limit|too many requests|compute units|throughput|capacity exceeded|quota/i.test(error.message)
 }
 
-/** True if the call ran and the contract refused it: code 3 as in geth and anvil, revert data, or the words. */
+/** True if the call ran and the contract reverted it: code 3 as in geth and anvil, revert data, or the wording. */
 export function isRevert(error: RpcError): boolean {
   return error.code === 3 || revertData(error) !== null || /\bexecution reverted\b|\brevert\b/i.test(error.message)
 }
@@ -118,17 +117,17 @@ interface Link {
   replyBytesMax: number
   pool: Dispatcher
   places: Semaphore
-  /** On the clock of `performance.now()`: the provider asked for a pause until then. */
+  /** The provider asked us to pause until then, on the clock of `performance.now()`. */
   pausedUntil: number
 }
 
-/** A provider that limits requests also counts, and sometimes charges, those that it refuses. */
+/** Providers also count, and sometimes charge for, the requests that they reject, so we send none during a pause. */
 function assertNotPaused({ host, pausedUntil }: Link): void {
   const leftMs = pausedUntil - performance.now()
   if (leftMs > 0) throw new PausedFault('limit', `${host}: asked to be left alone for ${Math.ceil(leftMs / 1000)} s`)
 }
 
-/** A rate limit because of which we did not ask. */
+/** Because of an earlier rate limit we did not even send the request. */
 export class PausedFault extends RpcFault {}
 
 function parseUrl(text: string): URL {
@@ -151,7 +150,7 @@ function headersFor(url: URL): Record<string, string> {
   return headers
 }
 
-/** A decoded part of a URL; unchanged if a percent sign stands for itself. */
+/** A decoded part of a URL; unchanged if it holds a literal percent sign. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part)
@@ -160,7 +159,7 @@ function decoded(part: string): string {
   }
 }
 
-/** Parts of the URL that must not appear in an error text, encoded or not. Very short ones are no keys. */
+/** Parts of the URL that must not appear in an error text, encoded or decoded. Parts under 8 characters are not keys. */
 function secretsOf(url: URL): string[] {
   const parts = [
     url.password,
@@ -179,7 +178,7 @@ function scrub(link: Link, text: string): string {
   return clean.slice(0, ERROR_TEXT_MAX)
 }
 
-/** The longest time for an answer, and the largest answer that we read. */
+/** How long we wait for an answer, and the largest answer that we read. */
 interface Limits {
   timeoutMs: number
   bytesMax: number
@@ -199,7 +198,7 @@ async function post(link: Link, payload: string, { timeoutMs, bytesMax }: Limits
   }
 }
 
-/** The complete answer. */
+/** The complete HTTP response. */
 interface Answer {
   statusCode: number
   retryAfter: string
@@ -207,7 +206,7 @@ interface Answer {
   body: Buffer
 }
 
-/** Posts, and gathers the answer as it comes. A stream, as from undici's `request`, would cost half as much again as the rest of the exchange. */
+/** Posts, and collects the answer as it arrives. A stream, as from undici's `request`, would make the exchange half as expensive again. */
 function exchange(
   link: Link,
   payload: string,
@@ -225,7 +224,7 @@ function exchange(
       signal.removeEventListener('abort', late)
       settling()
     }
-    // Giving up also ends the download.
+    // Aborting also ends the download.
     const giveUp = (reason: Error) => {
       settle(() => reject(reason))
       controller?.abort(reason)
@@ -263,7 +262,7 @@ function reasonOf(error: unknown): string {
   return codeOf(error) ?? error.message
 }
 
-/** The fault for a status alone, whatever the body says. */
+/** The fault that a status alone means, whatever the body says. */
 function refusalOf({ host }: Link, statusCode: number): RpcFault | null {
   if (statusCode === 429) return new RpcFault('limit', `${host}: HTTP 429, too many requests`)
   return statusCode === 413 ? new RpcFault('batch', `${host}: HTTP 413, request too large`) : null
@@ -284,14 +283,14 @@ async function readAnswer(
     link.pausedUntil = performance.now() + Math.min(Number(retryAfter), PAUSE_SEC_MAX) * 1_000
   const refusal = refusalOf(link, statusCode)
   if (refusal) throw refusal
-  // By its first bytes, because some proxies leave the header out, or leave it on a body that they unpacked.
+  // We recognise gzip by its first bytes, because some proxies drop the header, or keep it on a body that they decompressed.
   const raw = body[0] === 0x1f && body[1] === 0x8b ? await unpack(link, body, bytesMax) : body
   const kind = statusCode >= 500 ? 'unreachable' : statusCode >= 300 ? 'refused' : 'garbled'
   let answer: unknown
   try {
     answer = JSON.parse(raw.toString('utf8').replace(/^\uFEFF/, ''))
   } catch {
-    // Load balancers answer HTML, even with status 200. That is no answer to our question.
+    // Load balancers send HTML, even with status 200. That does not answer our request.
     const encoded = encoding === '' ? '' : `, content-encoding ${encoding.slice(0, ENCODING_MAX)}`
     throw new RpcFault(kind, `${link.host}: HTTP ${statusCode} with a body that is not JSON${encoded}`)
   }
@@ -309,14 +308,14 @@ async function unpack(link: Link, packed: Buffer, bytesMax: number): Promise<Buf
   }
 }
 
-/** Characters of a provider's header that an error repeats. */
+/** How many characters of a provider's header an error quotes. */
 const ENCODING_MAX = 20
 
 function isErrorEnvelope(body: unknown): body is { error: unknown } {
   return typeof body === 'object' && body !== null && 'error' in body && body.error != null
 }
 
-/** True for an error of JSON-RPC itself. Gateways have errors in their own form, and mean that the node behind them is down. */
+/** True for a JSON-RPC error. A gateway's error has a form of its own and means that the node behind it is down. */
 const hasErrorCode = (body: unknown) => isErrorEnvelope(body) && typeof Object(body.error).code === 'number'
 
 function readError(link: Link, value: unknown): RpcError {
@@ -335,7 +334,7 @@ function readReply(link: Link, body: unknown, id: number): RpcReply {
     throw new RpcFault('garbled', `${link.host}: answer is not a JSON-RPC reply`)
   }
   const reply = body as { id?: unknown; result?: unknown; error?: unknown }
-  // A parse error, or a refusal before dispatch, may carry a null id; a result never may.
+  // A parse error, or a rejection before dispatch, may carry a null id; a result never may.
   if (reply.error != null && (isId(reply.id, id) || reply.id == null)) {
     return { ok: false, error: readError(link, reply.error) }
   }
@@ -344,7 +343,7 @@ function readReply(link: Link, body: unknown, id: number): RpcReply {
   return { ok: true, result: reply.result }
 }
 
-/** Some nodes answer the id as text. */
+/** Some nodes return the id as a string. */
 const isId = (given: unknown, id: number) => given === id || given === String(id)
 
 function readBatch(link: Link, body: unknown, ids: readonly number[]): RpcReply[] {

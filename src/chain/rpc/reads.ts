@@ -1,34 +1,34 @@
-// Reads through several providers: asks one after the other until an answer is acceptable. It must never take an error for "not there".
+// Reads through several providers: tries one after the other until an answer is acceptable. It must never mistake an error for "not there".
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RpcFault } from '../faults.ts'
 import { BATCH_MAX } from './batches.ts'
 import { chunks } from './parallel.ts'
 import { isLimit, isRevert, type Provider, type RpcCall, type RpcReply } from './provider.ts'
 
-/** Attempts at a read over all providers. One repetition covers a connection that was closed during the request. */
+/** Attempts at a read, over all providers. The second covers a connection that was closed during the request. */
 const READ_ATTEMPTS_MIN = 2
 const READ_ATTEMPTS_MAX = 4
 
 export interface ReadOptions {
-  /** For each attempt. */
+  /** For each attempt, milliseconds. */
   timeoutMs?: number
   /** Fewer attempts than usual; 1 means the first provider only. */
   attempts?: number
-  /** Accepts a result. If another provider may know better (a block that is null), we ask the next one. */
+  /** Returns false for a result that another provider may improve on (a null block); then we ask the next one. */
   accept?: (result: unknown) => boolean
-  /** The largest answer to a single call; by default the client's own limit. A larger one is a `tooLarge` fault. */
+  /** The largest answer to a single call, in bytes; by default the client's limit. A larger one is a `tooLarge` fault. */
   bytesMax?: number
 }
 
 /** Reads, through all providers or through one. */
 export interface Reads {
-  /** The host of the provider that we ask first now; safe to log. */
+  /** The host of the provider that is first in order now; safe to log. */
   firstHost(): string
-  /** One read. A JSON-RPC error is an answer; throws RpcFault (retryable) if no provider answered. */
+  /** One read. A JSON-RPC error counts as an answer. Throws RpcFault (retryable) if no provider answered. */
   call(method: string, params: readonly unknown[], options?: ReadOptions): Promise<RpcReply>
   /** One read that also turns a JSON-RPC error into a fault. */
   request(method: string, params: readonly unknown[], options?: ReadOptions): Promise<unknown>
-  /** Several reads, answered in order by the same provider, except those that we have to ask again. */
+  /** Several reads, answered in order by the same provider, except those that we have to repeat. */
   batch(calls: readonly RpcCall[], options?: ReadOptions): Promise<RpcReply[]>
   /** A batch that also turns JSON-RPC errors into faults. */
   requestAll(calls: readonly RpcCall[], options?: ReadOptions): Promise<unknown[]>
@@ -39,12 +39,12 @@ export interface ReadsOptions {
   order: () => readonly Provider[]
   /** The defaults of a read's options. */
   usual?: () => ReadOptions
-  /** Notes that a provider failed. Returns the fault if we should ask another one; throws one that no other provider avoids. */
+  /** Records that a provider failed. Returns the fault if we should try another one; throws a fault that every provider would give. */
   demote: (provider: Provider, error: unknown) => RpcFault
   /** Timeouts of the last attempt, and of those before it, milliseconds. */
   timeoutMs: number
   shortTimeoutMs: number
-  /** Pause between two attempts at the same provider. */
+  /** The pause between two attempts at the same provider, milliseconds. */
   retryPauseMs: number
 }
 
@@ -107,7 +107,7 @@ async function ask<T>(
   const asked = new Set<Provider>()
   for (const { provider, timeoutMs } of attemptsOf(options, read)) {
     if (asked.has(provider)) {
-      // We do not repeat a question whose answer was no fault.
+      // We do not repeat a call that some provider answered.
       if (answers.length > 0) break
       await sleep(options.retryPauseMs)
     }
@@ -135,14 +135,14 @@ export function resultOf(method: string, reply: RpcReply): unknown {
   throw new RpcFault(kind, `${method}: ${reply.error.message} (${reply.error.code})`, reply.error)
 }
 
-/** An error that every provider would give: the contract refused, or the question was wrong. */
+/** An error that every provider would give: the contract reverted, or the request was invalid. */
 function isFinal(reply: RpcReply): boolean {
   return !reply.ok && (isRevert(reply.error) || reply.error.code === -32602)
 }
 
 /**
- * An error caused by the batch rather than the call. Within a batch, providers answer single calls with "response too large" or an internal error
- * that the call alone would not get.
+ * An error that may come from the batch rather than the call. In a batch, providers return "response too large" or an internal error for calls that
+ * succeed alone.
  */
 function isWorthAsking(reply: RpcReply): boolean {
   return !reply.ok && !isFinal(reply) && !isLimit(reply.error)

@@ -1,7 +1,7 @@
-// JSON-RPC over one or several providers. Reads go to the first healthy one, and on to the next when it fails. Sends go to every one exactly once. It
-// must never retry a send, never take an error for "not there", and never log or throw more of a provider's URL than its host. It decides which
+// JSON-RPC over one or several providers. Reads go to the first healthy one, and to the next if it fails. Sends go to every one exactly once. It must
+// never retry a send, never mistake an error for "not there", and never log or throw more of a provider's URL than its host. It decides which
 // provider to ask last, and for how long: inOrder (failed, lagging, contradictory), passOverLaggards, doubt. chain/read/reader.ts finds
-// contradictions; follower/halt.ts (askOthers) and chain/factory/check-deployment.ts find another chain.
+// contradictions; follower/halt.ts (askOthers) and chain/factory/check-deployment.ts find providers on another chain.
 import type { Dispatcher } from 'undici'
 import type { Log } from '../../lib/log.ts'
 import { RpcFault } from '../faults.ts'
@@ -11,25 +11,25 @@ import { createProvider, type Provider, type RpcReply } from './provider.ts'
 import { createReads, type ReadOptions, type Reads, resultOf } from './reads.ts'
 import { count, header } from './wire.ts'
 
-/** Long enough for a full block from a slow node, short enough that a pass outlives several. */
+/** Long enough for a full block from a slow node, short enough that a pass survives several. */
 const TIMEOUT_MS = 15_000
 /**
- * The timeout of every attempt at a read except its last, and of a send, whose bytes the next run broadcasts again. Most answers come at once, so we
- * do not wait for a slow one while another provider, or another connection, may answer.
+ * The timeout of every attempt at a read except its last, and of a send (the next run broadcasts the same bytes again). Most answers are immediate,
+ * so we do not wait for a slow one while another provider or connection may answer.
  */
 const SHORT_TIMEOUT_MS = 4_000
-/** A full block with its transactions stays below 10 MiB, as do logs and small batches. */
+/** A full block with its transactions stays under 10 MiB, as do logs and small batches. */
 const REPLY_BYTES_MAX = 32 * 1024 * 1024
 const RETRY_PAUSE_MS = 100
-/** How long we ask a provider last after it failed. */
+/** How long a provider stays last in order after it failed. */
 const COOLDOWN_MS = 10_000
 /** If a provider's newest block is older than another's by more than this, in seconds of block time, we ask it last. */
 const LAG_SEC_MAX = 30
-/** How long we ask it last, unless it catches up before. */
+/** How long a lagging provider then stays last, unless it catches up sooner. */
 const LAG_COOLDOWN_MS = 60_000
-/** How long we ask a provider with contradictory answers last: longer than the interval between runs. */
+/** How long a provider with contradictory answers stays last: longer than the interval between runs. */
 const DOUBT_REST_MS = 300_000
-/** The timeout of the comparison. We do not compare a provider that has not answered by then. */
+/** The timeout for comparing heads. We leave out a provider that has not answered by then. */
 const COMPARE_MS = 1_000
 
 export type { RpcCall, RpcReply } from './provider.ts'
@@ -43,17 +43,17 @@ export interface RpcReads extends Reads {
   /** Moves to the end of the order the providers whose newest block is much older than another's on the same chain. Never throws. */
   passOverLaggards(): Promise<void>
   /**
-   * Moves the first provider to the end of the order for a while. @returns its host; null if no other one is healthy. `isFalse`: what it said is
-   * false, so any other one is better.
+   * Moves the first provider to the end of the order for a while. @returns its host; null if no other one is healthy. `isFalse`: its answer is false,
+   * so any other provider is better, healthy or not.
    */
   passOverFirst(options?: { isFalse?: boolean }): string | null
 }
 
-/** Reads through one provider alone: for facts that must not rest on the first provider to answer. */
+/** Reads through one provider alone, for facts that must not depend on whichever provider answers first. */
 export interface OneProvider extends RpcReads {
   /** Safe to log. */
   readonly host: string
-  /** Moves it to the end of the order for a while, because its answers are unreliable. */
+  /** Moves it to the end of the order for a while because its answers are unreliable. */
   distrust(): void
 }
 
@@ -62,7 +62,7 @@ export interface Rpc extends RpcReads {
   readonly hosts: readonly string[]
   /** The same providers one by one, in order. */
   readonly providers: readonly OneProvider[]
-  /** Sends the same call to every provider, once each, and reports on each. Never throws. */
+  /** Sends the same call to every provider, once each, and returns each outcome. Never throws. */
   sendToAll(method: string, params: readonly unknown[]): Promise<SendReply[]>
   close(): Promise<void>
 }
@@ -74,11 +74,11 @@ export interface RpcOptions {
   /** For every attempt; by default, the last attempt at a read gets more time than the others. */
   timeoutMs?: number
   replyBytesMax?: number
-  /** Between two attempts at a read of the same provider, milliseconds. */
+  /** The pause between two attempts at a read from the same provider, milliseconds. */
   retryPauseMs?: number
-  /** Transports requests to a URL; by default a pool of connections each. */
+  /** Transports requests to a URL; by default one connection pool each. */
   dispatcherFor?: (url: string) => Dispatcher
-  /** Called with each request to a provider. */
+  /** Called after each request to a provider. */
   observe?: ObserveRpc
 }
 
@@ -112,13 +112,13 @@ export function createRpc(options: RpcOptions): Rpc {
   const isDoubted = (provider: Provider) => (doubtUntil.get(provider) ?? 0) > performance.now()
   const isHealthy = (provider: Provider) => !isDoubted(provider) && (cooldowns.get(provider) ?? 0) <= performance.now()
 
-  /** Healthy providers first, then those that failed lately, and last those with unreliable answers, the latest at the end. */
+  /** Healthy providers first, then those that failed recently, then those with unreliable answers, the most recent at the end. */
   function inOrder(): Provider[] {
     const rank = (of: Provider) => (isDoubted(of) ? 2 + (doubtUntil.get(of) ?? 0) : isHealthy(of) ? 0 : 1)
     return [...providers].sort((a, b) => rank(a) - rank(b))
   }
 
-  /** The fault if we should ask another provider; throws one that no other provider avoids. */
+  /** The fault if we should try another provider; throws a fault that every provider would give. */
   function demote(provider: Provider, error: unknown): RpcFault {
     if (!(error instanceof RpcFault) || error.trouble === 'batch' || error.trouble === 'tooLarge') throw error
     cooldowns.set(provider, performance.now() + COOLDOWN_MS)
@@ -138,7 +138,7 @@ export function createRpc(options: RpcOptions): Rpc {
   const alone = (provider: Provider): OneProvider => ({
     ...through(
       () => [provider],
-      // A provider that failed lately gets the short timeout while there are others.
+      // A provider that failed recently gets one attempt with the short timeout, if there are others.
       () => (providers.length === 1 || isHealthy(provider) ? {} : { attempts: 1, timeoutMs: shortTimeoutMs }),
     ),
     host: provider.host,

@@ -1,13 +1,13 @@
-// Validates a provider's answers before they are used: hex quantities, hashes, headers, transactions, receipts and logs. It must never repair a
+// Validates a provider's answers before we use them: hex quantities, hashes, headers, transactions, receipts and logs. It must never repair a
 // malformed answer or fill in a missing one; either is a retryable ChainFault.
 import type { Block, Position } from '../../domain/observed.ts'
 import { type Address, type Hash, type Wei, wei, ZERO_HASH } from '../../domain/units.ts'
 import { ChainFault } from '../faults.ts'
 
-/** An object of which only these fields are read, with values still unknown. */
+/** An object of which we read only these fields. Their values are not validated yet. */
 type Fields<Key extends string> = { readonly [key in Key]?: unknown }
 
-/** A block header with the further fields that the follower checks. */
+/** A block header with the additional fields that the follower checks. */
 export interface WireHeader extends Block {
   /** 256 bytes; all zero on chains that do not fill blooms. */
   logsBloom: string
@@ -48,13 +48,13 @@ export interface WireReceipt {
   to: Address | null
   succeeded: boolean
   gasUsed: bigint
-  /** The transaction's total fees: gas, and on rollups and for blobs the extra charges. Null if the receipt does not give them. */
+  /** The transaction's total fees: gas, and on rollups and for blobs the extra charges. Null if the receipt does not include them. */
   feeWei: Wei | null
   contractAddress: Address | null
   blockNumber: number
 }
 
-/** Refuses an answer. */
+/** Rejects an answer. */
 export function malformed(what: string): never {
   throw new ChainFault(`provider answered a malformed ${what}`, { retryable: true })
 }
@@ -80,7 +80,7 @@ export function count(value: unknown, what: string): number {
   return Number.isSafeInteger(number) ? number : malformed(what)
 }
 
-/** A bigint read off the chain that must fit a JavaScript number exactly. */
+/** A bigint from the chain, as a number. It must be a safe integer. */
 export function safeNumber(value: bigint, what: string): number {
   const number = Number(value)
   return Number.isSafeInteger(number) ? number : malformed(what)
@@ -106,7 +106,7 @@ export function toQuantity(number: number | bigint): `0x${string}` {
   return `0x${number.toString(16)}`
 }
 
-/** A header. Pending blocks, whose hash or number is null, count as malformed here. */
+/** A header. Pending blocks, whose hash or number is null, count as malformed. */
 export function header(value: unknown): WireHeader {
   const block = fields<keyof Block | 'timestamp' | 'mixHash' | 'logsBloom' | 'baseFeePerGas'>(value, 'block')
   const logsBloom = bytes(block.logsBloom, 'logs bloom')
@@ -123,7 +123,7 @@ export function header(value: unknown): WireHeader {
   }
 }
 
-/** The position of a transaction of a block. */
+/** The position of a transaction in a block. */
 export function positionOf({ number, hash, time }: WireHeader, txHash: Hash, txIndex: number): Position {
   return { blockNumber: number, blockHash: hash, blockTime: time, txHash, txIndex }
 }
@@ -145,7 +145,7 @@ export function transaction(value: unknown): WireTransaction {
     from: address20(tx.from, 'sender'),
     to: tx.to == null ? null : address20(tx.to, 'recipient'),
     valueWei: wei(quantity(tx.value, 'value')),
-    // Exact for every account of ours. A foreign wallet may count in steps of 2^64 (keyed nonces of zkSync), but nothing reads those.
+    // Exact for every account of ours. Other wallets may count in steps of 2^64 (zkSync's keyed nonces), but nothing reads those.
     nonce: Number(quantity(tx.nonce, 'nonce')),
     input: bytes(tx.input, 'input'),
     type: tx.type == null ? 0 : count(tx.type, 'transaction type'),
@@ -175,7 +175,7 @@ const BLOB_TYPE = '0x3'
 function feeBesideGas(receipt: Fields<FeeField>, gasUsed: bigint): bigint {
   let fee = operatorFee(receipt, gasUsed)
   if (receipt.l1Fee != null) fee += quantity(receipt.l1Fee, 'L1 fee')
-  // Rollups use the field of that name for something else.
+  // Rollups use the same field for something else.
   if (receipt.type === BLOB_TYPE && receipt.blobGasUsed != null && receipt.blobGasPrice != null) {
     fee += quantity(receipt.blobGasUsed, 'blob gas') * quantity(receipt.blobGasPrice, 'blob gas price')
   }
@@ -186,9 +186,9 @@ type OperatorFeeField = 'operatorFeeScalar' | 'operatorFeeConstant' | 'daFootpri
 type FeeField = OperatorFeeField | 'type' | 'l1Fee' | 'blobGasUsed' | 'blobGasPrice'
 
 /**
- * The operator's charge for a transaction on an OP stack chain: a constant, and by gas. The scalar counts millionths of a wei before the Jovian
- * upgrade, and hundreds of wei after it; its receipts have a footprint scalar (OP stack specification, execution engine, "Operator Fee", of Isthmus
- * and of Jovian).
+ * The operator's charge for a transaction on an OP stack chain: a constant, plus a part per gas. Before the Jovian upgrade the scalar counts
+ * millionths of a wei; after it, hundreds of wei. Receipts since Jovian have a footprint scalar (OP stack specification, execution engine, "Operator
+ * Fee", of Isthmus and of Jovian).
  */
 function operatorFee(receipt: Fields<OperatorFeeField>, gasUsed: bigint): bigint {
   if (receipt.operatorFeeScalar == null || receipt.operatorFeeConstant == null) return 0n
@@ -230,8 +230,8 @@ export function receipt(value: unknown): WireReceipt {
 }
 
 /**
- * One contract's logs in a receipt. We do not read other contracts' logs, because anyone can have any log in their receipt, and some chains add one
- * of their own, even if the transaction failed (Polygon's fee log of 0x…1010).
+ * One contract's logs in a receipt. We ignore other contracts' logs, because anyone can put any log in their receipt, and some chains add their own,
+ * even if the transaction failed (Polygon's fee log of 0x…1010).
  */
 export function receiptLogs(value: unknown, contract: Address): WireLog[] {
   const isOfContract = (entry: unknown) => String(fields<'address'>(entry, 'log').address).toLowerCase() === contract

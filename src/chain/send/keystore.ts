@@ -1,5 +1,5 @@
 // Encrypted key files in the form that geth, Clef, Foundry and most wallets write (Web3 Secret Storage, version 3). A key derived from the password
-// decrypts the private key; a keccak-256 MAC checks the password. It must never log, store or repeat a key or a password, and never spend more memory
+// decrypts the private key; a keccak-256 MAC checks the password. It must never log, store or repeat a key or a password, and never use more memory
 // or time than a sane file needs.
 import {
   createCipheriv,
@@ -10,7 +10,7 @@ import {
   timingSafeEqual,
 } from 'node:crypto'
 import { promisify } from 'node:util'
-// Not node:crypto's scrypt, which refuses parameters that files of other clients have (r 1 with n 2^18, as in the definition's own example).
+// Not node:crypto's scrypt, because it rejects parameters that other clients use (r 1 with n 2^18, as in the specification's own example).
 import { scryptAsync } from '@noble/hashes/scrypt'
 import { keccak_256 } from '@noble/hashes/sha3'
 import { type Address, address } from '../../domain/units.ts'
@@ -21,7 +21,7 @@ const CIPHER = 'aes-128-ctr'
 /** The first half encrypts, the second authenticates. */
 const DERIVED_BYTES = 32
 const SALT_BYTES = 32
-/** geth's default: a quarter of a gigabyte and about a second for every guess. */
+/** geth's default: each guess takes a quarter of a gigabyte and about a second. */
 const SCRYPT_N = 2 ** 18
 const SCRYPT_R = 8
 const SCRYPT_P = 1
@@ -33,12 +33,12 @@ const PBKDF2_ROUNDS_MAX = 10_000_000
 /** Files are about 500 bytes. */
 const TEXT_CHARS_MAX = 16 * 1024
 
-/** Why a key file could not be opened. The message is for operators and never holds anything secret. */
+/** Why we could not open a key file. The message is for operators and never contains a secret. */
 export class KeystoreError extends Error {
   override readonly name = 'KeystoreError'
 }
 
-/** A version 3 key file as it is written to disk, as JSON. */
+/** A version 3 key file, as its JSON on disk. */
 export interface Keystore {
   version: 3
   id: string
@@ -55,7 +55,7 @@ export interface Keystore {
 }
 
 export interface EncryptOptions {
-  /** Work of one guess, a power of two; geth's default if left out. */
+  /** The cost of one guess, a power of two; by default geth's. */
   scryptN?: number
 }
 
@@ -85,14 +85,14 @@ export async function encryptKeystore(
   }
 }
 
-/** The address in a key file; null if it names none. Needs no password. Throws KeystoreError for any other file. */
+/** The address in a key file; null if it has none. Needs no password. Throws KeystoreError if it is not a key file. */
 export function keystoreAddress(text: string): Address | null {
   return addressIn(parse(text))
 }
 
 /**
- * Opens a key file (its JSON text) with its password. scrypt and pbkdf2 with HMAC-SHA-256, aes-128-ctr.
- * @throws KeystoreError that says what is wrong: no key file, an unsupported form, the wrong password, another key than it names.
+ * Opens a key file (its JSON text) with its password. Supports scrypt, pbkdf2 with HMAC-SHA-256, and aes-128-ctr.
+ * @throws KeystoreError that says what is wrong: not a key file, an unsupported form, the wrong password, or a key that does not match its address.
  */
 export async function decryptKeystore(text: string, password: string): Promise<`0x${string}`> {
   const file = parse(text)
@@ -113,7 +113,7 @@ export async function decryptKeystore(text: string, password: string): Promise<`
 }
 
 async function addressOf(key: `0x${string}`): Promise<Address> {
-  // Loaded here, because every command reads settings, and hardly any of them opens a key file.
+  // Loaded here because every command reads the settings, but hardly any opens a key file.
   const { privateKeyToAccount } = await import('viem/accounts')
   try {
     return address(privateKeyToAccount(key).address)
@@ -122,7 +122,7 @@ async function addressOf(key: `0x${string}`): Promise<Address> {
   }
 }
 
-/** Passwords that look the same are one password: the composed form, as wallets use it. Plain ASCII stays unchanged. */
+/** Makes passwords that look the same equal, in the composed form that wallets use. Plain ASCII stays unchanged. */
 function normalised(password: string): string {
   return password.normalize('NFKC')
 }

@@ -1,5 +1,5 @@
-// Classifies a provider's refusal of a signed transaction. Reads the JSON-RPC code if it is unambiguous, then the listed clients' texts, in full or
-// by their beginning. It must never guess: any unlisted text is `unknown`, because the provider may have accepted the transaction all the same.
+// Classifies a provider's rejection of a signed transaction. Uses the JSON-RPC code if it is unambiguous, then the listed clients' texts, by their
+// beginning. It must never guess: any unlisted text is `unknown`, because the provider may have accepted the transaction anyway.
 import type { RpcError } from '../faults.ts'
 import type { EstimateOutcome, SendOutcome } from '../port.ts'
 import { isLimit } from '../rpc/provider.ts'
@@ -7,8 +7,8 @@ import { isLimit } from '../rpc/provider.ts'
 type SendKind = SendOutcome['kind']
 
 /**
- * Codes that identify the refusal on their own (geth internal/ethapi/errors.go, execution-apis). The -32000s do not: "nonce too low" of one client
- * (Besu -32001) is "resource not found" or a rate limit of another.
+ * Codes that identify a rejection on their own (geth internal/ethapi/errors.go, execution-apis). The -32000s do not: the code for "nonce too low" in
+ * one client (Besu -32001) means "resource not found" or a rate limit in another.
  */
 const CODES: ReadonlyMap<number, SendKind> = new Map([
   [-38010, 'nonceTooLow'],
@@ -20,14 +20,14 @@ const CODES: ReadonlyMap<number, SendKind> = new Map([
  * Texts in lower case, matched from the beginning of the message, after Erigon's optional "NAME: ". Sources: geth core/txpool/errors.go,
  * core/error.go; reth crates/rpc/rpc-eth-types/src/error/mod.rs, crates/transaction-pool/src/error.rs; Erigon
  * txnprovider/txpool/txpoolcfg/txpoolcfg.go; Nethermind Nethermind.TxPool/AcceptTxResult.cs, TxPoolErrorMessages.cs, TxErrorMessages.cs; Besu
- * jsonrpc/internal/response/ RpcErrorType.java, GethCompatibleTransactionErrors.java; anvil crates/anvil/src/eth/error.rs.
+ * jsonrpc/internal/response/RpcErrorType.java, GethCompatibleTransactionErrors.java; anvil crates/anvil/src/eth/error.rs.
  */
 const TEXTS: readonly (readonly [SendKind, readonly string[]])[] = [
   [
     'accepted',
     [
       'already known', // geth, reth, Erigon, Nethermind, Besu
-      'alreadyknown', // Nethermind before its texts became geth's
+      'alreadyknown', // older Nethermind, before its texts became geth's
       'known transaction', // Besu; geth before 1.9 ("known transaction: <hash>")
       'already imported', // reth's pool
       'transaction already imported', // anvil
@@ -40,7 +40,7 @@ const TEXTS: readonly (readonly [SendKind, readonly string[]])[] = [
     'nonceTooLow',
     [
       'nonce too low', // geth, reth, Erigon, Besu, anvil, Nethermind; often with both nonces after it
-      'oldnonce', // Nethermind before
+      'oldnonce', // older Nethermind
       'transaction nonce is too low', // OpenEthereum
     ],
   ],
@@ -50,8 +50,8 @@ const TEXTS: readonly (readonly [SendKind, readonly string[]])[] = [
       'replacement transaction underpriced', // geth, reth, Erigon, Besu, anvil, Nethermind
       'could not replace existing tx', // Erigon
       'insufficient gas price to replace existing transaction', // reth's pool
-      'replacementnotallowed', // Nethermind before
-      'ownnoncealreadyused', // Nethermind before
+      'replacementnotallowed', // older Nethermind
+      'ownnoncealreadyused', // older Nethermind
     ],
   ],
   [
@@ -60,7 +60,7 @@ const TEXTS: readonly (readonly [SendKind, readonly string[]])[] = [
       'transaction underpriced', // geth, reth, Nethermind: below the pool's minimum
       'underpriced', // Erigon
       'fee too low', // Erigon
-      'feetoolow', // Nethermind before; also FeeTooLowToCompete
+      'feetoolow', // older Nethermind; also FeeTooLowToCompete
       'max fee per gas less than block base fee', // geth, reth, anvil
       'gas price below configured minimum gas price', // Besu
       'gas price below current base fee', // Besu
@@ -70,7 +70,7 @@ const TEXTS: readonly (readonly [SendKind, readonly string[]])[] = [
     'insufficientFunds',
     [
       'insufficient funds', // geth "... for gas * price + value", "... for transfer"; reth, Erigon, anvil, Nethermind
-      'insufficientfunds', // Nethermind before
+      'insufficientfunds', // older Nethermind
       'upfront cost exceeds account balance', // Besu
     ],
   ],
@@ -81,7 +81,7 @@ const TEXTS: readonly (readonly [SendKind, readonly string[]])[] = [
       'exceeds block gas limit', // geth, reth, Besu
       'gas limit is too high', // Erigon
       'gas limit reached', // Nethermind
-      'gaslimitexceeded', // Nethermind before
+      'gaslimitexceeded', // older Nethermind
       'txgaslimitcapexceeded', // Nethermind, EIP-7825
       'transaction gas limit exceeds block gas limit', // Besu
       'transaction gas limit is greater than the', // anvil, EIP-7825
@@ -90,9 +90,9 @@ const TEXTS: readonly (readonly [SendKind, readonly string[]])[] = [
   ],
 ]
 
-/** Names the refusal; `unknown` for an unlisted one. */
+/** The kind of rejection; `unknown` for an unlisted one. */
 export function classifySendError(error: RpcError): SendKind {
-  // An overloaded provider did not look at the transaction, or did and could not say so.
+  // An overloaded provider either did not process the transaction, or did and could not say so.
   if (isLimit(error) && !/gas limit/i.test(error.message)) return 'unknown'
   return CODES.get(error.code) ?? kindOfText(error.message)
 }
@@ -106,10 +106,10 @@ function kindOfText(message: string): SendKind {
   return 'unknown'
 }
 
-/** Texts that say a call needs more gas than any transaction or block may have. */
+/** Texts that mean a call needs more gas than any transaction or block may have. */
 const OVER_GAS_CAP = ['gas required exceeds', 'out of gas: gas required exceeds']
 
-/** The class of a failed estimate that is not a revert; null if it says nothing about the call. */
+/** The kind of a failed estimate that is not a revert; null if the error says nothing about the call. */
 export function classifyEstimateError(error: RpcError): EstimateOutcome['kind'] | null {
   const kind = classifySendError(error)
   if (kind === 'insufficientFunds' || kind === 'overGasCap') return kind

@@ -8,11 +8,11 @@ import { type Address, address } from '../../domain/units.ts'
 import { ChainFault, SignerFault } from '../faults.ts'
 import { createProvider } from '../rpc/provider.ts'
 
-/** A signer in the same network answers in milliseconds, one that uses a hardware module within seconds. */
+/** A signer in the same network answers within milliseconds, one with a hardware module within seconds. */
 const TIMEOUT_MS = 10_000
-/** A transaction of ours is at most 100 kB of calldata, twice that in hex. */
+/** A transaction of ours has at most 100 kB of calldata, which is twice that in hex. */
 const REPLY_BYTES_MAX = 1024 * 1024
-/** Half the order of the curve: chains refuse a signature whose s is above it (EIP-2). */
+/** Half the order of the curve. Chains reject a signature whose s is higher (EIP-2). */
 const S_MAX = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 
 /** A complete transaction before it is signed. */
@@ -49,14 +49,14 @@ function accountOf(privateKey: `0x${string}`) {
 }
 
 export interface RemoteSignerOptions {
-  /** May carry a user and password. */
+  /** May include a user and password. */
   url: string
   /** The account it signs for. */
   address: Address
   timeoutMs?: number
 }
 
-/** Signs by `eth_signTransaction` of a JSON-RPC signer. Throws a TypeError on a URL that is not http(s). */
+/** Signs through a JSON-RPC signer's `eth_signTransaction`. Throws a TypeError on a URL that is not http(s). */
 export function remoteSigner({ url, address: from, timeoutMs = TIMEOUT_MS }: RemoteSignerOptions): Signer {
   const provider = createProvider({ url, replyBytesMax: REPLY_BYTES_MAX })
   const { host } = provider
@@ -81,7 +81,7 @@ export function remoteSigner({ url, address: from, timeoutMs = TIMEOUT_MS }: Rem
   }
 }
 
-/** Web3Signer reads `data`; geth accepts it too. Web3Signer knows its own chain and ignores unknown fields. */
+/** Web3Signer reads `data`; geth accepts it too. Web3Signer has its own chain id and ignores unknown fields. */
 function asJsonRpc(from: Address, tx: UnsignedTransaction) {
   return {
     type: '0x2',
@@ -99,7 +99,7 @@ function asJsonRpc(from: Address, tx: UnsignedTransaction) {
 
 const hex = (value: number | bigint) => `0x${value.toString(16)}`
 
-/** Web3Signer and anvil answer the bytes, geth and Clef an object that has them as `raw`. */
+/** Web3Signer and anvil return the bytes, geth and Clef an object that has them as `raw`. */
 function rawOf(result: unknown): `0x${string}` | null {
   const bytes = typeof result === 'object' && result !== null ? (result as { raw?: unknown }).raw : result
   return typeof bytes === 'string' && /^0x(?:[0-9a-fA-F]{2})+$/.test(bytes)
@@ -107,13 +107,13 @@ function rawOf(result: unknown): `0x${string}` | null {
     : null
 }
 
-/** The objection to an answer; null if it is the requested transaction, byte for byte, with a signature of `from`. */
+/** What is wrong with an answer; null if it is the requested transaction, byte for byte, signed by `from`. */
 async function whatIsWrong(raw: `0x${string}`, from: Address, asked: UnsignedTransaction): Promise<string | null> {
   const expected = asViem(asked)
   try {
     const { r, s, yParity, ...signed } = parseTransaction(raw as TransactionSerialized<'eip1559'>)
     if (r === undefined || s === undefined || yParity === undefined) return 'a transaction without a signature'
-    // The requested transaction with that signature must give the same bytes, so this compares every field and its encoding.
+    // The requested transaction with that signature must serialize to the same bytes, so this compares every field and its encoding.
     if (serializeTransaction(expected, { r, s, yParity: yParity as 0 | 1 }) !== raw) return difference(signed, expected)
     if (BigInt(s) > S_MAX) return 'a signature with a high s, which chains refuse'
     const signer = await recoverAddress({

@@ -1,5 +1,5 @@
-// The factory's logs of the blocks of a range, verified against these blocks. It must never take a lagging node's "none" for none: if a bloom and the
-// logs disagree, we ask for the block by its hash, unless the factory's storage shows that nothing happened.
+// The factory's logs of the blocks of a range, verified against these blocks. It must never believe "no logs" from a lagging node. If a bloom and the
+// logs disagree, we ask for the block's logs by its hash, unless the factory's storage shows that nothing happened.
 import type { Address, Hash } from '../../../domain/units.ts'
 import { messageOf } from '../../../lib/errors.ts'
 import { ChainFault, RpcFault } from '../../faults.ts'
@@ -11,22 +11,22 @@ import { list, log, toQuantity, type WireHeader, type WireLog, type WireTransact
 import { ledgerTopics } from '../events.ts'
 import type { FactoryStates } from './storage-root.ts'
 
-/** Single blocks whose logs we ask for in one request. */
+/** How many blocks' logs we request in one batch. */
 const LOGS_PER_REQUEST = 50
-/** For fewer blocks, sparing them the question for logs costs as many calls as it saves. The calls are worth it if receipts can be proven. */
+/** The fewest blocks for which comparing the factory's storage saves calls. If receipts can be proven, we compare even for one block. */
 const SPARED_MIN = 3
 
-/** A block with what its logs need. */
+/** A block, with what we need to read and check its logs. */
 export interface LoggedBlock {
   header: WireHeader
   relevant: WireTransaction[]
-  /** Its logs from the range; null if we have to read them by its hash. */
+  /** Its logs from the range request; null if we have to read them by its hash. */
   logs: WireLog[] | null
-  /** The hashes that we check its logs against; null if the range gave none and there is nothing to check. */
+  /** The transaction hashes that its logs must match; null if the range returned no logs for it, so there is nothing to check. */
   txHashes: Hash[] | null
 }
 
-/** A provider refused the logs of a range this long; a shorter one may do. */
+/** A provider rejected a range of logs as too long. A shorter one may work. */
 export class RangeRefused extends ChainFault {
   constructor(cause: unknown) {
     super(`range refused: ${messageOf(cause)}`, { retryable: true, cause })
@@ -37,7 +37,7 @@ export const throwRetryable = (message: string): never => {
   throw new ChainFault(message, { retryable: true })
 }
 
-/** Logs of the range by number. A JSON-RPC error with any text means that the range is too long for this provider. */
+/** Logs of a range of block numbers. We take any JSON-RPC error to mean that the range is too long for this provider. */
 export async function rangeLogs(rpc: RpcReads, factory: Address, from: number, to: number): Promise<WireLog[]> {
   const filter = {
     address: factory,
@@ -66,11 +66,11 @@ export function byBlock(logs: readonly WireLog[]): Map<Hash, WireLog[]> {
 }
 
 /**
- * On a busy chain every block's bloom says "perhaps". We need not ask blocks without a log one by one, as long as nothing happened to the factory
- * from the first of them to the last. Blocks with logs split the range, because they change the factory. A mint that skips all its orders changes
- * nothing there, so we still ask blocks with transactions of ours, or to the factory. If other contracts' acts undo each other between two logs, such
- * as a node passed on and back, we rely on the range's answer alone.
- * @returns blocks in which something may have happened to the factory although the provider gave no log of them.
+ * On a busy chain every block's bloom says "perhaps". We need not check blocks without a log one by one if the factory did not change from the first
+ * of them to the last. Blocks with logs split the range, because they change the factory. A mint that skips all its orders does not, so we still ask
+ * about blocks with transactions of ours, or to the factory. If calls from other contracts undo each other between two logs (a node sent away and
+ * back), we rely on the range's answer alone.
+ * @returns blocks in which the factory may have changed although the provider returned no log for them.
  */
 export async function spareQuiet(
   { watched, states, isProven }: { watched: WatchedAddresses; states: FactoryStates; isProven: boolean },
@@ -89,7 +89,7 @@ export async function spareQuiet(
   return moved
 }
 
-/** The runs of items between those that part them. */
+/** Splits a list at its separating items into the runs between them. */
 function partedBy<T>(items: readonly T[], isParting: (item: T) => boolean): T[][] {
   const runs: T[][] = [[]]
   for (const item of items) {
@@ -100,7 +100,7 @@ function partedBy<T>(items: readonly T[], isParting: (item: T) => boolean): T[][
 }
 
 /**
- * The logs of every block, verified against it. If a bloom and the logs disagree, asks again by block hash, because a lagging node answers `[]` for
+ * The logs of every block, verified against it. If a bloom and the logs disagree, asks again by block hash, because a lagging node returns `[]` for
  * blocks it does not have.
  */
 export async function completeLogs(
@@ -127,14 +127,14 @@ export async function completeLogs(
   return found
 }
 
-/** True if we must ask a block for its logs. `logs` are those that the range gave for it; null if no range was read. */
+/** True if we must request a block's logs by its hash. `logs` are those that the range returned for it; null if we read no range. */
 export function isDoubtful(
   bloomCheck: BloomCheck,
   head: WireHeader,
   transactions: number,
   logs: readonly WireLog[] | null,
 ): boolean {
-  // An empty bloom means no logs at all, or a chain that does not fill blooms. Without other evidence, this tells the two apart.
+  // An empty bloom means no logs, or a chain that does not fill blooms. Having no other evidence, we assume the latter if there are transactions.
   if (!logs && isEmptyBloom(head.logsBloom)) return transactions > 0
   if (!logs || logs.length === 0) return bloomCheck.mayHoldAny(head.logsBloom)
   return !allowedByBloom(bloomCheck, head, logs)
@@ -146,7 +146,7 @@ function allowedByBloom(bloomCheck: BloomCheck, head: WireHeader, logs: readonly
 
 function checkLogs(watched: WatchedAddresses, bloomCheck: BloomCheck, block: LoggedBlock, logs: WireLog[]): void {
   const { header: head, txHashes } = block
-  // A chain that does not fill blooms leaves them empty; there, the answer by block hash has to do.
+  // A chain that does not fill blooms leaves them empty. There we have to accept the answer by block hash.
   if (!isEmptyBloom(head.logsBloom) && !allowedByBloom(bloomCheck, head, logs)) {
     throwRetryable(`the bloom of block ${head.number} denies a log the provider gave for it`)
   }
@@ -160,16 +160,18 @@ function checkLogs(watched: WatchedAddresses, bloomCheck: BloomCheck, block: Log
   numberLogs(logs)
 }
 
-/** Sei and others number the logs per transaction, or not at all. The ledger's order is that in the block. `logs`: all of the ledger in one, in order. */
+/**
+ * Numbers logs by order in the block, because Sei and others number per transaction, or not at all. `logs`: all ledger logs of one block, in order.
+ */
 export function numberLogs(logs: readonly WireLog[]): void {
   const isCounted = logs.every(({ logIndex }, index) => index === 0 || (logs[index - 1] as WireLog).logIndex < logIndex)
   if (!isCounted) for (const [index, entry] of logs.entries()) entry.logIndex = index
 }
 
-/** Within a transaction in their own order, or as they were given. */
+/** Chain order. Within a transaction, by log index; equal indexes stay in the given order. */
 export const byPlace = (a: WireLog, b: WireLog) =>
   a.blockNumber - b.blockNumber || a.txIndex - b.txIndex || a.logIndex - b.logIndex
 
-/** An account's or an owner's call to the factory. A bloom does not count logs, so only the receipt shows whether one was withheld. */
+/** True for a transaction of a signer account, or to the factory. A bloom does not count logs, so only the receipt shows whether one was withheld. */
 export const mayLog = ({ signers, factory }: WatchedAddresses, tx: WireTransaction) =>
   signers.includes(tx.from) || tx.to === factory

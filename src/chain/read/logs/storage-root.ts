@@ -1,5 +1,5 @@
-// Compares a contract after two blocks by its storage root and its balance (eth_getProof, EIP-1186): one call tells whether something happened to it
-// in between. If the provider gives no proof that fits the blocks' headers, something may have happened.
+// Compares a contract after two blocks by storage root and balance (eth_getProof, EIP-1186): one call per block shows whether it changed in between.
+// Without a proof that matches the blocks' headers, we assume that it may have changed.
 import type { Address, Hash } from '../../../domain/units.ts'
 import { ChainFault, orNull } from '../../faults.ts'
 import type { BlockRef } from '../../port.ts'
@@ -9,22 +9,22 @@ import type { RpcReads } from '../../rpc/rpc.ts'
 import { fields, hash32, quantity } from '../../rpc/wire.ts'
 import { readProvenAccount } from '../state/proven.ts'
 
-/** How long we do not ask a provider for proofs if it gave none, or none for such blocks. */
+/** How long we stop asking for proofs after a provider returned none, or none for such blocks. */
 const MUTE_MS = 60_000
 
-/** It only saves other calls. */
+/** One attempt, because the proof only saves other calls. */
 const ONCE = { attempts: 1 }
 
-/** Roots of an account without storage, which the factory never is. Providers without the state give these. */
+/** Storage roots of an account without storage. The factory always has storage, but providers without the state return these. */
 const EMPTY: readonly string[] = [`0x${'0'.repeat(64)}`, EMPTY_ROOT]
 
-/** A contract after one block, with what shows whether something happened to it. */
+/** What we compare of a contract after one block. */
 interface ContractState {
   root: Hash
   balanceWei: bigint
 }
 
-/** The root of a contract's storage after exactly that block. Throws a ChainFault if the provider gives no proof of it. */
+/** A contract's storage root after exactly that block. Throws a ChainFault if the provider returns no proof of it. */
 export async function readStorageRoot(rpc: RpcReads, contract: Address, block: Hash): Promise<Hash> {
   return (await readState(rpc, contract, block)).root
 }
@@ -40,21 +40,21 @@ async function readState(rpc: RpcReads, contract: Address, block: Hash): Promise
 
 export interface FactoryStates {
   /**
-   * `quiet` if the storage is the same after both blocks, and no ether has left, because a sweep of surplus changes only the balance. Incoming ether
-   * leaves no log. `moved` if something happened; null if the provider gives no proof.
+   * `quiet` if the storage is the same after both blocks and the balance is not lower, because a sweep of surplus changes only the balance. A higher
+   * balance is fine: incoming ether leaves no log. `moved` if something happened; null if the provider returns no proof.
    */
   compare(before: BlockRef, after: BlockRef): Promise<'quiet' | 'moved' | null>
 }
 
-/** Builds the comparison for one factory. It names blocks by their hashes, so a node that lacks one says so. */
+/** Builds the comparison for one factory. It names blocks by hash, so a node that lacks one reports that. */
 export function createFactoryStates(rpc: RpcReads, factory: Address, soundness: Soundness): FactoryStates {
   let muteUntil = 0
-  /** State after the block that the next range follows. */
+  /** The state after the last block of the previous range, which the next range starts from. */
   let last: { block: Hash; state: ContractState } | null = null
 
   async function stateAfter(at: BlockRef): Promise<ContractState> {
     if (last?.block === at.hash) return last.state
-    // On a chain whose headers do not recompute we take the provider's word.
+    // On a chain whose headers do not recompute, we have to trust the provider.
     if (!isAskedFor(soundness, 'header')) return await readState(rpc, factory, at.hash)
     const account = await readProvenAccount({ rpc, soundness }, factory, at)
     if (account === null || EMPTY.includes(account.storageRoot))

@@ -1,4 +1,4 @@
-// Accounts after blocks. One provider proves each against the state root of the header that another provider, or the only one, gives for the block.
+// Account states after given blocks. One provider proves each, against the state root in a header from another provider (or from the only one).
 import type { Block } from '../../../domain/observed.ts'
 import type { Address, Hash } from '../../../domain/units.ts'
 import { ChainFault } from '../../faults.ts'
@@ -8,19 +8,19 @@ import { chunks, mapBounded } from '../../rpc/parallel.ts'
 import type { RpcCall, RpcReads } from '../../rpc/rpc.ts'
 import { bytes, fields, hash32, header, list, toBlock, toQuantity } from '../../rpc/wire.ts'
 
-/** Accounts whose state we need, after one block. */
+/** Accounts whose state after one block we need. */
 export interface StateQuestion {
   number: number
   accounts: readonly Address[]
 }
 
-/** A header with what says which block and which state it belongs to. */
+/** A block and the state root in its header. */
 export interface Anchor {
   block: Block
   stateRoot: Hash
 }
 
-/** Blocks in one request, each with its header and some proofs of a few kilobytes. */
+/** Blocks in one request. Each has a header and some proofs of a few kilobytes. */
 const BLOCKS_PER_REQUEST = 16
 const IN_FLIGHT = 4
 
@@ -38,8 +38,8 @@ export async function readAnchors(rpc: RpcReads, numbers: readonly number[]): Pr
 }
 
 /**
- * The blocks with their accounts, each proved by `prover` against the header that `witness` gives for the block. A valid proof shows that both name
- * the same state. Throws a retryable ChainFault if one of them does not have all of it, or a proof is invalid.
+ * The blocks with their accounts, each proven by `prover` against the header that `witness` returns for the block. A valid proof shows that both have
+ * the same state. Throws a retryable ChainFault if either lacks some of it, or a proof is invalid.
  */
 export async function readProven(
   { prover, witness }: { prover: RpcReads; witness: RpcReads },
@@ -56,7 +56,7 @@ export async function readProven(
 
 type Hex = `0x${string}`
 
-/** The nodes of a proof for each account of each question. */
+/** The proof's nodes for each account of each question. */
 async function readProofs(rpc: RpcReads, questions: readonly StateQuestion[]): Promise<Hex[][][]> {
   const pieces = await mapBounded(chunks(questions, BLOCKS_PER_REQUEST), IN_FLIGHT, async (piece) => {
     const calls = piece.flatMap(({ number, accounts }) =>

@@ -1,4 +1,4 @@
-// Compares what providers answer to one question, because a single one must not decide about a purchase.
+// Compares several providers' answers to one question, because a single provider must not decide about a purchase.
 import { VOICES } from '../../../domain/finality.ts'
 import type { ProvenPart } from '../../../domain/observed.ts'
 import type { Hash } from '../../../domain/units.ts'
@@ -6,7 +6,7 @@ import { orNull, ProofFault } from '../../faults.ts'
 import type { RpcCall, RpcReads } from '../../rpc/rpc.ts'
 
 /**
- * The answer that enough providers give, and more than give any other; null if they do not agree. A provider without an answer (null) has no vote, so
+ * The answer that enough providers give, and more than give any other; null if there is none. A provider without an answer (null) has no vote, so
  * with two providers both must answer.
  */
 export function agreedAnswer<T>(answers: readonly (T | null)[], keyOf: (answer: T) => unknown): T | null {
@@ -21,14 +21,14 @@ export function agreedAnswer<T>(answers: readonly (T | null)[], keyOf: (answer: 
   return first.answer
 }
 
-/** What a provider said about a transaction, as text to compare answers by. */
+/** What a provider said about a transaction, as text for comparison. */
 interface ToldOf {
   hash: Hash
   blockNumber: number
   words: string
 }
 
-/** The question that returns it, and the text of an answer. */
+/** The request for it, and how to turn its answer into that text. */
 interface Question {
   method: string
   part: ProvenPart
@@ -37,7 +37,9 @@ interface Question {
   wordsOf: (answer: unknown) => string
 }
 
-/** The transactions about which two providers agree; none if there are not two. Throws a ProofFault if two say something else. */
+/**
+ * The transactions about which two providers say the same as `told`; none if there are not two. Throws a ProofFault if two agree on something else.
+ */
 export async function agreedHashes(
   voices: readonly RpcReads[],
   told: readonly ToldOf[],

@@ -1,5 +1,5 @@
-// Reads an account as the state root in a block's header commits to it (eth_getProof, EIP-1186). It reports what contradicts the header, and never
-// takes that for an answer.
+// Reads an account, proven against the state root in a block's header (eth_getProof, EIP-1186). It reports a proof that contradicts the header, and
+// never uses it as an answer.
 import type { Address } from '../../../domain/units.ts'
 import { ChainFault, ProofFault } from '../../faults.ts'
 import type { AccountState, BlockRef } from '../../port.ts'
@@ -18,7 +18,7 @@ interface Wanted<T> {
   read: (state: ProvenState) => T
   /** Words of its storage. */
   slots?: readonly `0x${string}`[]
-  /** Another call, about that block's state. */
+  /** An additional call on that block's state. */
   call?: (block: object) => RpcCall
 }
 
@@ -26,13 +26,14 @@ interface ProvenState {
   account: AccountState
   /** In the order of `slots`. */
   words: readonly bigint[]
-  /** The answer to `call`, of which nothing is proven. */
+  /** The answer to `call`; not proven. */
   answer: unknown
 }
 
 /**
- * An account by a proof against the state root of exactly that header, mapped by `read`. Null if there is no proof, or this chain's headers do not
- * recompute. Throws a ProofFault if it is of another state, or if `read` throws a ChainFault; once accounts were lowered, that is no proof either.
+ * An account proven against the state root of exactly that header, mapped by `read`. Null if there is no proof, or this chain's headers do not
+ * recompute. Throws a ProofFault if the proof is for another state, or `read` throws a ChainFault; once account proofs have been lowered, returns
+ * null for these, too.
  */
 export async function readProven<T>(
   { rpc, soundness }: Asking<RpcReads>,
@@ -67,19 +68,19 @@ export async function readProven<T>(
 
 const nodesOf = (proof: unknown) => list(proof, 'proof').map((node) => bytes(node, 'node of a proof'))
 
-/** An account itself. */
+/** Just the account. */
 export async function readProvenAccount(
   asking: Asking<RpcReads>,
   owner: Address,
   at: BlockRef,
 ): Promise<AccountState | null> {
-  // Development chains put accounts into their first block that its root does not cover. No payment is made there.
+  // Development chains have accounts in their first block that its root does not cover. That block has no payments.
   return at.number === 0 ? null : await readProven(asking, owner, at, { read: ({ account }) => account })
 }
 
 /**
- * What the first provider proves, asking one at a time. Without a proof: which providers gave none, and which a false one; we report the latter, and
- * ask them last from now on. A provider that cannot answer just now is in neither list.
+ * Asks one provider at a time, and returns the first proof. If there is none: which providers gave no proof, and which a false one. The latter are
+ * recorded and become last in order. A provider that cannot answer at the moment is in neither list.
  */
 export async function firstProven<T>(
   { rpc, soundness }: Asking<Rpc>,

@@ -1,5 +1,5 @@
-// Reads the state of an account after exactly one block: its ether, its holding of a token, its code. It never answers a guess: null if the port says
-// so, else a ChainFault.
+// Reads the state of an account after exactly one block: its ether, its token balance, its code. It never guesses: it returns null if the port allows
+// it, or else throws a ChainFault.
 import { encodeFunctionData } from 'viem/utils'
 import { type Address, wei } from '../../../domain/units.ts'
 import { orNull } from '../../faults.ts'
@@ -12,7 +12,7 @@ import { agreedAnswer } from './agreement.ts'
 import { readBalance } from './balance.ts'
 import { readPayerCode } from './payer-code.ts'
 
-/** The only question that we ask a token (ERC-20). */
+/** The only function that we call on a token (ERC-20). */
 const BALANCE_OF = [
   {
     type: 'function',
@@ -23,7 +23,7 @@ const BALANCE_OF = [
   },
 ] as const
 
-/** Reads through whichever provider answers, or through one alone. */
+/** Reads through whichever provider answers, or through a given one. */
 export function stateThrough(rpc: RpcReads, soundness: Soundness): StateReader {
   return {
     balanceAt: (owner, at) => readBalance({ rpc, soundness }, owner, at),
@@ -44,14 +44,14 @@ export function agreedState(rpc: Rpc): Pick<StateReader, 'holding' | 'payerCode'
   }
 }
 
-/** Null for a revert, and for an answer that is no uint256. Throws ChainFault if the state is not available. */
+/** Null for a revert, and for an answer that is not a uint256. Throws a ChainFault if the state is not available. */
 async function readHolding(rpc: RpcReads, token: Address, owner: Address, at: BlockRef): Promise<bigint | null> {
   const data = encodeFunctionData({ abi: BALANCE_OF, args: [owner] })
   const call = { to: token, data }
   const byHash = await rpc.call('eth_call', [call, { blockHash: at.hash, requireCanonical: true }])
   if (byHash.ok) return readAmount(byHash.result)
   if (isRevert(byHash.error)) return null
-  // Not every provider accepts a block hash here (EIP-1898). A number is as good while that block has this hash.
+  // Not every provider accepts a block hash here (EIP-1898). A number is as good if that block still has this hash.
   const [byNumber, block] = await rpc.batch([
     { method: 'eth_call', params: [call, toQuantity(at.number)] },
     { method: 'eth_getBlockByNumber', params: [toQuantity(at.number), false] },
@@ -60,7 +60,7 @@ async function readHolding(rpc: RpcReads, token: Address, owner: Address, at: Bl
   return header(block.result).hash === at.hash ? readAmount(byNumber.result) : null
 }
 
-/** A token answers one word. Less comes from an address without code, more is no balance. Neither means zero. */
+/** A token returns one word. An address without code returns less; more is not a balance. Neither means zero. */
 function readAmount(result: unknown): bigint | null {
   if (typeof result !== 'string' || !/^0x[0-9a-fA-F]{64}$/.test(result)) return null
   return wei(quantity(result, 'balance'))

@@ -1,8 +1,8 @@
-// Finds the first block not before a time, by asking for blocks. It must never answer one from another fork than its parent's.
+// Finds the first block at or after a time. It must never return a block and a parent from two forks.
 import type { Block } from '../../../domain/observed.ts'
 import { ChainFault } from '../../faults.ts'
 
-/** Steps of a search by time: twice the bits of any block number there will ever be. */
+/** The most steps of a search: twice the bits of any block number there will ever be. */
 const SEARCH_STEPS_MAX = 128
 
 type BlockAt = (number: number) => Promise<Block>
@@ -18,7 +18,7 @@ export async function firstBlockAt(
   const found = await searchByTime(blockAt, time, last)
   if (found.number === 0) return { block: found, parent: null }
   const parent = await blockAt(found.number - 1)
-  // The search crossed a reorganisation, or two providers answered it from two forks.
+  // There was a reorganisation during the search, or two providers answered from two forks.
   if (parent.hash !== found.parentHash || parent.time >= time) {
     throw new ChainFault(`blocks ${parent.number} and ${found.number} are of two forks`, { retryable: true })
   }
@@ -26,9 +26,9 @@ export async function firstBlockAt(
 }
 
 /**
- * The first block not before `time`, at or before `last`. Strides backwards first, each stride longer, because most targets are recent. Then it asks
- * for the block that the times at both ends point to, and for the middle one if that did not halve the rest. If blocks come at even intervals it
- * takes a few steps, and never more than twice the bits of the distance.
+ * The first block at or after `time`, up to `last`. It first strides backwards, each stride longer, because most targets are recent. Then it
+ * interpolates between the times at both ends, and bisects whenever a guess did not halve the rest. Evenly spaced blocks take a few steps; the most
+ * is twice the bits of the distance.
  */
 async function searchByTime(blockAt: BlockAt, time: number, last: Block): Promise<Block> {
   let late = last
@@ -51,7 +51,7 @@ async function searchByTime(blockAt: BlockAt, time: number, last: Block): Promis
   return late
 }
 
-/** How far from `early` the first block not before `time` would be if all blocks between were evenly spaced; never an end. */
+/** How far from `early` the first block at or after `time` would be if all blocks in between were evenly spaced; never either end. */
 function guess(time: number, early: { number: number; time: number | null }, late: Block): number {
   const [rest, from] = [late.number - early.number, early.time ?? 0]
   const share = late.time > from ? (time - from) / (late.time - from) : 0

@@ -1,4 +1,4 @@
-// The factory's logs of long ranges, which show the blocks that hold something of ours. As many providers as must agree give the same logs.
+// The factory's logs over long ranges, which show the blocks that concern us. As many providers as must agree have to return the same logs.
 import { accountsNamed } from '../../../domain/observed.ts'
 import type { Address, Hash } from '../../../domain/units.ts'
 import { ChainFault, orNull } from '../../faults.ts'
@@ -8,12 +8,12 @@ import type { WireLog } from '../../rpc/wire.ts'
 import { toEvent } from '../events.ts'
 import { byPlace, RangeRefused, rangeLogs } from '../logs/block-logs.ts'
 
-/** Blocks per request for logs: what many providers allow. We ask for fewer if a provider allows fewer. */
+/** Blocks per request for logs: what many providers allow. If a provider allows fewer, we adapt. */
 const LOG_SPAN = 10_000
-/** After a refusal the span grows again by this fraction with each answer, because a refusal may have been for lack of time. */
+/** After a rejection the span grows again by a sixteenth with each answer, because the provider may just have been slow. */
 const LOG_SPAN_GROWTH = 16
 
-/** The blocks with logs if enough providers give the same logs; null if they do not. */
+/** The blocks with logs if enough providers return the same logs; null if they do not. */
 export async function agreedLogs(
   sources: readonly LogSource[],
   voices: number,
@@ -54,7 +54,7 @@ function loggedBlocksOf(logs: readonly WireLog[]): LoggedBlock[] {
   })
 }
 
-/** The refs that a log names, and the accounts to which it gives a role. */
+/** The refs in a log, and the accounts to which it gives a role. */
 function namedBy(entry: WireLog): { refs: Hash[]; accounts: Address[] } {
   const { blockHash, blockNumber, txHash, txIndex } = entry
   const event = toEvent(entry, { blockHash, blockNumber, txHash, txIndex, blockTime: 0 })
@@ -64,7 +64,7 @@ function namedBy(entry: WireLog): { refs: Hash[]; accounts: Address[] } {
 
 export type LogSource = (from: number, to: number) => Promise<WireLog[]>
 
-/** The logs of long ranges, in pieces as long as the provider accepts, in chain order. */
+/** Reads the logs of long ranges in chain order, in pieces as long as the provider accepts. */
 export function createLogSource(rpc: RpcReads, factory: Address): LogSource {
   let span = LOG_SPAN
   return async (from, to) => {

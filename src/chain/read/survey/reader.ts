@@ -1,5 +1,5 @@
-// The reads of a survey: facts about old blocks without reading them. Every answer rests on two providers that agree, if there are two: one that
-// proves, and another that names the same block. It must never take "not available", which is null, for "nothing there".
+// The reads of a survey: facts about old blocks without reading the blocks. If there are two providers, both must agree on every answer: one proves,
+// the other names the same block. It must never confuse "not available" (null) with "nothing there".
 import { VOICES } from '../../../domain/finality.ts'
 import type { Address, Hash } from '../../../domain/units.ts'
 import { orNull } from '../../faults.ts'
@@ -25,7 +25,7 @@ export function createSurveyReader(providers: readonly Surveyor[], factory: Addr
   const voices = Math.min(VOICES, providers.length)
   const sources = providers.map(({ rpc }) => createLogSource(rpc, factory))
 
-  /** The first answer that two providers agree on: one's answer checked by the other, in each order; with a single provider, its own. */
+  /** The first answer that two providers agree on, trying every pair in both orders. With a single provider, its own answer. */
   async function byTwo<T>(ask: (one: Surveyor, other: Surveyor) => Promise<T | null>): Promise<T | null> {
     for (const one of providers) {
       for (const other of providers) {
@@ -64,12 +64,12 @@ export function createSurveyReader(providers: readonly Surveyor[], factory: Addr
 
 async function readBlocksOf(providers: readonly Surveyor[], txHashes: readonly Hash[]): Promise<(number | null)[]> {
   const calls = txHashes.map((txHash): RpcCall => ({ method: 'eth_getTransactionByHash', params: [txHash] }))
-  // The last one first, because the others have more to do.
+  // The last provider first, because the others have more to do.
   for (const { rpc } of providers.toReversed()) {
     const found = await orNull(
       rpc.requestAll(calls).then((answers) => answers.map((tx) => (tx == null ? null : transaction(tx).blockNumber))),
     )
-    // A wrong block does no harm: the payment is not in it, and the wallet's balance shows that one is missing.
+    // A wrong block does no harm: we will not find the payment in it, and the wallet's balance will show that one is missing.
     if (found) return found
   }
   return txHashes.map(() => null)

@@ -1,5 +1,5 @@
-// Traces a block: the inner transfers to and from wallets, by any method that a provider has. It never answers a guess: if a method fails, or its
-// answer does not fit the block, the next one follows.
+// Traces a block: finds the inner transfers to and from wallets, by any method that a provider supports. It never guesses: if a method fails, or its
+// answer does not match the block, it tries the next one.
 import { VOICES } from '../../../domain/finality.ts'
 import type { Address, Hash } from '../../../domain/units.ts'
 import { ChainFault } from '../../faults.ts'
@@ -17,7 +17,7 @@ interface TracedTransaction {
 }
 
 interface TraceMethod {
-  /** A provider's name for it. */
+  /** Its JSON-RPC method. */
   name: 'debug_traceBlockByHash' | 'trace_block'
   params(at: BlockRef): readonly unknown[]
   /** Reads an answer; throws a ChainFault if it is malformed, or not about that block. */
@@ -26,8 +26,8 @@ interface TraceMethod {
 export type TraceMethodName = TraceMethod['name']
 
 /**
- * The methods, the preferred one first, because it names the block by its hash. Each has to give the same list for every kind of frame, which a test
- * checks against a real node. `eth_simulateV1` is not among them, because it runs transactions again under other rules than the block's own.
+ * The methods. We prefer the first, because it names the block by its hash. For every kind of frame all must give the same list, which a test checks
+ * against a real node. `eth_simulateV1` is not among them, because it re-runs transactions under rules that differ from the block's.
  */
 const METHODS: readonly TraceMethod[] = [
   {
@@ -47,7 +47,7 @@ const METHODS: readonly TraceMethod[] = [
       for (const trace of list(answer, 'block trace')) {
         const given = fields<'blockHash' | 'transactionHash' | 'transactionPosition' | 'type'>(trace, 'trace')
         if (hash32(given.blockHash, 'hash in a trace') !== at.hash) malformed('trace: it is of another block')
-        // A miner's reward is no transaction.
+        // A miner's reward is not a transaction.
         if (given.type === 'reward') continue
         const place = placeOf(given.transactionPosition)
         const txHash = hash32(given.transactionHash, 'hash in a trace')
@@ -61,7 +61,7 @@ const METHODS: readonly TraceMethod[] = [
   },
 ]
 
-/** The methods that a provider has, found with one request each about a block. */
+/** The methods that a provider supports, found by trying each once on a block. */
 export async function probeTraceMethods(rpc: RpcReads, at: BlockRef): Promise<TraceMethodName[]> {
   const usable: TraceMethodName[] = []
   for (const method of METHODS) if ((await readBy(rpc, method, { at, wallets: [] })) !== null) usable.push(method.name)
@@ -71,13 +71,13 @@ export async function probeTraceMethods(rpc: RpcReads, at: BlockRef): Promise<Tr
 interface Question {
   at: BlockRef
   wallets: readonly Address[]
-  /** Time for all methods together; by default each gets the usual time of a read. */
+  /** Time for all methods together; by default each gets a read's usual timeout. */
   timeoutMs?: number
 }
 
 /**
- * Inner transfers to and from wallets in exactly one block, in order of execution, through one provider. One request if its first method works. Null
- * if no method does.
+ * Inner transfers to and from wallets in exactly one block, in order of execution, through one provider. Takes one request if the first method works.
+ * Null if no method works.
  */
 export async function readBlockTransfers(rpc: RpcReads, asked: Question): Promise<BlockTransfer[] | null> {
   const until = asked.timeoutMs === undefined ? null : performance.now() + asked.timeoutMs
@@ -104,23 +104,23 @@ async function readBy(
       innerMovesOf(frames, wallets).map((move) => ({ txHash, txIndex, ...move })),
     )
   } catch (error) {
-    // No answer, or a malformed one; another method, or a later attempt, may work.
+    // No answer, or a malformed one. Another method, or a later attempt, may work.
     if (error instanceof ChainFault && error.retryable) return null
     throw error
   }
 }
 
-/** The time for a block's trace: less than half of a pass's, so that waiting payments are judged and minted in the same run. */
+/** The timeout for a block's trace: under half of a pass's, so that the same run can still judge and mint waiting payments. */
 const TRACE_TIMEOUT_MS = 8_000
-/** Less is too short for an answer. */
+/** With less time left than this we do not ask, because no answer would arrive. */
 const LEAST_MS = 50
-/** How long we ask a provider for no traces after it gave none in that time. The pause doubles up to the longer one. */
+/** How long we do not ask a provider for traces after it timed out. The pause doubles each time, up to the maximum. */
 const REST_MS = 60_000
 const REST_MAX_MS = 960_000
 
 /**
- * Builds the reading of a block's inner transfers that must not rest on one provider: the list that enough of them give. If a provider lets a trace
- * hang, we do not ask it for another one for a while, so it costs one run one wait, and the next runs nothing.
+ * Builds the read of a block's inner transfers that does not depend on one provider: the list on which enough of them agree. If a provider lets a
+ * trace hang, we stop asking it for a while. So it delays one run once, and the next runs not at all.
  */
 export function createBlockTracer(
   providers: readonly RpcReads[],
@@ -150,6 +150,6 @@ export function createBlockTracer(
   }
 }
 
-/** Most providers give a position as a number, some as a hex quantity. */
+/** Most providers return a position as a number, some as a hex quantity. */
 const placeOf = (value: unknown) =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : count(value, 'place of a trace')

@@ -1,23 +1,23 @@
-// Derives inner transfers from the frames of a trace: one definition of a transfer's index for every method of tracing. Reads frames in
-// both forms that providers answer: nested calls (callTracer) and flat traces (trace_block).
+// Derives inner transfers from the frames of a trace, so that a transfer's index has one definition for every method of tracing. Reads frames in both
+// forms that providers return: nested calls (callTracer) and flat traces (trace_block).
 import { type Address, type Wei, wei } from '../../../domain/units.ts'
 import { ChainFault } from '../../faults.ts'
 import { address20, fields, list, malformed, quantity } from '../../rpc/wire.ts'
 
-/** The most frames that we read in one transaction. A block's gas pays for fewer that carry value. */
+/** The most frames that we read in one transaction. A block's gas cannot pay for that many that carry value. */
 const FRAMES_MAX = 100_000
-/** Frames that move value. A delegated or static call has its caller's value or none. */
+/** Frames that move value. A delegated call shows its caller's value, and a static call has none. */
 const MOVES_VALUE = new Set(['CALL', 'SELFDESTRUCT'])
 
 /** A frame of a transaction. Frames are listed in order of execution: a call comes before the calls in it. */
 export interface Frame {
-  /** In the virtual machine's words: CALL, DELEGATECALL, CREATE, SELFDESTRUCT, … */
+  /** The EVM operation: CALL, DELEGATECALL, CREATE, SELFDESTRUCT, … */
   type: string
   from: Address
   /** Null for a failed creation. */
   to: Address | null
   valueWei: bigint
-  /** A failed call is undone, with the calls in it. */
+  /** A failed call is reverted, with all calls in it. */
   failed: boolean
   /** 0 is the transaction itself. */
   depth: number
@@ -35,8 +35,8 @@ export interface InnerMove {
 }
 
 /**
- * The inner transfers to and from wallets, in order of execution. Successful CALL and SELFDESTRUCT frames below the top level count, with a
- * value and without a failed ancestor; an index counts those of its wallet and direction.
+ * The inner transfers to and from wallets, in order of execution. These are the CALL and SELFDESTRUCT frames below the top level that succeeded,
+ * carry value and have no failed ancestor. An index counts the transfers of one wallet and direction.
  */
 export function innerMovesOf(frames: Iterable<Frame>, wallets: readonly Address[]): InnerMove[] {
   const found: InnerMove[] = []
@@ -47,7 +47,7 @@ export function innerMovesOf(frames: Iterable<Frame>, wallets: readonly Address[
     counts.set(direction + wallet, index)
     found.push({ direction, wallet, index, other, valueWei: wei(valueWei) })
   }
-  /** The depth of the failed frame around the present ones; null outside of one. */
+  /** The depth of the failed frame that we are inside of; null outside of one. */
   let failedAt: number | null = null
   for (const { type, from, to, valueWei, failed, depth } of frames) {
     if (failedAt !== null && depth > failedAt) continue
@@ -59,12 +59,12 @@ export function innerMovesOf(frames: Iterable<Frame>, wallets: readonly Address[
   return found
 }
 
-/** Some nodes give a successful call an empty text as its error. */
+/** Some nodes return an empty string as the error of a successful call. */
 const hasFailed = (error: unknown) => error != null && error !== ''
 
-/** The frames of a transaction by geth's callTracer. Throws a ChainFault if they are malformed. */
+/** The frames of a transaction, from geth's callTracer. Throws a ChainFault if they are malformed. */
 export function* nestedFrames(traced: unknown): Generator<Frame> {
-  // Depth first, without recursion, because the contract's caller chooses the depth of a trace.
+  // Depth first, without recursion, because the sender of a transaction controls the depth of its trace.
   const waiting: { call: unknown; depth: number }[] = [{ call: traced, depth: 0 }]
   for (let seen = 0; waiting.length > 0; seen++) {
     if (seen >= FRAMES_MAX) throw tooMany()
@@ -84,14 +84,14 @@ export function* nestedFrames(traced: unknown): Generator<Frame> {
   }
 }
 
-/** The frames of a transaction by its traces of trace_block, in order of execution. Throws a ChainFault if they are malformed. */
+/** The frames of a transaction, from trace_block's traces, in order of execution. Throws a ChainFault if they are malformed. */
 export function* flatFrames(traces: readonly unknown[]): Generator<Frame> {
   if (traces.length > FRAMES_MAX) throw tooMany()
   let before = -1
   for (const trace of traces) {
     const given = fields<'type' | 'action' | 'error' | 'traceAddress'>(trace, 'trace')
     const depth = list(given.traceAddress, 'place of a trace').length
-    // A first trace that is not the transaction itself, or one whose caller is missing.
+    // The first trace must be the transaction itself, and no later one may lack its caller.
     if (depth > before + 1 || (depth === 0) !== (before === -1)) malformed('order of traces')
     before = depth
     yield { ...flatAction(given.type, given.action), failed: hasFailed(given.error), depth }

@@ -1,5 +1,5 @@
 // Reads the inner calls of a transaction that an operator names, from the provider's call trace (geth's callTracer, which most nodes support). Not
-// every provider traces.
+// every provider offers traces.
 import type { Address, Hash } from '../../../domain/units.ts'
 import { ChainFault } from '../../faults.ts'
 import type { InnerTransfer } from '../../port.ts'
@@ -7,12 +7,15 @@ import { isLimit } from '../../rpc/provider.ts'
 import type { RpcReads } from '../../rpc/rpc.ts'
 import { innerMovesOf, nestedFrames } from './frames.ts'
 
-/** True if the provider traces calls. Otherwise value sent by a contract's code is invisible. */
+/** True if the provider can trace calls. Otherwise we cannot see the value that contracts send. */
 export async function canTrace(rpc: RpcReads, to: Address): Promise<boolean> {
   return (await rpc.call('debug_traceCall', [{ to }, 'latest', { tracer: 'callTracer' }])).ok
 }
 
-/** Transfers to `to` by inner calls of a transaction, in order; null if no provider can trace it. A busy provider may do so later. */
+/**
+ * Transfers to `to` by inner calls of a transaction, in order; null if no provider can trace it. Throws if the provider is just busy, because it may
+ * work later.
+ */
 export async function readInnerTransfers(rpc: RpcReads, txHash: Hash, to: Address): Promise<InnerTransfer[] | null> {
   const reply = await rpc.call('debug_traceTransaction', [txHash, { tracer: 'callTracer' }])
   if (!reply.ok && isLimit(reply.error))

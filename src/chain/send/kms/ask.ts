@@ -1,5 +1,5 @@
-// One request to a key management service, or to the service that provides its credentials: bounded in time and size, never repeated, never
-// redirected. Errors say who refused and why, and nothing of what was sent.
+// One request to a key management service, or to the service that provides its credentials: limited in time and size, never repeated, never
+// redirected. Errors say who refused and why, but quote nothing that we sent.
 import { readAtMost } from '../../../lib/bounded.ts'
 import { isTimeout } from '../../../lib/deadline.ts'
 import { messageOf } from '../../../lib/errors.ts'
@@ -7,7 +7,7 @@ import { objectIn } from '../../../lib/json.ts'
 import { request } from '../../../lib/undici.ts'
 import { SignerFault } from '../../faults.ts'
 
-/** A service in the cloud answers in a tenth of a second, one with a hardware module within one. */
+/** A cloud service answers within a tenth of a second, one with a hardware module within a second. */
 const TIMEOUT_MS = 10_000
 /** A signature is 100 bytes, a token a few thousand. */
 const ANSWER_BYTES_MAX = 64 * 1024
@@ -20,7 +20,7 @@ export interface Asked {
   body?: string
 }
 
-/** The answer's text. If there is none, or it is a refusal, throws a SignerFault that names the host. */
+/** The answer's text. If there is none, or the service refuses, throws a SignerFault that names the host. */
 export async function ask({ url, method, headers = {}, body }: Asked): Promise<string> {
   const { host } = new URL(url)
   let status: number
@@ -56,7 +56,7 @@ export function textOf(answer: Readonly<Record<string, unknown>>, field: string,
   throw new SignerFault(`${of} answered without ${field}`)
 }
 
-/** First line of the reason in the answer. In later lines AWS repeats the request, and with it the token. */
+/** The first line of the reason in the answer. In later lines AWS quotes the request, including the token. */
 function reasonIn(text: string): string {
   const answer = objectIn(text)
   const inner = (answer?.error ?? null) as { message?: unknown } | string | null

@@ -1,5 +1,5 @@
-// AWS KMS by its HTTP API: Sign and GetPublicKey, with requests signed by aws4fetch. Credentials: those in the settings, else those of the
-// container's role, else those of the machine's. https://docs.aws.amazon.com/kms/latest/APIReference/API_Sign.html
+// AWS KMS through its HTTP API: Sign and GetPublicKey, with requests signed by aws4fetch. Credentials come from the settings, else from the
+// container's role, else from the machine's role. https://docs.aws.amazon.com/kms/latest/APIReference/API_Sign.html
 // https://docs.aws.amazon.com/sdkref/latest/guide/feature-container-credentials.html, …/feature-imds-credentials.html
 import { readFile } from 'node:fs/promises'
 import { AwsV4Signer } from 'aws4fetch'
@@ -8,12 +8,12 @@ import { SignerFault } from '../../faults.ts'
 import { type Asked, ask, askJson, textOf } from './ask.ts'
 import type { AwsAccess, AwsCredentials, AwsKey, Kms } from './key.ts'
 
-/** How long before they expire we fetch a role's credentials again. */
+/** How long before a role's credentials expire we fetch new ones. */
 const AHEAD_MS = 5 * 60_000
-/** A token for the machine's metadata service, for as long as one exchange takes. */
+/** The lifetime of a token for the machine's metadata service, which we need for one exchange only. */
 const METADATA_TOKEN_SEC = '60'
 
-/** A key of AWS KMS. */
+/** An AWS KMS key. */
 export function awsKms(key: AwsKey, access: AwsAccess): Kms {
   const credentials = keptCredentials(access)
   const url = access.endpoint ?? `https://kms.${key.region}.${key.domain}/`
@@ -36,7 +36,7 @@ export function awsKms(key: AwsKey, access: AwsAccess): Kms {
   }
 }
 
-/** The request of an operation, with its signature. */
+/** An operation's request, signed. */
 async function signed(
   { url, region }: { url: string; region: string },
   operation: string,
@@ -65,7 +65,7 @@ interface Lent {
   readonly lapsesAt: number
 }
 
-/** The current credentials. We keep a role's until shortly before they expire, and use them to the end if there are no newer ones. */
+/** The current credentials. We cache a role's until shortly before they expire, and use them until they do if we cannot get new ones. */
 function keptCredentials(access: AwsAccess): () => Promise<AwsCredentials> {
   let kept: Lent | null = null
   const { accessKeyId, secretAccessKey, sessionToken } = access.given
@@ -91,7 +91,7 @@ async function lend(access: AwsAccess): Promise<Lent> {
       secretAccessKey: textOf(answer, 'SecretAccessKey', of),
       sessionToken: textOf(answer, 'Token', of),
     },
-    // Without a valid time we use them once.
+    // Without a valid expiry we use them only once.
     lapsesAt: Date.parse(textOf(answer, 'Expiration', of)) || 0,
   }
 }

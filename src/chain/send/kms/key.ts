@@ -1,16 +1,16 @@
-// Names of keys in a key management service, and the credentials for it. A name says in which service, region and project a key is. Names are no
-// secrets; credentials are.
+// Names of keys in a key management service, and the credentials for it. A name says in which service, region and project a key is. Names are not
+// secret; credentials are.
 
-/** A key of AWS KMS, by its ARN. */
+/** An AWS KMS key, named by its ARN. */
 export interface AwsKey {
   readonly service: 'aws'
   readonly name: string
   readonly region: string
-  /** The suffix of its hosts: China has another one. */
+  /** The suffix of its hosts, which is different in China. */
   readonly domain: string
 }
 
-/** A version of a key of Google Cloud KMS, by its resource name. */
+/** A Google Cloud KMS key version, named by its resource name. */
 export interface GoogleKey {
   readonly service: 'google'
   readonly name: string
@@ -21,11 +21,11 @@ export type KmsKey = AwsKey | GoogleKey
 /** Credentials for AWS: keys in the settings, or the service that provides those of the machine's or the container's role. */
 export interface AwsAccess {
   readonly endpoint: string | null
-  /** Used if the first two are set. */
+  /** From the settings. Used if key id and secret are both set. */
   readonly given: { readonly [Part in keyof AwsCredentials]: string | null }
-  /** URL of a container's credentials (ECS, EKS Pod Identity). */
+  /** The URL of a container's credentials (ECS, EKS Pod Identity). */
   readonly containerUrl: string | null
-  /** Read at each request, because it changes. */
+  /** We read it for each request, because it changes. */
   readonly containerTokenFile: string | null
   /** The machine's metadata service (EC2). */
   readonly metadataUrl: string
@@ -58,9 +58,9 @@ export interface KmsAccess {
   readonly google: GoogleAccess
 }
 
-/** One key of a service. Both throw a SignerFault. */
+/** One key in a service. Both methods throw a SignerFault. */
 export interface Kms {
-  /** The signature of 32 bytes, in DER. */
+  /** Signs 32 bytes; the signature is in DER. */
   sign(digest: Uint8Array): Promise<Uint8Array>
   /** The public key, as SubjectPublicKeyInfo in DER. */
   publicKey(): Promise<Uint8Array>
@@ -70,7 +70,7 @@ const ARN = /^arn:(aws[a-z-]*):kms:([a-z0-9-]{1,32}):[0-9]{12}:(?:key|alias)\/[A
 const RESOURCE =
   /^projects\/[a-z0-9:.-]{1,100}\/locations\/[a-z0-9-]{1,63}\/keyRings\/[\w-]{1,63}\/cryptoKeys\/[\w-]{1,63}\/cryptoKeyVersions\/[1-9][0-9]{0,8}$/
 
-/** The key of that name; null if it is not the name of a key. */
+/** Parses a key's name; null if it is not one. */
 export function parseKmsKey(text: string): KmsKey | null {
   const [name, partition, region] = ARN.exec(text) ?? []
   if (name !== undefined && partition !== undefined && region !== undefined) {

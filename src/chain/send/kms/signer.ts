@@ -1,5 +1,5 @@
-// Signs with a key that never leaves a key management service. The service signs a digest, and we put the transaction together here. We accept only a
-// signature of the expected account over exactly this transaction. It must never send anything and never retry.
+// Signs with a key that never leaves a key management service. The service signs a digest, and we assemble the transaction here. We accept only the
+// expected account's signature of exactly this transaction. It must never send anything and never retry.
 import { createPublicKey } from 'node:crypto'
 import { secp256k1 } from '@noble/curves/secp256k1'
 import { publicKeyToAddress } from 'viem/accounts'
@@ -41,7 +41,7 @@ export function kmsSigner(key: KmsKey, access: KmsAccess, account: Address): Sig
   }
 }
 
-/** Throws a SignerFault, which says so if the key is of another kind. */
+/** The address of a key in a service. Throws a SignerFault, also if the key is of the wrong kind. */
 export async function accountOfKmsKey(key: KmsKey, access: KmsAccess): Promise<Address> {
   const spki = Buffer.from(await openKms(key, access).publicKey())
   const jwk = (() => {
@@ -58,7 +58,7 @@ export async function accountOfKmsKey(key: KmsKey, access: KmsAccess): Promise<A
   return address(publicKeyToAddress(`0x04${hex(jwk.x)}${hex(jwk.y)}`))
 }
 
-/** The two numbers of a signature, s in its lower half as chains require (EIP-2); null if it is none. */
+/** The two numbers of a signature, with s in the lower half as chains require (EIP-2); null if it is not a signature. */
 function numbersIn(der: Uint8Array): { r: `0x${string}`; s: `0x${string}` } | null {
   try {
     const { r, s } = secp256k1.Signature.fromDER(der).normalizeS()
