@@ -1,6 +1,6 @@
-// Reads ranges of blocks one after another, each while the one before is being stored. It must never read two at once, never hide a fault from the
-// caller that asks for the range, and leave nothing in flight once it has ended.
-// If possible it surveys old blocks (survey/survey.ts); it reads the newer ones, and all others, one by one.
+// Reads ranges of blocks one after another, each while the previous one is being stored. It must never read two at once, never hide a fault from the
+// caller that asks for the range, and leave nothing in flight after `end`. If possible it surveys old blocks (survey/survey.ts); it reads all others
+// one by one.
 import { ChainFault } from '../chain/faults.ts'
 import type { ChainReader } from '../chain/port.ts'
 import type { Block, ObservedRange } from '../domain/observed.ts'
@@ -10,36 +10,36 @@ import { HEADERS_KEPT } from './store.ts'
 import type { Pace } from './survey/pace.ts'
 import { type SurveyContext, surveyRange } from './survey/survey.ts'
 
-/** Blocks nearer to the final one than the headers we keep are read one by one; so are a few blocks, for which a survey would save nothing. */
+/** We read blocks one by one if we keep their headers, and if there are too few for a survey to save anything. */
 export const SURVEY: SurveyRules = { behind: HEADERS_KEPT, blocksMin: 512 }
-/** The most blocks in one database transaction: enough to sync fast, few enough to keep the transaction short. */
+/** The most blocks in one database transaction: enough for a fast sync, few enough for a short transaction. */
 const RANGE_MAX = 512
-/** Near the target, ranges get shorter, down to this, because nothing is left to read while the last one is being stored. */
+/** Near the target, ranges get shorter, down to this size, because there is nothing left to read while we store the last one. */
 const LAST_RANGE_MIN = 64
 
-/** The block that ranges follow; null before the first one. */
+/** The block after which we read; null before the first one. */
 export type Place = Pick<Block, 'number' | 'hash'> | null
 
 export interface Reading {
-  /** The range that follows a block; starts reading it now unless already started. Null at the target, and when the time is up. */
+  /** The range after a block. Starts reading it unless already started. Null at the target, and if the run is out of time. */
   after(place: Place): Promise<ObservedRange | null>
-  /** Starts reading the next range. `after` then throws its fault. */
+  /** Starts reading the next range. If that fails, `after` throws the fault. */
   beginAfter(range: ObservedRange): void
-  /** Waits for reads that were started but never asked for. */
+  /** Waits for a read that was started but not used. */
   end(): Promise<void>
 }
 
 /** How far to read, and how. */
 export interface Route {
   target: number
-  /** The last block that may be surveyed. */
+  /** The last block that we may survey. */
   surveyTo: number
   pace: Pace
-  /** The most blocks that are read one by one. */
+  /** The most blocks that we read one by one. */
   readMax: number
 }
 
-/** Reads up to a target. Starts nothing once the run is out of time, but still returns what was started. */
+/** Reads up to a target. Starts no read once the run is out of time, but still returns one already started. */
 export function readAhead(ctx: SurveyContext & RuledBy<FollowRules>, run: RunLimits, route: Route): Reading {
   const { chain, rules } = ctx
   const { target, pace } = route
@@ -86,7 +86,7 @@ export function readAhead(ctx: SurveyContext & RuledBy<FollowRules>, run: RunLim
     },
     end,
     async after(place) {
-      // Another run has moved the cursor meanwhile, so the range no longer fits.
+      // Another run has moved the cursor, so the range that we started does not follow it.
       if (begun && begun.parent !== (place?.hash ?? null)) await end()
       if (!begun) begin(place)
       const range = begun?.range ?? null
@@ -96,10 +96,10 @@ export function readAhead(ctx: SurveyContext & RuledBy<FollowRules>, run: RunLim
   }
 }
 
-/** At most half of the rest, so that little remains to be stored at the end. */
+/** At most half of the remaining blocks, so that the last range to store is small. */
 const rangeSize = (left: number) => Math.min(RANGE_MAX, Math.max(LAST_RANGE_MIN, Math.ceil(left / 2)))
 
-/** The block before the first range of a ledger is not stored, so we ask the provider for it. Null for the very first block. */
+/** The hash of the block before a ledger's first range. It is not stored, so we ask the provider. Null before block 0. */
 async function parentOf(chain: ChainReader, from: number): Promise<Hash | null> {
   if (from === 0) return null
   const parent = await chain.block(from - 1)

@@ -1,4 +1,4 @@
-// Raises alarms: in the log, and in the audit log, which webhooks, metrics and the doctor read.
+// Raises alarms in the log and in the audit log, which webhooks, metrics and the doctor read.
 import type { Sql } from '../db/core/sql.ts'
 import { writeAudit } from '../db/core/state.ts'
 import type { Logging } from '../passes/context.ts'
@@ -11,11 +11,11 @@ interface Alarm {
   level?: 'info' | 'warn' | 'error'
   /** The message in the log. */
   says?: string
-  /** The person whose act raised it, as in the act's own row. Left out if a pass did. */
+  /** The person whose act raised it, as in the act's own row. Omitted if a pass raised it. */
   by?: { readonly name: string; readonly requestId: string | null }
 }
 
-/** Raises an alarm. Runs in the transaction that found the reason. */
+/** Raises an alarm. Call it in the transaction that found the reason. */
 export async function raiseAlarm({ log }: Logging, sql: Sql, alarm: Alarm): Promise<void> {
   const { level = 'warn', says = 'needs a look', detail = {}, by = { name: 'pass', requestId: null }, ...what } = alarm
   log[level]({ actor: by.name, ...what, ...detail }, says)

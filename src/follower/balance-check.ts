@@ -1,6 +1,6 @@
-// Checks the payments wallets: compares the balance of each at the followed block with the ledger. A difference arrived or left by an inner call,
-// which no transaction's value shows. We locate its blocks, trace them, and file each inner transfer. What no trace explains becomes a residue, held
-// for the operator. It must never keep payments from being judged.
+// Checks the payments wallets: compares each balance at the followed block with the ledger. A difference came from inner calls, which no
+// transaction's value shows. We locate its blocks, trace them, and record each inner transfer. What no trace explains becomes a residue, held for the
+// operator. A failure here must never stop payments from being judged.
 import { residueRef } from '../chain/digest.ts'
 import { ChainFault, ProofFault } from '../chain/faults.ts'
 import { type Cursor, readBlock, readCursor } from '../db/blocks/blocks.ts'
@@ -34,15 +34,18 @@ type BalanceCheckContext = LedgerDb & ChainRead & RuledBy<FollowRules> & Logging
 
 type Place = Pick<Block, 'number' | 'hash'>
 
-/** How long a run may trace or prove old residues, and trace a wallet's new differences. The rest of the time is for judging and minting. */
+/**
+ * How long a run may retrace old residues, prove old residues, and trace one wallet's new differences. The rest of the time is for judging and
+ * minting.
+ */
 const RETRACING_MS = 2_000
 const PROVING_MS = 2_000
 const TRACING_MS = 10_000
 
 /**
- * Checks the wallets' balances at the cursor, or a closed one at its last block. This takes one reading of each if nothing differs, and none if this
- * block was already checked.
- * @throws a LeftOutFault if a provider had left out transfers; then the ledger has rewound.
+ * Checks the wallets' balances at the cursor, or, if a wallet's books are closed, at its last block. Takes one read per wallet if nothing differs,
+ * and none if we already checked this block.
+ * @throws a LeftOutFault if a provider left out transfers; then the ledger has rewound.
  * @returns how many payments were filed as `unattributed`.
  */
 export async function checkWalletBalances(ctx: BalanceCheckContext, cursor: Cursor, run: RunLimits): Promise<number> {
@@ -59,7 +62,7 @@ export async function checkWalletBalances(ctx: BalanceCheckContext, cursor: Curs
       filed += await checkWallet(ctx, cursor, address, run)
     } catch (error) {
       if (error instanceof LeftOutFault) throw error
-      // A wallet that nobody can check halts nothing, but two providers may agree that accounts do not recompute any more.
+      // A wallet that we cannot check is no reason to halt. But two providers may agree that account proofs no longer recompute.
       if (error instanceof ProofFault) await lowerOrHalt(ctx, error)
       ctx.log.warn({ err: error, wallet: address }, 'the payments wallet could not be checked; the next run checks it')
     }
@@ -67,13 +70,13 @@ export async function checkWalletBalances(ctx: BalanceCheckContext, cursor: Curs
   return filed
 }
 
-/** A run that starts nothing new after a time. */
+/** The same run with a time limit of its own. */
 function within(run: RunLimits, ms: number): RunLimits {
   const until = performance.now() + ms
   return { checkLock: run.checkLock, outOfTime: () => performance.now() > until || run.outOfTime() }
 }
 
-/** Checks one wallet, or begins its balance. @returns how many incoming residues were filed. */
+/** Checks one wallet, after setting its opening balance if necessary. @returns how many incoming residues were filed. */
 async function checkWallet(
   ctx: BalanceCheckContext,
   cursor: Cursor,
@@ -81,7 +84,7 @@ async function checkWallet(
   run: RunLimits,
 ): Promise<number> {
   const balance = await readBegun(ctx, cursor, address)
-  // Another run has followed on meanwhile, and will check.
+  // Another run has moved the cursor and will check.
   if (balance === null) return 0
   const upTo = await lastBlockOf(ctx, balance, cursor)
   if (balance.base === null || balance.auditedBlock === null || balance.auditedBlock === upTo.number) return 0
@@ -114,7 +117,7 @@ async function checkWallet(
   return filed
 }
 
-/** Compares the transfers of blocks that differ with the blocks' own lists, if one of them may hide a sale. */
+/** If a difference may hide a sale, compares the ledger's transfers in its block with the block's own list. */
 async function compareBlocks(
   ctx: BalanceCheckContext,
   cursor: Cursor,
@@ -130,7 +133,7 @@ async function compareBlocks(
   }
 }
 
-/** The differences by their names as residues, with the operator's decisions on these. */
+/** Adds to each difference its ref as a residue, and whether the operator has decided on that residue. */
 async function nameDifferences(
   ctx: LedgerDb & ChainRead,
   address: Address,
@@ -146,7 +149,7 @@ async function nameDifferences(
   })
 }
 
-/** The balance at the cursor, begun if necessary; null if the ledger has moved, or the first state is not available. */
+/** The balance at the cursor, with an opening balance. Null if the ledger has moved, or the state for the opening balance is not available. */
 async function readBegun(
   ctx: BalanceCheckContext,
   cursor: Cursor,
@@ -160,7 +163,7 @@ async function readBegun(
   return begun?.cursor.hash === cursor.hash ? begun : null
 }
 
-/** The block at which a wallet is checked: the cursor's, or the last one if its books are closed. */
+/** The block at which we check a wallet: the cursor's, or its last one if its books are closed. */
 async function lastBlockOf(
   ctx: BalanceCheckContext,
   { closedBlock }: wallet.WalletBalance,
@@ -169,14 +172,15 @@ async function lastBlockOf(
   return closedBlock !== null && closedBlock < cursor.number ? await blockAt(ctx, closedBlock) : cursor
 }
 
-/** A balance begins before the first block that we read for the wallet; or at `upTo`, the last one now, if that state is gone. */
+/** Sets the opening balance: before the first block that we read for the wallet or, if that state is pruned, at `upTo`, the last block. */
 async function beginWalletBalance(
   ctx: LedgerDb & ChainRead & RuledBy<FollowRules> & Logging,
   upTo: Place,
   balance: wallet.WalletBalance,
 ): Promise<boolean> {
   const address = balance.wallet
-  // If a provider does not show a block, that says nothing about its state. We would take what came up to the cursor for what was there before.
+  // Throws if no provider has this block, because that does not mean that the state is pruned. If we then started at the cursor, value that arrived
+  // earlier would count as part of the opening balance.
   const before = await blockBeforeFirst(ctx, balance)
   const first = await ctx.chain.balanceAt(address, before)
   if (first !== null)
@@ -218,7 +222,7 @@ async function markChecked(
   })
 }
 
-/** Files the findings in one transaction, unless the ledger has moved on since the balance was read. @returns the residues that arrived. */
+/** Records the findings in one transaction, unless the ledger has moved since we read the balance. @returns how many incoming residues were filed. */
 async function file(
   ctx: LedgerDb & ChainRead & Logging,
   balance: wallet.WalletBalance,
@@ -239,7 +243,7 @@ async function file(
   return filed
 }
 
-/** Stores what this trace, or an earlier one, proves about a difference. @returns whether one does. */
+/** Stores the transfers if this trace, or an earlier one, explains the difference. @returns whether one does. */
 async function storeExplained(
   ctx: ChainRead & Logging,
   sql: Sql,
@@ -253,7 +257,7 @@ async function storeExplained(
   return true
 }
 
-/** One difference over the blocks of several, none of which can hold a sale. */
+/** Merges differences that cannot hold a sale into one over all their blocks. */
 function together(small: readonly Difference[]): Difference[] {
   const [first, last] = [small[0], small.at(-1)]
   const residueWei = small.reduce((total, difference) => total + difference.residueWei, 0n)
@@ -265,7 +269,7 @@ function together(small: readonly Difference[]): Difference[] {
 interface SignedResidue extends wallet.Residue {
   arrived: boolean
   proof: Proof
-  /** True if it covers several blocks whose states were not available. */
+  /** True if it covers several blocks because the states in between were not available. */
   isWide: boolean
 }
 
@@ -295,7 +299,7 @@ function residueOf(chainId: number, address: Address, difference: Difference): S
   }
 }
 
-/** @returns whether it arrived and was not filed before. */
+/** @returns whether it is incoming and was not filed before. */
 async function fileResidue(
   ctx: Logging,
   sql: Sql,
@@ -310,7 +314,7 @@ async function fileResidue(
   return filed && arrived
 }
 
-/** Runs `body` under the cursor's lock if the balance is still the one that was read. False if it is not. */
+/** Runs `body` under the cursor's lock if the balance is still the one that we read; otherwise returns false. */
 function underCursor(
   ctx: LedgerDb,
   balance: wallet.WalletBalance,

@@ -1,5 +1,5 @@
-// Explains differences of a payments wallet's balance with traces of their blocks: each inner transfer becomes a payment or an outflow of its own. We
-// believe a trace only if its transfers add up to the difference to the wei.
+// Explains differences in a payments wallet's balance with traces of their blocks. Each inner transfer becomes a payment or an outflow of its own. We
+// believe a trace only if its transfers add up to the difference, to the wei.
 import { innerRef } from '../chain/digest.ts'
 import type { BlockTransfer } from '../chain/port.ts'
 import type { Sql } from '../db/core/sql.ts'
@@ -25,37 +25,37 @@ import type { Difference } from './locate.ts'
 import { adopt } from './store.ts'
 
 /**
- * The most blocks that all instances trace in a day: more than a chain with a block every two seconds has, so that we can tell one payment in each
- * apart. Each costs its sender the lowest price on sale, so only a sender who pays that in every block of a faster chain uses it up.
+ * The most blocks that all instances together trace in a day: more than a chain with two-second blocks has, so that we can trace a payment in each. A
+ * trace costs a sender at least the lowest price on sale, so the only way to exhaust this is to pay that in every block of a faster chain.
  */
 const TRACES_PER_DAY = 50_000
-/** After this many traces in a row without a result, a run asks for no more, because its provider has none, or does not answer. */
+/** After this many failed traces in a row, a run asks for no more, because the providers cannot trace or do not answer. */
 export const FAILURES_MAX = 3
 
 /** A block by its number, hash and time. */
 type Place = Pick<Block, 'number' | 'hash' | 'time'>
 
-/** A difference with its name as a residue, and the operator's decision on that residue. */
+/** A difference with its ref as a residue, and the operator's decision on that residue. */
 export interface NamedDifference extends Difference {
   ref: Hash
-  /** `decided`: it stays as decided. `attributed`: so do its parts. Null if there is no decision. */
+  /** `decided`: the decision stands. `attributed`: the parts that the operator attributed stand. Null if there is no decision. */
   known: 'decided' | 'attributed' | null
 }
 
 /** A difference, and what may explain it. */
 export interface Explained {
   difference: NamedDifference
-  /** Its block's inner transfers from a trace; null if it was not, or could not be, traced. */
+  /** Its block's inner transfers from a trace; null if we did not, or could not, trace it. */
   transfers: BlockTransfer[] | null
-  /** From an earlier trace, before its block was reorganised out; null if there is none. */
+  /** The inner transfers from an earlier trace, before a reorganisation; null if there is none. */
   recalled: BlockTransfer[] | null
-  /** True if it cannot hold a sale, and is undecided. One pass makes one residue of all of these. */
+  /** True if it cannot hold a sale and is undecided. A pass merges all of these into one residue. */
   isSmall: boolean
 }
 
 /**
- * Traces the blocks of differences that could hold a sale, within the run's time and the day's budget. It leaves out the rest; the next run finds
- * them again.
+ * Traces the blocks of differences that could hold a sale, within the run's time and the day's budget. It leaves out those for which there is no
+ * time; the next run finds them again.
  */
 export async function traceDifferences(
   ctx: LedgerDb & ChainRead & Logging,
@@ -79,18 +79,18 @@ export async function traceDifferences(
   return explained
 }
 
-/** True if a difference is less than any price at which a node can be bought in its block, including any grace. */
+/** True if a difference is less than every price that buys a node in its block, including prices in their grace period. */
 export function cannotBuy(
   versions: readonly TierVersion[],
   { residueWei, block }: { residueWei: bigint; block: Place },
 ): boolean {
-  // A ledger that started again does not know what was on sale then.
+  // A ledger that was started afresh does not know what was on sale then.
   if (versions.every(({ fromBlock }) => fromBlock > block.number)) return false
   const lowestWei = lowestPriceAt(versions, { blockNumber: block.number, blockTime: block.time })
   return lowestWei === null || (residueWei < 0n ? -residueWei : residueWei) < lowestWei
 }
 
-/** True if a payment may have been left out of a block, or reported as dust. In the latter case less than its price is missing. */
+/** True if a payment may have been left out of a block, or reported as dust. In the latter case slightly less than its price is missing. */
 export function mayHideSale(
   versions: readonly TierVersion[],
   { residueWei, block }: { residueWei: bigint; block: Place },
@@ -99,7 +99,7 @@ export function mayHideSale(
   return !cannotBuy(versions, { residueWei: (missingWei * DUST_PER_PRICE) / (DUST_PER_PRICE - 1n) + 1n, block })
 }
 
-/** Traces a block for one wallet; null if that is not possible, or the day's budget is used up. */
+/** Traces a block for one wallet; null if it cannot be traced, or the day's budget is used up. */
 export async function traceWithinBudget(
   ctx: LedgerDb & ChainRead & Logging,
   block: Place,
@@ -115,8 +115,8 @@ export async function traceWithinBudget(
 }
 
 /**
- * The transfers that a trace had shown before a reorganisation took them out, if their transactions are in exactly the difference's block and add up
- * to it. By now a provider may not trace any more, and what was sold or refunded must not be in the books as a residue, to be decided again.
+ * The transfers that a trace showed before a reorganisation removed them, if their transactions are now in exactly the difference's block and add up
+ * to it. A provider may no longer trace, and something already sold or refunded must not come back as a residue to be decided again.
  */
 async function recallTransfers(
   ctx: LedgerDb & ChainRead,
@@ -134,12 +134,12 @@ async function recallTransfers(
   return found.sort((a, b) => a.txIndex - b.txIndex || a.index - b.index)
 }
 
-/** A trace, compared with the difference that it should explain. */
+/** The result of comparing a trace with the difference that it should explain. */
 export interface WeighedTrace {
-  /** The transfers that are not in the books yet. */
+  /** The transfers that are not booked yet. */
   ins: InnerTransferIn[]
   outs: InnerTransferOut[]
-  /** True if they add up to the difference to the wei, and the trace agrees with the operator's attributions of that residue. */
+  /** True if they add up to the difference, to the wei, and the trace agrees with the operator's attributions of that residue. */
   isProven: boolean
   /** True if it contradicts those attributions. */
   contradicts: boolean
@@ -147,7 +147,7 @@ export interface WeighedTrace {
   shown: ShownTransfer[]
 }
 
-/** Compares a trace of a block with its difference. Runs under the cursor's lock. */
+/** Compares a block's trace with its difference. Call it under the cursor's lock. */
 export async function weighTrace(
   sql: Sql,
   { ref, residueWei, block }: { ref: Hash; residueWei: bigint; block: Place },
@@ -174,7 +174,7 @@ function shownOf(
   return { txHash, direction, innerIndex, other, valueWei: valueWei.toString() }
 }
 
-/** Stores the transfers of a proven trace. Runs under the cursor's lock. @returns how many payments came. */
+/** Stores the transfers of a proven trace. Call it under the cursor's lock. @returns how many payments were stored. */
 export async function storeTraced(
   ctx: ChainRead & Logging,
   sql: Sql,
@@ -182,7 +182,7 @@ export async function storeTraced(
 ): Promise<number> {
   const { payments, dust } = await sortInner(sql, ins)
   const came = await insertInnerTransfers(sql, payments, { areAgreed: ctx.chain.providers.length >= VOICES })
-  // Each is in the books once, or the balance would not match.
+  // Each must be new, or the balance would not match.
   if (came !== payments.length) throw new Error(`of ${payments.length} inner transfers ${came} were new`)
   await insertDust(sql, dust)
   await insertInnerOutflows(sql, outs)
@@ -194,7 +194,7 @@ export async function storeTraced(
   return came
 }
 
-/** Sorts out dust, as among plain transfers. A transfer that we recorded as a payment before it was reorganised out stays one. */
+/** Sorts out dust, as with plain transfers. A transfer that we recorded as a payment before a reorganisation stays one. */
 async function sortInner(sql: Sql, transfers: readonly InnerTransferIn[]) {
   const sorted = sortTransfers(transfers, await readTierVersions(sql))
   const dustRefs = sorted.dust.map(({ ref }) => ref)

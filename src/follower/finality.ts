@@ -1,19 +1,19 @@
-// How far the followed chain is final: the providers' word, checked against the ledger's own blocks. It must never take a block for final that the
-// ledger has not followed.
+// How far the followed chain is final: what the providers report, checked against the ledger's own blocks. It must never treat a block as final that
+// the ledger has not followed.
 import { type Cursor, readHashes } from '../db/blocks/blocks.ts'
 import { firmHeight, VOICES } from '../domain/finality.ts'
 import type { ChainRead, LedgerDb } from '../passes/context.ts'
 
 export interface FollowedFinality {
-  /** The highest block that the providers call final, at most the followed one. For payments that wait for it. */
+  /** The highest block that the providers call final, at most the followed one. For payments that wait for finality. */
   said: number
-  /** The highest block that counts as final for halts and refunds. */
+  /** The highest block that halts and refunds may treat as final. */
   firm: number
-  /** True if two providers name that block. */
+  /** True if two providers name the final block. */
   isNamed: boolean
 }
 
-/** Null if the chain calls nothing final, or the final block is not the ledger's. Throws a ChainFault if no provider answers. */
+/** Null if the chain has no final block, or the ledger has a different block there. Throws a ChainFault if no provider answers. */
 export async function readFinality(
   { pool, chain }: LedgerDb & ChainRead,
   cursor: Cursor,

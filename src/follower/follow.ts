@@ -1,5 +1,5 @@
-// Follows the chain from the cursor to the head, range by range. Chain facts enter the ledger only this way. It must never skip a block, never rewind
-// for a provider that merely lags, and never guess.
+// Follows the chain from the cursor to the head, range by range. Chain facts enter the ledger only here. It must never skip a block, never rewind
+// because a provider merely lags, and never guess.
 import { ChainFault, orNull, PartedFault, ProofFault } from '../chain/faults.ts'
 import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { readWatching } from '../db/sale/payment-wallets.ts'
@@ -33,15 +33,15 @@ import { storeRange } from './store.ts'
 import { tellingStuck } from './stuck.ts'
 import { createPace, type Pace } from './survey/pace.ts'
 
-/** How often an overtaken run follows on to where the others are; the next run does the rest. */
+/** How often a run that another instance has overtaken continues to a newer head; the next run does the rest. */
 const OVERTAKEN_MAX = 3
-/** If there are at most this many new blocks, we read them at once; the first of them shows whether it follows the cursor. */
+/** With fewer new blocks than this, we read them right away. The first one shows whether it follows the cursor. */
 const NEAR_MAX = 64
 
 type FollowContext = LedgerDb & ChainRead & FactoryRead & ServiceAccounts & RuledBy<FollowRules> & Logging
 
 export interface FollowResult {
-  /** First and last block that this run stored; null if it stored none. */
+  /** The first and the last block that this run stored; null if it stored none. */
   fromBlock: number | null
   toBlock: number | null
   head: Block
@@ -51,21 +51,21 @@ export interface FollowResult {
   minted: number
 }
 
-/** Where a run ends, if not at the provider's head. */
+/** Where a run ends if not at the provider's head. */
 export interface FollowOptions {
   /** The last block to follow. */
   upTo?: number
-  /** The block that this run and later ones should reach. We keep headers of the blocks before it. By default `upTo`. */
+  /** The block that this run and later ones should reach. We keep the headers of the last blocks before it. By default `upTo`. */
   goal?: number
   /** The most blocks to read one by one. */
   readMax?: number
-  /** Shared by several runs. */
+  /** The pace, if several runs share it. */
   pace?: Pace
 }
 
 /**
  * Follows to the provider's head, or to `upTo`, as far as the run's time allows.
- * @throws ChainFault: retryable if a provider could not answer or contradicts itself; a HaltFault if no provider has the chain that the ledger
+ * @throws ChainFault: retryable if a provider could not answer or contradicted itself; a HaltFault if no provider has the chain that the ledger
  * followed.
  */
 export async function follow(ctx: FollowContext, run: RunLimits, options: FollowOptions = {}): Promise<FollowResult> {
@@ -77,7 +77,7 @@ export async function follow(ctx: FollowContext, run: RunLimits, options: Follow
   }
 }
 
-/** Follows, and once more if headers turn out to be unprovable now. Throws a halt if they should be provable and are not. */
+/** Follows. If a proof fails because this part of the chain has become unprovable, tries once more. Otherwise throws the halt. */
 async function followProven(ctx: FollowContext, run: RunLimits, options: FollowOptions): Promise<FollowResult> {
   try {
     return await followOn(ctx, run, options)
@@ -111,10 +111,10 @@ async function followOn(ctx: FollowContext, run: RunLimits, options: FollowOptio
     }
   })
   await clearHaltIfHealthy(ctx, halt, head, result.cursor)
-  // Another instance has gone past the head that we read. What lies behind it should be judged and minted too.
+  // Another instance has stored blocks beyond the head that we read. This run should judge and mint their payments too.
   for (let i = 0; i < OVERTAKEN_MAX && isOvertaken(result); i++) {
     const later = await ctx.chain.head({ toFollow: true })
-    // A provider that lags shows nothing new, however often we ask.
+    // This provider lags, so asking again would not help.
     if (later.number <= result.head.number) break
     result.head = later
     await placeCursor(ctx, later, result)
@@ -123,13 +123,13 @@ async function followOn(ctx: FollowContext, run: RunLimits, options: FollowOptio
   return result
 }
 
-/** True if we read the next blocks at once; the first of them shows whether it follows the cursor. */
+/** True if so few blocks are new that we read them right away. The first one shows whether it follows the cursor. */
 function isJustAhead({ rules }: RuledBy<FollowRules>, head: Block, cursor: Cursor | null): boolean {
   const ahead = cursor ? head.number - cursor.number : 0
   return ahead > 0 && ahead < Math.min(NEAR_MAX, (rules.survey ?? SURVEY).blocksMin)
 }
 
-/** Checks whether the provider is on the ledger's chain and has its block; rewinds the ledger if the two have parted. */
+/** Checks that the provider is on the ledger's chain and has its latest block. Rewinds the ledger if they have diverged. */
 async function placeCursor(ctx: FollowContext, head: Block, result: FollowResult): Promise<void> {
   await assertOwnChain(ctx)
   result.cursor = await canonicalCursor(ctx, head)
@@ -151,13 +151,13 @@ async function storeUpTo(
     for (let range = await reading.after(result.cursor); range; range = await reading.after(result.cursor)) {
       failpoint('follow.observed')
       reading.beginAfter(range)
-      // We must store nothing of another chain, and blocks that follow the ledger's may belong to a chain that has split off. We ask after reading,
-      // so that the provider that gave the blocks answers.
+      // We must store nothing from another chain, and blocks that follow the ledger's may belong to a chain that has split off. We check after
+      // reading, so that the provider that returned the blocks answers.
       await assertOwnChain(ctx)
       const stored = await storeRange(ctx, range, result.cursor, head.number)
       failpoint('follow.stored')
       if (!stored) {
-        // Another instance followed in between, or a wallet was entered. Continue from the ledger's present block.
+        // Another instance has followed in the meantime, or a wallet was added. Continue from the ledger's current block.
         result.cursor = await readCursor(ctx.pool)
         continue
       }
@@ -172,7 +172,10 @@ async function storeUpTo(
   }
 }
 
-/** How far this run reads, and up to where it may survey: so far below the final block, and the goal, that we keep no header of those blocks. */
+/**
+ * How far this run reads, and up to where it may survey. The latter is far enough below both the final block and the goal that we keep no headers
+ * there.
+ */
 async function routeOf(
   { chain, rules }: ChainRead & RuledBy<FollowRules>,
   { upTo = Number.MAX_SAFE_INTEGER, goal = upTo, readMax = Number.POSITIVE_INFINITY, pace }: FollowOptions,
@@ -186,7 +189,7 @@ async function routeOf(
   return { ...route, surveyTo: final ? Math.min(final.number, head.number, goal) - behind : -1 }
 }
 
-/** The same chain, with the ledger's present addresses at each range. */
+/** The same chain, but each range watches the ledger's current addresses. */
 function watchingLedger({ chain, pool }: LedgerDb & ChainRead): ChainRead['chain'] {
   return {
     ...chain,
@@ -194,7 +197,7 @@ function watchingLedger({ chain, pool }: LedgerDb & ChainRead): ChainRead['chain
   }
 }
 
-/** The cursor, after rewinding the ledger to the canonical chain if the two have parted. */
+/** The cursor, after rewinding the ledger if it has diverged from the canonical chain. */
 async function canonicalCursor(
   ctx: LedgerDb & ChainRead & FactoryRead & RuledBy<FollowRules> & Logging,
   head: Block,
@@ -220,8 +223,8 @@ async function canonicalCursor(
 }
 
 /**
- * The highest stored block, at or below `top`, that is still canonical: stored headers agree up to it and not beyond. Null if there is none and the
- * ledger may start over.
+ * The highest stored block, at or below `top`, that is still canonical; found by bisection, because stored headers agree up to it and not beyond.
+ * Null if there is none and the ledger may start over.
  */
 async function findFork(ctx: LedgerDb & ChainRead & RuledBy<FollowRules>, top: number): Promise<Block | null> {
   const oldest = await oldestBlockNumber(ctx.pool)
@@ -246,7 +249,7 @@ async function findFork(ctx: LedgerDb & ChainRead & RuledBy<FollowRules>, top: n
   return fork
 }
 
-/** The deployment may be gone with the first blocks, and what buyers send to an address without code is lost. */
+/** Throws if the deployment went away with the first blocks, because what buyers send to an address without code is lost. */
 async function assertFactoryExists(ctx: FactoryRead, head: Block): Promise<void> {
   if (await ctx.contract.isDeployed(head.number)) return
   throw new ChainFault(

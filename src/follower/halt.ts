@@ -1,6 +1,6 @@
-// Refuses to go on if the chain is not the one that the ledger followed. It must never guess: we rewind nothing and send nothing until the chain is
-// the old one again, or an operator has looked.
-// How many looks seal a halt, and what clears it: db/blocks/halts.ts (noteHalt; withdrawHalt by a run, clearHalt by the operator).
+// Halts if the chain is not the one that the ledger followed. It must never guess: nothing is rewound or sent until the old chain is back, or an
+// operator has decided. How many observations seal a halt, and what clears it: db/blocks/halts.ts (noteHalt; withdrawHalt by a run, clearHalt by the
+// operator).
 import { ChainFault, orNull } from '../chain/faults.ts'
 import type { ChainReader, ProviderReader } from '../chain/port.ts'
 import { type Cursor, oldestBlockNumber, readBlock } from '../db/blocks/blocks.ts'
@@ -31,7 +31,7 @@ const WORDS: Record<HaltReason, string> = {
 }
 
 /**
- * Ends a run because the chain is not the one the ledger followed. `noted` if the halt is already sealed; `confirmed` unless only one of several
+ * Ends a run because the chain is not the one the ledger followed. `noted`: the halt is already sealed. `confirmed`: false if only one of several
  * providers says so.
  */
 export class HaltFault extends ChainFault {
@@ -54,8 +54,8 @@ export class HaltFault extends ChainFault {
 }
 
 /**
- * Asks every provider separately, in order, before the first one's word can halt the passes. Returns the first answer from the ledger's chain;
- * providers found on another chain before that are asked last from then on.
+ * Before one provider's word may halt the passes, asks every provider separately, in order. Returns the first answer from the ledger's chain.
+ * Providers found on another chain before that become last in order.
  * @throws the halt if no provider has the ledger's chain.
  */
 export async function askOthers<T>(
@@ -80,14 +80,14 @@ export async function askOthers<T>(
   throw new HaltFault(fault.reason, { ...fault.detail, saidBy: hosts }, { confirmed: hosts.length >= VOICES })
 }
 
-/** Checks whether a run may begin. @returns the unsealed halt, to be withdrawn once all is found to be well. */
+/** Checks whether a run may begin. @returns the unsealed halt, which the caller withdraws if the chain turns out to be right. */
 export async function assertNotHalted(ctx: LedgerDb): Promise<HaltState | null> {
   const halt = await readHalt(ctx.pool)
   if (halt?.sealed) throw new HaltFault(halt.reason, halt.detail, { noted: true })
   return halt
 }
 
-/** Throws the halt for another chain. */
+/** Throws a halt if the provider is on another chain. */
 export async function assertOwnChain(ctx: LedgerDb & ChainRead): Promise<void> {
   const identity = await readIdentity(ctx)
   if (!identity) return
@@ -112,7 +112,7 @@ export async function clearHaltIfHealthy(
   })
 }
 
-/** Records a halt, loudly: the reason and the evidence go to the settings, the health report and the audit log. */
+/** Records a halt. The reason and the evidence go to the settings, the health report, the audit log and the log. */
 export async function raiseHalt(ctx: LedgerDb & Logging, fault: HaltFault): Promise<void> {
   if (fault.noted) return
   const halt = await noteHalt(ctx.pool, fault)
@@ -122,7 +122,7 @@ export async function raiseHalt(ctx: LedgerDb & Logging, fault: HaltFault): Prom
   ctx.log.error({ ...halt }, `${fault.message}; ${remedy}`)
 }
 
-/** For a head below the cursor: the provider lags, unless its block there shares nothing with what the ledger stored. */
+/** For a head below the cursor. Usually the provider just lags; throws a halt if its chain shares no stored header with the ledger. */
 export async function assertSameHistory(ctx: LedgerDb & ChainRead & RuledBy<FollowRules>, head: Block): Promise<void> {
   const stored = await readBlock(ctx.pool, head.number)
   if (stored?.hash === head.hash) return
@@ -134,8 +134,8 @@ export async function assertSameHistory(ctx: LedgerDb & ChainRead & RuledBy<Foll
 }
 
 /**
- * Throws the halt for a chain that agrees with no stored header, the oldest of which is that of block `oldest`. Not if that was the first followed
- * block and the chain has this ledger's first block, because then starting over loses nothing older.
+ * Throws a halt for a chain that agrees with no stored header; `oldest` is the oldest of them. Does not throw if that was the first followed block
+ * and the chain has this ledger's genesis, because then starting over loses nothing.
  */
 export async function assertNotTooDeep(
   ctx: LedgerDb & ChainRead & RuledBy<FollowRules>,
@@ -145,7 +145,7 @@ export async function assertNotTooDeep(
   if (oldest > ctx.rules.startBlock || !isSameChain) throw new HaltFault('tooDeep', { oldestHeader: oldest })
 }
 
-/** Refuses to rewind blocks that the chain had called final. The embedded chain restarts from its last dump, so it may. */
+/** Throws a halt instead of rewinding blocks that the chain had called final. Except on the embedded chain, which restarts from its last dump. */
 export async function assertNotPastFinalized(ctx: LedgerDb & RuledBy<FollowRules>, fork: Block | null): Promise<void> {
   if (ctx.rules.rewindsToShorterChain) return
   const finalized = await readFinalized(ctx.pool)
@@ -153,10 +153,10 @@ export async function assertNotPastFinalized(ctx: LedgerDb & RuledBy<FollowRules
     throw new HaltFault('pastFinalized', { forkBlock: fork?.number ?? null, forkHash: fork?.hash ?? null, finalized })
 }
 
-/** Records how far the followed chain is final. A reorganisation below that is no ordinary one. */
+/** Records how far the followed chain is final. A reorganisation deeper than that halts the passes. */
 export async function noteFinalized(ctx: LedgerDb & ChainRead & RuledBy<FollowRules>, cursor: Cursor): Promise<void> {
   if (ctx.rules.rewindsToShorterChain) return
-  // Not knowing it now costs nothing; the next run records it.
+  // If we cannot read it now, the next run will.
   const final = await orNull(readFinality(ctx, cursor))
   if (!final) return
   const [stored, noted] = [await readBlock(ctx.pool, final.firm), await readFinalized(ctx.pool)]
@@ -167,15 +167,15 @@ export async function noteFinalized(ctx: LedgerDb & ChainRead & RuledBy<FollowRu
   await writeState(ctx.pool, 'finalized', { number, hash, named }, 'pass')
 }
 
-/** The id of the ledger's chain, as the first start settled it, because what a provider says now may be a lie. */
+/** The ledger's chain id, as recorded at the first start, because what a provider says now may be false. */
 export async function ledgerChainId(ctx: LedgerDb & ChainRead): Promise<number> {
   return (await readIdentity(ctx))?.chainId ?? (await ctx.chain.chainId())
 }
 
-/** Throws the halt for a chain with another block 0. @returns whether it has this ledger's; false if we cannot read it. */
+/** Throws a halt for a chain with a different block 0. @returns whether block 0 is this ledger's; false if we cannot read it. */
 async function assertSameGenesis(ctx: LedgerDb & ChainRead): Promise<boolean> {
   const identity = await readIdentity(ctx)
-  // The embedded chain has a new first block at every start.
+  // The embedded chain has a new genesis at every start.
   if (!identity?.genesisHash.startsWith('0x')) return false
   const genesis = await ctx.chain.block(0)
   if (genesis && genesis.hash !== identity.genesisHash)

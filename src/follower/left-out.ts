@@ -1,6 +1,6 @@
-// Compares what the ledger has of a block with the block's own list. If nothing in a block seemed to act, that list was not proven, so a provider may
-// have left out a payment or a transaction of ours, or given another amount. Then the ledger rewinds to before the block and reads it again. It must
-// never rewind for anything that is not proven.
+// Compares what the ledger recorded of a block with the block's own list. If nothing in a block seemed to matter, we did not prove its list, so a
+// provider may have left out a payment or a transaction of ours, or changed an amount. In that case the ledger rewinds to before the block and reads
+// it again. It must never rewind on anything unproven.
 import { isDeepStrictEqual } from 'node:util'
 import { ChainFault, orNull, ProofFault } from '../chain/faults.ts'
 import { type Cursor, oldestBlockNumber, readBlock } from '../db/blocks/blocks.ts'
@@ -22,10 +22,10 @@ import { blockBefore, rewindTo } from './rewind.ts'
 
 type LeftOutContext = LedgerDb & ChainRead & RuledBy<FollowRules> & Logging
 
-/** The name in the audit log. */
+/** The action's name in the audit log. */
 const LEFT_OUT = 'leftOut'
 
-/** The ledger has rewound, so what the run has read of it is no longer valid. */
+/** The ledger has rewound, so what the run has read from it is no longer valid. */
 export class LeftOutFault extends ChainFault {
   constructor(block: number) {
     super(`transactions of block ${block} were left out or told otherwise: the ledger went back to before it`, {
@@ -37,8 +37,9 @@ export class LeftOutFault extends ChainFault {
 
 /**
  * Compares the transfers of one block.
- * @returns `same` if they are those that the block's hash commits to; `unproven` if no provider proves its list, or the block is too old to rewind.
- * @throws a LeftOutFault once the ledger has rewound, and a ChainFault while providers do not prove the block, or contradict it.
+ * @returns `same` if they are the ones that the block's hash commits to; `unproven` if no provider proves its list, or the block is too old to
+ * rewind.
+ * @throws a LeftOutFault if the ledger has rewound, and a ChainFault if providers do not prove the block or contradict it.
  */
 export async function compareTransfers(
   ctx: LeftOutContext,
@@ -58,12 +59,12 @@ export async function compareTransfers(
   return 'unproven'
 }
 
-/** How many of our transactions we look for in a run at most. */
+/** The most transactions of ours that we look for in a run. */
 const SENT_MAX = 20
 
 /**
- * Looks for transactions of ours in followed blocks that providers gave without them; an account's nonce has shown that some are missing. Any
- * provider may name the block, because the block's own list decides. One statement if none is missing.
+ * Looks for transactions of ours that providers left out of blocks we followed; an account's nonce has shown that some are missing. Any provider may
+ * name the block, because the block's own list decides. Takes one statement if none is missing.
  * @throws a LeftOutFault once the ledger has rewound.
  */
 export async function findSentLeftOut(ctx: LeftOutContext, cursor: Cursor): Promise<void> {
@@ -81,8 +82,8 @@ export async function findSentLeftOut(ctx: LeftOutContext, cursor: Cursor): Prom
 }
 
 /**
- * Looks for the followed block in which an account used a nonce that the ledger lacks, whoever used it: by bisection, because an account's proof has
- * its nonce. About a dozen reads. Providers that do not prove accounts show nothing; then the nonce is believed later.
+ * Looks for the followed block in which an account used a nonce that the ledger lacks, whoever used it. An account's proof includes its nonce, so we
+ * bisect, which takes about a dozen reads. If providers do not prove accounts, we find nothing, and later accept the nonce unproven.
  */
 async function findNonceLeftOut(ctx: LeftOutContext, cursor: Cursor, sender: Address): Promise<void> {
   const { pool, chain } = ctx
@@ -107,7 +108,8 @@ async function findNonceLeftOut(ctx: LeftOutContext, cursor: Cursor, sender: Add
 }
 
 /**
- * Compares one block in which somebody claims a payment that is not on record. The block's own list decides, so a claim costs a read and no more.
+ * Compares one block in which a caller claims a payment that we have not recorded. The block's own list decides, so a claim costs no more than one
+ * read.
  * @throws a LeftOutFault once the ledger has rewound.
  */
 export async function findClaimedLeftOut(ctx: LeftOutContext, cursor: Cursor): Promise<void> {
@@ -116,7 +118,7 @@ export async function findClaimedLeftOut(ctx: LeftOutContext, cursor: Cursor): P
   if (own) await compareTransfers(ctx, cursor, own)
 }
 
-/** Rewinds the ledger to before a block, unless it cannot rewind that far, or has rewound for this block before. */
+/** Rewinds the ledger to before a block, unless it cannot rewind that far, or has already rewound for this block. */
 async function goBack(
   ctx: LeftOutContext,
   cursor: Cursor,
@@ -127,7 +129,7 @@ async function goBack(
   }: Pick<Block, 'number' | 'hash'> & { failedProofs?: ObservedRange['failedProofs'] | undefined },
 ): Promise<void> {
   const { pool } = ctx
-  // From now on we prove lists whatever they hold, so that no provider can make the ledger rewind for the same block again.
+  // From now on we prove every list, so that no provider can make the ledger rewind for the same block again.
   await inTransaction(pool, (sql) => tellFailedProofs(ctx, sql, failedProofs ?? [toldOtherwise(number)]))
   const before = await blockBefore(ctx, number)
   if (before === undefined || (await hasAudit(pool, LEFT_OUT, hash))) return
@@ -136,8 +138,8 @@ async function goBack(
 }
 
 /**
- * The block as its hash commits to it; null if nothing proves it.
- * @throws a ChainFault if providers do not answer, or contradict what the block commits to. We report that, and accept nothing of it.
+ * The block as its hash commits to it; null if no proof is possible.
+ * @throws a ChainFault if providers do not answer, or contradict what the block commits to. We report that and use none of the answer.
  */
 async function observeWhole(ctx: LeftOutContext, number: number): Promise<ObservedRange | null> {
   const watching = { ...(await readWatching(ctx.pool)), prices: undefined, isWhole: true }
@@ -146,7 +148,7 @@ async function observeWhole(ctx: LeftOutContext, number: number): Promise<Observ
   } catch (error) {
     if (!(error instanceof ChainFault)) throw error
     const isLowered = error instanceof ProofFault && (await lowerOrHalt(ctx, error)) === null
-    // If the ledger cannot rewind to before a block, an answer about it would change nothing.
+    // If the ledger cannot rewind to before the block, an answer would change nothing.
     if (isLowered || (await blockBefore(ctx, number)) === undefined) return null
     throw error
   }
@@ -160,8 +162,8 @@ const toldOtherwise = (blockNumber: number) => ({
 })
 
 /**
- * True if the ledger has the block's payments and outflows as the transactions themselves say, and, if that is proven, whether payments succeeded.
- * The ledger does not store dust as a payment, but a payment stays one even if it counts as dust now.
+ * True if the ledger's payments and outflows match the block's transactions and, if receipts are proven, whether payments succeeded. The ledger does
+ * not store dust as a payment, but a payment stays one even if it would count as dust now.
  */
 async function hasTransfersOf(
   sql: Sql,
@@ -185,7 +187,7 @@ type Told = { txHash: Hash; wallet: Address } & (
   | { to: Address | null }
 )
 
-/** What its transaction says about a transfer, and its receipt about a payment if that is proven. */
+/** What the transaction says about a transfer and, if proven, what the receipt says about a payment. */
 function wordsFor(told: Told, isOutcomeProven: boolean): string {
   const of = 'from' in told ? [told.from, told.valueWei, isOutcomeProven && told.succeeded, told.codes] : [told.to]
   return [told.txHash, told.wallet, ...of].join(' ')

@@ -1,5 +1,5 @@
-// Locates by bisection the blocks in which a payments wallet's balance and the books part: each block in which the difference between them changes.
-// It misses value that came and left by inner calls to the same wei between two readings.
+// Finds by bisection the blocks in which a payments wallet's balance diverges from the books: each block in which their difference changes. It misses
+// value that inner calls brought and took away again, to the wei, between two readings.
 import { ChainFault, ProofFault } from '../chain/faults.ts'
 import { readBlock } from '../db/blocks/blocks.ts'
 import * as wallet from '../db/payments/wallet.ts'
@@ -8,7 +8,7 @@ import type { BalanceReading, Block, Proof } from '../domain/observed.ts'
 import type { Address } from '../domain/units.ts'
 import type { ChainRead, LedgerDb, RunLimits } from '../passes/context.ts'
 
-/** A wallet whose balance differs, and the last block up to which it agreed. */
+/** A wallet whose balance differs at block `upTo`. At block `checked` it still agreed. */
 export interface Question {
   address: Address
   checked: number
@@ -19,13 +19,13 @@ export interface Question {
   checkedProof: Proof
 }
 
-/** Value that moved in a block and that the books do not know; negative if it left. */
+/** Value that moved in a block and is not in the books; negative if it left. */
 export interface Difference {
   residueWei: bigint
-  /** What backs the readings at both its ends; the weaker of them. */
+  /** What backs the balances before and after; the weaker of the two. */
   proof: Proof
   block: Block
-  /** It arose in the blocks `fromBlock` to `block`, which are the same unless the states between are gone. */
+  /** The difference arose in blocks `fromBlock` to `block`. They are the same unless the states in between are pruned. */
   fromBlock: number
   balanceBeforeWei: bigint | null
   balanceAfterWei: bigint
@@ -35,21 +35,21 @@ interface Reading {
   block: Block
   balanceWei: bigint
   proof: Proof
-  /** Balance less books. */
+  /** Balance minus books. */
   aheadWei: bigint
 }
 
-/** The end of a stretch of blocks below which everything is known. */
+/** The lower end of a stretch of blocks. Everything below it is explained. */
 interface Low {
   number: number
-  /** The block whose balance is known; an earlier one if the states since are gone. */
+  /** The block whose balance we know; earlier than `number` if the states since are pruned. */
   knownAt: number
   balanceWei: bigint
   proof: Proof
   aheadWei: bigint
 }
 
-/** The differences so far, oldest first; all of them unless the run's time is up. If states are gone, a difference belongs to its oldest block. */
+/** The differences, oldest first; all of them unless the run is out of time. If states are pruned, a difference spans several blocks. */
 export async function locateDifferences(
   ctx: LedgerDb & ChainRead,
   asked: Question,
@@ -69,7 +69,7 @@ export async function locateDifferences(
   const { wei, proof } = asked.balance
   const last = { block: await blockAt(ctx, upTo), balanceWei: wei, proof, aheadWei: wei - asked.expectedWei }
   const waiting: { low: Low; high: Reading }[] = [{ low: first, high: last }]
-  // Each round halves a stretch or finishes one. We do not look into a stretch with the same difference at both ends.
+  // Each round halves a stretch or finishes one. We skip a stretch with the same difference at both ends.
   for (let next = waiting.pop(); next && !run.outOfTime(); next = waiting.pop()) {
     const { low, high } = next
     if (low.aheadWei === high.aheadWei) continue
@@ -96,12 +96,12 @@ export async function locateDifferences(
   return found
 }
 
-/** How many blocks on either side of a stretch's middle we try if no provider proves the state of the middle one. */
+/** If no provider proves the middle block's state, how many blocks on either side we try. */
 const NEAR = 2
 
 /**
- * Reads a balance in the middle of a stretch, or near it. The balance is null if that state is gone, or, at the stretch's last but one block, if no
- * block of it is proven; then the difference covers all of them. Throws a ChainFault if we have to ask again for one of a longer stretch.
+ * Reads a balance in the middle of a stretch, or near it. The balance is null if that state is pruned. In a short stretch it is also null if no block
+ * can be proven; then the difference spans them all. In a longer one that throws a ChainFault, and a later run tries again.
  */
 async function readBetween(
   ctx: LedgerDb & ChainRead,

@@ -1,5 +1,6 @@
-// Handles a mint of a node that the ledger already has. If the ledger's row rests on a foreign block, or was never doubted, the ledger rewinds to
-// before that block and reads again. If that has not helped, or is impossible, the passes halt. It must never ignore such a mint, or loop.
+// Handles a mint of a node that the ledger already has. If the ledger's row comes from a block that is not its own, or this is the first time, the
+// ledger rewinds to before that block and reads again. If that did not help, or is impossible, the passes halt. It must never ignore such a mint, or
+// loop.
 import { ChainFault } from '../chain/faults.ts'
 import { type Cursor, readBlock, readHashes } from '../db/blocks/blocks.ts'
 import { isDuplicate } from '../db/core/sql.ts'
@@ -10,10 +11,10 @@ import type { FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.
 import { HaltFault } from './halt.ts'
 import { rewindTo } from './rewind.ts'
 
-/** The name in the audit log and of the halt. */
+/** The action's name in the audit log, and the halt's reason. */
 const MINTED_TWICE = 'mintedTwice'
 
-/** Nothing of the range was stored. */
+/** Nothing in the range was stored. */
 export class MintedTwiceFault extends ChainFault {
   readonly minted: readonly NewNode[]
 
@@ -24,7 +25,7 @@ export class MintedTwiceFault extends ChainFault {
   }
 }
 
-/** The fault of storing mints; any other error unchanged. */
+/** Turns the error of a duplicate node into a MintedTwiceFault; returns any other error unchanged. */
 export function asMintedTwice(error: unknown, minted: readonly NewNode[]): unknown {
   return isDuplicate(error, 'nodes') ? new MintedTwiceFault(minted, error) : error
 }

@@ -1,5 +1,5 @@
-// Tells whether what a provider said about old blocks is about the ledger's own blocks. Behind a load balancer, the node that answers may have
-// another block at the same height. Call it once everything is read: first before the transaction that stores it, then in it.
+// Checks that what a provider said about old blocks is about the ledger's own blocks. Behind a load balancer, the node that answers may have a
+// different block at the same height. Call it after all reads: `areOlderCanonical` before the transaction that stores them, `areOwnBlocks` in it.
 import { oldestBlockNumber, readHashes } from '../db/blocks/blocks.ts'
 import type { Sql } from '../db/core/sql.ts'
 import type { Position } from '../domain/observed.ts'
@@ -7,7 +7,7 @@ import type { ChainRead, LedgerDb } from '../passes/context.ts'
 
 type Place = Pick<Position, 'blockNumber' | 'blockHash'>
 
-/** True if each block below the headers that we keep is the provider's block of that height. We follow no reorganisation that far down. */
+/** True if each block that is older than the stored headers is the provider's block at that height. We follow no reorganisation that deep. */
 export async function areOlderCanonical({ pool, chain }: LedgerDb & ChainRead, places: readonly Place[]) {
   const oldest = (await oldestBlockNumber(pool)) ?? 0
   const older = new Map(places.filter(({ blockNumber }) => blockNumber < oldest).map((at) => [at.blockNumber, at]))
@@ -16,7 +16,7 @@ export async function areOlderCanonical({ pool, chain }: LedgerDb & ChainRead, p
   return places.every(({ blockNumber, blockHash }) => blockNumber >= oldest || canonical.get(blockNumber) === blockHash)
 }
 
-/** True if each of the other blocks is the ledger's, by the header that it keeps. Call it under the cursor's lock. */
+/** True if each of the other blocks is the ledger's, according to its stored header. Call it under the cursor's lock. */
 export async function areOwnBlocks(sql: Sql, places: readonly Place[]): Promise<boolean> {
   const oldest = (await oldestBlockNumber(sql)) ?? 0
   const own = await readHashes(sql, [...new Set(places.map(({ blockNumber }) => blockNumber))])

@@ -1,5 +1,5 @@
-// Keeps what this chain's blocks prove, and decides what to do if one of them does not: that is a bad answer, we ask another provider, and report it.
-// Only two providers that agree, or a person, lower what we require. It must never take one provider's word in either direction.
+// Records what this chain's blocks can prove, and decides what to do if one does not: we treat it as a bad answer, ask another provider, and report
+// it. Only two providers that agree, or a person, can lower what we require. It must never rely on one provider in either direction.
 import type { ChainFault, ProofFault } from '../chain/faults.ts'
 import { isDoubted, lowerProof, noteProven, readProofStates } from '../db/blocks/proofs.ts'
 import { inTransaction, type Pool, type Sql } from '../db/core/sql.ts'
@@ -16,13 +16,13 @@ import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../pass
 import { raiseAlarm } from './alarm.ts'
 import { HaltFault } from './halt.ts'
 
-/** How often we ask providers again while we do not require a part: one call each, and for lists one per block. */
+/** How often we check again whether a part that we do not require can be proven: one call per provider, for lists one per block. */
 const LOOK_MS = 600_000
 
-/** When we last asked each ledger's providers, by `performance.now()`. */
+/** When we last checked, per ledger, on the clock of `performance.now()`. */
 const lookedAt = new WeakMap<Pool, number>()
 
-/** Requires parts as the ledger says. Call it before anything is read. @returns what the ledger says. */
+/** Requires the parts that the ledger has recorded as provable. Call it before reading anything. @returns the recorded states. */
 export async function askForProofs({ pool, chain }: LedgerDb & ChainRead): Promise<ProofStates> {
   const states = await readProofStates(pool)
   chain.proofs.askFor(states, await isDoubted(pool))
@@ -30,8 +30,8 @@ export async function askForProofs({ pool, chain }: LedgerDb & ChainRead): Promi
 }
 
 /**
- * Requires headers, and then lists of transactions and receipts, from now on, if the providers show that they recompute. Not on the embedded chain,
- * whose blocks before its last start have other hashes.
+ * If the providers show that headers, then transaction and receipt lists, recompute, requires that from now on. Not on the embedded chain, whose
+ * blocks before its last start have different hashes.
  */
 export async function learnProofs(
   ctx: LedgerDb & ChainRead & RuledBy<FollowRules>,
@@ -40,7 +40,7 @@ export async function learnProofs(
 ): Promise<void> {
   const { pool, chain, rules } = ctx
   const missing: ProvenPart[] = LEARNT.filter((part) => states.get(part) !== 'askedFor')
-  // A proof of an account is compared whenever a provider gives one, unless that was lowered.
+  // We check account proofs whenever a provider returns one, unless they were lowered.
   if (states.get('state') === 'lowered') missing.push('state')
   if (missing.length === 0 || rules.rewindsToShorterChain) return
   if (performance.now() - (lookedAt.get(pool) ?? -LOOK_MS) < LOOK_MS) return
@@ -53,7 +53,7 @@ export async function learnProofs(
   }
 }
 
-/** Reports answers that we did not accept, once for as long as they come. */
+/** Reports answers that we rejected; as long as they keep coming, only once. */
 export async function tellFailedProofs(ctx: Logging, sql: Sql, failed: readonly FailedProof[]): Promise<void> {
   for (const { blockNumber, ...detail } of failed) {
     const says = 'an answer of a provider does not prove what this chain proves: it was not accepted'
@@ -64,14 +64,14 @@ export async function tellFailedProofs(ctx: Logging, sql: Sql, failed: readonly 
 }
 
 /**
- * What to do if no provider's answer proves a block: lower the part if two of them give the same one, for example after a fork that this version does
- * not know. Otherwise follow nothing. @returns the fault to end the run with; null if the run may try again.
+ * What to do if no provider's answer proves a block. If two of them return the same answer, for example after a fork that this version does not know,
+ * lower the part. Otherwise stop following. @returns the fault with which to end the run; null if the run may try again.
  */
 export async function lowerOrHalt(ctx: LedgerDb & ChainRead & Logging, fault: ProofFault): Promise<ChainFault | null> {
   const { part, blockNumber, says } = fault
   const failed: FailedProof = { part, blockNumber, host: null, says }
   await inTransaction(ctx.pool, (sql) => tellFailedProofs(ctx, sql, [failed]))
-  // The failed answer may be from before the ledger lowered the part.
+  // The answer may have failed before the ledger lowered the part.
   if ((await readProofStates(ctx.pool)).get(part) === 'lowered') return null
   if (!(await ctx.chain.proofs.isUnprovable(part, blockNumber)))
     return new HaltFault('unproven', { part, blockNumber, says }, { confirmed: false })

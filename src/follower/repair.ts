@@ -1,6 +1,6 @@
-// Repairs what the ledger lacks, by what the contract says: inserts nodes from their own events, and adds missing transfers, withdrawals and
-// expulsions. It must never store what a block other than the ledger's own says. It reads state at the followed block's hash, and compares each
-// event's block with the ledger's header after reading everything.
+// Repairs what the ledger lacks from the contract: inserts nodes from their own events, and adds missing transfers, withdrawals and expulsions. It
+// must never store anything from a block that is not the ledger's own. So it reads state at the followed block's hash, and after reading everything
+// compares each event's block with the ledger's header.
 import type { ChainNode } from '../chain/port.ts'
 import { type Cursor, readCursor } from '../db/blocks/blocks.ts'
 import { inTransaction, type Sql } from '../db/core/sql.ts'
@@ -23,17 +23,17 @@ import type {
 import { areOlderCanonical, areOwnBlocks } from './own-blocks.ts'
 import { adopt } from './store.ts'
 
-/** Inserts and completes nodes from their own events, by what the contract says about them. */
+/** What repairs need. */
 export type RepairContext = LedgerDb & ChainRead & FactoryRead & NodeHistoryRead & RuledBy<FollowRules> & Logging
 
 /** The most missing nodes that one run inserts. */
 const REPAIRS_MAX = 100
-/** The most failed repairs in one run, because each may have cost a provider many requests. */
+/** After this many failed repairs a run stops, because each may have cost many requests. */
 const FAILURES_MAX = 3
-/** Fields of a node that differ if one of its events was not followed. */
+/** Fields of a node that differ if we missed one of its events. */
 const EXPLAINED_BY_EVENTS: readonly string[] = ['owner', 'withdrawnWei', 'cohort']
 
-/** Inserts the nodes that the ledger lacks, then completes those whose events it lacks. @returns how many. */
+/** Inserts the nodes that the ledger lacks, completes those whose events it lacks, then sets cohorts that still differ. @returns how many. */
 export async function repair(
   ctx: RepairContext,
   cursor: Cursor,
@@ -55,15 +55,15 @@ export async function repair(
 }
 
 /**
- * Sets cohorts to the contract's values, so that the next round is planned from those. What was credited meanwhile and is not in the ledger stays
- * recorded as a difference of the counters, until a rescan finds it. @returns how many were set.
+ * Sets cohorts to the contract's values, from which the next round is then planned. Credits that the ledger missed remain on record as a difference
+ * in the counters, until a rescan finds them. @returns how many were set.
  */
 async function repairCohorts(ctx: RepairContext, cursor: Cursor, numbers: readonly number[]): Promise<number> {
   if (numbers.length === 0) return 0
   const theirs = await ctx.contract.cohorts([...numbers], cursor)
   return inTransaction(ctx.pool, async (sql) => {
     if ((await readCursor(sql, { lock: true }))?.hash !== cursor.hash) return 0
-    // Nodes that were inserted or completed have fixed some.
+    // Inserting and completing nodes may have fixed some already.
     const wrong = (await readCohorts(sql)).flatMap((ours) => {
       const other = theirs.find(({ cohort }) => cohort === ours.cohort)
       return other && compareCohort(ours, other).length > 0 ? [{ ours, other }] : []
@@ -82,8 +82,8 @@ async function repairCohorts(ctx: RepairContext, cursor: Cursor, numbers: readon
 }
 
 /**
- * Repairs node by node. If one cannot be repaired, for example because a provider limits the blocks of a query, the others still are. After a few
- * failures the rest waits for the next run, which begins with them. @returns how many were repaired.
+ * Repairs node by node. If one repair fails, for example because a provider limits the blocks in a query, it continues with the others. After a few
+ * failures the rest waits for the next run, which starts there. @returns how many were repaired.
  */
 async function repairEach(
   ctx: LedgerDb & Logging,
@@ -107,17 +107,17 @@ async function repairEach(
   return repaired
 }
 
-/** Inserts a node that the contract has and the ledger lacks, although it followed past its mint. */
+/** Inserts a node that the contract has and the ledger lacks, although the ledger has followed past its mint. */
 export async function insertMissingNode(ctx: RepairContext, cursor: Cursor, nodeId: bigint): Promise<boolean> {
   const [onChain] = await ctx.contract.nodes(nodeId, 1, cursor)
   if (!onChain) return false
-  // Ids are assigned in the order of mints, so it was minted no earlier than the one before it that the ledger has.
+  // Ids are in mint order, so it was not minted before the node with the next lower id in the ledger.
   const from = (await nodes.readMintBlockUpTo(ctx.pool, nodeId)) ?? ctx.rules.startBlock
   const events = await ctx.history.eventsOf(nodeId, from, cursor.number)
   return insertNode(ctx, cursor, onChain, events)
 }
 
-/** Inserts one node from its own events, unless the ledger has moved on meanwhile, or they are from blocks that are not its own. */
+/** Inserts one node from its own events, unless the ledger has moved, or the events are from blocks that are not its own. */
 async function insertNode(
   ctx: RepairContext,
   cursor: Cursor,
@@ -133,20 +133,20 @@ async function insertNode(
   const read = [...events, ...credits, ...left.credits]
   const transfers = events.filter((event) => event.kind === 'transfer')
   const withdrawals = events.filter((event) => event.kind === 'withdrawn')
-  // A provider's node that lags does not know all of its events yet.
+  // Otherwise the provider lags, and has not returned all its events.
   const withdrawnWei = withdrawals.at(-1)?.withdrawnTotalWei ?? 0n
   if (transfers.at(-1)?.to !== node.owner || withdrawnWei !== node.withdrawnWei) return false
   if (!(await areOlderCanonical(ctx, read))) return false
   return inTransaction(ctx.pool, async (sql) => {
     if ((await readCursor(sql, { lock: true }))?.hash !== cursor.hash) return false
     if (!(await areOwnBlocks(sql, read))) return false
-    // A sync or another repair may have inserted it meanwhile.
+    // A sync or another repair may have inserted it in the meantime.
     if ((await nodes.readMintedTo(sql, [node.nodeId])).size > 0) return false
     const rounds = roundsBefore(credits, mint)
     const known = (await readCohorts(sql)).find((candidate) => candidate.cohort === mint.cohort)
     if (!known) return false
     const before = await nodes.sumCreditsBefore(sql, mint.cohort, { blockNumber: mint.blockNumber, rounds })
-    // The credits of an expelled node prove nothing about the cohort that it left.
+    // What an expelled node was credited says nothing about its cohort since.
     const perNodeAtMintWei = expulsions.length > 0 ? before.perNodeWei : wei(known.perNodeWei - node.creditedWei)
     const row = { ...mint, tierNo: known.tierNo, perNodeAtMintWei, turnsAtMint: before.credits }
     await nodes.insertNodes(sql, [row])
@@ -176,7 +176,7 @@ async function creditsIn(
   return wasCredited ? await ctx.history.creditsIn(cohort, blockNumber) : []
 }
 
-/** The rounds among these credits that came before a mint or an expulsion of their block. */
+/** The rounds among these credits that came before a mint or an expulsion in the same block. */
 const roundsBefore = (credits: readonly FactoryEvent[], { txIndex, logIndex }: FactoryEvent) =>
   credits.flatMap((event) =>
     event.kind === 'credited' && (event.txIndex - txIndex || event.logIndex - logIndex) < 0 ? [event.round] : [],
@@ -184,7 +184,7 @@ const roundsBefore = (credits: readonly FactoryEvent[], { txIndex, logIndex }: F
 
 type Expulsion = Extract<FactoryEvent, { kind: 'nodeExpelled' }>
 
-/** What we have to read for a node's expulsion: the credits of its block, and, in the ledger, those of its cohort until then. */
+/** What a node's expulsion needs: the credits in its block and, from the ledger, its cohort's credits before it. */
 async function leavings(ctx: LedgerDb & NodeHistoryRead, expulsions: readonly Expulsion[]) {
   const credits: FactoryEvent[] = []
   for (const expulsion of expulsions) credits.push(...(await creditsIn(ctx, expulsion)))
@@ -199,7 +199,7 @@ async function leavings(ctx: LedgerDb & NodeHistoryRead, expulsions: readonly Ex
   return { credits, counted }
 }
 
-/** Replaces the ledger's transfers, withdrawals and expulsion of a node by the node's own events, unless there are no more of these. */
+/** Replaces a node's transfers, withdrawals and expulsion in the ledger with its own events, if there are more of these. */
 async function completeNode(ctx: RepairContext, cursor: Cursor, nodeId: bigint): Promise<boolean> {
   const from = (await nodes.readMintBlockUpTo(ctx.pool, nodeId)) ?? ctx.rules.startBlock
   const events = await ctx.history.eventsOf(nodeId, from, cursor.number)
@@ -215,7 +215,7 @@ async function completeNode(ctx: RepairContext, cursor: Cursor, nodeId: bigint):
     if ((await readCursor(sql, { lock: true }))?.hash !== cursor.hash) return false
     if (!(await areOwnBlocks(sql, read))) return false
     const known = await nodes.countEvents(sql, nodeId)
-    // The ledger already has all there are, or more, so the two do not differ because of missing events.
+    // The ledger already has all of them, or more, so missing events are not the reason for the difference.
     if (transfers.length < known.transfers || withdrawals.length < known.withdrawals) return false
     const isExpelledNow = expulsions.length > known.expulsions
     if (transfers.length + withdrawals.length === known.transfers + known.withdrawals && !isExpelledNow) return false

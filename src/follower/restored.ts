@@ -1,5 +1,5 @@
-// Notices that the ledger was restored from a backup, or started again on a chain with a past: then blocks hold work of our own signer accounts that
-// the outbox never stored. It can only notice what left a trace on chain. It must never undo anything.
+// Detects that the ledger was restored from a backup, or started afresh on a chain with a past. Blocks then contain work of our own signer accounts
+// that the outbox never stored. It can detect only what left a trace on chain. It must never undo anything.
 import type { Sql } from '../db/core/sql.ts'
 import { countUnjudged, raiseRecheck } from '../db/payments/recheck.ts'
 import { neverStored } from '../db/sends/outbox.ts'
@@ -11,10 +11,10 @@ import { raiseAlarm } from './alarm.ts'
 /** Events that only the minter and the distributor can cause. */
 const WORK: ReadonlySet<FactoryEvent['kind']> = new Set(['credited', 'turnsSkipped', 'cohortOpened', 'nodeMinted'])
 
-/** The transactions on the factory in a range of blocks. */
+/** What happened on the factory in a range of blocks. */
 interface FollowedWork {
   events: readonly FactoryEvent[]
-  /** Transactions that took the nonce of an intent. */
+  /** Transactions that used the nonce of one of our intents. */
   displacing: ReadonlySet<Hash>
   /** The provider's head. */
   headBlock: number
@@ -22,10 +22,9 @@ interface FollowedWork {
 
 /**
  * Checks what transactions that the outbox never stored did on the factory, whichever key sent them, because the key may have been replaced since. A
- * round, an opened cohort, or the mint of a payment that was not judged yet is the service's own work, because only the service does these. Then
- * everything unminted up to the provider's head is held as `recheck`. Anything else (ether moved with the key, a node without a payment) says nothing
- * about the ledger, and neither does a transaction that took the nonce of an intent (`displacing`).
- * Runs before payments are marked minted. @returns whether the ledger was restored.
+ * round, an opened cohort, or the mint of a payment not judged yet must be the service's own work. Then every unminted payment up to the provider's
+ * head is held as `recheck`. Anything else (ether moved with the key, a node without a payment) says nothing about the ledger; nor does a transaction
+ * that used the nonce of one of our intents (`displacing`). Call it before payments are marked minted. @returns whether the ledger was restored.
  */
 export async function noteRestore(
   ctx: Logging,
@@ -37,7 +36,7 @@ export async function noteRestore(
   if (unknown.size === 0) return false
   const theirs = work.filter((event) => unknown.has(event.txHash))
   const ours = theirs.some((event) => event.kind !== 'nodeMinted')
-  // A node for a wallet other than the one that paid is a thief's work, not the service's.
+  // A node minted to a wallet other than the payer's is a thief's work, not the service's.
   const minted = theirs.flatMap((event) =>
     event.kind === 'nodeMinted' ? [{ ref: event.ref, owner: event.owner }] : [],
   )

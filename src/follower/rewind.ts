@@ -1,5 +1,5 @@
-// Rewinds the ledger to a block that is still canonical. Entries of other blocks are removed, values that depended on them are recomputed, and our
-// transactions there are sent again. The operator's decisions stay.
+// Rewinds the ledger to a block that is still canonical. It removes entries from later blocks, recomputes values that depended on them, and has our
+// transactions in them sent again. The operator's decisions stay.
 import {
   type Cursor,
   deleteBlocksAbove,
@@ -34,7 +34,7 @@ interface Cause {
   subject?: string
 }
 
-/** The block to rewind to, so that a block is followed again. Null to rewind to before the first block. Undefined if its header is not kept. */
+/** The block to rewind to so that block `number` is followed again. Null for the start of the ledger; undefined if its header is no longer stored. */
 export async function blockBefore(
   { pool, rules }: LedgerDb & RuledBy<FollowRules>,
   number: number,
@@ -43,12 +43,12 @@ export async function blockBefore(
   return (await readBlock(pool, number - 1)) ?? undefined
 }
 
-/** The chain did it. */
+/** The default cause: the chain itself. */
 const REORGANISATION: Cause = { actor: 'pass', action: 'reorganisation' }
 
 /**
- * Rewinds to `fork`, or, if that is null, to before the first block, unless the cursor has moved since `expected` was read. One transaction. If the
- * chain did not cause it, `cause` names who did, and the action in the audit log. @returns whether it did.
+ * Rewinds to `fork`, or to before the first block if that is null, in one transaction, unless the cursor has moved from `expected`. If the cause is
+ * not a reorganisation, `cause` names who did it, and the action in the audit log. @returns whether it rewound.
  */
 export async function rewindTo(
   ctx: LedgerDb & RuledBy<FollowRules> & Logging,
@@ -58,12 +58,12 @@ export async function rewindTo(
 ): Promise<boolean> {
   const height = fork?.number ?? ctx.rules.startBlock - 1
   const rewound = await inTransaction(ctx.pool, async (sql) => {
-    // Before the cursor, in the same order as when a wallet is entered.
+    // Before the cursor, which is the lock order when a wallet is added.
     await lockWallets(sql)
     const cursor = await readCursor(sql, { lock: true })
     if (cursor?.hash !== expected.hash) return false
     const refunded = await readRefundedAbove(sql, height)
-    // Order: payments let go of their nodes, withdrawals go before the rounds that paid them, cohorts after their nodes.
+    // The order matters: payments release their nodes first, withdrawals go before the rounds that paid them, cohorts after their nodes.
     const orphanedPayments = await rewindPayments(sql, height)
     await detachOrphans(sql)
     const { nodes, withdrawals } = await rewindNodes(sql, height)
@@ -79,7 +79,7 @@ export async function rewindTo(
     await deleteBlocksAbove(sql, height)
     await reopenRefunds(sql, height)
     await rewindSurveyed(sql, fork?.number ?? -1)
-    // The block that the books begin with, the one before the first, may now be another one.
+    // After a rewind to the start, the block before the first one, at which the books begin, may be a different one.
     await (fork ? rewindWalletBalances(sql, height) : forgetWalletBalances(sql))
     await (fork ? writeCursor(sql, fork) : removeCursor(sql))
     const detail = {
@@ -92,7 +92,7 @@ export async function rewindTo(
       resent,
     }
     await writeAudit(sql, { ...cause, detail })
-    // A rescan reads the same blocks again, so nothing is gone.
+    // A rescan reads the same blocks again, so no payment is lost.
     if (cause.action === 'reorganisation') await alarmRefunded(ctx, sql, refunded)
     await notifyLedgerChanged(sql)
     failpoint('rewind.storing')
@@ -103,7 +103,7 @@ export async function rewindTo(
   return rewound
 }
 
-/** Reports refunded payments, or those about to be, whose blocks are gone, because we may never have received them. */
+/** Reports payments that are refunded, or about to be, and whose blocks were reorganised out, because we may never have received them. */
 async function alarmRefunded(ctx: Logging, sql: Sql, refunded: readonly RefundedPayment[]): Promise<void> {
   for (const { ref, refundTxHash, valueWei } of refunded) {
     const detail = { refundTxHash, valueWei: valueWei.toString() }

@@ -1,4 +1,4 @@
-// The terms and the seed of turns. The seed comes from the row stored when its block was followed, else from stored headers, else from the chain by
+// The terms and the seeds of turns. A seed comes from the row stored when we followed its block, else from stored headers, else from the chain by
 // bisection. Used both to plan a round and to publish what a followed one was computed from.
 import { turnDigest } from '../chain/digest.ts'
 import { ChainFault, orNull } from '../chain/faults.ts'
@@ -24,31 +24,31 @@ export interface Seed {
 }
 
 interface FoundSeed extends Seed {
-  /** Set if neither the ledger nor the range had it. */
+  /** Set if we had to look it up on the chain. */
   lookedUp?: SeedBlock
 }
 
-/** A credit as the follower found it. */
+/** A credit, as the follower read it. */
 type PaidCredit = Pick<NewTurn, 'cohort' | 'tierNo' | 'due' | 'turns' | 'intervalSec' | 'amountWei'>
 
-/** Looks up turns' terms, and keeps what it has read for the length of one step. */
+/** Looks up turns' terms, and caches what it reads. Build one for each step. */
 export interface TermsReader {
   /**
-   * Terms of a turn that is owed since `due`; fields are null if the ledger has none, or if the seed block is not there yet. A new ledger has no
-   * terms from before its own start; then it uses the first ones, because otherwise that turn, and all after it, could never be paid. Throws a
-   * ChainFault if only one of several providers gives the seed.
+   * Terms of a turn due at `due`. Fields are null if the ledger has no terms, or if the seed block does not exist yet. A ledger has no terms from
+   * before its start; for those turns it uses its first terms, because otherwise that turn, and all after it, could never be paid. Throws a
+   * ChainFault if no two of several providers agree on the seed.
    */
   owed(tierNo: number, due: number): Promise<TurnTerms>
   /**
-   * Terms by which a credit's turns were paid: those in force at the time of each. From before any were known: the first, if they yield the credit's
-   * amount. Several turns in one sum each have their own terms and seed. `notAfter` is a block by which they had come due.
+   * Terms by which a credit's turns were paid: those in force when each was due. For turns from before the ledger's first terms: those first terms,
+   * if they yield the credit's amount. In a sum over several turns, each has its own terms and seed. `notAfter` is a block by which they were due.
    */
   paid(credit: PaidCredit, notAfter?: number): Promise<TurnTerms & { singles: SingleTurn[] }>
-  /** The seed blocks that were looked up on the chain. */
+  /** The seed blocks that we had to look up on the chain. */
   lookedUp(): Promise<SeedBlock[]>
 }
 
-/** A turn's terms by the rule, and by the first that the ledger knows if the rule finds none. */
+/** A turn's terms in force, and the same with the ledger's first terms in place of missing ones. */
 interface SeedLookup {
   inForce: TurnTerms
   first: TurnTerms
@@ -56,7 +56,7 @@ interface SeedLookup {
 
 /** `upTo` is the followed height; `fresh` has observed blocks that are not stored yet. */
 export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: Fresh = NO_BLOCKS): TermsReader {
-  // Read at the first request, because most ranges of blocks hold no turn.
+  // Read on first use, because most ranges of blocks contain no turn.
   let entered: Promise<[CreditTerms[], TierVersion[]]> | undefined
   const seeds = new Map<number, Promise<FoundSeed | null>>()
   async function look(tierNo: number, due: number, notAfter = upTo): Promise<SeedLookup> {
@@ -126,13 +126,13 @@ const NO_BLOCKS: Fresh = { blocks: [], proof: 'believed' }
 
 const NO_TERMS = { seedBlock: null, seed: null, minWei: null, maxWei: null, payoutBps: null }
 
-/** What backs the seeds of several turns; null if one is not known. */
+/** What backs the seeds of several turns; null if one is unknown. */
 function proofOf(turns: readonly SingleTurn[]): Proof | null {
   const proofs = turns.flatMap(({ proof }) => proof ?? [])
   return proofs.length < turns.length ? null : weakest(proofs)
 }
 
-/** The turns of one credit with the terms that yield its amount. */
+/** The turns of one credit, with the terms that yield its amount. */
 function singlesOf(looked: readonly (SeedLookup & { due: number })[], cohort: number, amountWei: Wei): SingleTurn[] {
   const by = (terms: 'inForce' | 'first'): SingleTurn[] =>
     looked.map(({ due, [terms]: { tierId: _, ...found } }) => ({
@@ -161,7 +161,7 @@ async function findSeed(ctx: LedgerDb & ChainRead, due: number, upTo: number, fr
   if (!found || found.block.number > upTo) return null
   const { block, parent } = found
   const { number, time } = block
-  // A header always recomputes to its own hash, so only a followed one is known to belong to this chain.
+  // Any header recomputes to its own hash, so only for a followed one do we know that it belongs to this chain.
   const isFollowed = !observed && stored !== null
   const isProven = isFollowed && number > ((await headersProvenFrom(ctx.pool)) ?? Number.POSITIVE_INFINITY)
   const proof = observed ? fresh.proof : isProven ? 'proven' : 'believed'
@@ -173,8 +173,8 @@ async function findSeed(ctx: LedgerDb & ChainRead, due: number, upTo: number, fr
 }
 
 /**
- * If a seed rests on one provider's word, and there are two, returns it as two agree on its block. They name the hash, to which the header recomputes
- * if this chain's do. Their answer replaces a different one.
+ * If a seed rests on one provider's word and there are two, returns the seed from the block on which two agree. If this chain's headers recompute, so
+ * does that block's. Their answer replaces a different one.
  */
 async function confirmed({ pool, chain }: LedgerDb & ChainRead, told: Seed, due: number, upTo: number): Promise<Seed> {
   if (told.proof !== 'believed' || chain.providers.length < VOICES) return told
@@ -190,7 +190,7 @@ async function confirmed({ pool, chain }: LedgerDb & ChainRead, told: Seed, due:
   return { seedBlock: number, seed, proof }
 }
 
-/** The first observed block not before `time`; null unless its parent, before `time`, was observed as well. */
+/** The first observed block at or after `time`; null unless we also observed its parent, from before `time`. */
 function firstFresh(fresh: readonly Block[], time: number): { block: Block; parent: Block } | null {
   const at = fresh.findIndex((block) => block.time >= time)
   const block = fresh[at]
@@ -199,8 +199,8 @@ function firstFresh(fresh: readonly Block[], time: number): { block: Block; pare
 }
 
 /**
- * The blocks of a range that give turns their seeds. We store them while following, so that a turn that is paid years later needs no search.
- * `cohorts` are those before the range and as it left them; `before` is the header before it, if one is stored.
+ * The blocks of a range that give turns their seeds. We store them while following, so that a turn paid years later needs no search. `cohorts` are
+ * the states before the range and after changes in it; `before` is the header before the range, if stored.
  */
 export function seedBlocksOf(
   blocks: readonly Block[],
@@ -213,7 +213,7 @@ export function seedBlocksOf(
   return firstBlocksOfTurns(times, afterTime, cohorts).flatMap((place) => {
     const block = blocks[place]
     const parent = place === 0 ? before : (blocks[place - 1] ?? null)
-    // In a surveyed range most parents were not read; the code that pays the turn looks its block up.
+    // In a surveyed range we did not read most parents. When a turn is paid, its block is looked up.
     if (!block || parent?.number !== block.number - 1) return []
     return [{ number: block.number, time: block.time, parentTime: parent.time, seed: seedOf(block, parent) }]
   })

@@ -1,5 +1,5 @@
-// Stores one observed range: its events, their effects on payments and intents, and the cursor, in one transaction. Either all of it gets into the
-// ledger or none.
+// Stores one observed range: its events, their effects on payments and intents, and the cursor, in one transaction. The ledger gets all of it or
+// nothing.
 import { isDeepStrictEqual } from 'node:util'
 import {
   beginCursor,
@@ -49,10 +49,10 @@ import { tellFailedProofs } from './proofs.ts'
 import { noteRestore } from './restored.ts'
 import { seedBlocksOf, termsReader } from './seeds.ts'
 
-/** Headers that we keep, which is how deep a reorganisation we can follow: more than a day of blocks at one every twelve seconds. */
+/** How many headers we keep, and so how deep a reorganisation we can follow: more than a day of twelve-second blocks. */
 export const HEADERS_KEPT = 8_192
 
-/** The contract's reasons for skipping an order: a full wallet, a cohort that takes no nodes just now, a spent budget, a full tier. */
+/** The contract's reasons for skipping an order: a full wallet, a cohort that takes no nodes at the moment, a spent budget, a full tier. */
 const SKIPPED_WALLET_FULL = 1
 const SKIPPED_COHORT = 2
 const SKIPPED_BUDGET = 4
@@ -67,8 +67,8 @@ export interface StoreResult {
 }
 
 /**
- * Stores a range that continues `expected`. Null, with nothing stored, if the cursor, a cohort, or the addresses to watch have changed since.
- * `headBlock` is the provider's head; if the ledger turns out to be restored, it shows how far it lags.
+ * Stores a range that continues `expected`. Returns null and stores nothing if the cursor, a cohort, or the watched addresses have changed since it
+ * was read. `headBlock` is the provider's head: if the ledger turns out to be restored, payments up to it are held.
  */
 export async function storeRange(
   ctx: LedgerDb & ChainRead & ServiceAccounts & Logging,
@@ -78,7 +78,7 @@ export async function storeRange(
 ): Promise<StoreResult | null> {
   const last = range.blocks.at(-1)
   if (!last) throw new Error('an observed range is never empty')
-  // Cohorts change with the cursor, or under its lock. We compare both below.
+  // Cohorts change only with the cursor or under its lock. We compare both below.
   const known = await readCohorts(ctx.pool)
   const cohorts = new Map(known.map((cohort) => [cohort.cohort, cohort]))
   const changes = replay(cohorts, range.events)
@@ -91,8 +91,8 @@ export async function storeRange(
     const { signers, tiers } = begun
     await tellFailedProofs(ctx, sql, range.failedProofs ?? [])
     const sorted = await sortNew(sql, range.transfers, tiers)
-    // None of these depends on another, so we send them together, and the database need not wait for us between them. The long ones come last,
-    // because after one of them the driver sends no further statement before its answer.
+    // These do not depend on each other, so we send them together, and the database does not wait for us in between. The long ones come last, because
+    // after such a statement the driver sends nothing until it is answered.
     const others = Promise.all([
       insertDust(sql, sorted.dust),
       countZeroTransfers(sql, sorted.zero),
@@ -105,7 +105,7 @@ export async function storeRange(
       changesAnything(range) ? notifyLedgerChanged(sql) : null,
       tellOpenings(sql, { after: expected?.time ?? 0, upTo: cursor.time }),
       writeCohorts(sql, [...changes.cohorts.values()], [...changes.cohortStates.values()]),
-      // There must be no gap between the headers that we keep, because the search for a fork relies on them.
+      // The stored headers must have no gap, because the search for a fork relies on them.
       insertBlocks(sql, range.isSurveyed ? [last] : range.blocks),
     ])
     const [detected] = await Promise.all([payments.insertIncomingTransfers(sql, sorted.payments), others])
@@ -119,8 +119,8 @@ export async function storeRange(
 }
 
 /**
- * Locks the cursor, or sets the first one. Null if the ledger has changed since the range was read. Otherwise the accounts with pending transactions,
- * and the tiers if transfers came.
+ * Locks the cursor, or sets the first one. Null if the ledger has changed since the range was read. Otherwise returns the accounts with pending
+ * transactions, and the tiers if the range has transfers.
  */
 async function beginRange(
   sql: Sql,
@@ -129,7 +129,7 @@ async function beginRange(
 ): Promise<{ signers: readonly Address[]; tiers: readonly TierVersion[] } | null> {
   const current = await readCursor(sql, { lock: true })
   if (current?.hash !== expected?.hash) return null
-  // Without a cursor there is no lock on it, so either we or the entry of a wallet must wait.
+  // Without a cursor there is nothing to lock, so we lock the wallets: no wallet can be added until we are done.
   if (!current) await lockWalletsForReading(sql)
   const [watching, cohorts, tiers] = await Promise.all([
     readWatching(sql),
@@ -143,14 +143,14 @@ async function beginRange(
   return { signers: watching.signers, tiers }
 }
 
-/** Stores what the contract's events changed. Cohorts are written before this. */
+/** Stores what the contract's events changed. Cohorts have been written by then. */
 async function storeEvents(
   sql: Sql,
   { events, failedWithdrawals }: ObservedRange,
   changes: ReplayedChanges,
   turns: readonly StoredTurn[],
 ): Promise<void> {
-  // Each sends its first statement at once, in this order: nodes before what happened to them, rounds before withdrawals of what they paid.
+  // Each sends its first statement immediately, in this order: nodes before what happened to them, rounds before withdrawals of what they paid.
   await Promise.all([
     writeOpenings(sql, events),
     insertNodes(sql, changes.nodes),
@@ -163,7 +163,7 @@ async function storeEvents(
   ])
 }
 
-/** The turns that a range paid, with their terms and seeds, and the blocks that give seeds to turns of later ranges. */
+/** The turns that a range paid, with their terms and seeds, and the range's blocks that are seeds for later turns. */
 async function readTurns(
   ctx: LedgerDb & ChainRead,
   { blocks, isSurveyed }: ObservedRange,
@@ -180,7 +180,7 @@ async function readTurns(
   const turns = await Promise.all(
     changes.turns.map(async (turn) => ({ ...turn, ...(await reader.paid(turn, paidIn.get(turn.round))) })),
   )
-  // In a surveyed range we look seeds up, once for each turn; several turns may fall into one block.
+  // In a surveyed range we look up seeds, once for each turn. Several turns may have the same block.
   const lookedUp = isSurveyed ? await reader.lookedUp() : []
   const seedBlocks = found.map((block): SeedBlock => ({ ...block, proof }))
   return { turns, seedBlocks: byNumber([...seedBlocks, ...lookedUp]) }
@@ -188,7 +188,7 @@ async function readTurns(
 
 const byNumber = (blocks: readonly SeedBlock[]) => [...new Map(blocks.map((block) => [block.number, block])).values()]
 
-/** True if a range was read for everything that the ledger watches now. */
+/** True if everything that the ledger watches now was watched when the range was read. */
 function wasReadFor(read: Watching, now: Watching): boolean {
   return (
     isDeepStrictEqual(read.wallets, now.wallets) &&
@@ -197,7 +197,7 @@ function wasReadFor(read: Watching, now: Watching): boolean {
   )
 }
 
-/** Sorts the transfers of a range. A transfer that we recorded as a payment before it was reorganised out stays one and keeps its decision. */
+/** Sorts a range's transfers. A transfer that we recorded as a payment before a reorganisation stays one and keeps its decision. */
 export async function sortNew(
   sql: Sql,
   transfers: readonly Transfer[],
@@ -219,7 +219,7 @@ function changesAnything(range: ObservedRange): boolean {
   return [transfers, events, sent, authorizations, failedWithdrawals].some((found) => found.length > 0)
 }
 
-/** Everything in the range that used a nonce of a signer account: its transactions, and the valid authorizations. */
+/** Everything in the range that used a nonce of a signer account: its transactions and its valid authorizations. */
 async function usesOfNonces(sql: Sql, { sent, authorizations }: ObservedRange): Promise<NonceUse[]> {
   if (authorizations.length === 0) return sent
   const next = new Map<Address, number>()
@@ -230,7 +230,7 @@ async function usesOfNonces(sql: Sql, { sent, authorizations }: ObservedRange): 
   return [...sent, ...authorizationsHeld(next, sent, authorizations)]
 }
 
-/** Settles pending payments by the range: minted, skipped by the contract, or to be sent again. */
+/** Settles pending payments according to the range: minted, skipped by the contract, or to be sent again. */
 async function settlePayments(
   ctx: ServiceAccounts & Logging,
   sql: Sql,
@@ -248,14 +248,14 @@ async function settlePayments(
     signers: readonly Address[]
   },
 ): Promise<void> {
-  // Owners sent most of the transactions to the factory, and no intent is theirs. The outbox stores an intent before it is sent.
+  // Most transactions to the factory come from node owners, and none of those is an intent of ours. The outbox stores an intent before sending it.
   const senders = new Set([...addressesOf(ctx), ...signers])
   const used = (await usesOfNonces(sql, range)).filter(({ sender }) => senders.has(sender))
   const { settled, foreign } = await recordMined(sql, used, addressesOf(ctx))
   const displacing = new Set(settled.map((intent) => intent.txHash))
   const restored = await noteRestore(ctx, sql, { displacing, events: range.events, headBlock })
 
-  // A node may be there before its payment, because the payment came back in another block, or someone else minted with its ref.
+  // A node may exist before its payment, because a reorganisation moved the payment to a later block, or someone else minted with its ref.
   const came = await payments.readRefsOfNodes(sql, hashesOf(transfers))
   const minted = [...changes.nodes, ...changes.refsTaken].map(({ ref }) => ref)
   await adopt(ctx, sql, [...came, ...minted, ...(await readUnpaidRefs(sql, numbersOf(range.events, 'intervalSet')))])
@@ -276,7 +276,7 @@ async function settlePayments(
     settled.filter((intent) => intent.kind === 'mint').map((intent) => intent.outboxId),
   )
   for (const intent of settled) await noteSettled(ctx, sql, intent)
-  // A restored ledger knows nothing of what was sent since its backup. We report that once, not once per transaction.
+  // A restored ledger does not know what was sent since its backup. We report that once, not for each transaction.
   if (!restored)
     for (const txHash of foreign) await raiseAlarm(ctx, sql, { action: 'foreignTransaction', subject: txHash })
 }
@@ -284,14 +284,14 @@ async function settlePayments(
 const numbersOf = (events: ObservedRange['events'], kind: 'cohortOpened' | 'intervalSet') =>
   events.flatMap((event) => (event.kind === kind ? [event.cohort] : []))
 
-/** Reports cohorts that are not the service's. They take no mints, and are not credited. */
+/** Reports cohorts that the service did not open. It neither mints into them nor credits them. */
 async function alarmOddCohorts(ctx: Logging, sql: Sql, opened: readonly number[]): Promise<void> {
   if (opened.length === 0) return
   for (const { cohort, ...detail } of await readOddCohorts(sql, opened))
     await raiseAlarm(ctx, sql, { action: 'cohortOdd', subject: String(cohort), detail })
 }
 
-/** Gives payments their nodes, holds those whose ref another node has taken, and reports cases for the operator. */
+/** Links payments to their nodes, holds those whose ref another node has taken, and reports cases for the operator. */
 export async function adopt(ctx: Logging, sql: Sql, refs: readonly Hash[]): Promise<void> {
   const { surprises, toConfirm, others } = await payments.adoptNodes(sql, refs)
   await alarmSurprises(ctx, sql, surprises)
@@ -302,14 +302,14 @@ export async function adopt(ctx: Logging, sql: Sql, refs: readonly Hash[]): Prom
   }
   for (const ref of await payments.holdRefsTaken(sql, refs))
     await raiseAlarm(ctx, sql, { action: 'mintedElsewhere', subject: ref })
-  // A payment that is already decided is not held.
+  // We do not hold a payment that is already decided.
   for (const { ref, nodeId, tierNo } of others.filter(({ state }) => DECIDED.includes(state)))
     await raiseAlarm(ctx, sql, { action: 'mintedElsewhere', subject: ref, detail: { nodeId, tierNo } })
 }
 
 const DECIDED: readonly PaymentState[] = ['refunded', 'dismissed', 'ignored']
 
-/** Reports payments that were minted against their state. If a refund was about to be sent, it must not be sent any more. */
+/** Reports payments that were minted in a state in which they should not be. A refund about to be sent must be stopped. */
 async function alarmSurprises(ctx: Logging, sql: Sql, surprises: readonly payments.MintSurprise[]): Promise<void> {
   for (const { ref, before, heldFor } of surprises) {
     const detail = { before, heldFor }
@@ -326,7 +326,7 @@ async function alarmSurprises(ctx: Logging, sql: Sql, surprises: readonly paymen
   }
 }
 
-/** Reports refs whose node was minted to another wallet. If the wallet has given the node away since, that is no news. */
+/** Reports refs whose node was minted to another wallet. It is fine if the wallet received the node and later gave it away. */
 async function alarmRefsTaken(ctx: Logging, sql: Sql, taken: ReplayedChanges['refsTaken']): Promise<void> {
   if (taken.length === 0) return
   const mintedTo = await readMintedTo(
@@ -339,7 +339,7 @@ async function alarmRefsTaken(ctx: Logging, sql: Sql, taken: ReplayedChanges['re
   }
 }
 
-/** Reports nodes that were expelled although someone had paid for them. Each of these payments must be refunded. */
+/** Reports expelled nodes that were paid for. Each of these payments must be refunded. */
 async function alarmExpelled(ctx: Logging, sql: Sql, expulsions: ReplayedChanges['expulsions']): Promise<void> {
   for (const { ref, nodeId } of await readPaidExpulsions(sql, expulsions))
     await raiseAlarm(ctx, sql, { action: 'paidNodeExpelled', subject: ref, detail: { nodeId: String(nodeId) } })

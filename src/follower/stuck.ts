@@ -1,4 +1,4 @@
-// Notes which block stops run after run while providers answer, and reports it once it has lasted, because no other check would show it.
+// Records a block that stops run after run although providers answer, and reports it once that has lasted, because no other check would show it.
 import { ChainFault } from '../chain/faults.ts'
 import { readCursor } from '../db/blocks/blocks.ts'
 import { noteStuck } from '../db/blocks/stuck.ts'
@@ -6,7 +6,7 @@ import { inTransaction } from '../db/core/sql.ts'
 import type { FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
 import { raiseAlarm } from './alarm.ts'
 
-/** Reads on from the cursor, after the head. A fault is recorded with the block that it left unread, and rethrown. */
+/** Runs `follow`. Records a retryable fault with the block that it left unread, and rethrows it. */
 export async function tellingStuck(
   ctx: LedgerDb & RuledBy<FollowRules> & Logging,
   follow: () => Promise<void>,

@@ -1,19 +1,22 @@
-// Proves that the blocks that we did not read hold nothing of ours, by the states of accounts at both ends of a stretch of blocks: what we know
-// happened in it must explain every change. If an account's states differ by more, we halve the stretch, asking for that account alone, until we find
-// the blocks, and read those.
+// Proves that the blocks we did not read contain nothing of ours, from the states of accounts at both ends of a stretch of blocks: what we know of
+// the stretch must explain every change. If an account changed by more, we halve the stretch for that account, until we find the blocks, and read
+// those.
 //
-// Why sums over a whole range are as good as looking between each two known blocks: without code, and with all its own transactions known, which the
-// nonce counts, only known transactions take value out of a payments wallet. (No contract can be created at the address of a key, which survey.ts
-// ensures, and an EIP-7702 delegation, which gives it code, uses up a nonce.) So unknown value can only have come in, no unknown inflow hides
-// another, and the balances differ by all of them. Nonces only grow, so no unknown use of one is hidden either. For the factory we compare only its
-// storage, in each gap between two blocks with known logs. For changes that cancel out within a gap we rely on the providers' logs.
+// Why sums over a whole range are enough: a wallet has no code, and its nonce shows that we know all its transactions. So only known transactions
+// take value out of it. (survey.ts ensures that it belongs to a key, at whose address no contract can be created; an EIP-7702 delegation, which gives
+// it code, uses up a nonce.) Unknown value can therefore only have come in, no unknown inflow hides another, and the balances differ by all of them.
+// Nonces only grow, so they hide no unknown use either. For the factory we compare only its storage, in each gap between two blocks with known logs.
+// For changes that cancel out within a gap we rely on the providers' logs.
 import type { AccountState, ProvenBlock, SurveyReader } from '../../chain/port.ts'
 import type { Address } from '../../domain/units.ts'
 import type { Seen } from './seen.ts'
 
-/** If a stretch of this many blocks or fewer differs, we read all of it. */
+/** If a stretch of at most this many blocks differs, we read all of it. */
 const READ_WHOLE_MAX = 4
-/** How many states we may ask for to find unknown changes: one per this many blocks, and some more. Beyond that, reading all blocks costs no more. */
+/**
+ * How many states we may read to find unknown changes: one per this many blocks, but at least STATES_MIN. With more, reading all blocks would be
+ * cheaper.
+ */
 const BLOCKS_PER_STATE = 16
 const STATES_MIN = 64
 
@@ -24,17 +27,17 @@ export interface Watched {
   factory: Address
 }
 
-/** The blocks above `low`, up to `high`, and the accounts whose states at both ends we read. */
+/** The blocks after `low`, up to `high`, and the accounts whose states we read at both ends. */
 export interface Stretch {
   low: ProvenBlock
   high: ProvenBlock
   accounts: readonly Address[]
 }
 
-/** `unexplained`: the first block of a stretch that we read, in which a wallet's account changed in a way that none of its transactions shows. */
+/** `unexplained`: the first block of a stretch that we read and in which a wallet changed in a way that none of its transactions explains. */
 export type Proof = { kind: 'proven' } | { kind: 'unexplained'; block: number } | { kind: 'notToBeHad' }
 
-/** Proves stretches, and reads the blocks that this needs. */
+/** Proves stretches, and reads the blocks that it needs for this. */
 export async function proveGaps(
   survey: SurveyReader,
   watched: Watched,
@@ -75,7 +78,7 @@ const middleOf = ({ low, high }: Stretch) => Math.floor((low.block.number + high
 const numbersOf = (stretch: Stretch) =>
   Array.from({ length: lengthOf(stretch) }, (_, index) => stretch.low.block.number + 1 + index)
 
-/** The stretches in which an account changed by more than we know, each with only those accounts. */
+/** The stretches in which accounts changed by more than we know, each with only those accounts. */
 function differing(watched: Watched, seen: Seen, stretches: readonly Stretch[]): Stretch[] {
   return stretches.flatMap((stretch) => {
     const accounts = stretch.accounts.filter((account) => !isKnown(watched, seen, stretch, account))
@@ -83,7 +86,7 @@ function differing(watched: Watched, seen: Seen, stretches: readonly Stretch[]):
   })
 }
 
-/** True if what we know to have happened explains the whole difference between an account's states at both ends of a stretch. */
+/** True if what we know explains the entire difference between an account's states at both ends of a stretch. */
 function isKnown({ wallets, factory }: Watched, seen: Seen, stretch: Stretch, account: Address): boolean {
   const [before, after] = statesOf(stretch, account)
   if (account === factory) return before.storageRoot === after.storageRoot
@@ -91,7 +94,7 @@ function isKnown({ wallets, factory }: Watched, seen: Seen, stretch: Stretch, ac
   return nonces === 0 && (balanceWei === 0n || !wallets.includes(account))
 }
 
-/** What the states at both ends show beyond what we know. */
+/** How much an account changed beyond what we know. */
 function unknownOf(seen: Seen, stretch: Stretch, account: Address) {
   const [before, after] = statesOf(stretch, account)
   const known = seen.effectOn(account, stretch.low.block.number, stretch.high.block.number)
@@ -102,8 +105,8 @@ function unknownOf(seen: Seen, stretch: Stretch, account: Address) {
 }
 
 /**
- * True if we read all blocks of a stretch and a wallet still used a nonce, or lost value, in another way; it may have had code within. For value that
- * only came in by an inner call, the comparison of balances with the books finds it.
+ * For a stretch whose blocks we have all read: true if a wallet still used a nonce or lost value in another way, so it may have had code in between.
+ * Value that only came in, by an inner call, is found when balances are compared with the books.
  */
 function isUnexplained({ wallets }: Watched, seen: Seen, stretch: Stretch): boolean {
   return stretch.accounts.some((account) => {

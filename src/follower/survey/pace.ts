@@ -1,26 +1,26 @@
-// How long the ranges of a survey are, and when it rests: ranges grow while surveys succeed in time. After a failed one we read some blocks one by
-// one, and then try a shorter range.
+// Decides how long the ranges of a survey are, and when it pauses. Ranges grow while surveys succeed in time. After a failed one we read some blocks
+// one by one, then try a shorter range.
 
-/** Blocks in a surveyed range at first and at most, in multiples of the minimum. */
+/** Blocks in a surveyed range, at first and at most, as multiples of `blocksMin`. */
 const START = 16
 const MAX = 256
 const GROWTH = 2
-/** By how much we shorten ranges after a failed survey. */
+/** The factor by which we shorten ranges after a failed survey. */
 const SHRINKING = 8
-/** A survey that took longer makes the next one shorter, because a run has other things to do. */
+/** A survey that takes longer makes the next one shorter, because a run has other work to do. */
 const TARGET_MS = 15_000
 
 export interface Pace {
-  /** The last block of the range to survey from a block on; null if we must read that block itself. */
+  /** The last block of a survey that starts at `from`; null if we must read that block itself. */
   surveyEnd(from: number): number | null
-  /** The last of the blocks that we must read themselves before the next survey; null if there are none. */
+  /** The last block that we must read itself before the next survey; null if there is none. */
   readEnd(from: number): number | null
-  /** `covered`: the blocks of a range that ended early because so much happened in it; null for one that did not. */
+  /** `covered`: how many blocks a range had if it ended early because too much happened in it; else null. */
   succeeded(tookMs: number, covered: number | null): void
   failed(from: number): void
 }
 
-/** Begins with long ranges. `blocksMin`: the fewest blocks for which a survey is worthwhile. */
+/** Starts with long ranges. `blocksMin`: the fewest blocks for which a survey is worth it. */
 export function createPace(blocksMin: number): Pace {
   let span = START * blocksMin
   let readTo = -1
@@ -36,7 +36,7 @@ export function createPace(blocksMin: number): Pace {
     },
     failed(from) {
       span = Math.max(blocksMin, Math.floor(span / SHRINKING))
-      // Doubles with each failure in a row, so that we seldom ask a provider without old states for them.
+      // Doubles with each consecutive failure, so that we seldom ask a provider that has no old states.
       readTo = from + Math.max(span, Math.min(MAX, GROWTH ** failures++) * blocksMin) - 1
     },
   }

@@ -1,27 +1,27 @@
-// What we have read of the blocks of a surveyed range, and its effect on the watched accounts: the known part of what their states must show.
+// The blocks of a surveyed range that we have read, and their effect on the watched accounts: the known part of what the accounts' states must show.
 import type { LoggedBlock, SurveyReader } from '../../chain/port.ts'
 import type { Block, ObservedRange, Watching } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 
-/** The effect of the blocks that we have read on an account. */
+/** The effect on an account of the blocks that we have read. */
 export interface Effect {
-  /** Transactions that it sent. */
+  /** How many transactions it sent. */
   nonces: number
   balanceWei: bigint
 }
 
 export interface Seen {
-  /** The hash of a block that was read. */
+  /** The hash of a block; null if we have not read it. */
   hashOf(number: number): Hash | null
-  /** Reads what we have not read yet. @returns false if that is not available. */
+  /** Reads those blocks that we have not read yet. @returns false if they are not available. */
   read(numbers: readonly number[]): Promise<boolean>
-  /** The known effect of the blocks above `low`, up to `high`. */
+  /** The known effect of the blocks after `low`, up to `high`. */
   effectOn(account: Address, low: number, high: number): Effect
-  /** What we read of the blocks up to `last`, as one range that ends with it. */
+  /** Everything we have read up to `last`, as one range that ends there. */
   rangeTo(last: Block): ObservedRange
 }
 
-/** Begins with nothing read. `logged` are the blocks with logs. */
+/** Starts empty. `logged` are the blocks with logs. */
 export function createSeen(survey: SurveyReader, logged: readonly LoggedBlock[], watching: Watching): Seen {
   const hashes = new Map<number, Hash>()
   const ranges: ObservedRange[] = []
@@ -41,7 +41,7 @@ export function createSeen(survey: SurveyReader, logged: readonly LoggedBlock[],
     for (const { wallet, blockNumber, valueWei, feeWei, succeeded } of range.outflows)
       note(wallet, blockNumber, { nonces: 1, balanceWei: -feeWei - (succeeded ? valueWei : 0n) })
     const wallets = new Set(watching.wallets.map(({ wallet }) => wallet))
-    // What a payments wallet sends to the factory is among its outflows.
+    // Transactions from a payments wallet to the factory are already among its outflows.
     for (const { sender, blockNumber } of range.sent) if (!wallets.has(sender)) note(sender, blockNumber, { nonces: 1 })
   }
 
@@ -67,7 +67,7 @@ export function createSeen(survey: SurveyReader, logged: readonly LoggedBlock[],
   }
 }
 
-/** Ranges of single blocks merged into one, in chain order, without what is above its last block. */
+/** Merges ranges of single blocks into one, in chain order, up to its last block. */
 function together(ranges: readonly ObservedRange[], last: Block): Omit<ObservedRange, 'watching'> {
   type Placed = { blockNumber: number; txIndex: number; logIndex?: number }
   const inOrder = <T extends Placed>(pick: (range: ObservedRange) => readonly T[]): T[] =>
