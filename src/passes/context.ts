@@ -1,5 +1,5 @@
-// The dependencies that passes, steps and acts work with. A function names in its signature only those that it uses. The composition root builds them
-// once (pass-context.ts), and none changes after that.
+// The dependencies of passes, steps and acts. A function names in its signature only those that it uses. The composition root builds them once
+// (pass-context.ts); none changes after that.
 import type {
   AccountReader,
   ChainFacts,
@@ -30,12 +30,12 @@ export interface FactoryRead {
   readonly contract: ContractReader
 }
 
-/** Reads the events of single nodes, to repair what the ledger lacks. */
+/** Reads single nodes' events, to repair what the ledger lacks. */
 export interface NodeHistoryRead {
   readonly history: NodeHistory
 }
 
-/** The service's own accounts, with what `Account` lets a function do with them; null if a key is not configured. */
+/** The service's own accounts; null if the key is not configured. `Account` is what a function may do with them. */
 export interface ServiceAccounts<Account extends { readonly address: Address } = { readonly address: Address }> {
   readonly minter: Account | null
   readonly distributor: Account | null
@@ -44,29 +44,29 @@ export interface ServiceAccounts<Account extends { readonly address: Address } =
 /** Distinguishes the two accounts. */
 export type AccountRole = keyof ServiceAccounts
 
-/** The accounts for reading from the chain: balance, nonce, fees. */
+/** The accounts for reading only: balance, nonce, fees. */
 export type AccountsRead = ServiceAccounts<AccountReader>
 
-/** The accounts with their keys. Only the passes get them; each passes the account it sends from to the send step. */
+/** The accounts with their keys. Only the passes get them. Each hands the account that it sends from to the send step. */
 export type Signers = ServiceAccounts<SignerAccount>
 
-/** Keeps runs of a pass apart, across instances. */
+/** Prevents two runs of a pass at once, across instances. */
 export interface RunLock {
   readonly lock: Lock
 }
 
-/** The check at the start of every run: the settings must fit the chain. */
+/** The check at the start of every run that the settings match the chain. */
 export interface Preflight {
-  /** Resolves at once if it has succeeded before. Throws as long as it could not compare the chain with the settings. */
+  /** Resolves immediately once it has succeeded. Throws until it has compared the settings with the chain. */
   readonly preflight: () => Promise<ChainFacts>
 }
 
-/** How requests wait for the ledger to follow. */
+/** How requests wait for the ledger to catch up. */
 export interface Polling {
   readonly pollPolicy: PollPolicy
 }
 
-/** The settings that a function obeys: some of the groups below. */
+/** The settings that a function uses: some of the groups below. */
 export interface RuledBy<Group> {
   readonly rules: Group
 }
@@ -75,7 +75,7 @@ export interface Logging {
   readonly log: Log
 }
 
-/** What following, judging and reading a ledger need; no key is among it. */
+/** What following, judging and reading a ledger need; it includes no key. */
 export interface LedgerContext
   extends LedgerDb,
     ChainRead,
@@ -85,36 +85,36 @@ export interface LedgerContext
     RuledBy<Rules>,
     Logging {}
 
-/** Everything that the composition root has for the passes. No function takes all of it. */
+/** Everything that the composition root builds for the passes. No function takes all of it. */
 export interface PassContext extends LedgerContext, Signers, RunLock, Preflight {}
 
-/** The rules of following. */
+/** Settings for following the chain. */
 export interface FollowRules {
-  /** First block to follow. */
+  /** The first block to follow. */
   readonly startBlock: number
-  /** Only for the embedded chain, which may come back from its last dump shorter than it was. */
+  /** True only for the embedded chain, which may be shorter after a restart from its last dump. */
   readonly rewindsToShorterChain: boolean
-  /** Which blocks may be surveyed instead of read. Only tests set it, because their histories are short. */
+  /** Which blocks we may survey instead of reading them. Only tests set it, because their histories are short. */
   readonly survey?: SurveyRules
 }
 
 export interface SurveyRules {
-  /** How far a block must be behind the final one. */
+  /** How many blocks behind the final one a block must be. */
   readonly behind: number
-  /** The fewest blocks at once. */
+  /** The fewest blocks in one survey. */
   readonly blocksMin: number
 }
 
-/** When a payment's block counts as settled: at once behind the fork guard, when final, or after this many blocks. */
+/** When a payment's block counts as settled: immediately, with a fork guard; when final; or after this many blocks. */
 export type Finality = 'guarded' | 'finalized' | number
 
 export interface FinalityRules {
   readonly finality: Finality
 }
 
-/** How far to trust a provider that is the only one. */
+/** How far to trust a single provider. */
 export interface TrustRules {
-  /** True to believe it when nothing proves what it says. */
+  /** True to believe what it says even if nothing proves it. */
   readonly trustsProvider: boolean
 }
 
@@ -128,15 +128,15 @@ export interface SendRules extends FeeRules {
   readonly validForSec: number
 }
 
-/** The payments pass's other duties. */
+/** Settings for the payments pass's periodic checks. */
 export interface UpkeepRules {
   /** Seconds between two comparisons of the ledger with the contract. */
   readonly reconcileEverySec: number
-  /** A signer account's funds are low if they pay for fewer transactions than this; 0 for never. */
+  /** A signer account's funds are low if they pay for fewer transactions than this; 0 turns the warning off. */
   readonly fundsWarnTransactions: number
 }
 
-/** All of them. */
+/** All settings. */
 export interface Rules
   extends FollowRules,
     FirstSaleTerms,
@@ -146,26 +146,26 @@ export interface Rules
     SendRules,
     UpkeepRules {}
 
-/** Runs `body` if no other run holds the lock of that name, else returns null. Its signal aborts if the lock is lost. */
+/** Runs `body` if no other run holds the lock of that name; otherwise returns null. The signal aborts if the lock is lost. */
 export type Lock = <T>(name: LockName, body: (signal: AbortSignal) => Promise<T>) => Promise<T | null>
 
-/** The limits of a request that makes the ledger follow to a block. */
+/** Limits for a request that makes the ledger follow to a block. */
 export interface PollPolicy {
-  /** The longest time to read a transaction; after it we report that the chain could not be asked. */
+  /** How long we try to read a transaction. After that we report that the chain did not answer. */
   readonly readMs: number
-  /** The longest wait for the ledger to follow, over all looks and runs together; after it the answer is the state so far. */
+  /** How long we wait in total for the ledger to follow, over all checks and runs. After that the answer is the state so far. */
   readonly waitMs: number
   readonly looksMax: number
   readonly pauseMs: number
 }
 
 /**
- * A claim takes at most 12 s once it starts, the sum of both times; its whole answer, with its wait in the queue, 20 s (DEADLINE_MS in
- * http/routes/payments/claim.ts). `readMs` is long enough for the next provider to answer if one hangs.
+ * Once it starts, a claim takes at most 12 s, the sum of both times; including its wait in the queue, 20 s (DEADLINE_MS in
+ * http/routes/payments/claim.ts). `readMs` leaves time for the next provider to answer if one hangs.
  */
 export const REQUEST_POLL_POLICY: PollPolicy = { readMs: 8_000, waitMs: 4_000, looksMax: 40, pauseMs: 100 }
 
-/** The time limit of a run, and its hold on the lock. */
+/** A run's time limit and its lock. */
 export interface RunLimits {
   /** Throws if the run's lock was lost. Called before every send. */
   checkLock(): void
@@ -173,7 +173,7 @@ export interface RunLimits {
   outOfTime(): boolean
 }
 
-/** One run of a pass, on a chain that has been reached. */
+/** One run of a pass, on a chain that we have reached. */
 export interface Run extends RunLimits, ChainFacts {
   /** Records a fault that does not stop the run. */
   reportFault(message: string): void

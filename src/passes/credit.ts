@@ -1,5 +1,5 @@
-// The credit pass: follow, settle the outstanding round, else plan the next one and send it. A round pays every turn that a cohort is owed, as many
-// as fit. The contract itself refuses a turn that was already paid, is early, or has another round's number.
+// The credit pass: follow, settle the outstanding round, else plan the next one and send it. A round pays as many of the turns that cohorts are owed
+// as fit. The contract itself rejects a turn that was already paid or is early, and a wrong round number.
 import type { SignerAccount } from '../chain/port.ts'
 import { type Cursor, readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { readPaused } from '../db/core/state.ts'
@@ -52,8 +52,8 @@ async function credit(ctx: CreditContext, run: Run, followed: PaymentsOutcome | 
 }
 
 /**
- * Rests if the ledger is at the head that the payments pass has just seen, no turn is due there and no round is pending, because the provider would
- * tell us nothing new. Null if there is something to do.
+ * Skips the run if the ledger is at the head that the payments pass has just seen, no turn is due and no round is pending, because the provider would
+ * have nothing new. Null if there is something to do.
  */
 async function rest(ctx: CreditContext, headBlock: number | null): Promise<CreditOutcome | null> {
   const cursor = headBlock === null ? null : await readCursor(ctx.pool)
@@ -74,7 +74,7 @@ async function creditOnce(ctx: CreditContext, run: Run): Promise<CreditOutcome> 
   const dueNodes = due.reduce((nodes, cohort) => nodes + cohort.size, 0)
   const { distributor } = ctx
   if (!distributor || !(await hasTerms(ctx.pool))) return outcome({ reason: 'disabled', dueNodes })
-  // Before the head, the ledger may not know yet which turns are paid; a provider behind the ledger knows even less.
+  // Below the head, the ledger may not know yet which turns are paid; a provider behind the ledger knows even less.
   if (cursor.number !== head.number) return outcome({ reason: 'pending', dueNodes })
   if (await isPaused(ctx, cursor)) return outcome({ reason: 'paused', dueNodes })
   const sendWith = (sender: SignerAccount) => settleAndPay(ctx, { run, sender, cursor }, due)
@@ -82,7 +82,7 @@ async function creditOnce(ctx: CreditContext, run: Run): Promise<CreditOutcome> 
   return { ...result, dueNodes, signer }
 }
 
-/** Looks after the pending round; if there is none, plans and sends the next one. */
+/** Handles the pending round. If there is none, plans and sends the next one. */
 async function settleAndPay(
   ctx: LedgerDb & ChainRead & FactoryRead & RuledBy<FinalityRules & CreditRules & SendRules> & Logging,
   sending: SenderRun,
@@ -119,7 +119,9 @@ function whyNothing({ outOfBounds, delayed, unbacked }: RoundPlan): CreditReason
   return unbacked.length > 0 ? 'unpaidNodes' : 'nothingDue'
 }
 
-/** Up to when turns can be paid. If a round has no guard, nothing voids it on another fork, so it waits until the block of its seed is settled. */
+/**
+ * The time up to which turns can be paid. Without a guard, nothing would void a round on another fork, so it waits until its seed's block is settled.
+ */
 async function timeSettled(
   ctx: LedgerDb & ChainRead & RuledBy<FinalityRules>,
   { run, cursor }: SenderRun,
@@ -147,7 +149,7 @@ async function pay(
   return outcome({ reason: sent.why === 'insufficientFunds' ? 'underfunded' : 'pending' })
 }
 
-/** The pending round, as planned. A due cohort takes no nodes. If one is expelled, the contract refuses the round. */
+/** The pending round, as planned. Sizes cannot have changed: a due cohort takes no nodes, and if one is expelled, the contract rejects the round. */
 async function outstandingRound(ctx: LedgerDb, { sender }: SenderRun): Promise<CreditOutcome> {
   const [pending] = await readPending(ctx.pool, sender.address)
   const call = pending ? reviveCall(pending.call) : null
@@ -165,7 +167,7 @@ async function outstandingRound(ctx: LedgerDb, { sender }: SenderRun): Promise<C
   })
 }
 
-/** If a run did not get to look at what is due, it counted nothing, which is not zero. */
+/** For a run that did not get as far as checking what is due. It counted nothing, which is not zero. */
 function uncounted(known: Pick<CreditOutcome, 'ran' | 'reason'>): CreditOutcome {
   const counts = { nodeCount: null, totalWei: null, dueNodes: null, durationMs: null }
   return { ...known, ...counts, distributionId: null, txHash: null, signer: null }

@@ -1,26 +1,26 @@
-// Wraps every pass: one run at a time (in this process and across instances), a time budget, and a record of its outcome.
+// Wraps every pass with single-flight (in this process and across instances), a time budget, and a record of its outcome.
 import type { LockName } from '../db/core/locks.ts'
 import { passFinished, passStarted } from '../db/core/passes.ts'
 import { HaltFault, raiseHalt } from '../follower/halt.ts'
 import { messageOf } from '../lib/errors.ts'
 import type { LedgerDb, Logging, Preflight, Run, RunLock } from './context.ts'
 
-/** A run starts nothing new after this long; the next one continues with fresh readings. */
+/** After this long a run starts nothing new; the next one continues with fresh reads. */
 const BUDGET_MS = 20_000
-/** A run that has not ended by then waits for a database lock or for an answer, and logs that. */
+/** A run that has not ended after this long is stuck on a database lock or a provider, and we log that. */
 const OVERDUE_MS = 60_000
 
-/** A pass: its name, which is also that of its lock and its record, and what one run of it does. */
+/** A pass: its name, which also names its lock and its record, and what one run does. */
 interface Pass<T, Given> {
   name: LockName
   body(run: Run, given: Given): Promise<T>
-  /** The result while the passes are halted; then nothing was sent. */
+  /** The outcome while the passes are halted and nothing is sent. */
   halted(): Promise<T>
 }
 
 /**
  * Wraps a pass.
- * @returns a function that runs it, or returns null if another run holds the lock. Faults are recorded, logged and rethrown.
+ * @returns a function that runs it, or returns null if another run holds the lock. It records, logs and rethrows faults.
  */
 export function passRunner<T extends object, Given = void>(
   ctx: LedgerDb & RunLock & Preflight & Logging,

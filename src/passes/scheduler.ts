@@ -1,24 +1,24 @@
 // The built-in timer (SCHEDULER=on): runs the payments pass, then the credit pass, every tick, and sooner while payments are pending. An external
-// scheduler that calls the cron routes does the same; both at once is harmless.
+// scheduler can call the cron routes instead; both at once are harmless.
 import { MINT_BATCH_MAX } from '../domain/send.ts'
 import type { Log } from '../lib/log.ts'
 import type { Passes, PaymentsOutcome } from './outcomes.ts'
 
 export interface Scheduler {
-  /** The payments pass for others to run. If it finds a pending payment, the timer does not wait for a distant tick. */
+  /** Runs the payments pass for other callers. If it finds a pending payment, the timer shortens its current pause. */
   readonly payments: () => Promise<PaymentsOutcome>
-  /** Starts ticking; the first tick is now. @returns a function that starts no further pass, and resolves when the current one has ended. */
+  /** Starts ticking; the first tick is immediate. @returns a function that stops the timer and resolves when the current pass has ended. */
   start(): () => Promise<void>
 }
 
 /** While a payment is pending, ticks come this much faster, because a buyer is watching. */
 const HURRY = 5
-/** The shortest pause, and every pause in a backlog, because the next batch is signed as soon as the previous one is mined. */
+/** The shortest pause, and every pause in a backlog, so that the next batch is signed as soon as the previous one is mined. */
 const PAUSE_MS_MIN = 1_000
-/** After this many runs in a row that did not shorten a backlog, it waits for something other than a block; blocks come sooner. */
+/** If this many runs in a row did not shorten a backlog, it waits for something other than a block, because blocks come sooner than that. */
 const FRUITLESS_MAX = 15
 
-/** Makes the timer of the passes. A pass that stops on a fault has reported it, and the next tick tries again. */
+/** Builds the passes' timer. A pass that stopped on a fault has reported it, and the next tick tries again. */
 export function createScheduler(passes: Pick<Passes, 'payments' | 'credit'>, tickSec: number, log: Log): Scheduler {
   const pauses = createPauses(tickSec)
   let stopped = false
@@ -52,10 +52,10 @@ export function createScheduler(passes: Pick<Passes, 'payments' | 'credit'>, tic
   }
 }
 
-/** The pauses between two runs, by what runs have found. */
+/** The pauses between two runs, depending on what the runs found. */
 function createPauses(tickSec: number) {
   let pending = 0
-  /** True if there is more than one mint carries, and then until the last of them is done. */
+  /** True from when there are more pending payments than fit in one mint, until none is left. */
   let backlog = false
   let fruitless = 0
   let end = () => {}
@@ -66,9 +66,9 @@ function createPauses(tickSec: number) {
   }
   return {
     end: () => end(),
-    /** Learns the outcome of a run: the timer's own, or another one, which shortens the current pause. Null if it failed. */
+    /** Takes in a run's outcome and may shorten the current pause. `own`: the timer's own run. Null if it failed. */
     learn(outcome: PaymentsOutcome | null, { own }: { own: boolean }): void {
-      // A run that did not take place has counted nothing. A failed run is tried again a tick later, or sooner in a backlog.
+      // A run that did not take place counted nothing. After a failed run we wait a tick, or less in a backlog.
       const found = outcome?.pending ?? (outcome || backlog ? pending : 0)
       if (own) fruitless++
       if (found < pending) fruitless = 0

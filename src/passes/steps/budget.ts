@@ -1,5 +1,5 @@
-// Checks from time to time whether what the contract's owner allows the minter still suffices, and warns while there is time to refill it. Sends
-// nothing, and never keeps a pass from its work.
+// Checks from time to time whether what the contract's owner allows the minter still suffices, and warns while there is time to refill it. It sends
+// nothing, and a failure here never stops a pass.
 import type { CreditBounds, MinterBudget } from '../../chain/port.ts'
 import type { Cursor } from '../../db/blocks/blocks.ts'
 import { passFinished, passStarted, secondsSincePass } from '../../db/core/passes.ts'
@@ -12,29 +12,29 @@ import { messageOf } from '../../lib/errors.ts'
 import type { FactoryRead, LedgerDb, Logging } from '../context.ts'
 import type { BudgetAnswer } from '../outcomes.ts'
 
-/** A mint a block uses a budget at most, we report it as low a week ahead, and people refill it. */
+/** Often enough, because we report a budget as low a week ahead, and people refill it. */
 const EVERY_SEC = 300
-/** Below this many nodes each pass checks, because they may be gone within that time, and then nothing more can be sold. */
+/** Below this many nodes every pass checks, because they may be sold within that time, and then nothing more can be sold. */
 const FEW_NODES = 100
-/** Each pass also checks for this many blocks after an act of the contract's owner, which may have set another budget. */
+/** Every pass also checks for this many blocks after an act of the contract's owner, who may have set a new budget. */
 const AFTER_ACT_BLOCKS = 25
 
-/** The owner's budget as last read, stored as the setting `budget`. */
+/** The budget and the bounds as last read, stored as the setting `budget`. */
 export interface KnownBudget extends BudgetNeed {
   nodes: number
   cohorts: number
   floorWei: string
   ceilingWei: string
-  /** The parts that do not suffice for a week like the last one, or for one more tier. */
+  /** The parts that are too low for another week like the last one, or for one more tier. */
   low: ('nodes' | 'cohorts')[]
-  /** The part that was spent while work waited for it. */
+  /** The part that was spent while work was waiting. */
   spent: BudgetAnswer
   soldOut: boolean
 }
 
 /**
- * Checks if the last time is long enough ago, or if a mint found the budget spent, or no longer so. `found` is which part was used up; undefined if
- * the pass did not plan a mint.
+ * Checks if the last check is long enough ago, or if a mint found that the budget has become spent or is no longer spent. `found` is which part was
+ * spent; undefined if the pass did not plan a mint.
  */
 export async function watchBudget(
   ctx: LedgerDb & FactoryRead & Logging,
@@ -78,7 +78,7 @@ function known(
   return { nodes, cohorts, ...need, floorWei: String(floorWei), ceilingWei: String(ceilingWei), low, spent, soldOut }
 }
 
-/** Records the budget, and each change for the worse or back. */
+/** Records the budget, and each change from sufficient to low or spent, and back. */
 async function note(ctx: LedgerDb & Logging, before: KnownBudget | null, now: KnownBudget): Promise<void> {
   await inTransaction(ctx.pool, async (sql) => {
     await writeState(sql, 'budget', now, 'pass')

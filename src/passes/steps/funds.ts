@@ -1,5 +1,5 @@
-// Checks from time to time whether the sending accounts have enough ether left, and warns before it runs out. Sends nothing, and never keeps a pass
-// from its work.
+// Checks from time to time whether the signer accounts have enough ether left, and warns before it runs out. It sends nothing, and a failure here
+// never stops a pass.
 import type { AccountReader } from '../../chain/port.ts'
 import { passFinished, passStarted, secondsSincePass } from '../../db/core/passes.ts'
 import { inTransaction } from '../../db/core/sql.ts'
@@ -12,7 +12,7 @@ import { messageOf } from '../../lib/errors.ts'
 import type { AccountsRead, CreditRules, LedgerDb, Logging, RuledBy, UpkeepRules } from '../context.ts'
 import { feesToHave } from './fees.ts'
 
-/** When we report a balance as low, it still lasts for many transactions. */
+/** Often enough, because a balance that we report as low still lasts for many transactions. */
 const EVERY_SEC = 300
 
 /** A signer account's funds as last read, stored as the setting `funds minter` or `funds distributor`. */
@@ -20,14 +20,14 @@ export interface Funds {
   sender: string
   address: string
   balanceWei: string
-  /** Below this they are low, and for some minutes after. */
+  /** Below this they are low, and stay so for some minutes after. */
   neededWei: string
   low: boolean
 }
 
 type FundsContext = LedgerDb & AccountsRead & RuledBy<CreditRules & UpkeepRules & FeeRules> & Logging
 
-/** Checks if the last time is long enough ago. */
+/** Checks if the last check is long enough ago. */
 export async function watchFunds(ctx: FundsContext): Promise<void> {
   if (ctx.rules.fundsWarnTransactions === 0) return
   const since = await secondsSincePass(ctx.pool, 'funds')
@@ -62,7 +62,7 @@ async function lookAt(ctx: FundsContext, role: string, sender: AccountReader, ma
     const trouble = `funds ${role}` as const
     const begins = isShort && (await noteTrouble(sql, trouble))
     const calm = isShort ? null : await noteCalm(sql, trouble)
-    // The needed amount goes up and down with the fees, so funds stay low until they have sufficed for a while.
+    // The needed amount changes with the fees, so funds count as low until they have sufficed for a while.
     const low = isShort || calm === 'lasting'
     const funds: Funds = {
       sender: role,

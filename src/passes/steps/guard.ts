@@ -1,5 +1,5 @@
-// Checks the guard of a call with every provider before the call is signed, because a guard on a block that the chain does not have only burns gas.
-// That happens if the ledger follows a provider that lies, or one on another fork. It cannot send.
+// Checks a call's guard with every provider before we sign the call, because a guard on a block that the chain does not have only burns gas. That
+// happens if the ledger follows a provider that lies or is on another fork. This file cannot send.
 import type { FactoryCall, SignerAccount } from '../../chain/port.ts'
 import { inTransaction } from '../../db/core/sql.ts'
 import { clearState, lockState, readState, writeAudit, writeState } from '../../db/core/state.ts'
@@ -11,7 +11,7 @@ import type { LedgerDb, Logging } from '../context.ts'
 
 type Asked = Pick<SignerAccount, 'address' | 'hashesOf'>
 
-/** Why a call must not be signed with its guard; null if it may be. */
+/** Refuses a call whose guard may be wrong; null if we may sign it. */
 export async function refuseGuard(ctx: LedgerDb & Logging, sender: Asked, call: FactoryCall): Promise<string | null> {
   if (call.kind === 'openCohorts' || call.guard === null) return null
   const { number, hash } = call.guard
@@ -29,7 +29,7 @@ export async function refuseGuard(ctx: LedgerDb & Logging, sender: Asked, call: 
 const doubtOf = ({ address }: Asked) => `guardDoubt ${address}`
 const refusedOf = ({ address }: Asked) => `guardRefused ${address}`
 
-/** Providers differ on the block. Near the head that may happen for a moment, so we report it the second time in a row. */
+/** Handles providers that disagree on the block. Near the head that can happen briefly, so we report it the second time in a row. */
 async function contradicted(
   ctx: LedgerDb & Logging,
   sender: Asked,
@@ -49,8 +49,8 @@ async function contradicted(
 }
 
 /**
- * The last guard that the contract refused although its block stands in the ledger (`StaleFork`), as any provider says; reported once. Null if the
- * last guarded call succeeded, or reverted for another reason.
+ * The last guard that, according to any provider, the contract rejected although the ledger has its block (`StaleFork`); reported once. Null if the
+ * last guarded call succeeded or reverted for another reason.
  */
 async function readRefused(ctx: LedgerDb & Logging, sender: Asked): Promise<StandingGuard | null> {
   const standing = await readStandingGuard(ctx.pool, sender.address)

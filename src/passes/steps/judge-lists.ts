@@ -1,18 +1,18 @@
-// The allowlists that the payments of a page are judged by: what they allow each wallet, and how much of it is used. Whoever reads them to use an
-// allocation holds the wallets' locks.
+// The allowlists for judging the payments of a page: what they allow each wallet, and how much of that is used. Hold the wallets' locks when you read
+// them to use an allocation.
 import type { Sql } from '../../db/core/sql.ts'
 import { readAllocations, readUsed } from '../../db/sale/allowlists.ts'
 import type { Listed } from '../../domain/payment.ts'
 import type { TierSelection, TierVersion } from '../../domain/tiers.ts'
 import type { Address } from '../../domain/units.ts'
 
-/** Allocations by `root wallet`, and what is used of them by `tier number wallet`. */
+/** Allocations by `root wallet`, and how much of them is used by `tier number wallet`. */
 export interface ListUse {
   readonly allocations: ReadonlyMap<string, number>
   readonly used: Map<string, number>
 }
 
-/** Reads it for all lists that these tiers ever named: a step of a ladder may open while the page is judged. */
+/** Reads them for all lists that these tiers ever named, because a step of a ladder may open while we judge the page. */
 export async function readListUse(
   sql: Sql,
   versions: readonly TierVersion[],
@@ -35,7 +35,7 @@ export function listedBy(selection: TierSelection, from: Address, { allocations,
   return most ? { ...most, used: used.get(`${selection.tier.tierNo} ${from}`) ?? 0 } : null
 }
 
-/** Counts a payment that was accepted, before the next one of the page is judged. */
+/** Counts an accepted payment, before we judge the next one of the page. */
 export function useAllocation({ used }: ListUse, tierNo: number | null, from: Address): void {
   const key = `${tierNo} ${from}`
   used.set(key, (used.get(key) ?? 0) + 1)

@@ -1,5 +1,5 @@
-// Judges a page of payments in one transaction, in chain order: locks their wallets, reads what the ledger knows, lets the pure rule decide about one
-// after the other, and stores verdicts and evidence together. An accepted payment takes its place before the next one is counted.
+// Judges a page of payments in one transaction, in chain order: locks their wallets, reads what the ledger knows, lets the pure rule decide one after
+// the other, and stores verdicts and evidence together. An accepted payment takes its place before the next one is judged.
 import { inTransaction, type Sql } from '../../db/core/sql.ts'
 import { notifyLedgerChanged, writeAudit } from '../../db/core/state.ts'
 import { readDenied } from '../../db/payments/deny-list.ts'
@@ -36,26 +36,26 @@ import { type ListUse, listedBy, readListUse, useAllocation } from './judge-list
 /** The facts shared by all payments of one run. */
 export interface JudgingBasis {
   wallets: PaymentWallet[]
-  /** Who may buy by an inner call. */
+  /** Who may buy by an inner call, by block. */
   modes: ModeEntry[]
   walletMax: number
   serviceAccounts: Address[]
-  /** The followed block's time and number. */
+  /** The time and the number of the followed block. */
   now: number
   height: number
-  /** True if there are two providers; then the word of one buys nothing. */
+  /** True if there are two providers; then one provider's word is not enough for a sale. */
   hasSecond: boolean
-  /** True if we believe the only provider about who sent what a contract paid. */
+  /** True if we believe a single provider about inner transfers. */
   trustsProvider: boolean
   /** All versions of all tiers. */
   versions: readonly TierVersion[]
-  /** The contract's nodes of each tier that has, or had, a supply. */
+  /** How many nodes the contract has of each tier that has, or had, a supply. */
   onContract: ReadonlyMap<number, number>
-  /** Up to this block the operator decides about unminted payments, because the ledger was restored or rebuilt. */
+  /** Up to this block the operator decides on unminted payments, because the ledger was restored or rebuilt. */
   recheckUpTo: number | null
 }
 
-/** A payment to judge, the tier that its amount matches, and what we read from the chain for it. */
+/** A payment to judge, the tier that its amount matches, and what we read for it from the chain. */
 export interface Candidate {
   payment: Payment
   selection: TierSelection
@@ -63,7 +63,7 @@ export interface Candidate {
   holding: HoldingReading
 }
 
-/** The outcome for a payment. `failed`: it could not be judged. */
+/** The outcome for a payment. `failed`: we could not judge it. */
 export type Outcome = Verdict['kind'] | 'unchanged' | 'failed'
 
 export interface Judged {
@@ -72,8 +72,8 @@ export interface Judged {
 }
 
 /**
- * False if no fact about its wallet could make the payment a sale: it failed, or its amount was never the price of a tier. A held one waits for room,
- * by the rules or after the operator's release.
+ * False if no fact about its wallet could make the payment a sale: it failed, or its amount was never a tier's price. A held payment may always buy,
+ * because it may be waiting for room, or be released.
  */
 export const mayBuy = ({ payment, selection }: Candidate): boolean =>
   payment.state === 'held' || (payment.succeeded && selection.kind !== 'none')
@@ -85,7 +85,7 @@ interface Written {
 }
 const MOVE_OF = { accepted: 'accept', held: 'hold', ignored: 'ignore' } as const
 
-/** Judges payments, which come in chain order. A page of several fails if another session holds one of its locks; a single payment waits for them. */
+/** Judges payments, given in chain order. A page of several fails if another session holds one of its locks; a single payment waits for them. */
 export async function judgePage(
   ctx: LedgerDb & Logging,
   basis: JudgingBasis,
@@ -101,7 +101,7 @@ export async function judgePage(
         written.map(({ row }) => row),
       )
     await tellScarce(sql, basis, decided.sold)
-    // Nothing else that is kept of answers goes by the judge's word.
+    // Only sales change what cached answers depend on.
     if (decided.sold.length > 0) await notifyLedgerChanged(sql)
     failpoint('judge.storing')
     return decided
@@ -111,24 +111,24 @@ export async function judgePage(
   return judged
 }
 
-/** What the ledger knows about a page, under its locks. */
+/** What the ledger knows about a page, read under its locks. */
 interface PageFacts {
   /** The payments as they are now. */
   current: ReadonlyMap<number, Payment>
   denied: ReadonlySet<Address>
-  /** The operator's last decision on the payments for which it counts. */
+  /** The operator's last decisions on those payments for which they count. */
   decisions: ReadonlyMap<number, PaymentState>
   places: ReadonlyMap<Address, TierPlaces[]>
   payers: ReadonlyMap<number, PayerStanding>
-  /** By tier number, only for tiers with a supply. A tier that just got its first supply is only in `supplies`. */
+  /** By tier number, only for tiers with a supply. A tier that has just got its first supply is only in `supplies`. */
   supplies: ReadonlyMap<number, number>
   sales: ReadonlyMap<number, TierSales>
-  /** The tiers' versions, with the steps that are open now. Empty if no payment of the page is for a step. */
+  /** The tiers' versions, including the steps that are open now. Empty if no payment of the page is for a step. */
   versions: readonly TierVersion[]
   lists: ListUse
 }
 
-/** Locks wallets before tiers, and these before payments, in everyone's order. A payment that matches no price needs no lock of a wallet or tier. */
+/** Locks wallets, then tiers, then payments: the order that all code uses. A payment that matches no price needs no lock on a wallet or tier. */
 async function readFacts(sql: Sql, basis: JudgingBasis, page: readonly Candidate[]): Promise<PageFacts> {
   const wallets = [...new Set(page.filter(mayBuy).map(({ payment }) => payment.from))]
   const [first] = wallets
@@ -165,7 +165,7 @@ const tierNoOf = ({ payment, selection }: Candidate): number[] => {
   return tierNo === null ? [] : [tierNo]
 }
 
-/** The number of the tier that a payment's step waits for. */
+/** The number of the tier for which a payment's step waits. */
 function awaitedNo({ versions }: JudgingBasis, { payment, selection }: Candidate): number | null {
   const awaited = waitsForStep(selection, payment)
   return versions.find(({ tierId }) => tierId === awaited)?.tierNo ?? null
@@ -176,13 +176,13 @@ const idOf = ({ payment }: Candidate): number => payment.id
 const isRestored = ({ recheckUpTo }: JudgingBasis, { blockNumber }: Payment): boolean =>
   recheckUpTo !== null && blockNumber <= recheckUpTo
 
-/** False if it was decided elsewhere since we read it, or a reorganisation removed it. */
+/** False if, since we read it, the payment was decided elsewhere or removed by a reorganisation. */
 function isAsRead({ payment }: Candidate, current: PageFacts['current']): boolean {
   const now = current.get(payment.id)
   return now?.state === payment.state && now.blockHash === payment.blockHash && now.reason === payment.reason
 }
 
-/** The senders of inner transfers. Stores a code that was read now; one that was read before stays. */
+/** The senders of inner transfers. Stores a code that we have just read; one stored before stays. */
 async function readPayers(sql: Sql, page: readonly Candidate[]): Promise<PageFacts['payers']> {
   const inner = page.filter(({ payment }) => payment.innerIndex > 0)
   const payers = await readPayerStandings(
@@ -201,7 +201,7 @@ async function readPayers(sql: Sql, page: readonly Candidate[]): Promise<PageFac
 interface Decided {
   judged: Judged[]
   written: Written[]
-  /** For each tier with a supply that sold a place: how many were sold before, and how many are now. */
+  /** For each tier with a supply that sold a place: how many were sold before and after. */
   sold: Sold[]
 }
 
@@ -214,7 +214,7 @@ interface Sold {
   now: number
 }
 
-/** Reports a tier that is nearly sold, and one that is sold out, once each. Opens the steps that wait for that. */
+/** Reports a tier that is nearly sold out, and one that is sold out, once each. Opens the steps that wait for the latter. */
 async function tellScarce(sql: Sql, { versions }: JudgingBasis, tiers: readonly Sold[]): Promise<void> {
   for (const { tierNo, supply, before, now, blockNumber } of tiers) {
     const tierId = versions.find((version) => version.tierNo === tierNo)?.tierId ?? String(tierNo)
@@ -227,7 +227,7 @@ async function tellScarce(sql: Sql, { versions }: JudgingBasis, tiers: readonly 
   }
 }
 
-/** Decides about one after the other. If a payment stays undecided, the later ones of its wallet are left as they are. */
+/** Decides on one after the other. If a payment stays undecided, so do the later ones of its wallet. */
 function decideInOrder(basis: JudgingBasis, page: readonly Candidate[], facts: PageFacts): Decided {
   const waiting = new Set<Address>()
   const taken = new Map(facts.places)
@@ -279,7 +279,7 @@ const placeIn = (tierNo: number | null): TierPlaces => ({ tierNo, nodes: 0, inFl
 function decide(basis: JudgingBasis, candidate: Candidate, facts: PageFacts): Decision {
   const { payment } = candidate
   if (!isAsRead(candidate, facts.current)) return { outcome: 'unchanged' }
-  // The next run counts the tier's places.
+  // The tier's places have not been counted; the next run does that.
   if (tierNoOf(candidate).some((tierNo) => facts.supplies.has(tierNo) && !facts.sales.has(tierNo)))
     return { outcome: 'unchanged' }
   if (payment.state === 'held' && facts.decisions.get(payment.id) === 'accepted')
@@ -287,7 +287,7 @@ function decide(basis: JudgingBasis, candidate: Candidate, facts: PageFacts): De
   const verdict = judgePayment(factsOf(basis, candidate, facts))
   if (verdict.kind === 'undecided') return { outcome: 'undecided' }
   const isHeldAgain = verdict.kind === 'held' && verdict.reason === payment.reason
-  // Each time we record what a contract was judged by, because it is judged again once that changes.
+  // For a contract wallet we record each time what the judgement was based on, because we judge again once that changes.
   if (isHeldAgain && verdict.reason !== 'contractWallet') return { outcome: 'unchanged' }
   const { wallet, from, blockNumber, blockHash } = payment
   const evidence = { ...verdict.evidence, wallet, from, blockNumber, blockHash }
@@ -305,7 +305,7 @@ function factsOf(basis: JudgingBasis, candidate: Candidate, facts: PageFacts): P
   const { payment, code, holding } = candidate
   const { denied, decisions, places, payers, supplies, sales, versions, lists } = facts
   const { from, valueWei, succeeded } = payment
-  // A step may have opened since we read the tiers.
+  // The step may have opened since we read the tiers.
   const isStep = waitsForStep(candidate.selection, payment) !== null
   const selection = isStep ? selectTier(versions, payment) : candidate.selection
   const place = { number: payment.blockNumber, time: payment.blockTime }
@@ -330,7 +330,7 @@ function factsOf(basis: JudgingBasis, candidate: Candidate, facts: PageFacts): P
   }
 }
 
-/** True if a tier is sold out, or undecided payments up to this block may yet take all of its places. A step opens in exactly that block. */
+/** True if the awaited tier is sold out, or undecided payments up to this block may take its remaining places. A step opens in that block. */
 function mayOpen(
   awaited: number | null,
   { blockNumber }: Payment,
@@ -342,14 +342,14 @@ function mayOpen(
   return before.sold + before.reservedBy.filter((earlier) => earlier.blockNumber <= blockNumber).length >= supply
 }
 
-/** A supply that was lowered since we read the tiers applies at once. */
+/** A supply that was lowered since we read the tiers applies immediately. */
 function withSupply(selection: TierSelection, supplies: ReadonlyMap<number, number>): TierSelection {
   if (selection.kind !== 'onSale') return selection
   const { tier, supply } = selection
   return { ...selection, supply: lowerSupply(supply, supplies.get(tier.tierNo) ?? null) }
 }
 
-/** True if only one provider has reported a payment, although there are two to ask. */
+/** True if a payment rests on one provider's word although there are two to ask. */
 export const restsOnOne = ({ hasSecond }: JudgingBasis, { proof }: Payment): boolean =>
   hasSecond && proof === 'believed'
 
@@ -367,7 +367,7 @@ function payerOf(
   return { kind: 'inner', mode, signedIn, allowed, oneProvider, code: known ? { kind: 'read', code: known } : code }
 }
 
-/** Mints a payment that the operator has released despite the verdict, because only the contract's cap or the tier's supply held it up. */
+/** Accepts a payment that the operator has released despite its verdict, once the contract's cap and the tier's supply leave room. */
 function acceptIfWalletHasRoom({ walletMax }: JudgingBasis, payment: Payment, facts: PageFacts): Decision {
   const { walletNodes, walletInFlight } = walletUse(facts.places.get(payment.from) ?? [], payment.tierNo)
   if (walletNodes + walletInFlight >= walletMax) return { outcome: 'unchanged' }
@@ -380,7 +380,7 @@ function acceptIfWalletHasRoom({ walletMax }: JudgingBasis, payment: Payment, fa
   return { outcome: 'accepted', written: { verdict: 'accepted', row }, taking: placeIn(payment.tierNo) }
 }
 
-/** Logs each verdict on a payment that matches a tier's price, and for the others how many were held or ignored for which reason. */
+/** Logs each verdict on a payment that matches a tier's price; for the others, only how many were held or ignored for each reason. */
 function tell(ctx: Logging, page: readonly Candidate[], written: readonly Written[]): void {
   const byId = new Map(page.map((candidate) => [candidate.payment.id, candidate]))
   const unpriced: Written[] = []

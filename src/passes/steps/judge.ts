@@ -1,6 +1,6 @@
-// Judges the waiting payments page by page, those that match a tier's price first, both groups in chain order. If a payment's facts cannot be read,
-// or judging it fails, it holds up the later ones of its wallet, but of no other wallet. For an inner transfer the facts include its sender's code,
-// and whether that is someone's wallet.
+// Judges the waiting payments page by page, first those that match a tier's price, both groups in chain order. A payment whose facts we cannot read,
+// or whose judging fails, delays the later ones of its own wallet only. For an inner transfer the facts include its sender's code, and whether that
+// is someone's wallet.
 import type { ChainFacts } from '../../chain/port.ts'
 import type { Cursor } from '../../db/blocks/blocks.ts'
 import { isDatabaseDown } from '../../db/core/faults.ts'
@@ -50,23 +50,25 @@ type JudgeContext = LedgerDb & ChainRead & RuledBy<TrustRules> & Logging
 
 /** The most payments that one run reads to judge; the rest wait for the next run. */
 const JUDGED_MAX = 10_000
-/** Payments judged in one transaction. Each of their wallets takes a lock, and a small server has about 1,300 of these for all its connections. */
+/**
+ * The most payments judged in one transaction. Each wallet takes a lock, and a small database server has about 1,300 locks for all its connections.
+ */
 export const PAGE_MAX = 500
-/** Payments whose facts we read from the chain at a time. */
+/** For how many payments we read facts from the chain at a time. */
 const READINGS_AT_ONCE = 4
-/** A provider that lags has a payment's block after this, block time. */
+/** How long after a payment's block, in block time, even a lagging provider should have it. */
 const TOLD_AFTER_SEC = 120
-/** After this long, judging gives way to the mint of what it has accepted. */
+/** After this long, judging pauses so that the pass can mint what it has accepted. */
 const BEFORE_MINT_MS = 2_000
 
 export interface JudgeResult {
   accepted: number
   held: number
-  /** Payments that could not be judged. They wait, and each is in the log. */
+  /** Payments that we could not judge. They wait, and the log has each. */
   failed: number
 }
 
-/** The most payments judged in one transaction, and read for one run. */
+/** The most payments judged in one transaction, and read in one run. */
 interface JudgingLimits {
   page?: number
   most?: number
@@ -76,11 +78,11 @@ interface JudgingLimits {
 export interface Judging {
   /** The result so far. */
   readonly result: JudgeResult
-  /** Judges on until nothing is left, or `stop`, which it calls before each page, says so. */
+  /** Continues to judge until nothing is left, or until `stop`, which it calls before each page, returns true. */
   goOn(stop: () => boolean): Promise<void>
 }
 
-/** Judges everything that waits, within the run's time. */
+/** Judges all waiting payments, within the run's time. */
 export async function judge(
   ctx: JudgeContext & FactoryRead & ServiceAccounts,
   cursor: Cursor,
@@ -92,7 +94,7 @@ export async function judge(
   return judging.result
 }
 
-/** Reads what the ledger has seen up to block `upToBlock`, the settled height, in order to judge it. */
+/** Reads what there is to judge, up to block `upToBlock`, the settled height. */
 export async function beginJudging(
   ctx: JudgeContext & FactoryRead & ServiceAccounts,
   cursor: Cursor,
@@ -104,7 +106,7 @@ export async function beginJudging(
   if (recheckUpTo !== null) result.held += await holdForRecheck(ctx.pool, recheckUpTo)
   await forgetRetries(ctx.pool)
   await openSoldOut(ctx, cursor)
-  // Judged payments are minted and credited by terms that the operator has to enter first.
+  // We mint and credit judged payments by terms that the operator has to enter first.
   const waiting = (await hasTerms(ctx.pool)) ? await readWaiting(ctx, cursor, { upToBlock, limit: most }) : null
   if (waiting === null) return { result, goOn: async () => {} }
   const basis: JudgingBasis = {
@@ -134,13 +136,13 @@ export async function beginJudging(
   }
 }
 
-/** Tells when the buyers accepted so far have waited long enough for their mint, or fill one. */
+/** Builds a `stop` that returns true once the payments accepted so far have waited long enough for their mint, or fill one. */
 export function untilMint({ result }: Judging, run: RunLimits): () => boolean {
   const deadline = performance.now() + BEFORE_MINT_MS
   return () => run.outOfTime() || result.accepted >= MINT_BATCH_MAX || performance.now() >= deadline
 }
 
-/** What waits to be judged, in chain order, and the facts to judge it by; null if nothing does. */
+/** The payments to judge, in chain order, and the facts to judge them by. */
 interface Waiting extends Pick<JudgingBasis, 'walletMax' | 'versions' | 'onContract'> {
   candidates: Candidate[]
 }
@@ -150,7 +152,7 @@ async function readWaiting(
   cursor: Cursor,
   { upToBlock, limit }: { upToBlock: number; limit: number },
 ): Promise<Waiting | null> {
-  // A flood of transfers that are no sale must not fill a run before a buyer's turn.
+  // `pricedFirst`, because a flood of transfers that buy nothing must not fill a run before a buyer's turn.
   const open = { states: ['seen' as const], upToBlock, now: cursor.time }
   const forRoom = { states: ['held' as const], reason: 'walletLimit' as const, upToBlock }
   const forPayer = {
@@ -169,7 +171,7 @@ async function readWaiting(
   ]
   if (seen.length === 0 && !full && shown.length === 0 && !tooLate) return null
   const walletMax = await ctx.contract.maxPerWallet()
-  // Judged again at every run, because a wallet may have room again. Those of full wallets are left out, because they would take the whole run.
+  // We judge these again in every run, because a wallet may have room again. We leave out full wallets, because they could take the entire run.
   const roomy = full ? await payments.readPayments(ctx.pool, { ...forRoom, walletMax, now: cursor.time, limit }) : []
 
   const versions = await readTierVersions(ctx.pool)
@@ -184,7 +186,10 @@ async function readWaiting(
   return { candidates, walletMax, versions, onContract }
 }
 
-/** The contract's nodes of each tier with a supply, at the followed block, because at a newer one a node not yet followed would count twice. */
+/**
+ * How many nodes the contract has of each tier with a supply. At the followed block, because at a newer one a node not yet followed would count
+ * twice.
+ */
 async function readTierSizes(
   { contract }: FactoryRead,
   versions: readonly TierVersion[],
@@ -195,12 +200,12 @@ async function readTierSizes(
   return new Map(await Promise.all([...limited].map(sizeOf)))
 }
 
-/** Opens the steps after tiers that sold out other than by the judge: by a release, a grant, a lower supply, the contract's cap. */
+/** Opens the steps after tiers that sold out in another way than by judging: by a release, a grant, a lower supply or the contract's cap. */
 async function openSoldOut({ pool }: LedgerDb, cursor: Cursor): Promise<void> {
   const awaited = await readAwaited(pool)
   if (awaited.length === 0) return
   await inTransaction(pool, async (sql) => {
-    // So that no other session raises a supply meanwhile.
+    // So that no other session raises a supply in the meantime.
     await lockTiers(sql, awaited, { wait: true })
     const opened: string[] = []
     for (const tierId of await readSoldOut(sql)) opened.push(...(await openSteps(sql, tierId, cursor.number)))
@@ -208,7 +213,7 @@ async function openSoldOut({ pool }: LedgerDb, cursor: Cursor): Promise<void> {
   })
 }
 
-/** The tiers with a free place, which goes to a payment that came too late before it goes to a later one. */
+/** The tiers with a free place. A payment that was held as too late gets it before newer payments. */
 async function tiersWithRoom(
   { pool }: LedgerDb,
   { versions, onContract }: Pick<JudgingBasis, 'versions' | 'onContract'>,
@@ -226,7 +231,9 @@ const candidateOf = ({ candidate }: Judged): Candidate => candidate
 
 type Bench = JudgeContext & { basis: JudgingBasis }
 
-/** Payments that match a tier's price come first, then those for which we have to read the chain. What no fact can make a sale delays no buyer. */
+/**
+ * First payments that match a tier's price, then those for which we have to read the chain, last those that can buy nothing. So these delay no buyer.
+ */
 async function* judgeInTurn(bench: Bench, candidates: readonly Candidate[], page: number): AsyncGenerator<Judged[]> {
   const undecided: Candidate[] = []
   for await (const judged of judgeInOrder(bench, chunks(candidates.filter(mayBuy), page))) {
@@ -238,12 +245,12 @@ async function* judgeInTurn(bench: Bench, candidates: readonly Candidate[], page
   yield* judgeInOrder(bench, chunks(unpriced, page))
 }
 
-/** Outcomes after which the later payments of a wallet wait. */
+/** Outcomes that make the later payments of a wallet wait. */
 const WAITS: readonly Outcome[] = ['undecided', 'failed']
 
 /**
- * Judges pages one after the other; a page that fails goes payment by payment. If a payment waits, the later ones of its wallet are left out, and
- * share its outcome.
+ * Judges pages one after the other. If a page fails, judges its payments one by one. If a payment waits, the later ones of its wallet are not judged
+ * and share its outcome.
  */
 async function* judgeInOrder(bench: Bench, pages: readonly Candidate[][]): AsyncGenerator<Judged[]> {
   const waiting = new Map<Address, Outcome>()
@@ -262,7 +269,7 @@ async function* judgeInOrder(bench: Bench, pages: readonly Candidate[][]): Async
   }
 }
 
-/** Judges payments in one transaction. Null if that fails for several, because one of them, or another's lock, must not stop the rest. */
+/** Judges payments in one transaction. Null if that fails for several, because one of them, or another session's lock, must not stop the rest. */
 async function judgeTogether(bench: Bench, page: readonly Candidate[]): Promise<Judged[] | null> {
   const [first] = page
   if (!first) return []
@@ -284,8 +291,8 @@ async function judgeTogether(bench: Bench, page: readonly Candidate[]): Promise<
 }
 
 /**
- * Reads codes and holdings, for a few wallets at a time, those never read before first. One that cannot be read backs off, and with it the later
- * payments of its wallet.
+ * Reads codes and token balances, a few wallets at a time, those never tried first. If a read fails, the payment backs off, and with it the later
+ * ones of its wallet.
  */
 async function* judgeWithReadings(bench: Bench, unread: readonly Candidate[]): AsyncGenerator<Judged[]> {
   if (unread.length === 0) return
@@ -296,7 +303,7 @@ async function* judgeWithReadings(bench: Bench, unread: readonly Candidate[]): A
     ofWallets.sort((a, b) => triedAt(a) - triedAt(b)),
     READINGS_AT_ONCE,
   )) {
-    // The first payment of each wallet, then the second one if that was decided.
+    // The first payment of each wallet; if that is decided, the second one; and so on.
     for (let open = few, place = 0; open.length > 0; place++) {
       const next = open.flatMap((ofWallet) => ofWallet[place] ?? [])
       const decided = await judgeByReadings(bench, next)
@@ -308,7 +315,7 @@ async function* judgeWithReadings(bench: Bench, unread: readonly Candidate[]): A
   }
 }
 
-/** Reads from the chain outside of locks, one kind after the other, and only if everything else passes. @returns the decided ones. */
+/** Reads from the chain while holding no locks, one kind after the other, each only if still undecided without it. @returns those decided. */
 async function judgeByReadings(bench: Bench, asked: readonly Candidate[]): Promise<Judged[]> {
   const decided: Judged[] = []
   let left = asked
@@ -317,7 +324,7 @@ async function judgeByReadings(bench: Bench, asked: readonly Candidate[]): Promi
     decided.push(...judged.filter(({ outcome }) => outcome !== 'undecided'))
     left = judged.filter(({ outcome }) => outcome === 'undecided').map(candidateOf)
   }
-  // It was behind another one until now.
+  // Until now it may just have been waiting for an earlier one of its wallet.
   await decide()
   if (left.some(({ payment }) => payment.innerIndex > 0)) {
     left = await Promise.all(left.map((candidate) => withCode(bench, bench.basis, candidate)))
@@ -337,7 +344,7 @@ async function judgeByReadings(bench: Bench, asked: readonly Candidate[]): Promi
   return decided
 }
 
-/** Height up to which blocks count as settled (`FINALITY`). */
+/** The height up to which blocks count as settled (`FINALITY`). */
 export async function finalizedHeight(
   ctx: LedgerDb & ChainRead & RuledBy<FinalityRules>,
   cursor: Cursor,
@@ -356,7 +363,7 @@ async function withCode(ctx: ChainRead, { now }: JudgingBasis, candidate: Candid
   return { ...candidate, code: code ? { kind: 'read', code } : { kind: 'unreadable', sinceSec: now - blockTime } }
 }
 
-/** Asks two providers for a payment that one has reported. It waits until both agree; if it waits for long, we report it. */
+/** Asks two providers about a payment that one has reported. The payment waits until two agree. If that takes long, we report it. */
 async function withProof(ctx: JudgeContext, basis: JudgingBasis, candidate: Candidate): Promise<Candidate> {
   const { payment } = candidate
   if (!restsOnOne(basis, payment)) return candidate

@@ -1,5 +1,5 @@
-// Mints what was accepted: one transaction for all of it, each node into the cohort that fits its time. Opens cohorts if a tier lacks them. It must
-// never mint without the fork guard, except on chains where the settled height replaces it, and never sign more than the minter's budget allows.
+// Mints accepted payments: all in one transaction, each node into the cohort that fits its time. Opens cohorts if a tier lacks them. It must never
+// mint without the fork guard, except on chains where the settled height replaces it, and never sign more than the minter's budget allows.
 import type { CohortOpening, FactoryCall, MinterBudget, MintOrder } from '../../chain/port.ts'
 import type { Cursor } from '../../db/blocks/blocks.ts'
 import { readSoundCohorts } from '../../db/nodes/cohorts.ts'
@@ -28,31 +28,31 @@ type MintContext = LedgerDb & FactoryRead & RuledBy<SendRules> & Logging
 
 /** The most cohorts opened in one transaction: about 50,000 gas each. */
 const OPENINGS_MAX = 100
-/** The longest that a payment waits for a round that skips turns, in block time from its own block on. Then a cohort is opened for it. */
+/** How long a payment waits for a round that skips turns, in block time since its own block. After that we open a cohort for it. */
 const SKIP_AWAITED_SEC = 300
 
-/** Refusals of one call that need not apply to another. */
+/** Refusals of one call that need not apply to the next one. */
 const OF_THE_CALL: readonly string[] = ['reverts', 'overGasCap', 'insufficientFunds']
 
-/** What may be minted. */
+/** Which payments we may mint. */
 export interface Mintable {
   /** The settled height. */
   upToBlock: number
-  /** True if one provider's word suffices. */
+  /** True if one provider's word is enough. */
   believes: boolean
 }
 
-/** The result of minting. */
+/** The result of a mint. */
 export interface MintResult {
   /** The one transaction; null if there was nothing to send. */
   sent: Sent | null
-  /** The part of the minter's budget that is spent while work waits for it. */
+  /** The part of the minter's budget that is spent while work is waiting. */
   budgetSpent: BudgetAnswer
 }
 
 /**
- * Sends at most one transaction: the mint of accepted payments, or the openings that they need first. If the operator released a payment above the
- * settled height, it waits.
+ * Sends at most one transaction: the mint of accepted payments, or the cohort openings that they need first. A payment that the operator released
+ * above the settled height still waits.
  */
 export async function mint(ctx: MintContext, sending: SenderRun, mintable: Mintable): Promise<MintResult> {
   const { cursor, run } = sending
@@ -60,7 +60,7 @@ export async function mint(ctx: MintContext, sending: SenderRun, mintable: Minta
   const schedule = termsAt(terms, cursor.time)
   if (!schedule) return { sent: null, budgetSpent: null }
   const cohorts = await readSoundCohorts(ctx.pool)
-  // Without a guard, nothing voids a mint on a fork that gave a cohort's number to another one.
+  // Without a guard, nothing voids a mint on a fork on which a different cohort has this number.
   const settled = run.guardUsable ? cohorts : cohorts.filter((cohort) => cohort.openedBlock <= mintable.upToBlock)
   const choose = (tierNo: number) => chooseCohort(settled, tierNo, schedule, cursor.time)
   const accepted = await readAccepted(ctx, mintable, choose)
@@ -77,14 +77,14 @@ export async function mint(ctx: MintContext, sending: SenderRun, mintable: Minta
   return sendWithin(ctx, sending, budget, { batch, openings })
 }
 
-/** Sends the opening of cohorts or the mint, as much as the budget allows. */
+/** Sends the openings or the mint, as much as the budget allows. */
 async function sendWithin(
   ctx: MintContext,
   sending: SenderRun,
   budget: MinterBudget,
   { batch, openings }: { batch: readonly Minting[]; openings: readonly CohortOpening[] },
 ): Promise<MintResult> {
-  // A buyer who waits for a cohort goes first. The others' mint is then one transaction later; otherwise theirs would never come.
+  // Openings go first, because otherwise buyers who wait for a cohort might wait forever. The others' mint comes just one transaction later.
   if (openings.length > 0 && budget.cohorts > 0) {
     const sent = await sendOpenings(ctx, sending, openings.slice(0, budget.cohorts), budget)
     if (sent.kind === 'sent' || batch.length === 0 || !OF_THE_CALL.includes(sent.why))
@@ -102,7 +102,7 @@ async function sendWithin(
   return { sent, budgetSpent }
 }
 
-/** True if the budget that we read belongs to another account, which the contract knows as its minter. */
+/** True if the contract's minter is another account, to which the budget that we read belongs. */
 async function isMinterAnother(ctx: MintContext, sending: SenderRun): Promise<boolean> {
   const nothing: FactoryCall = { kind: 'mint', orders: [], guard: null, validUntil: validUntil(ctx, sending) }
   return refusesRole(await sending.sender.estimate(nothing))
@@ -110,7 +110,7 @@ async function isMinterAnother(ctx: MintContext, sending: SenderRun): Promise<bo
 
 type Choose = (tierNo: number) => { cohort: number } | null
 
-/** As many as one mint takes; if some wait for a cohort, as many more from tiers that have one. */
+/** As many payments as fit in one mint. If some wait for a cohort, as many more from tiers that have one. */
 async function readAccepted(
   { pool }: LedgerDb,
   { upToBlock, believes }: Mintable,
@@ -118,7 +118,7 @@ async function readAccepted(
 ): Promise<payments.Payment[]> {
   const waiting: payments.Payment[] = []
   const exceptTiers: number[] = []
-  // Each round leaves out at least one more tier.
+  // Each round excludes at least one more tier, so this ends.
   for (;;) {
     const page = await payments.readPayments(pool, {
       states: ['accepted'],
@@ -143,8 +143,8 @@ function batchOf(accepted: readonly payments.Payment[], choose: Choose): Minting
 }
 
 /**
- * True if due turns stay neither paid nor skipped for an unknown time: the contract names no distributor, or the terms call them not owed and the
- * contract's owner has not confirmed it yet. Phase by phase, we would then open a cohort for each slot, without end.
+ * True if due turns may stay neither paid nor skipped for an unknown time: the contract has no distributor, or the terms declare turns not owed and
+ * the contract's owner has not yet added the window. We would then keep opening cohorts, one for each slot.
  */
 async function areTurnsStanding(
   { contract }: FactoryRead,
@@ -154,13 +154,13 @@ async function areTurnsStanding(
   return turnFate(terms, windows, cursor.time) === 'delay' || (await contract.distributor(cursor.number)) === null
 }
 
-/** One for each paid tier without a cohort to share. */
+/** One opening for each paid tier that has no cohort to share. */
 function sharedOpenings(at: CohortsAt, accepted: readonly payments.Payment[]): CohortOpening[] {
   const tiers = new Set(accepted.flatMap(({ tierNo }) => (tierNo === null ? [] : [tierNo])))
   return [...tiers].flatMap((tierNo) => sharedOpening(at, tierNo) ?? []).slice(0, OPENINGS_MAX)
 }
 
-/** Opens cohorts: all of them, or as many as a transaction may carry on this chain and the minter can pay for. */
+/** Opens cohorts: all of them, or as many as fit in a transaction on this chain and the minter can pay for. */
 function sendOpenings(
   ctx: MintContext,
   sending: SenderRun,
@@ -183,7 +183,7 @@ async function sendMint(ctx: MintContext, sending: SenderRun, batch: readonly Mi
   const { run, cursor } = sending
   const call: FactoryCall = {
     kind: 'mint',
-    // A tier's nodes one after the other, because the contract counts them in one place.
+    // Sorted, so that a tier's nodes follow each other, because the contract keeps their counter in one place.
     orders: batch.map(({ order }) => order).toSorted((a, b) => a.cohort - b.cohort),
     guard: run.guardUsable ? { number: cursor.number, hash: cursor.hash } : null,
     validUntil: validUntil(ctx, sending),
@@ -191,7 +191,7 @@ async function sendMint(ctx: MintContext, sending: SenderRun, batch: readonly Mi
   return await send(ctx, sending, call, async (sql, outboxId) => {
     const ids = batch.map(({ payment }) => payment.id)
     const current = await payments.lockPayments(sql, ids)
-    // The mint must not carry a payment that was orphaned or decided otherwise since we read it.
+    // The mint must not include a payment that has been orphaned or decided differently since we read it.
     if (current.length !== ids.length || current.some((payment) => payment.state !== 'accepted')) {
       throw new Error('a payment changed while its mint was being signed; the next run mints again')
     }
@@ -200,8 +200,8 @@ async function sendMint(ctx: MintContext, sending: SenderRun, batch: readonly Mi
 }
 
 /**
- * Plans the cohorts to open: for every tier on sale, and for tiers of accepted payments that are off sale. None if a round is about to make room in
- * an existing cohort.
+ * Plans the cohorts to open: for every tier on sale, and for off-sale tiers with accepted payments. Opens none for waiting payments if a round will
+ * soon make room in an existing cohort.
  */
 async function planOpenings(
   ctx: LedgerDb & FactoryRead,
@@ -222,7 +222,7 @@ async function planOpenings(
   return needed.slice(0, OPENINGS_MAX)
 }
 
-/** The turns that the distributor will skip for waiting nodes; none if no node waits, or there is no distributor. */
+/** The turns that the distributor will skip because nodes are waiting; none if no node waits, or there is no distributor. */
 async function readSkippable(
   { contract }: FactoryRead,
   { number }: Cursor,

@@ -1,5 +1,5 @@
-// Finds the nonce of an account's next transaction. The ledger knows the transactions of followed blocks. A provider that gives a lower nonce lags.
-// We believe a higher one only if all providers give it for a long time, or the operator confirms it. It cannot send.
+// Finds the nonce for an account's next transaction. The ledger knows the transactions in followed blocks. A provider with a lower nonce lags. We
+// believe a higher one only if all providers report it for a long time, or the operator confirms it. This file cannot send.
 import type { SignerAccount } from '../../chain/port.ts'
 import { type Cursor, readCursor } from '../../db/blocks/blocks.ts'
 import { inTransaction } from '../../db/core/sql.ts'
@@ -10,7 +10,7 @@ import { displaceBelow, type KnownNonces, readKnownNonces, writeBase } from '../
 import { VOICES } from '../../domain/finality.ts'
 import type { LedgerDb, Logging } from '../context.ts'
 
-/** For how many blocks all providers must give a higher nonce than the ledger before we believe it: longer than a chain's forks live. */
+/** For how many blocks all providers must report a higher nonce than the ledger's before we believe it: longer than a chain's forks last. */
 export const AHEAD_BLOCKS = 64
 
 /** An account whose key this instance holds, as of the followed block. */
@@ -19,12 +19,12 @@ interface Account {
   readonly cursor: Cursor
 }
 
-/** `next`: for a new transaction, by the ledger; `now`: the account's as of the latest block, never above `next`. */
+/** `next`: the nonce for a new transaction, according to the ledger. `now`: the account's nonce at the latest block, never above `next`. */
 export type NonceReading = { kind: 'known'; next: number; now: number } | { kind: 'unknown'; detail: string }
 
 const unknown = (detail: string): NonceReading => ({ kind: 'unknown', detail })
 
-/** Reads a signer account's nonce. Unknown if providers give a higher one than the ledger confirms, or do not agree on where a new key begins. */
+/** Reads a signer account's nonce. Unknown if providers report a higher one than the ledger, or disagree on a new key's first nonce. */
 export async function readNonce(ctx: LedgerDb & Logging, account: Account): Promise<NonceReading> {
   const { sender, cursor } = account
   const known = (await readKnownNonces(ctx.pool, sender.address)) ?? (await beginWatching(ctx, account))
@@ -34,7 +34,7 @@ export async function readNonce(ctx: LedgerDb & Logging, account: Account): Prom
   if (now === null)
     return unknown(`a provider says nonce ${said}, the ledger is at ${known.next}, and no other one answers`)
   if (now > known.followed) {
-    // In blocks that we have not followed yet, or not seen in those that we have.
+    // The transactions are in blocks that we have not followed yet, or we missed them in those that we have.
     const at = agreedNonce(await sender.noncesAt(cursor.hash))
     if (now > known.next || (at !== null && at > known.followed)) return await ahead(ctx, account, { known, now, at })
   }
@@ -42,7 +42,7 @@ export async function readNonce(ctx: LedgerDb & Logging, account: Account): Prom
   return { kind: 'known', next: known.next, now }
 }
 
-/** A new key begins with the providers' nonce at the followed block. */
+/** Starts a new key at the providers' nonce at the followed block. */
 async function beginWatching(ctx: LedgerDb & Logging, { sender, cursor }: Account): Promise<KnownNonces | null> {
   const nonce = agreedNonce(await sender.noncesAt(cursor.hash))
   if (nonce === null) return null
@@ -57,17 +57,17 @@ async function beginWatching(ctx: LedgerDb & Logging, { sender, cursor }: Accoun
 
 interface Ahead {
   known: KnownNonces
-  /** The lowest that any provider gives at the latest block. */
+  /** The lowest nonce that any provider reports at the latest block. */
   now: number
   /** Their nonce at the followed block; null if they do not agree. */
   at: number | null
 }
 
-/** Logs it once, asks again in each run, and believes it once the chain has gone on for long enough or the operator confirms it. */
+/** Reports a higher nonce once and checks again in each run. Accepts it after AHEAD_BLOCKS, or when the operator confirms it. */
 async function ahead(ctx: LedgerDb & Logging, { sender, cursor }: Account, said: Ahead): Promise<NonceReading> {
   const { known, now, at } = said
   const noted = await readNonceAhead(ctx.pool, sender.address)
-  // If it was recorded on a fork that is gone, the time starts over.
+  // If we recorded it on a fork that is gone, the count starts over.
   const since = noted && noted.sinceBlock <= cursor.number ? noted : null
   if (!since) await note(ctx, { sender, cursor }, said)
   const isDue = since !== null && (since.takeOver || cursor.number >= since.sinceBlock + AHEAD_BLOCKS)
@@ -88,7 +88,7 @@ async function note(ctx: LedgerDb, { sender, cursor }: Account, { known, now }: 
   })
 }
 
-/** Accepts the account's nonce: transactions below it can never be mined, so new ones replace them. */
+/** Accepts the account's nonce. Stored transactions below it can never be mined, so new ones replace them. */
 async function takeOver(
   ctx: LedgerDb & Logging,
   { sender, cursor }: Account,
@@ -107,14 +107,14 @@ async function takeOver(
   })
 }
 
-/** The nonce on which all answers agree; null if two differ, or if only one of several providers answers. */
+/** The nonce on which all answers agree; null if two differ, or if only one of several providers answered. */
 export function agreedNonce(nonces: readonly (number | null)[]): number | null {
   const said = nonces.filter((nonce) => nonce !== null)
   const [first = null, ...others] = said
   return said.length >= Math.min(VOICES, nonces.length) && others.every((other) => other === first) ? first : null
 }
 
-/** The lowest that any of them gives; null if none does. */
+/** The lowest nonce; null if there is none. */
 function least(nonces: readonly (number | null)[]): number | null {
   const said = nonces.filter((nonce) => nonce !== null)
   return said.length > 0 ? Math.min(...said) : null

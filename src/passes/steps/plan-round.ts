@@ -1,5 +1,5 @@
-// Plans the due round: the turns that every due cohort is owed, each at the terms and the seed of its own time, after those that are not owed.
-// Amounts: amountBy (follower/seeds.ts) by turnAmountWei (domain/credit.ts). The credit pass sends the same plan that the operator's preview shows.
+// Plans the due round: for each due cohort first the turns not owed, then those owed, each at the terms and the seed of its own time. Amounts:
+// amountBy (follower/seeds.ts), which calls turnAmountWei (domain/credit.ts). The credit pass sends the same plan that the operator's preview shows.
 import { isDeepStrictEqual } from 'node:util'
 import type { Cursor } from '../../db/blocks/blocks.ts'
 import type { Sql } from '../../db/core/sql.ts'
@@ -30,16 +30,16 @@ import type { ChainRead, LedgerDb } from '../context.ts'
 
 type PricedTurn = Turn & TurnTerms
 
-/** The plan, and every due cohort with the inputs of its turns' amounts. */
+/** The plan, and every due cohort with the inputs to its turns' amounts. */
 export interface DueRound {
   plan: RoundPlan
-  /** The ledger's terms at the time of planning, and the contract's bounds of a turn. */
+  /** The ledger's terms at the time of planning, and the contract's bounds for a turn. */
   basis: TermsBasis
   bounds: TurnBounds | null
   cohorts: (Omit<DueCohort, 'turns'> & { turns: PricedTurn[] })[]
 }
 
-/** All entries of the operator that affect a round's amounts. */
+/** Everything that the operator enters and that affects a round's amounts. */
 export interface TermsBasis {
   terms: CreditTerms[]
   tiers: TierVersion[]
@@ -49,23 +49,25 @@ async function readBasis(sql: Sql): Promise<TermsBasis> {
   return { terms: await readCreditTerms(sql), tiers: await readTierVersions(sql) }
 }
 
-/** Throws if terms or tiers have changed since a round was planned. Run in the transaction that stores its intent; new entries wait until it ends. */
+/**
+ * Throws if terms or tiers have changed since the round was planned. Call it in the transaction that stores the intent; changes wait until it ends.
+ */
 export async function holdToTerms(sql: Sql, basis: TermsBasis): Promise<void> {
   await lockTermsForReading(sql)
   if (!isDeepStrictEqual(await readBasis(sql), basis))
     throw new Error('terms were entered while a round was being signed; the next run plans it again')
 }
 
-/** What a round's plan needs besides the ledger. */
+/** What a plan needs in addition to the ledger. */
 export interface RoundBasis {
   cursor: Cursor
   /** Null if unknown. */
   bounds: TurnBounds | null
-  /** Turns due later wait. */
+  /** Unix seconds. Turns due later wait. */
   upTo: number
 }
 
-/** Cohorts, and which of their turns are owed. */
+/** Cohorts, and what decides which of their turns are owed. */
 interface Owing {
   cohorts: readonly LedgerCohort[]
   terms: readonly CreditTerms[]
@@ -79,16 +81,16 @@ interface Candidate {
   payable: PayableCohort
 }
 
-/** How often a round's turns are redistributed after cohorts turned out to be outside the bounds. */
+/** How often we redistribute a round's turns after some cohorts turned out to be outside the bounds. */
 const SHARES_MAX = 10
 
-/** Plans the next round as of the cursor. Odd cohorts are not credited. */
+/** Plans the next round as of the cursor. It does not credit odd cohorts. */
 export async function planDueRound(ctx: LedgerDb & ChainRead, { bounds, cursor, upTo }: RoundBasis): Promise<DueRound> {
   const cohorts = await readSoundCohorts(ctx.pool)
   const [basis, windows] = await Promise.all([readBasis(ctx.pool), readWindows(ctx.pool)])
   const reader = termsReader(ctx, cursor.number)
   const candidates = await readCandidates(ctx, { cursor, upTo }, { cohorts, terms: basis.terms, windows })
-  // The first turn of each shows whether it can be computed at all; the others share the round.
+  // A cohort's first turn shows whether we can compute its amounts at all. If so, the cohort shares the round.
   for (const candidate of candidates) await price(reader, candidate, Math.min(1, candidate.payable.payable))
   const planned = candidates.map((candidate) => candidate.planned)
   const sharing = candidates.filter(
@@ -147,7 +149,7 @@ async function price(reader: TermsReader, { state, planned, payable }: Candidate
   }
 }
 
-/** Cohorts whose turns that are not owed keep out paid nodes. */
+/** Cohorts that cannot take paid nodes until their turns that are not owed are skipped. */
 async function readCohortsToSkip(ctx: LedgerDb, cursor: Cursor, owing: Owing): Promise<Set<number>> {
   const schedule = termsAt(owing.terms, cursor.time)
   if (!schedule || owing.windows.length === 0) return new Set()

@@ -1,5 +1,5 @@
-// Watches recorded refunds and commissions until their blocks are final, because a reorganisation may remove one, and then the payee lacks it. If it is in
-// another block, we record that; if it is gone, we hold the payment again and raise an alarm.
+// Watches recorded refunds and commissions until their blocks are final, because if a reorganisation removes one, the payee was not paid. If it moved
+// to another block, we record that. If it is gone, we hold the payment again, or the commission is due again, and we raise an alarm.
 import type { TransactionView } from '../../chain/port.ts'
 import { type Cursor, oldestBlockNumber } from '../../db/blocks/blocks.ts'
 import { inTransaction } from '../../db/core/sql.ts'
@@ -18,15 +18,15 @@ import { raiseAlarm } from '../../follower/alarm.ts'
 import { readFinality } from '../../follower/finality.ts'
 import type { ChainRead, LedgerDb, Logging } from '../context.ts'
 
-/** The most refunds that one run asks the chain about, and how many at a time. A deep reorganisation of a busy day takes out some. */
+/** The most refunds about which one run asks the chain, and how many at a time. Only a deep reorganisation on a busy day affects several. */
 const LOOKED_AT_MAX = 50
 const AT_ONCE = 5
-/** A transaction that was reorganised out may come back within this many blocks, because wallets and pools send it again. */
+/** Within this many blocks, a transaction that was reorganised out may come back, because wallets and pools send it again. */
 const GONE_BLOCKS = 64
 
 /**
- * Checks the refunds that are not final. Those in blocks that the ledger has followed stand and cost no request, however many there are, as on a
- * chain that calls nothing final; there a refund is final once we no longer keep its header. The next run checks what cannot be read now.
+ * Checks the refunds that are not final. A refund in a followed block costs no request, so it does not matter how many there are. On a chain without
+ * finality, a refund is final once we no longer keep its block's header. If a read fails, the next run checks.
  */
 export async function lookAfterRefunds(ctx: LedgerDb & ChainRead & Logging, cursor: Cursor): Promise<void> {
   try {
@@ -46,7 +46,7 @@ export async function lookAfterRefunds(ctx: LedgerDb & ChainRead & Logging, curs
 
 interface Heights {
   cursor: Cursor
-  /** The oldest header that we keep. We follow no reorganisation from below it. */
+  /** The oldest block whose header we keep. We follow no deeper reorganisation. */
   oldest: number
 }
 
@@ -66,7 +66,7 @@ async function lookAt(ctx: LedgerDb & ChainRead & Logging, { cursor, oldest }: H
   } else if (isGone(cursor, refund, { tx, there })) await undo(ctx, refund)
 }
 
-/** In the block in which it was recorded it is unchanged. In another one it may be an inner call, which only a trace shows. */
+/** In the block in which we recorded it, it is unchanged. In another block it may now be an inner call, which only a trace shows. */
 async function paysBack(
   ctx: LedgerDb & ChainRead,
   tx: TransactionView,
@@ -80,14 +80,14 @@ async function paysBack(
   return ofValue(transfers).length >= ofValue(await readRefundsBy(ctx.pool, txHash, to)).length
 }
 
-/** Gone: it failed where it is now, or its block is no longer canonical and it has not come back for long enough. */
+/** True if it has failed in its new block, or its block is no longer canonical and it has not come back for GONE_BLOCKS. */
 function isGone(
   cursor: Cursor,
   refund: Refund,
   { tx, there }: { tx: TransactionView | null; there: Block | null },
 ): boolean {
   if (tx?.succeeded === false) return true
-  // A provider that lags, or forgets old transactions, cannot tell that it is gone.
+  // A provider that lags, or drops old transactions, cannot show that it is gone.
   return there !== null && there.hash !== refund.blockHash && cursor.number >= refund.blockNumber + GONE_BLOCKS
 }
 

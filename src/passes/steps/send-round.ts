@@ -1,5 +1,5 @@
 // Makes a round from a plan (plan-round.ts) and sends it: as much as fits the transaction and the account's ether, without the cohorts that the
-// contract refuses. A cohort that is wrong in the ledger does not stop payment of the others.
+// contract rejects. A cohort that is wrong in the ledger does not stop the payment of the others.
 import type { FactoryCall, SignerAccount } from '../../chain/port.ts'
 import type { Cursor } from '../../db/blocks/blocks.ts'
 import { writeAudit, writeState } from '../../db/core/state.ts'
@@ -12,26 +12,26 @@ import { type SenderRun, type Sent, send, validUntil } from './send.ts'
 
 type RoundContext = LedgerDb & ChainRead & FactoryRead & RuledBy<CreditRules & SendRules> & Logging
 
-/** Errors of the contract that a cohort which differs from the ledger's can cause. Any other error concerns the round as a whole. */
+/** The contract's errors that can come from one cohort that differs from the ledger. Any other error concerns the entire round. */
 const COHORTS_FAULTS: readonly string[] = [
   ...['EmptyCohort', 'WrongTurn', 'TurnNotDue', 'TurnOwed', 'AmountOutOfBounds', 'AmountTooLarge'],
-  // The value is exact, and a cohort's size may differ.
+  // The value must be exact, so a different cohort size causes these.
   ...['WrongValue', 'AllowanceExceeded', 'SurplusExceeded'],
 ]
-/** The most simulations in one run to find the faulty cohorts: enough for three of two hundred. */
+/** The most simulations in one run to find faulty cohorts: enough to find three among two hundred. */
 const SIMULATIONS_MAX = 48
 
 type PlannedRound = Pick<DueRound, 'plan' | 'basis' | 'bounds'>
 
-/** The result of a plan: the part of it that was tried last, and its round. */
+/** The result of sending a plan: the part that we tried last, and its round. */
 export interface SentRound {
   round: number
   plan: RoundPlan
-  /** Null if the contract has no surplus for it. */
+  /** Null if the contract's surplus or the owner's allowance is too low. */
   sent: Sent | null
 }
 
-/** Sends a plan's round, or as much of it as possible. */
+/** Sends a plan's round, or as much of it as we can. */
 export async function sendRound(ctx: RoundContext, sending: SenderRun, planned: PlannedRound): Promise<SentRound> {
   const round = (await lastRound(ctx.pool)) + 1
   const tried = await trySend(ctx, sending, round, planned)
@@ -46,7 +46,7 @@ export async function sendRound(ctx: RoundContext, sending: SenderRun, planned: 
     : trySend(ctx, sending, round, { ...planned, plan: sound })
 }
 
-/** Sends the plan, or its first half, and so on, down to the fewest turns that the bounds allow. */
+/** Sends the plan; if it is too large, its first half, and so on, down to the fewest turns that the bounds allow. */
 async function trySend(
   ctx: RoundContext,
   sending: SenderRun,
@@ -86,7 +86,7 @@ function callOf(
   }
 }
 
-/** In `swaps` mode a round spends what the contract holds beyond its debts, within the owner's allowance. */
+/** In `swaps` mode a round spends what the contract holds in excess of its debts, within the owner's allowance. */
 async function surplusSuffices(ctx: ChainRead & FactoryRead, cursor: Cursor, plan: RoundPlan): Promise<boolean> {
   const [counters, balance, allowanceWei] = await Promise.all([
     ctx.contract.counters(cursor.number),
@@ -97,7 +97,7 @@ async function surplusSuffices(ctx: ChainRead & FactoryRead, cursor: Cursor, pla
   return plan.totalWei <= surplusWei && plan.totalWei <= allowanceWei
 }
 
-/** The cohorts that a simulation accepts. It halves what is refused until one cohort is left. */
+/** The cohorts that a simulation accepts. It halves what the contract rejects, down to single cohorts. */
 async function withoutFaults(
   ctx: RoundContext,
   sending: SenderRun,
@@ -106,7 +106,7 @@ async function withoutFaults(
 ): Promise<RoundPlan> {
   let simulations = 0
   async function sound(sender: SignerAccount, credits: readonly PlannedCredit[]): Promise<readonly PlannedCredit[]> {
-    // Cohorts not yet known to be sound wait for the next run.
+    // Cohorts that we have not checked by then wait for the next run.
     if (simulations++ >= SIMULATIONS_MAX) return []
     const outcome = await sender.estimate(callOf(ctx, sending, round, planOf(plan, credits)))
     if (outcome.kind !== 'reverts') return credits
@@ -121,7 +121,7 @@ async function withoutFaults(
   return planOf(plan, kept)
 }
 
-/** Alerts the operator, once for each new set of cohorts. The reconciler compares all of them with the contract. */
+/** Alerts the operator once per new set of cohorts. The reconciler compares all cohorts with the contract. */
 async function report(ctx: LedgerDb & Logging, refused: RoundPlan, sound: RoundPlan): Promise<void> {
   const kept = new Set(sound.credits.map(({ cohort }) => cohort))
   const cohorts = refused.credits.map(({ cohort }) => cohort).filter((cohort) => !kept.has(cohort))

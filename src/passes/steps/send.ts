@@ -1,5 +1,5 @@
-// The one place that makes our transactions: simulate, sign, store, then send. The stored bytes are the ones sent, now and
-// after any crash. A new transaction is made only when none of the same signer account is outstanding.
+// The only place that makes our transactions: simulate, sign, store, then send. We send the stored bytes, now and after any crash. We make a new
+// transaction only when the signer account has none outstanding.
 import { SignerFault } from '../../chain/faults.ts'
 import type { FactoryCall, SendOutcome, SignerAccount } from '../../chain/port.ts'
 import { type Cursor, readBlock } from '../../db/blocks/blocks.ts'
@@ -19,19 +19,19 @@ import { refusesRole } from './signer.ts'
 
 type SendContext = LedgerDb & RuledBy<SendRules> & Logging
 
-/** After this many reverts in a row, of calls that a simulation had accepted, a signer account pauses, because some fault wastes gas. */
+/** If this many calls in a row reverted although the simulation accepted them, a signer account pauses, because some fault is wasting gas. */
 const REVERTS_MAX = 3
-/** Length of the cooldown, in block time from the last revert. Then it tries once, and pauses again if that reverts. */
+/** The cooldown, in block time since the last revert. After it the account tries once, and pauses again if that reverts. */
 const REST_SEC = 900
 
-/** An account that sends in one run of its pass, as of the followed block, while the run holds its lock. */
+/** An account that sends in one run of its pass, as of the followed block. The run holds the lock. */
 export interface SenderRun {
   readonly run: Run
   readonly sender: SignerAccount
   readonly cursor: Cursor
 }
 
-/** Until when a call that is signed now can be executed, in block time. So every signed call expires. */
+/** The block time until which a call signed now can be executed. So every signed call expires. */
 export function validUntil({ rules }: RuledBy<SendRules>, { cursor }: SenderRun): number {
   return cursor.time + rules.validForSec
 }
@@ -58,8 +58,8 @@ export type Sent =
     }
 
 /**
- * Makes and sends a call. `claim` runs in the transaction that stores the signed bytes, and marks what the call is for; if it throws, everything is
- * rolled back.
+ * Makes and sends a call. `claim` runs in the transaction that stores the signed bytes, and marks what the call is for. If it throws, that
+ * transaction is rolled back and nothing is sent.
  */
 export async function send(
   ctx: SendContext,
@@ -80,7 +80,7 @@ export async function send(
   const [reading, fees, balance] = await Promise.all([readNonce(ctx, sending), feesNow(ctx, sender), sender.balance()])
   if (reading.kind === 'unknown') return { kind: 'refused', why: 'nonceUnknown', detail: reading.detail }
   const nonce = reading.next
-  // Everything we sent is in followed blocks, so a provider with a lower nonce has not seen them yet.
+  // Everything that we sent is in followed blocks, so a provider with a lower nonce has not seen all of them yet.
   if (reading.now < nonce)
     return { kind: 'refused', why: 'providerBehind', detail: `nonce ${reading.now}, the ledger is at ${nonce}` }
   if (fees.maxFeeWei > ctx.rules.feeCapWei) return await refuseCapped(ctx, sender, { nonce, maxFeeWei: fees.maxFeeWei })
@@ -110,8 +110,8 @@ export async function send(
 }
 
 /**
- * Sends a batch, or as many of its first items as a transaction may carry on this chain and the signer account can pay for.
- * `sendPart` makes and sends the call for some of them.
+ * Sends a batch, or as many of its first items as fit in a transaction on this chain and the signer account can pay for. `sendPart` makes and sends
+ * the call for some of the items.
  */
 export async function sendWhatFits<T>(
   batch: readonly T[],
@@ -128,8 +128,8 @@ function smallerSize({ why, short }: Extract<Sent, { kind: 'refused' }>, size: n
 }
 
 /**
- * Throws if the ledger has left the fork that a call's guard names. Another pass may have followed there since we read the cursor, and a payment of
- * that fork, bound to this one, would be minted where it was never made. Call it once the call's payments or cohorts are locked.
+ * Throws if the ledger is no longer on the fork in a call's guard. Another pass may have switched forks since we read the cursor. Then a payment from
+ * the new fork, in a call bound to the old one, would be minted where it was never made. Call it once the call's payments or cohorts are locked.
  */
 async function holdToGuard(sql: Sql, call: FactoryCall): Promise<void> {
   if (call.kind === 'openCohorts' || call.guard === null) return
@@ -138,22 +138,22 @@ async function holdToGuard(sql: Sql, call: FactoryCall): Promise<void> {
     throw new Error('the ledger was taken back while a call was being signed; the next run makes it again')
 }
 
-/** Why a signer account must pause: its last transactions reverted one after the other. Null if it may send. */
+/** Why a signer account must pause, because its last transactions all reverted. Null if it may send. */
 async function cooldownOf(ctx: LedgerDb & Logging, { sender, cursor }: SenderRun): Promise<string | null> {
   const { inARow, lastTime } = await outbox.readReverts(ctx.pool, sender.address, REVERTS_MAX)
-  // If the last one's header is pruned, it was long ago.
+  // `lastTime` is null if the last one's header is pruned, so that was long ago.
   if (inARow < REVERTS_MAX || lastTime === null || cursor.time - lastTime >= REST_SEC) return null
   const detail = `its last ${inARow} transactions reverted; it tries again at block time ${lastTime + REST_SEC}`
   ctx.log.error({ sender: sender.address }, `nothing is sent by this sender for now: ${detail}`)
-  // Reported once for each cooldown, by the revert that began it.
+  // Reported once per cooldown, identified by the revert that started it.
   if (await writeState(ctx.pool, `resting ${sender.address}`, lastTime, 'pass'))
     await writeAudit(ctx.pool, { actor: 'pass', action: 'senderRests', subject: sender.address, detail: { detail } })
   return detail
 }
 
 /**
- * Looks after stored transactions that are not in a followed block: sends the same bytes again, or the same call at a higher fee.
- * @returns true while something is pending, so nothing new may be sent.
+ * Handles stored transactions that are not in a followed block: sends the same bytes again, or the same call at a higher fee.
+ * @returns true while something is pending, so the caller must send nothing new.
  */
 export async function resolvePending(ctx: SendContext, sending: SenderRun): Promise<boolean> {
   const { sender, cursor } = sending
@@ -170,9 +170,9 @@ export async function resolvePending(ctx: SendContext, sending: SenderRun): Prom
     return true
   }
   const accountNonce = reading.now
-  // If the outbox does not know, asks for the account at the followed block, which a lagging provider does not have.
+  // If the outbox does not know, we read the account's nonce at the followed block, which a lagging provider does not have.
   const free = freed ?? (accountNonce < first.nonce ? agreedNonce(await sender.noncesAt(cursor.hash)) : null)
-  // Both sides say that it is unused: no followed block has it, and no block that the provider knows.
+  // Both agree that this nonce is unused: no followed block has it, nor any block that the provider has.
   if (free !== null && free === accountNonce) await fillNonce(ctx, sending, free, fees)
   const isRefused = pending.some(({ lastOutcome }) => lastOutcome === 'feeTooLow')
   const suggested = isRefused ? await feesSuggested(ctx, sender) : fees
@@ -202,7 +202,7 @@ export async function resolvePending(ctx: SendContext, sending: SenderRun): Prom
   return true
 }
 
-/** Tells that fees stand at the operator's caps while the pools want more, once for as long as they do. */
+/** Reports that fees are at the operator's caps while pools want more; once, for as long as that lasts. */
 async function noteCapped(
   ctx: SendContext,
   { address }: SignerAccount,
@@ -225,14 +225,14 @@ async function refuseCapped(
   return { kind: 'refused', why: 'feeCapped', detail: `${offer.maxFeeWei} wei per gas` }
 }
 
-/** Gas for a call that does nothing, or reverts at once. */
+/** Gas for a call that does nothing, or reverts immediately. */
 const FILL_GAS = 100_000n
-/** Uses up a nonce with an empty mint, which at worst reverts. */
+/** A call that does nothing: an empty mint, which at worst reverts. */
 function nothing(ctx: RuledBy<SendRules>, sending: SenderRun): FactoryCall {
   return { kind: 'mint', orders: [], guard: null, validUntil: validUntil(ctx, sending) }
 }
 
-/** Uses up a nonce that keeps ours from being mined. */
+/** Uses up a free nonce below ours, because ours cannot be mined before it. */
 async function fillNonce(ctx: SendContext, sending: SenderRun, nonce: number, fees: Fees): Promise<void> {
   const { sender, cursor } = sending
   if (fees.maxFeeWei > ctx.rules.feeCapWei) return
@@ -249,8 +249,8 @@ async function fillNonce(ctx: SendContext, sending: SenderRun, nonce: number, fe
 }
 
 /**
- * The same call, nonce and guard at a higher fee: a further attempt of the same intent. If it has expired, or the guard has, it could only revert.
- * Then a call that does nothing takes its nonce, for less gas, and its payments or round are sent again.
+ * The same call, nonce and guard at a higher fee, as a further attempt at the same intent. If the call or its guard has expired, it could only
+ * revert. Then a call that does nothing takes its nonce, for less gas, and its payments or round are sent again.
  */
 async function bump(ctx: SendContext, sending: SenderRun, intent: outbox.PendingIntent, fees: Fees): Promise<void> {
   const { sender, cursor } = sending
@@ -259,7 +259,7 @@ async function bump(ctx: SendContext, sending: SenderRun, intent: outbox.Pending
   if (await refuseGuard(ctx, sender, call)) return void (await handOver(ctx, sending, intent, 'resend.sent'))
   const gasLimit = lapsed ? FILL_GAS : BigInt(intent.gasLimit)
   const signed = await signedOrNot(ctx, sender.sign(call, { nonce: intent.nonce, gasLimit, fees }))
-  // A transaction that is already signed may yet be mined.
+  // The transaction that is already signed may still be mined.
   if (signed instanceof SignerFault) return void (await handOver(ctx, sending, intent, 'resend.sent'))
   await outbox.insertAttempt(ctx.pool, intent.id, attemptOf(signed.txHash, signed.raw, fees, cursor))
   const said = lapsed ? 'fee raised, for a call that does nothing: the former one has lapsed' : 'fee raised'
@@ -268,7 +268,7 @@ async function bump(ctx: SendContext, sending: SenderRun, intent: outbox.Pending
   await handOver(ctx, sending, signed, 'resend.sent')
 }
 
-/** Lets the pass go on if the signer does not sign now; its work waits until the next run. */
+/** Returns a SignerFault instead of throwing it, so that the pass continues. The work waits for the next run. */
 async function signedOrNot<T>(ctx: Logging, signing: Promise<T>): Promise<T | SignerFault> {
   try {
     return await signing
@@ -303,7 +303,7 @@ function attemptOf(txHash: Hash, raw: `0x${string}`, fees: Fees, cursor: Cursor)
   }
 }
 
-/** A call as the outbox stored it, with its amounts as numbers again. */
+/** A call from the outbox's JSON, with its amounts as bigints again. */
 export function reviveCall(stored: unknown): FactoryCall {
   const call = stored as FactoryCall
   if (call.kind !== 'credit') return call

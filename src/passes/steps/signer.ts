@@ -1,5 +1,5 @@
-// Watches whether an account's signer signs what a run asks of it, and whether the contract knows the account in its role. It records both, because
-// either stops mints or rounds while everything else looks well. It must never send anything.
+// Watches whether an account's signer signs what a run needs, and whether the account still has its role on the contract. It records both, because
+// without either mints or rounds stop while everything else looks fine. It must never send anything.
 import { SignerFault } from '../../chain/faults.ts'
 import type { EstimateOutcome, FactoryCall, SignerAccount } from '../../chain/port.ts'
 import { inTransaction } from '../../db/core/sql.ts'
@@ -17,25 +17,25 @@ import { type Address, wei } from '../../domain/units.ts'
 import type { AccountRole, LedgerDb, Logging } from '../context.ts'
 import type { SignerAnswer } from '../outcomes.ts'
 
-/** Calls of the kind that each account really signs, without content, so a signer with its own rules allows them. */
+/** Empty calls of the kind that each account signs in practice, so that a signer with rules of its own allows them. */
 const EMPTY_CALLS: Readonly<Record<AccountRole, FactoryCall>> = {
   minter: { kind: 'mint', orders: [], guard: null, validUntil: 0 },
   distributor: { kind: 'credit', round: 0, credits: [], valueWei: wei(0n), guard: null, validUntil: 0 },
 }
-/** The contract's error if it names another account in that role. */
+/** The contract's error if another account has that role. */
 const ROLE_ERRORS: Readonly<Record<AccountRole, string>> = { minter: 'NotMinter', distributor: 'NotDistributor' }
-/** No block takes a transaction with less gas than 21,000, so what is signed with this can never be mined. */
+/** No block accepts a transaction with less than 21,000 gas, so a transaction signed with this can never be mined. */
 const TRIAL_GAS = 1n
 
-/** Makes an account sign a call without content that can never be mined, and drops it. Throws a SignerFault if it is not signed. */
+/** Has an account sign an empty call that can never be mined, and drops it. Throws a SignerFault if the signer does not sign. */
 export async function trySigning(role: AccountRole, sender: SignerAccount): Promise<void> {
   const fees = { maxFeeWei: 1n, maxPriorityFeeWei: 1n }
   await sender.sign(EMPTY_CALLS[role], { nonce: 0, gasLimit: TRIAL_GAS, fees })
 }
 
 /**
- * Runs `body` with a signer account whose signatures are watched, and records the result. If a signer is recorded as down, every run asks it, even if
- * there is nothing to sign, so that its record ends when it is back.
+ * Runs `body` with a signer account whose signatures we watch, and records the result. If a signer is recorded as down, every run tries it, even if
+ * there is nothing to sign, so that we notice when it is back.
  */
 export async function withSigner<T>(
   ctx: LedgerDb & Logging,
@@ -45,7 +45,7 @@ export async function withSigner<T>(
 ): Promise<{ result: T; signer: SignerAnswer }> {
   let refusal: SignerFault | null = null
   let signed = false
-  /** Null if no call was tried. */
+  /** Null if no call was simulated. */
   let isInRole: boolean | null = null
   const watched: SignerAccount = {
     ...sender,
@@ -86,14 +86,14 @@ export async function withSigner<T>(
 const isRoleLost = (role: AccountRole, outcome: EstimateOutcome) =>
   outcome.kind === 'reverts' && outcome.error === ROLE_ERRORS[role]
 
-/** True if the contract refuses a call because it knows another account in the role. */
+/** True if the contract rejects a call because another account has the role. */
 export const refusesRole = (outcome: EstimateOutcome) =>
   isRoleLost('minter', outcome) || isRoleLost('distributor', outcome)
 
 const isOnRecord = async ({ pool }: LedgerDb, role: AccountRole) =>
   (await readLostRoles(pool)).some((lost) => lost.role === role)
 
-/** Keeps the record of a role. Reports when it was lost, and once it has been back for a while. */
+/** Records whether an account has its role. Reports when it was lost, and once it has been back for a while. */
 async function noteRole(
   ctx: LedgerDb & Logging,
   role: AccountRole,
@@ -114,7 +114,7 @@ async function noteRole(
     ctx.log.error({ sender: role, address }, 'the contract knows another account in this role: nothing is sent')
 }
 
-/** Keeps the record, and reports in the audit log when a trouble begins. */
+/** Records whether the signer signed, and reports the start of a trouble in the audit log. */
 async function note(
   ctx: LedgerDb & Logging,
   role: AccountRole,
@@ -134,7 +134,7 @@ async function note(
   ctx.log.error({ sender: role, err: refusal }, 'the signer does not sign: each run tries again')
 }
 
-/** Records that no failure is known, and reports that once it has lasted. */
+/** Records that there is no failure, and reports the recovery once it has lasted. */
 async function noteWell(ctx: LedgerDb, role: AccountRole, { address }: Pick<SignerAccount, 'address'>): Promise<void> {
   await inTransaction(ctx.pool, async (sql) => {
     if ((await noteCalm(sql, `signer ${role}`)) !== 'over') return
