@@ -1,4 +1,4 @@
-// Groups amounts over time into bars, one for each slot of a range, empty ones included. Days are in UTC, as everywhere.
+// Groups amounts over time into bars, one for each slot of a range, including empty ones. Days are in UTC, as everywhere.
 
 export interface Point {
   at: Date
@@ -6,10 +6,10 @@ export interface Point {
 }
 
 export interface Bin {
-  /** Its start. */
+  /** The bin's start. */
   from: Date
   wei: bigint
-  /** Its number of points. */
+  /** How many points it holds. */
   count: number
 }
 
@@ -17,7 +17,7 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
-/** The ranges that a plot offers, shortest first: how far back, and how wide a bar is; `null` starts at the first point. */
+/** The ranges that a plot offers, shortest first: how far each reaches back, and how wide a bar is; `null` starts at the first point. */
 export const RANGES = {
   '1 hour': { backMs: HOUR_MS, binMs: 2 * MINUTE_MS },
   '24 hours': { backMs: DAY_MS, binMs: HOUR_MS },
@@ -40,7 +40,7 @@ export function pointsIn<P extends Point>(points: readonly P[], range: Range, no
   return points.filter(({ at }) => backMs === null || at.getTime() > nowMs - backMs)
 }
 
-/** The bars of a range, from its start to now. `points` are those of the range. */
+/** The bars of a range, from its start until now. `points` are those of the range. */
 export function binned(points: readonly Point[], range: Range, nowMs: number): Bin[] {
   const { backMs, binMs } = RANGES[range]
   const slotOf = (ms: number) => Math.floor(ms / binMs)

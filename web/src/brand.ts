@@ -1,5 +1,5 @@
-// The colours that styles derive from a sale's colour. An operator names one colour; text in it, or on it, stays
-// readable in both themes: contrast is 4.5 to 1 or better.
+// The colours that styles derive from a sale's colour. An operator names one colour. Text in it or on it stays readable
+// in both themes: the contrast is at least 4.5 to 1.
 
 type Rgb = readonly [red: number, green: number, blue: number]
 

@@ -1,6 +1,6 @@
-// When nodes are credited, as the listed rounds show it: the service publishes each turn, and a cohort's turns are evenly spaced.
+// When nodes are credited, judged by the listed rounds: the service publishes each turn, and a cohort's turns are evenly spaced.
 
-/** What these functions read of a turn, and of a round. */
+/** What these functions read of a turn and of a round. */
 interface Turn {
   cohort: number
   tierId: string | null
@@ -17,7 +17,7 @@ interface Round {
 export interface Cadence {
   /** Seconds between two credits of a node. */
   intervalSec: number
-  /** When the next turn is due; null if it is late by more than an interval, because then rounds have ended or stand still. */
+  /** When the next turn is due; null if it is late by more than an interval, because rounds have then ended or stopped. */
   nextAt: Date | null
 }
 
@@ -40,7 +40,7 @@ export function cadenceOf(rounds: readonly Round[], nowMs: number): Cadence | nu
 export interface Paid {
   round: number
   at: Date
-  /** To each node. */
+  /** What each node received. */
   wei: bigint
 }
 
@@ -48,7 +48,7 @@ export interface Paid {
 export const paidByTier = (rounds: readonly Round[], tierId: string, max: number): Paid[] =>
   rounds
     .flatMap(({ id: round, turns }) => {
-      // A round may pay several cohorts of a tier, each by its own draw: the newest turn stands for them.
+      // A round may pay several cohorts of a tier, each by its own draw. We take the newest turn for all of them.
       const turn = turns.filter((one) => one.tierId === tierId).toSorted((a, b) => b.dueSec - a.dueSec)[0]
       return turn ? [{ round, at: turn.due, wei: turn.amountWei }] : []
     })

@@ -1,5 +1,5 @@
-// Resolves a name (ENS) to its address through the visitor's own provider: a wallet of this browser on the ledger's
-// chain, else the public RPC. Never asks the service. Loads with the first name that someone looks up.
+// Resolves an ENS name to its address through the visitor's own provider: a wallet in this browser on the ledger's
+// chain, else the public RPC. Never asks the service. Loads when someone first looks up a name.
 import { createClient, custom, http } from 'viem'
 import { getEnsAddress } from 'viem/actions'
 import { mainnet, sepolia } from 'viem/chains'
@@ -7,10 +7,10 @@ import { normalize } from 'viem/ens'
 import { directory } from './ledger.ts'
 import { announced } from './providers.ts'
 
-/** The chains with ENS names, by viem's own list. */
+/** The chains with ENS names, according to viem. */
 const NAMED = [mainnet, sepolia]
 
-/** The result for a name: its address; no one owns it; the chain has no names; or there was no provider, or it did not answer. */
+/** The result for a name: its address; no one owns it; the chain has no names; or we had no provider, or it did not answer. */
 export type Found = { address: string } | 'nobody' | 'noNames' | 'notAsked'
 
 /** Looks a name up. */

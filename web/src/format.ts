@@ -1,4 +1,4 @@
-// Amounts and times by the browser's locale, with English words, as the pages are. Ether is always exact; dollars beside it are approximate.
+// Formats amounts and times for the browser's locale, with English words like the pages. Ether is always exact; dollars beside it are approximate.
 import { getAddress } from 'viem'
 import { fill } from './words/message.ts'
 import { ui } from './words/ui.ts'
@@ -6,12 +6,12 @@ import { ui } from './words/ui.ts'
 const WEI_PER_ETHER = 10n ** 18n
 
 /**
- * Between groups of three. Ether has a point before its decimals in every locale, because wallets take it so. If the
- * locale's own decimals follow anything else, groups are a narrow space apart, so an amount cannot be misread.
+ * The separator between groups of three digits. Ether has a decimal point in every locale, because wallets expect one.
+ * If the locale's own decimal mark is not a point, a narrow space separates groups, so an amount cannot be misread.
  */
 const GROUP = (1.5).toLocaleString().includes('.') ? ',' : '\u202f'
 
-/** Exact ether without trailing zeros, in groups of three before the point: "1,234.000000000000000001". */
+/** Exact ether without trailing zeros, grouped in threes before the point: "1,234.000000000000000001". */
 export function ether(wei: bigint, decimals = 18): string {
   const unit = decimals === 18 ? WEI_PER_ETHER : 10n ** BigInt(decimals)
   const size = wei < 0n ? -wei : wei
@@ -20,21 +20,21 @@ export function ether(wei: bigint, decimals = 18): string {
   return `${wei < 0n ? '−' : ''}${whole}${rest && `.${rest}`}`
 }
 
-/** The same without groups, as fields and wallets take it. */
+/** The same without grouping, as fields and wallets accept it. */
 export const plainEther = (wei: bigint): string => ether(wei).replaceAll(GROUP, '')
 
 /** Ether as a number, only for drawing and for dollars. Text in ether is exact. */
 export const etherAsNumber = (wei: bigint): number => Number(wei) / 1e18
 
-/** A count or a block's number. */
+/** A count or a block number. */
 export const figure = (number: number | bigint): string => number.toLocaleString()
 
-/** Decimals shown; the rest is there on demand. */
+/** Most decimals shown. The rest is available on demand. */
 const DECIMALS_MAX = 6
-/** A line on a phone holds no more digits, so the decimals give way. */
+/** Most digits shown. A line on a phone has no room for more, so we drop decimals. */
 const DIGITS_MAX = 14
 
-/** Ether cut to at most six decimals, uncut if nothing would be left. Never rounded up: the wallet has what we show. */
+/** Ether cut to at most six decimals, uncut if only zeros would be left. Never rounded up, so the wallet has what we show. */
 export function shortEther(wei: bigint, decimals = 18): string {
   const whole = ether(wei, decimals)
   const point = whole.indexOf('.')
@@ -53,10 +53,10 @@ const HUGE = new Intl.NumberFormat(undefined, {
   notation: 'compact',
   maximumFractionDigits: 2,
 })
-/** Larger amounts are in trillions. */
+/** Above this, we show amounts in trillions. */
 const DOLLARS_MAX = 1e12
 
-/** Dollars at a price per ether; null without a price. Shows amounts below a cent by their first digits. */
+/** Dollars at a price per ether; null without a price. Shows amounts below a cent by their first significant digits. */
 export function dollars(wei: bigint, usdPerEther: number | null): string | null {
   if (usdPerEther === null) return null
   const amount = etherAsNumber(wei) * usdPerEther
@@ -94,7 +94,7 @@ function ownZone(): string | null {
   return zone === 'UTC' ? null : zone
 }
 
-/** The same in the browser's own zone; null if that is UTC. */
+/** Day and time in the browser's own zone; null if that is UTC. */
 export function localTime(time: Date): string | null {
   const zone = ownZone()
   if (zone === null) return null
@@ -117,7 +117,7 @@ const MARKS = {
   minute: new Intl.DateTimeFormat(undefined, { timeStyle: 'short' }),
 }
 
-/** A time below bars of a width, in the browser's zone: the day if a bar is a day, else the time of day. */
+/** The label of a time below bars, in the browser's zone: the day if each bar is a day, else the time of day. */
 export const timeMark = (time: Date, stepMs: number): string =>
   MARKS[stepMs < 86_400_000 ? 'minute' : 'day'].format(time)
 
@@ -135,7 +135,7 @@ export const short = (hex: string): string => (hex.length > 14 ? `${hex.slice(0,
 export const count = (number: number, one: string, many = `${one}s`): string =>
   `${figure(number)} ${number === 1 ? one : many}`
 
-/** Basis points as per cent: 13953 is "139.53 %". */
+/** Basis points as a percentage: 13953 is "139.53 %". */
 export const percent = (bps: number): string =>
   `${(bps / 100).toLocaleString(undefined, { maximumFractionDigits: 2 })} %`
 
@@ -149,17 +149,17 @@ export const HASH = /^0x[0-9a-fA-F]{64}$/
 /** An account's or a contract's address. */
 export const ADDRESS = /^0x[0-9a-fA-F]{40}$/
 
-/** Invisible characters, which a copied text may contain. */
+/** Invisible characters that copied text may contain. */
 const UNSEEN = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g
 const NAMED = /(?:^|:|\/(?:address|tx)\/)(0x(?:[0-9a-fA-F]{64}|[0-9a-fA-F]{40}))(?=$|[?#/]|@\d+(?:$|\?))/
 
-/** Extracts the hash or the address from `eth:0x…`, CAIP-10, a payment link or an explorer's URL; else the visible text. */
+/** Extracts the hash or the address from `eth:0x…`, CAIP-10, a payment link or an explorer's URL; otherwise returns the visible text. */
 export function pasted(text: string): string {
   const seen = text.replace(UNSEEN, '').trim()
   return NAMED.exec(seen)?.[1] ?? seen
 }
 
-/** An address with its checksum in its letters (EIP-55), as wallets show it; returns anything else unchanged. */
+/** A checksummed address (EIP-55), as wallets show it. Returns anything else unchanged. */
 export const checksummed = (address: string): string =>
   ADDRESS.test(address) ? getAddress(address.toLowerCase() as `0x${string}`) : address
 

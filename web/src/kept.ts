@@ -1,5 +1,5 @@
-// What this browser stores for these pages. If storage is forbidden, full or switched off, values last until the
-// visitor leaves the page. Nothing else in these pages reads or writes storage.
+// What these pages store in this browser. If storage is forbidden, full or disabled, values last until the visitor
+// leaves the page. No other module of these pages reads or writes storage.
 
 /** The stored values, by name. */
 export type Kept = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
@@ -29,7 +29,7 @@ function keptIn(place: 'localStorage' | 'sessionStorage'): Kept {
   }
 }
 
-/** Until removed. */
+/** Stored until removed. */
 export const kept = keptIn('localStorage')
-/** For the tab. */
+/** Stored for the tab. */
 export const keptForTab = keptIn('sessionStorage')

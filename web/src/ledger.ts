@@ -1,8 +1,8 @@
-// The pages' queries of the service: one hook for each reading, refreshed as often as the service's own caches.
+// The pages' queries to the service: one hook for each reading, refreshed as often as the service's own caches.
 import { createClient, type Deployment, LedgerError, type Tier } from '@node-ledger/client'
 import { type Query, QueryClient, type UseQueryResult, useQuery } from '@tanstack/react-query'
 
-/** If the service asks for a longer wait, the page says so. */
+/** Longest wait without a notice. If the service asks for a longer one, the page says so. */
 const SILENT_MS = 3_000
 
 export const ledger = createClient({
@@ -21,7 +21,7 @@ export const queries = new QueryClient({
   },
 })
 
-/** The tiers as the service wrote them into the page, so that nothing moves at the first paint. They are read again at once. */
+/** The tiers as the service wrote them into the page, so that nothing moves at the first paint. We fetch them again at once. */
 const served = document.querySelector<HTMLMetaElement>('meta[name="node-ledger:tiers"]')?.content
 if (served)
   void createClient({ baseUrl: window.location.origin, fetch: async () => new Response(served) })
@@ -30,7 +30,7 @@ if (served)
 
 export type Reading<T> = UseQueryResult<T, LedgerError | Error>
 
-/** Seconds for which the service caches each answer; polling more often brings nothing new. */
+/** How long the service caches each answer, in seconds. Polling more often brings nothing new. */
 const EVERY_SEC = {
   stats: 10,
   tiers: 30,
@@ -54,14 +54,14 @@ function useReading<T>(
   })
 }
 
-/** A reading's interval, but never sooner than the service allows. */
+/** A reading's interval, but never less than the wait that the service asks for. */
 export const notBefore =
   (everyMs: () => number) =>
   ({ state: { error } }: Pick<Query<unknown, Error>, 'state'>): number =>
     Math.max(everyMs(), error instanceof LedgerError ? (error.retryAfter ?? 0) * 1000 : 0)
 
 export const useStats = () => useReading(['stats'], EVERY_SEC.stats, (signal) => ledger.getStats({ signal }))
-/** What opens, closes or sells out is told within a block or two. */
+/** Tiers that can open, close or sell out are polled more often, so a change shows within a block or two. */
 export const useTiers = () =>
   useQuery({
     queryKey: ['tiers'],
@@ -77,18 +77,18 @@ export const useRounds = (limit: number) =>
   useReading(['rounds', limit], EVERY_SEC.rounds, (signal) => ledger.getDistributions({ limit, signal }))
 export const useNode = (id: string, limit = 200) =>
   useReading(['node', id, limit], EVERY_SEC.node, (signal) => ledger.getNode(id, { limit, signal }))
-/** `state`, that of the tier's sale: once it is another one, the quote is asked for again. */
+/** `state` is that of the tier's sale. When it changes, we fetch a new quote. */
 export const useQuote = (tierId: string | undefined, state?: Tier['state']) =>
   useReading(['quote', tierId, state], EVERY_SEC.quote, (signal) =>
     ledger.getDeployQuote(tierId, { signal, fresh: true }),
   )
 export const usePrice = () => useReading(['price'], EVERY_SEC.price, (signal) => ledger.getPrice({ signal }))
 
-/** The service's last word on the contract, so a withdrawal works while the service is down. */
+/** What the service last said about the contract, so that a withdrawal works while the service is down. */
 export const directory = {
   getWellKnown: async () => queries.getQueryData<Deployment>(['deployment']) ?? ledger.getWellKnown(),
 }
 
-/** The deployment; it does not change while a page is open. */
+/** The deployment. It does not change while a page is open. */
 export const useDeployment = () =>
   useQuery({ queryKey: ['deployment'], queryFn: () => ledger.getWellKnown(), staleTime: Number.POSITIVE_INFINITY })

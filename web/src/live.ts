@@ -1,13 +1,13 @@
-// A wallet's payments and nodes as they change: one stream of events for each wallet that a page shows, closed with it.
-// If no stream can be opened, the queries poll every few seconds.
+// A wallet's payments and nodes as they change: one stream of events for each wallet that a page shows, closed with the
+// page. If no stream can be opened, the queries poll every few seconds.
 import { watchAddress } from '@node-ledger/client'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { ledger, notBefore, queries } from './ledger.ts'
 
-/** As long as the service caches an answer, in milliseconds. */
+/** How often we poll without a stream: as long as the service caches an answer, in milliseconds. */
 const EVERY_MS = 5_000
-/** While the stream is connected. */
+/** How often we poll while the stream is connected. */
 const LIVE_EVERY_MS = 60_000
 
 /** The nodes of a wallet. */
@@ -43,7 +43,7 @@ const streams = new Map<string, Stream>()
 /** The wallets with a connected stream. */
 const live = new Set<string>()
 
-/** Keeps the queries of a wallet current while the component is shown. */
+/** Keeps the queries about a wallet current while the component is shown. */
 function useStream(address: string | undefined): void {
   useEffect(() => (address === undefined ? undefined : join(address)), [address])
 }
@@ -81,7 +81,9 @@ async function follow(address: string, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Runs it while the page is visible: browsers allow few connections per host, so background tabs release theirs. */
+/**
+ * Runs it only while the page is visible. Browsers allow few connections per host, so background tabs release theirs.
+ */
 export function whileShown(run: (signal: AbortSignal) => Promise<void>): () => void {
   let stop = new AbortController()
   const begin = () => {

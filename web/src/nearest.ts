@@ -1,4 +1,4 @@
-// The tier that an amount was perhaps meant for.
+// The tier that an amount was probably meant for.
 
 /** How far an amount is from a tier's price. */
 export const distanceOf = (wei: bigint, { priceWei }: { priceWei: bigint }): bigint =>

@@ -1,4 +1,4 @@
-// Recomputes the amounts of many rounds from their published data. Apart from recompute.ts, so the overview loads little.
+// Recomputes the amounts of many rounds from their published data. Separate from recompute.ts, so the overview loads less.
 import type { Distribution } from '@node-ledger/client'
 import { recomputeRound } from '@node-ledger/client/viem'
 import { ledger } from './ledger.ts'
@@ -7,12 +7,12 @@ import { ledger } from './ledger.ts'
 export type Verdict = boolean | null | 'unread'
 
 export interface Recomputed {
-  /** By the round's number. */
+  /** By round number. */
   verdicts: ReadonlyMap<number, Verdict>
   tookMs: number
 }
 
-/** Rounds to read turn by turn. Each takes a request, and the service allows sixty a minute. */
+/** How many rounds we read turn by turn. Each takes a request, and the service allows sixty a minute. */
 const READ_MAX = 20
 
 /** Rounds read turn by turn, by round and transaction. The past does not change, unless there is a reorg. */
@@ -41,7 +41,7 @@ async function verdictOfSum(round: Distribution, mayRead: boolean): Promise<Verd
     read.set(name, verdict)
     return verdict
   } catch {
-    // The page of the round shows the error.
+    // The round's own page shows the error.
     return 'unread'
   }
 }

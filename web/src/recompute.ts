@@ -1,4 +1,4 @@
-// Recomputes rounds and reads nodes in the browser. Loads on first use, because it brings parts of viem along.
+// Recomputes rounds and reads nodes in the browser. Loads on first use, because it needs parts of viem.
 import type { Deployment, Distribution } from '@node-ledger/client'
 import { type VerifiedRound, verifyNode, verifyRound } from '@node-ledger/client/viem'
 import { createClient, custom, http } from 'viem'
@@ -7,7 +7,9 @@ import { announced } from './providers.ts'
 import { words } from './words/ledger.ts'
 import { fill } from './words/message.ts'
 
-/** Checks the arithmetic and, if the operator offers a public RPC, seeds and credited amounts against the chain. */
+/**
+ * Checks the arithmetic. If the operator offers a public RPC, also checks seeds and credited amounts against the chain.
+ */
 export function recompute(round: Distribution, deployment: Deployment | null): Promise<VerifiedRound> {
   const url = deployment?.rpcUrl
   return verifyRound(ledger, round, url ? createClient({ transport: http(url) }) : undefined)

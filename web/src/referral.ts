@@ -1,11 +1,11 @@
-// The referral code that brought this buyer, by `?ref=CODE` of any page. This browser keeps it until it has paid or the buyer removes it.
+// The referral code that brought this buyer, from `?ref=CODE` on any page. This browser keeps it until the buyer has paid or removes it.
 import { useSyncExternalStore } from 'react'
 import { kept } from './kept.ts'
 
 const KEY = 'node-ledger.referral'
 const CODE = /^[a-z0-9_-]{1,32}$/
 
-/** Keeps the code of the page's address, if it has one. */
+/** Keeps the code in the page's address, if there is one. */
 export function keepReferral(): void {
   const code = new URLSearchParams(window.location.search).get('ref')?.toLowerCase()
   if (code && CODE.test(code)) kept.setItem(KEY, code)
@@ -23,5 +23,5 @@ export function removeReferral(): void {
   for (const told of listeners) told()
 }
 
-/** The code; null without one. */
+/** The code; null if there is none. */
 export const useReferral = (): string | null => useSyncExternalStore(subscribe, () => kept.getItem(KEY))

@@ -1,10 +1,10 @@
-// The operator's facts on the sale and its chain. They come from the service, so a change needs no new build.
+// The operator's facts about the sale and its chain. They come from the service, so a change needs no new build.
 import type { Deployment } from '@node-ledger/client'
 import { useDeployment } from './ledger.ts'
 import { fill } from './words/message.ts'
 import { ui } from './words/ui.ts'
 
-/** The name of a sale that has none. */
+/** The name of a sale whose operator has set none. */
 export const OWN_NAME = 'Node Ledger'
 
 /** The kinds of pages that an explorer has. */
@@ -14,17 +14,17 @@ export interface Site {
   /** Who sells. */
   name: string
   logoUrl: string
-  /** `#` and six hex digits; null means the pages' own. */
+  /** `#` and six hex digits; null means the pages' own colour. */
   color: string | null
   contact: string | null
   termsUrl: string | null
-  /** The chain for people: "Ethereum (chain 1)"; null until it is known. */
+  /** The chain's display name: "Ethereum (chain 1)"; null until it is known. */
   chain: string | null
-  /** An explorer's page; null if the service names no explorer. */
+  /** The URL of an explorer's page; null if the service names no explorer. */
   explorer: (kind: Explored, id: string) => string | null
 }
 
-/** The facts that the service wrote into the page's head, so nothing changes after the first request. */
+/** The facts that the service wrote into the page's head, so that nothing changes after the first request. */
 interface Served {
   name: string
   logoUrl: string
@@ -53,7 +53,7 @@ export function useSite(): Site {
   }
 }
 
-/** A chain by its name, if it has one, and its id. */
+/** A chain by its name, if it has one, and its ID. */
 export const chainInWords = ({ chainName, chainId }: Pick<Deployment, 'chainName' | 'chainId'>): string =>
   chainName === null
     ? fill(ui.page.chain, { id: String(chainId) })

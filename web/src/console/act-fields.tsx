@@ -1,4 +1,4 @@
-// The fields of an act's dialog. Amounts in ether echo their wei, each error stands at its field, and changes show before they are made.
+// The fields of an act's dialog. Amounts in ether show their wei, each error is next to its field, and changes show before they are made.
 import type { ActField, Filled } from './act-form.ts'
 import { etherAndWei, weiOf } from './amounts.ts'
 import { Changes } from './record.tsx'

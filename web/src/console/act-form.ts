@@ -1,4 +1,4 @@
-// The form of an act's dialog: its fields, what they send, and which of them a refusal concerns.
+// The form of an act's dialog: its fields, what they send, and which of them an error belongs to.
 import type { components } from '../../../api/admin.ts'
 import { weiOf } from './amounts.ts'
 
@@ -14,11 +14,11 @@ export interface ActField {
   ether?: boolean
   /** A text of several lines. */
   lines?: boolean
-  /** The present value as the field's text. The form sends the field only if it differs. */
+  /** The current value as the field's text. The form sends the field only if it differs. */
   was?: string
 }
 
-/** The texts by field name. */
+/** The entered texts by field name. */
 export type Filled = Readonly<Record<string, string>>
 
 /** What an act declares about a field. */
@@ -33,7 +33,7 @@ const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 const WORDS: Filled = { true: 'yes', false: 'no' }
 const PLACEHOLDERS: Filled = { wei: '0.01', address: '0x…', hash: '0x…', list: 'a, b', rows: '0x…,1' }
 
-/** The fields that an act declares, without those already given. With `names`, only these and the reason. `more` holds what only the page knows. */
+/** The fields that an act declares, except those already given. With `names`, only these and the reason. `more` adds what only the page knows. */
 export function fieldsOf(
   declared: Readonly<Record<string, Declared>>,
   given: object,
@@ -60,7 +60,7 @@ function fieldOf(name: string, { help, value, required, words }: Declared): ActF
   }
 }
 
-/** Reads the form into the body that the route takes, and lists the fields it cannot parse. Leaves out unchanged fields. */
+/** Reads the form into the route's body, and lists the fields it cannot parse. Leaves out unchanged fields. */
 export function readForm(
   fields: readonly ActField[],
   given: Filled,
@@ -77,12 +77,12 @@ export function readForm(
   return { values, wrong }
 }
 
-/** An error that the service reports: of a field, or of the whole form. */
+/** An error that the service reports, about a field or about the whole form. */
 export type Problem = components['schemas']['Problem']
-/** An error with the service's problems. If it has none, the request failed in another way. */
+/** An error with the service's problems. If it has none, the request failed for another reason. */
 export type RefusedAct = Error & { readonly problems?: readonly Problem[] }
 
-/** Sorts the service's problems by field; the rest is null if there is none. */
+/** Sorts the service's problems by field. `rest` holds the others; null if there are none. */
 export function problemsOf(error: RefusedAct, fields: readonly ActField[]): { byField: Filled; rest: Error | null } {
   const byField: Record<string, string> = {}
   const rest: string[] = []

@@ -18,7 +18,7 @@ import {
 
 interface Wording {
   label: string
-  /** Text of the dialog: the effect of the act. */
+  /** The dialog's text: what the act does. */
   says: ReactNode
   danger?: boolean
 }
@@ -26,15 +26,15 @@ interface Wording {
 type ActProps<Route extends ActRoute> = Wording & {
   /** The route, as the API document names it. */
   act: Route
-  /** The fields to ask for, besides the reason. Default: all of the act's. */
+  /** The fields to ask for, in addition to the reason. Default: all of the act's. */
   fields?: readonly (keyof BodyOf<Route> & string)[]
   /** What only the page knows about a field. */
   more?: { readonly [Name in keyof BodyOf<Route>]?: Partial<ActField> }
-  /** Fixed part of the body. */
+  /** The fixed part of the body. */
   body?: Partial<BodyOf<Route>>
-  /** What to show of the result. Default: the line that the act returns. */
+  /** What to show as the result. Default: the line that the act returns. */
   did?: (answer: Did<Route>) => ReactNode
-  /** A warning about the filled-in form, before it is sent. */
+  /** A warning about the filled-in form, shown before it is sent. */
   warns?: (given: Filled) => ReactNode
   main?: boolean
 } & ([ParamOf<Route>] extends [never] ? { params?: never } : { params: Readonly<Record<ParamOf<Route>, string>> })
@@ -48,10 +48,10 @@ interface Asked extends Wording {
   warns: ((given: Filled) => ReactNode) | undefined
 }
 
-/** Opens an act's dialog. The console owns it, so it stays open if its subject leaves its list. */
+/** Opens an act's dialog. The console owns it, so it stays open if the row it is about leaves its list. */
 const Ask = createContext<(act: Asked) => void>(() => undefined)
 
-/** Around the console's sections. */
+/** Wraps the console's sections. */
 export function Acts({ children }: { children: ReactNode }) {
   const [asked, setAsked] = useState<Asked | null>(null)
   return (
@@ -87,7 +87,7 @@ export function ActButton<Route extends ActRoute>(props: ActProps<Route>) {
 export const itsLine = ({ says }: { says: string }): ReactNode =>
   says.split('\n').map((line) => <p key={line}>{line}</p>)
 
-/** The result of an act, or that it waits for a second person. */
+/** The result of an act, or a notice that it waits for a second person. */
 function Done({ answer, did }: { answer: object; did: (answer: unknown) => ReactNode }) {
   const waits = isWaiting(answer)
   return (
@@ -97,7 +97,7 @@ function Done({ answer, did }: { answer: object; did: (answer: unknown) => React
   )
 }
 
-/** The end of a button's text: it opens a dialog, or the key lacks a right. */
+/** The end of a button's text, if the button opens a dialog or the key lacks a right. */
 export function Beyond({ lacks }: { lacks: string | null }) {
   return lacks === null ? '…' : ` (your key lacks “${lacks}”)`
 }

@@ -1,4 +1,4 @@
-// The operator's routes, called with a key that lives in this module's memory. A reload forgets it, unless it is kept for the tab.
+// The operator's routes, called with a key that is held in this module's memory. A reload loses it, unless the tab keeps it.
 import { LedgerError, type Revived } from '@node-ledger/client'
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query'
 import type { components, paths } from '../../../api/admin.ts'
@@ -14,18 +14,18 @@ export { ACTS }
 const EVERY_MS = 10_000
 let key: string | null = null
 
-/** The key that the operator entered: its owner, and what it may do. */
+/** The key that the operator entered: its owner, and what it allows. */
 export type OwnKey = Read<'keys/self'>
 let own: OwnKey | null = null
-/** The entered key; null before. */
+/** The entered key; null before that. */
 export const ownKey = (): OwnKey | null => own
-/** The scope that the key lacks for an act; null if it may do it. */
+/** The scope that the key would need for an act; null if it has it. */
 export function lacking(act: ActRoute): string | null {
   const { scope } = ACTS[act]
   return scope === 'any' || own?.scopes.includes(scope) ? null : scope
 }
 
-/** The storage name of a key that the operator keeps for the tab. */
+/** The storage name of a key kept for the tab. */
 const KEPT = 'node-ledger-admin-key'
 
 /** The key kept for this tab; null if there is none. */
@@ -33,7 +33,7 @@ export const keptKey = (): string | null => keptForTab.getItem(KEPT)
 
 /**
  * Uses a key once the service has accepted it, and keeps it for the tab if `keep` is set. Throws a LedgerError: 401 for
- * a wrong one, 404 if none is configured.
+ * a wrong key, 404 if none is configured.
  */
 export async function enter(given: string, keep: boolean): Promise<void> {
   key = given
@@ -47,7 +47,7 @@ export async function enter(given: string, keep: boolean): Promise<void> {
   }
 }
 
-/** Forgets the key and everything that was read with it, and ends a session. */
+/** Forgets the key and everything read with it, and ends its session. */
 export function leave(): void {
   // If this request fails, the session still ends when it expires.
   if (own?.passkeyId) void ask('POST', 'keys/self/sign-out').catch(() => undefined)
@@ -62,16 +62,16 @@ function forget(): void {
 }
 
 let shutOut: () => void = () => undefined
-/** Calls back if the service rejects the key that it accepted before, because it expired or was revoked. */
+/** Calls back if the service rejects the key after it had accepted it, because it expired or was revoked. */
 export function onShutOut(listener: () => void): void {
   shutOut = listener
 }
 
-/** Without TLS a browser has no `randomUUID`. */
+/** Browsers have no `randomUUID` without TLS. */
 const newKey = () =>
   [...crypto.getRandomValues(new Uint32Array(4))].map((word) => word.toString(16).padStart(8, '0')).join('')
 
-/** Calls one of the operator's routes; returns amounts as bigint, times as Date. */
+/** Calls one of the operator's routes. Returns amounts as bigint and times as Date. */
 async function ask<T>(method: 'GET' | 'POST', path: string, body?: object): Promise<T> {
   const given = key
   const headers = {
@@ -89,7 +89,7 @@ async function ask<T>(method: 'GET' | 'POST', path: string, body?: object): Prom
   }
 }
 
-/** Calls a route; returns amounts as bigint, times as Date. */
+/** Calls a route. Returns amounts as bigint and times as Date. */
 export async function request<T>(
   method: 'GET' | 'POST',
   path: string,
@@ -118,13 +118,13 @@ function refusal(status: number | null, message: string, cause?: unknown): Ledge
   return new LedgerError(message, { status, retryable: status === null || status >= 500, retryAfter: null, cause })
 }
 
-/** The answer of an operation, by the API document. */
+/** The response of an operation, according to the API document. */
 export type AnswerOf<Operation> = Operation extends {
   responses: { 200: { content: { 'application/json': infer Body } } }
 }
   ? Revived<Body>
   : never
-/** The routes of one method that answer JSON, by their paths in the API document. */
+/** The routes of one method that return JSON, by their paths in the API document. */
 type RouteOf<Method extends 'get' | 'post'> = {
   [Path in keyof paths]: paths[Path] extends {
     [Key in Method]: { responses: { 200: { content: { 'application/json': unknown } } } }
@@ -139,19 +139,19 @@ export type ReadRoute = RouteOf<'get'>
 /** The operator's acts. */
 export type ActRoute = keyof typeof ACTS
 type ActOf<Route extends ActRoute> = paths[`/api/admin/${Route}`]['post']
-/** The answer of an act, amounts as bigint and times as Date. */
+/** The response to an act, with amounts as bigint and times as Date. */
 export type Did<Route extends ActRoute> = AnswerOf<ActOf<Route>>
 /** The body of an act, as sent. */
 export type BodyOf<Route extends ActRoute> =
   ActOf<Route> extends { requestBody?: { content: { 'application/json': infer Body } } } ? Body : Record<never, never>
-/** The names in braces of a route's path. */
+/** The names in braces in a route's path. */
 export type ParamOf<Route extends string> = Route extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParamOf<Rest>
   : never
-/** The answer of a reading, amounts as bigint and times as Date. */
+/** The response to a reading, with amounts as bigint and times as Date. */
 export type Read<Route extends ReadRoute> = AnswerOf<paths[`/api/admin/${Route}`]['get']>
 
-/** A reading of the operator's, refreshed while the page is open. Fields that are not in the route's path go into the query. */
+/** One of the operator's readings, refreshed while the page is open. Fields that are not in the route's path go into the query. */
 export function useAdmin<Route extends ReadRoute>(
   route: Route,
   fields: Readonly<Record<string, string>> = {},
@@ -170,17 +170,17 @@ export function useAdmin<Route extends ReadRoute>(
 
 const PARAM = /\{(\w+)\}/g
 
-/** The path of a route with the names in braces replaced. */
+/** A route's path with the names in braces filled in. */
 export const placeOf = (route: string, params: Readonly<Record<string, string>>): string =>
   route.replaceAll(PARAM, (_, name: string) => params[name] ?? '')
 
-/** The answer of an act that waits for a second person. */
+/** The response if an act waits for a second person. */
 export interface Waiting {
   proposal: { id: number; says: string }
 }
 export const isWaiting = (answer: object): answer is Waiting => 'proposal' in answer
 
-/** An act of the operator's. Once it is done, every reading refreshes. One that waits for a second person fails, unless `mayWait`. */
+/** One of the operator's acts. When it is done, every reading refreshes. An act that waits for a second person fails, unless `mayWait`. */
 export function useAct<T extends object>({ mayWait = false } = {}) {
   return useMutation<T, Error, { path: string; body?: object }>({
     mutationFn: async ({ path, body }) => {
@@ -192,7 +192,7 @@ export function useAct<T extends object>({ mayWait = false } = {}) {
   })
 }
 
-/** Saves a file from the operator's routes; resolves once it is complete. */
+/** Saves a file from the operator's routes. Resolves once it is complete. */
 export async function download(path: string): Promise<void> {
   const response = await fetch(`/api/admin/${path}`, { credentials: 'omit', headers: { 'x-admin-key': key ?? '' } })
   if (!response.ok) throw refusalOf(response, (await response.json().catch(() => ({}))) as Refused)

@@ -1,9 +1,9 @@
-// Amounts as the operator writes and reads them: in ether, with the exact wei beside it.
+// Amounts as the operator enters and reads them: in ether, with the exact wei beside it.
 import { ether } from '../format.ts'
 
 const FORM = /^(\d{1,30})(?:\.(\d{1,18}))?$/
 
-/** Parses an amount in ether into wei; null if it is no amount, or finer than a wei. */
+/** Parses an amount in ether into wei; null if it is not an amount, or is finer than a wei. */
 export function weiOf(text: string): bigint | null {
   const found = FORM.exec(text.trim())
   if (!found) return null
@@ -13,7 +13,7 @@ export function weiOf(text: string): bigint | null {
 /** "0.01 ETH (10000000000000000 wei)". */
 export const etherAndWei = (wei: bigint): string => `${ether(wei)} ETH (${wei} wei)`
 
-/** The difference between two amounts, in the shorter unit: "7 wei more", "0.02 ETH less". */
+/** The difference between two amounts, in whichever unit is shorter: "7 wei more", "0.02 ETH less". */
 export function difference(wei: bigint, from: bigint): string {
   const size = wei > from ? wei - from : from - wei
   const amount = size < 1_000_000n ? `${size} wei` : `${ether(size)} ETH`

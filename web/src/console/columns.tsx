@@ -29,7 +29,7 @@ interface Listed {
   addedBy: string
 }
 
-/** For a wallet that the operator put on a list: its owner, and the reason. */
+/** For a wallet that the operator put on a list: who did, and the reason. */
 export const LISTED: readonly Column<Listed>[] = [
   { heading: 'Name', sortBy: ({ label }) => label, cell: ({ label }) => <span className="whole">{label}</span> },
   { heading: 'Reason', cell: ({ reason }) => <span className="whole">{reason}</span> },

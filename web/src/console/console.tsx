@@ -1,4 +1,4 @@
-// The operator's console: its door, and its sections behind it.
+// The operator's console: the sign-in, and the sections behind it.
 import { useEffect, useState } from 'react'
 import { Link, useParams } from 'wouter'
 import { useSite } from '../site.ts'
@@ -125,7 +125,7 @@ function Inside({ section, left }: { section: Section; left: () => void }) {
   )
 }
 
-/** Who acts here: the label in the audit log, and the key's rights unless it has all. */
+/** Whose key is in use: its label in the audit log, and its rights unless it has all. */
 function WhoseKey() {
   const own = ownKey()
   if (own === null) return null

@@ -18,7 +18,7 @@ export function Door({ wasInside, opened }: DoorProps) {
   const [code, setCode] = useState(codeInPage)
   const [keep, setKeep] = useState(false)
   useEffect(() => {
-    // If a tab that is already here opens a link, only its address changes.
+    // If someone opens an invitation link in a tab that already shows the console, only the address changes.
     const read = () => setCode(codeInPage())
     addEventListener('hashchange', read)
     return () => removeEventListener('hashchange', read)
@@ -45,7 +45,7 @@ export function Door({ wasInside, opened }: DoorProps) {
 }
 
 interface Keeping {
-  /** Whether the tab keeps the key, however the operator signed in. */
+  /** Whether the tab keeps the key, whichever way the operator signs in. */
   keep: boolean
   setKeep: (keep: boolean) => void
 }
@@ -60,7 +60,7 @@ function Keep({ what, keep, setKeep }: Keeping & { what: string }) {
   )
 }
 
-/** Shown if anyone can sign in with a passkey. */
+/** Shown if anyone can sign in with a passkey here. */
 function ByPasskey({ opened, ...keeping }: WayProps) {
   const offer = usePasskeyOffer()
   const entry = useMutation({ mutationFn: () => signIn(keeping.keep), onSuccess: opened })

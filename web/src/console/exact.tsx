@@ -1,10 +1,10 @@
-// Amounts for the operator: ether as everywhere, with the exact wei.
+// Amounts for the operator: ether as everywhere, plus the exact wei.
 import { ether } from '../format.ts'
 import { Amount } from '../ui/facts.tsx'
 
 interface ExactProps {
   wei: bigint | null
-  /** If there is no room: shows the wei only in the tooltip. */
+  /** If space is short: shows the wei only in the tooltip. */
   hinted?: boolean
 }
 

@@ -1,11 +1,11 @@
-// Pages through a list of the operator's routes, from newest to oldest and back.
+// Pages through a list from the operator's routes, from newest to oldest and back.
 import { useState } from 'react'
 import { type ReadRoute, useAdmin } from './admin.ts'
 
 /** Rows on a page. */
 export const PAGE = 50
 
-/** A place in a list: null is its newest page. */
+/** A position in a list: null is its newest page. */
 interface Place {
   cursor: string | null
   go: (cursor: string | null) => void
@@ -45,7 +45,7 @@ interface ChoiceProps {
   choose: (value: string) => void
 }
 
-/** Chooses the rows of a list. */
+/** Chooses which rows a list shows. */
 export function Choice({ label, value, choices, choose }: ChoiceProps) {
   return (
     <label className="field">

@@ -1,4 +1,4 @@
-// Signs in with a passkey, and creates one from an invitation. Both give an admin key, which the console uses like any
+// Signs in with a passkey, and creates one from an invitation. Both yield an admin key, which the console uses like any
 // other. The library that talks to the browser loads when someone presses a button.
 import type {
   PublicKeyCredentialCreationOptionsJSON,
@@ -21,18 +21,18 @@ export function usePasskeyOffer(): Reading<Offer> {
   return useQuery<Offer, Error>({ queryKey: ['passkeys'], queryFn: () => request<Offer>('GET', '/api/passkeys') })
 }
 
-/** The invitation that a code stands for. */
+/** The invitation behind a code. */
 export function useInvitation(code: string): Reading<Invited> {
   return useQuery<Invited, Error>({
     queryKey: ['invitation', code],
     queryFn: () => post<Invited>('/invitation', { code }),
-    // The options are valid for a few minutes, and we fetch them again before use.
+    // The options are valid for a few minutes. We fetch them again before use.
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
   })
 }
 
-/** Signs in; `keep` keeps the key for the tab. */
+/** Signs in. If `keep` is set, the tab keeps the key. */
 export async function signIn(keep: boolean): Promise<void> {
   const optionsJSON = await post<PublicKeyCredentialRequestOptionsJSON>('/challenge', {})
   const { startAuthentication } = await import('@simplewebauthn/browser')
@@ -41,7 +41,7 @@ export async function signIn(keep: boolean): Promise<void> {
   await enter(key, keep)
 }
 
-/** Creates the passkey of an invitation, and signs in with it. */
+/** Creates the passkey for an invitation, and signs in with it. */
 export async function makePasskey(code: string, keep: boolean): Promise<void> {
   const { options } = await post<Invited>('/invitation', { code })
   const optionsJSON = options as unknown as PublicKeyCredentialCreationOptionsJSON

@@ -18,7 +18,7 @@ export function Pairs({ of }: { of: Record<string, unknown> }) {
   )
 }
 
-/** What changed, a line for each field: "priceWei: 1 → 2". */
+/** What changed, one line for each field: "priceWei: 1 → 2". */
 export function Changes({ changes }: { changes: readonly FieldChange[] }) {
   return (
     <ul className="changes">

@@ -1,10 +1,10 @@
-// Values of records as text, and the fields that differ between two records.
+// Values in records as text, and the fields that differ between two records.
 import { etherAndWei } from './amounts.ts'
 
-/** An amount of another token than ether, whose decimals we do not know here. */
+/** An amount of a token other than ether, whose decimals we do not know here. */
 const TOKEN = /^holding/
 
-/** A value of a record as text. If its name says wei, shows ether as well. */
+/** A value in a record as text. If its name says wei, also shows ether. */
 export function inUnits(name: string, value: unknown): string {
   const isWei = name.endsWith('Wei') && !TOKEN.test(name)
   if (isWei && typeof value === 'bigint') return etherAndWei(value)
@@ -12,7 +12,7 @@ export function inUnits(name: string, value: unknown): string {
   return shown(value)
 }
 
-/** Any value of a record, as text. */
+/** Any value in a record, as text. */
 export function shown(value: unknown): string {
   if (value === null || value === undefined) return '–'
   if (value instanceof Date) return value.toISOString()
@@ -36,7 +36,7 @@ export function changesOf(before: unknown, after: unknown): FieldChange[] {
     .map((name) => ({ name, before: inUnits(name, old[name]), after: inUnits(name, fresh[name]) }))
 }
 
-/** The fields of a record. For a list, the fields of each entry, by index if there are several; for a plain value one field. */
+/** The fields of a record. A list gives the fields of each entry, numbered if there are several; a plain value gives one field. */
 function recordOf(value: unknown): Record<string, unknown> {
   if (value === null || value === undefined) return {}
   if (typeof value !== 'object') return { value }

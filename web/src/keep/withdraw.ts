@@ -1,5 +1,5 @@
-// The page that owners keep: withdraws straight from the contract with the wallet alone, if there is no service. It
-// contacts no server, and its content policy forbids it to.
+// The page that owners save: withdraws straight from the contract with only the wallet, if there is no service. It
+// contacts no server, and its content security policy forbids it.
 import type { LedgerClient } from '@node-ledger/client'
 import { factoryAbi, WalletError, withdraw, withdrawAll } from '@node-ledger/client/viem'
 import {
@@ -52,7 +52,9 @@ find('withdraw').addEventListener('submit', (event) => {
 })
 find('place').addEventListener('submit', (event) => event.preventDefault())
 
-/** The contract and its chain: the service wrote them into the file, or they follow `#` in the page's address. */
+/**
+ * The contract and its chain. Either the service wrote them into the file, or they follow `#` in the page's address.
+ */
 function fillPlace(): void {
   const given = new URLSearchParams(window.location.hash.slice(1))
   for (const name of ['contract', 'chain']) {
@@ -64,7 +66,7 @@ function fillPlace(): void {
   find<HTMLDetailsElement>('where').open = !isAddress(input('contract').value)
 }
 
-/** Names the contract above its folded fields. */
+/** Names the contract above its collapsed fields. */
 function showPlace(): void {
   const address = input('contract').value.trim()
   if (isAddress(address)) find('of').textContent = words.place(getAddress(address), input('chain').value)
@@ -148,7 +150,7 @@ async function pay(): Promise<void> {
   const amountWei = etherOf(input('amount').value)
   if (amountWei === 0n) throw new Error(words.nothing)
   if (amountWei > chosenWei()) throw new Error(words.holdsNoMore(formatEther(chosenWei())))
-  // A withdrawal needs only these two facts of the service, and here the owner has them.
+  // A withdrawal needs only these two facts from the service, and the owner has entered them here.
   const place = async () => ({ chainId: Number(input('chain').value), factoryAddress })
   const ledger = { getWellKnown: place } as unknown as LedgerClient
   let asked = false
@@ -186,7 +188,7 @@ const say = (text: string) => {
   find('status').textContent = text
 }
 
-/** Shows errors, in the words of the contract or the wallet. */
+/** Runs an act, and shows its error in the words of the contract or the wallet. */
 async function attempt(act: () => Promise<void>): Promise<void> {
   find('problem').textContent = ''
   say('')

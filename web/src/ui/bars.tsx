@@ -1,10 +1,10 @@
-// Bars in SVG, as high as their values. The page says the same in words, so assistive technology skips them.
+// Bars in SVG, whose height shows their value. The page says the same in words, so assistive technology skips them.
 
 export interface Bar {
   key: string | number
   /** For drawing only; null if it is unknown. */
   value: number | null
-  /** Shown at the pointer. */
+  /** Shown on hover. */
   title: string
   tone?: 'good' | 'bad' | 'calm'
 }
@@ -17,7 +17,7 @@ const LEAST = 2
 
 export function Bars({ bars, least = bars.length }: { bars: readonly Bar[]; least?: number }) {
   const max = Math.max(...bars.map(({ value }) => value ?? 0), Number.MIN_VALUE)
-  // Few bars stand at the right end, where the next one comes.
+  // If there are few bars, they are at the right end, where the next one will come.
   const before = Math.max(0, least - bars.length)
   return (
     <svg

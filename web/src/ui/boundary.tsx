@@ -1,11 +1,11 @@
-// If one part of a page fails or cannot load, keeps the rest working.
+// Keeps the rest of a page working if one part fails or cannot load.
 import { Component, type ComponentType, lazy, type ReactNode } from 'react'
 import { ui } from '../words/ui.ts'
 import { Failed } from './states.tsx'
 
 /**
- * Replaces a part that failed with a notice, and retries it at a press, or when `at` changes. The parts that did not
- * fail keep their state, such as the key that opened the console.
+ * Replaces a part that failed with a notice. Tries it again when the visitor presses a button, or when `at` changes.
+ * The other parts keep their state, such as the key that opened the console.
  */
 export class Boundary extends Component<{ at?: string; children: ReactNode }, { hasFailed: boolean }> {
   override state = { hasFailed: false }
@@ -28,14 +28,14 @@ export class Boundary extends Component<{ at?: string; children: ReactNode }, { 
   }
 }
 
-/** What to load again before it is shown. A failure stays listed while it is shown, because React asks for it more than once. */
+/** What to load again before it is shown. A failed part stays listed while it is shown, because React asks for it more than once. */
 const failed = new Set<() => void>()
 function renew(): void {
   for (const begin of failed) begin()
   failed.clear()
 }
 
-/** Pauses before another attempt at a part, in milliseconds. A restarting service is back by then. */
+/** Pauses before each further attempt to load a part, in milliseconds. A restarting service is back by then. */
 const AGAIN_MS = [1_000, 3_000]
 
 async function loaded<T>(load: () => Promise<T>): Promise<T> {
@@ -47,13 +47,13 @@ async function loaded<T>(load: () => Promise<T>): Promise<T> {
     }
   }
   return load().catch((error: unknown) => {
-    // Reloads the page if a release has removed the part: public/theme.js.
+    // If a release has removed the part, public/theme.js reloads the page.
     window.dispatchEvent(new Event('part-missing'))
     throw error
   })
 }
 
-/** A component that loads when first shown. If that failed, it loads again when shown again. */
+/** A component that loads when first shown. If that fails, it tries again the next time it is shown. */
 export function later<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
   const begin = () =>
     lazy(async () => {

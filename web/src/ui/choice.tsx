@@ -1,8 +1,8 @@
-// A switch between a few options, one of them active: radio buttons that look like one piece.
+// A switch between a few options, one of them active: radio buttons that look like one control.
 import { useId } from 'react'
 
 interface ChoiceProps<Option extends string> {
-  /** What the switch chooses, for those who cannot see it. */
+  /** What the switch chooses, for screen readers. */
   legend: string
   options: readonly Option[]
   chosen: Option

@@ -29,12 +29,12 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
   )
 }
 
-/** Without TLS a browser gives pages no clipboard, but copies the selection. */
+/** Without TLS a browser gives pages no clipboard, but still copies a selection. */
 async function copied(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text)
   const field = document.createElement('textarea')
   field.value = text
-  // Inside an open dialog, so it can take the focus there, too.
+  // Inside an open dialog, if there is one, because nothing outside it can take the focus.
   const place = document.querySelector('dialog[open]') ?? document.body
   place.append(field)
   field.select()

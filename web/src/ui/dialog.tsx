@@ -10,7 +10,7 @@ interface DialogProps {
   children: ReactNode
 }
 
-/** Each opening renders its content again. */
+/** Renders its content anew at each opening. */
 export function Dialog({ open, ...rest }: DialogProps) {
   return open ? <Opened {...rest} /> : null
 }
@@ -23,7 +23,7 @@ function Opened({ onClose, title, children }: Omit<DialogProps, 'open'>) {
     opener.current ??= document.activeElement
     place.current?.showModal()
   }, [])
-  // Once the dialog is gone, because until then the page behind takes no focus.
+  // Only once the dialog is gone, because until then the page behind cannot take the focus.
   useEffect(() => () => backTo(opener.current)?.focus(), [])
   // Outside the body it would inherit styles, and its form might be inside another form.
   return createPortal(
@@ -48,13 +48,13 @@ function Opened({ onClose, title, children }: Omit<DialogProps, 'open'>) {
   )
 }
 
-/** True for the backdrop, which the browser counts as the dialog. */
+/** True if the press is on the backdrop, which the browser counts as part of the dialog. */
 function isOutside({ target, currentTarget, clientX, clientY }: PointerEvent<HTMLDialogElement>): boolean {
   const { left, right, top, bottom } = currentTarget.getBoundingClientRect()
   return target === currentTarget && (clientX < left || clientX > right || clientY < top || clientY > bottom)
 }
 
-/** The element to focus on closing, because the act may have removed or disabled the button that opened it. */
+/** The element to focus on closing. It may not be the button that opened the dialog, because the act may have removed or disabled that. */
 function backTo(opener: Element | null): HTMLElement | null {
   const isThere = opener instanceof HTMLElement && opener.isConnected && !opener.matches(':disabled')
   return isThere ? opener : document.querySelector('h1')

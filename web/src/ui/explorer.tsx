@@ -5,7 +5,7 @@ import { type Explored, useSite } from '../site.ts'
 import { fill } from '../words/message.ts'
 import { ui } from '../words/ui.ts'
 
-/** Links its children; without an explorer it shows them unlinked. */
+/** Links its children. Without an explorer, shows them unlinked. */
 export function InExplorer({ kind, id, children }: { kind: Explored; id: string; children: ReactNode }) {
   const href = useSite().explorer(kind, id)
   if (href === null) return children
@@ -21,7 +21,7 @@ export function OutLink({ href, children }: { href: string; children: ReactNode 
   )
 }
 
-/** The same as a button. */
+/** The same, as a button. */
 export function OutButton({ href, children }: { href: string; children: ReactNode }) {
   return (
     <a href={href} className="button" target="_blank" rel="noopener noreferrer">

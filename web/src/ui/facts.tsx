@@ -1,5 +1,5 @@
-// The smallest parts: an amount, a time, an address, a state. Every page shows facts through them, so a missing reading
-// never looks like zero.
+// The smallest parts: an amount, a time, an address, a state. Every page shows facts through them, so that a missing
+// reading never looks like zero.
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react'
 import { Link } from 'wouter'
 import {
@@ -29,14 +29,14 @@ interface AmountProps {
   wei: bigint | null
   /** Without dollars. */
   plain?: boolean
-  /** To the last decimal, as prices are paid. */
+  /** Shows every decimal, as prices are paid exactly. */
   exact?: boolean
 }
 
-/** Below this an amount is a few wei, and ether would be zeros only. */
+/** We show smaller amounts in wei, because they would be only zeros in ether. */
 const GWEI = 10n ** 9n
 
-/** Ether rounded down to six decimals, the exact amount at a press, and dollars beside it if a price is known. `null`: not checked. */
+/** Ether rounded down to six decimals, the exact amount on a press, and dollars beside it if a price is known. `null`: not checked. */
 export function Amount({ wei, plain = false, exact = false }: AmountProps) {
   const price = usePrice()
   if (wei === null) return <Unknown />
@@ -53,7 +53,7 @@ export function Amount({ wei, plain = false, exact = false }: AmountProps) {
   )
 }
 
-/** A line on a phone holds no more characters. */
+/** A line on a phone has no room for more characters. */
 const LINE_CHARS = 20
 
 function Digits({ wei, exact }: { wei: bigint; exact: boolean }) {
@@ -76,13 +76,13 @@ function Digits({ wei, exact }: { wei: bigint; exact: boolean }) {
 
 interface TimeProps {
   at: Date | null
-  /** Shown if there is none: not yet, or unknown; say which. */
+  /** Shown if there is no time. Say whether it is not yet, or unknown. */
   none?: string
-  /** True if it may be in the future. Otherwise a past event never shows a future time, whatever the clock skew. */
+  /** True if the time may be in the future. Otherwise we never show a past event in the future, whatever the clock skew. */
   ahead?: boolean
 }
 
-/** Relative; shows the exact time in local time and UTC on hover and to assistive technology. */
+/** A relative time. Shows the exact one in local time and UTC, on hover and to assistive technology. */
 export function Time({ at, none = '–', ahead = false }: TimeProps) {
   const now = useNow()
   if (at === null) return <span className="none">{none}</span>
@@ -93,7 +93,7 @@ export function Time({ at, none = '–', ahead = false }: TimeProps) {
   )
 }
 
-/** Day and time to the second, in local time, and UTC beside it. */
+/** Day and time to the second, in local time with UTC beside it. */
 export function ExactTime({ at }: { at: Date }) {
   const local = localTime(at)
   return (
@@ -124,7 +124,7 @@ export function Countdown({ to }: { to: Date }) {
   )
 }
 
-/** An address, shortened, with the whole of it on hover, a copy button, and a link to its page here, or else in the explorer. */
+/** A shortened address: the full one on hover, a copy button, and a link to its page here, or else in the explorer. */
 export function Address({ of, link = true }: { of: string | null; link?: boolean }) {
   if (of === null) return <Unknown why={ui.facts.unknown} />
   const whole = checksummed(of)
@@ -152,7 +152,7 @@ export function Hash({ of }: { of: string | null }) {
   return <Digest of={of} what="transaction" />
 }
 
-/** Bytes, shortened, with a copy button. A transaction's hash links to the explorer. */
+/** Shortened bytes with a copy button. A transaction's hash links to the explorer. */
 export function Digest({ of, what }: { of: string | null; what: 'transaction' | 'seed' }) {
   if (of === null) return <span className="none">–</span>
   const shown = (
@@ -176,7 +176,7 @@ export function Digest({ of, what }: { of: string | null; what: 'transaction' | 
 
 export type Tone = 'good' | 'warn' | 'bad' | 'calm'
 
-/** A state as a word, with a colour and an icon that needs no colour. */
+/** A state as a word, with a colour, and an icon for those who cannot see the colour. */
 export function Mark({ tone, children }: { tone: Tone; children: ReactNode }) {
   return <span className={`mark ${tone}`}>{children}</span>
 }

@@ -22,7 +22,7 @@ const PLACES = [
 
 export function Layout({ children }: { children: ReactNode }) {
   const [location] = useLocation()
-  // On a phone a press opens the search; on a desktop it is always there.
+  // On a phone, a button opens the search; on a desktop it is always there.
   const [finds, setFinds] = useState(false)
   return (
     <>
@@ -86,7 +86,9 @@ function Brand() {
   )
 }
 
-/** Moves focus to the new page's heading on navigation, as a page load would. Rendered beside the page, so it awaits its code. */
+/**
+ * Moves focus to the new page's heading on navigation, as a page load would. Rendered beside the page, so that it runs once the page's code is there.
+ */
 export function Arrival() {
   const [location] = useLocation()
   const first = useRef(true)

@@ -13,7 +13,10 @@ interface PageProps {
   children: ReactNode
 }
 
-/** A page. Its title is the document's too, and takes the focus on navigation, so screen readers announce it. */
+/**
+ * A page. Its title is also the document's title. Its heading takes the focus on navigation, so screen readers announce
+ * it.
+ */
 export function Page({ title, heading, lead, children }: PageProps) {
   const { name } = useSite()
   useEffect(() => {
@@ -30,7 +33,7 @@ export function Page({ title, heading, lead, children }: PageProps) {
   )
 }
 
-/** Puts the present step of the page into the document's title, until it changes; `null` means the page's own. */
+/** Puts the page's current step into the document's title until it changes; `null` restores the page's own. */
 export function useStepTitle(step: string | null): void {
   useEffect(() => {
     if (step === null) return
@@ -45,7 +48,7 @@ export function useStepTitle(step: string | null): void {
 interface SectionProps {
   title: string
   aside?: ReactNode
-  /** True for a step that replaces one that had the focus: its heading takes it. */
+  /** True for a step that replaces one that had the focus. Its heading then takes it. */
   takesFocus?: boolean
   children: ReactNode
 }
@@ -69,7 +72,7 @@ export function Section({ title, aside, takesFocus = false, children }: SectionP
   )
 }
 
-/** Named facts, in rows. Skips undefined ones. */
+/** Named facts in rows. Skips undefined ones. */
 export function Facts({ of, className = 'facts' }: { of: Readonly<Record<string, ReactNode>>; className?: string }) {
   return (
     <dl className={className}>

@@ -62,16 +62,16 @@ function Drawn({ bins, range }: { bins: readonly Bin[]; range: Range }) {
 }
 
 interface AxesProps {
-  /** What the highest bar stands for. */
+  /** The value of the highest bar. */
   top: string
   /** Times below the bars: at their start, their middle and their end. */
   marks: readonly (Date | undefined)[]
-  /** The width of a bar. */
+  /** The time that a bar spans. */
   stepMs: number
   children: React.ReactNode
 }
 
-/** The bars' frame: the highest value, and times in the browser's zone. */
+/** The frame around the bars: the highest value, and times in the browser's zone. */
 export function Axes({ top, marks, stepMs, children }: AxesProps) {
   return (
     <div className="axes" aria-hidden="true">

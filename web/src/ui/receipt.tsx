@@ -3,18 +3,18 @@ import { ui } from '../words/ui.ts'
 import { Facts } from './page.tsx'
 import { saveFile } from './save.ts'
 
-/** A row without a value is left out. */
+/** A row of the receipt. Rows without a value are left out. */
 export type ReceiptRow = readonly [name: string, value: string | null | undefined]
 
 interface ReceiptProps {
   rows: readonly ReceiptRow[]
   /** The file's name, without its extension. */
   name: string
-  /** Tells it from others on the page. */
+  /** Distinguishes it from others on the page. */
   title?: string
 }
 
-/** Shows it, with the two ways to keep it. */
+/** Shows the receipt, with the two ways to keep it. */
 export function Receipt({ rows, name, title = ui.receipt.title }: ReceiptProps) {
   const shown = rows.flatMap(([what, value]) => (value ? [[what, value] as const] : []))
   const text = [title, ...shown.map(([what, value]) => `${what}: ${value}`), ''].join('\r\n')

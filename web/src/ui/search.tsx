@@ -1,4 +1,4 @@
-// The search of every page: recognises the text by its form.
+// The search on every page: decides by the text's form what it means.
 import { type FormEvent, useState } from 'react'
 import { useLocation } from 'wouter'
 import { HASH, pasted } from '../format.ts'
@@ -18,7 +18,7 @@ async function pageOf(sought: string): Promise<string> {
   return pageOfTransaction(sought.toLowerCase())
 }
 
-/** If a transaction did several things, the page of the first. If the ledger has none of it, it may be a pending payment. */
+/** The page of a transaction. If it did several things, the page of the first. If the ledger has none of it, it may be a pending payment. */
 async function pageOfTransaction(txHash: string): Promise<string> {
   const did = await ledger.getTransaction(txHash, { attempts: 1 }).catch(() => null)
   const [node = did?.withdrawnNodeIds[0]] = did?.mintedNodeIds ?? []
@@ -36,7 +36,7 @@ async function pageOfName(name: string): Promise<{ path: string } | { why: strin
   return typeof found === 'object' ? { path: `/address/${found.address}` } : { why: fill(ui.search[found], { name }) }
 }
 
-/** The field. */
+/** The search field. */
 export function Search() {
   const [, navigate] = useLocation()
   const [why, setWhy] = useState<string | null>(null)

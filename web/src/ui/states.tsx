@@ -1,14 +1,14 @@
-// States of a page without facts: loading, failure, empty. Designed once, used everywhere.
+// States of a page that has no data: loading, failed, empty. Designed once, used everywhere.
 import { LedgerError } from '@node-ledger/client'
 import type { ReactNode } from 'react'
 import type { Reading } from '../ledger.ts'
 import { fill } from '../words/message.ts'
 import { ui } from '../words/ui.ts'
 
-/** Shape of the coming content. Reserves its space, so nothing below jumps when it loads. */
+/** Shape of the coming content. Reserves its space, so that nothing below jumps when it loads. */
 export type Shape = 'lines' | 'tiles' | 'cards' | 'plot'
 
-/** Shows a reading once it is there, its absence otherwise. If a later refresh fails, it keeps the last one, and says so. */
+/** Shows a reading once it is there; until then, that it is missing. If a refresh fails, it keeps the last reading, and says so. */
 export function Shown<T>({ reading, lines = 3, shape = 'lines', children }: ShownProps<T>) {
   if (reading.data !== undefined) {
     return (
@@ -96,7 +96,7 @@ function Stale({ reading }: { reading: Reading<unknown> }) {
   )
 }
 
-/** Says that there is nothing, and what would change that. */
+/** Says that there is nothing here, and what would change that. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <div className="empty">
@@ -116,6 +116,6 @@ function inWords(error: Error): string {
   return error.message
 }
 
-/** The message for a rate limit of the service, which is no outage; null for other errors. */
+/** The message if the service limits our requests, which is no outage; null for other errors. */
 export const limitInWords = (error: Error | null): string | null =>
   error instanceof LedgerError && error.status === 429 ? ui.states.limited : null

@@ -1,14 +1,14 @@
-// Tables: sortable by their headings, each row a card on a phone, with a caption for those who cannot see them.
+// Tables: sortable by their headings, each row a card on a phone, with a caption for screen readers.
 import { type ReactNode, useMemo, useState } from 'react'
 import { fill } from '../words/message.ts'
 import { ui } from '../words/ui.ts'
 
-/** A column: its heading, its sort value (bigint, number, text; without one it cannot be sorted), and its cell. */
+/** A column: its heading, its sort value (bigint, number, text; without one it is not sortable), and its cell. */
 export interface Column<Row> {
   heading: string
   sortBy?: (row: Row) => bigint | number | string
   cell: (row: Row) => ReactNode
-  /** Aligns figures to the right, under one another. */
+  /** Aligns figures to the right, so that digits line up. */
   figure?: boolean
 }
 
@@ -28,7 +28,7 @@ type Direction = 'ascending' | 'descending'
 /** The column to sort by; null keeps the rows' own order. */
 type Sorting = { index: number; direction: Direction } | null
 
-/** Pass `columns` as a constant of the module, because a new array at each rendering is sorted at each rendering. */
+/** Pass `columns` as a module constant, because a new array at each render would be sorted at each render. */
 export function Table<Row extends object>({ caption, rows, keyOf, columns, first = 25, empty }: TableProps<Row>) {
   const [sorting, setSorting] = useState<Sorting>(null)
   const [all, setAll] = useState(false)
@@ -77,7 +77,7 @@ interface HeadingProps {
   heading: string
   figure: boolean | undefined
   direction: Direction | null
-  /** Sorts by it, then in reverse, then no longer; null if the column cannot be sorted. */
+  /** A press sorts by the column, then in reverse, then not at all; null if the column is not sortable. */
   turn: (() => void) | undefined
 }
 
@@ -98,7 +98,10 @@ function Heading({ heading, figure, direction, turn }: HeadingProps) {
 
 const SIGNS = { ascending: '↑', descending: '↓' } as const
 
-/** Text sorts from the first, figures from the largest; then in reverse, then in the rows' own order. */
+/**
+ * A first press sorts text from A and figures from the largest; the next reverses that; the third restores the rows'
+ * own order.
+ */
 function turned(index: number, sorting: Sorting, kind: string): Sorting {
   const [one, other] =
     kind === 'string' ? (['ascending', 'descending'] as const) : (['descending', 'ascending'] as const)

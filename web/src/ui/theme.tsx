@@ -11,7 +11,7 @@ const SIGN: Record<Theme, string> = { system: '◐', light: '☀', dark: '☾' }
 /** The background of each theme, as in tokens.css. */
 const GROUND = { light: '#f6f7fa', dark: '#0c0e14' }
 
-/** Gives the browser's own frame the background of a theme. */
+/** Sets the colour of the browser's own interface to a theme's background. */
 function paintFrame(theme: Theme): void {
   for (const meta of document.querySelectorAll<HTMLMetaElement>('meta[name="theme-color"]')) {
     const own = meta.media.includes('dark') ? 'dark' : 'light'

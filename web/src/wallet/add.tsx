@@ -1,10 +1,10 @@
-// Has the connected wallet list a node among its assets (EIP-747). If the wallet cannot, it refuses, and the button goes.
+// Asks the connected wallet to list a node among its assets (EIP-747). If the wallet cannot, it refuses, and the button disappears.
 import { useMutation } from '@tanstack/react-query'
 import { useDeployment } from '../ledger.ts'
 import { words } from '../words/wallet.ts'
 import type { ConnectedWallet } from './use-wallet.ts'
 
-/** A button; nothing if the wallet has refused or cannot. */
+/** A button. Renders nothing if the wallet has refused or cannot do it. */
 export function AddToWallet({ nodeId, wallet }: { nodeId: string; wallet: ConnectedWallet }) {
   const address = useDeployment().data?.factoryAddress
   const add = useMutation({

@@ -1,4 +1,4 @@
-// Around pages that use a wallet: wagmi, configured for this ledger's one chain. Wallets of the browser announce
+// Wraps pages that use a wallet in wagmi, configured for this ledger's one chain. Wallets of the browser announce
 // themselves (EIP-6963). In a frame we ask the page around it, as Safe's apps do.
 import type { Deployment } from '@node-ledger/client'
 import { useQuery } from '@tanstack/react-query'
@@ -19,10 +19,10 @@ import { kept } from '../kept.ts'
 import { useDeployment } from '../ledger.ts'
 import { Failed, Waiting } from '../ui/states.tsx'
 
-/** Finds the wallet of a Safe around this frame. Loads in a frame only. */
+/** Finds the wallet of a Safe around this frame. Loaded only in a frame. */
 const aroundFrame = async (): Promise<CreateConnectorFn[]> => [(await import('./safe.ts')).safeAround()]
 
-/** Gives its children the wallets. */
+/** Makes the wallets available to its children. */
 export function WalletArea({ children }: { children: ReactNode }) {
   const deployment = useDeployment()
   const connectors = useQuery({
@@ -32,7 +32,7 @@ export function WalletArea({ children }: { children: ReactNode }) {
     initialData: isFramed ? undefined : 'ethereum' in window ? [injected()] : [],
     staleTime: Number.POSITIVE_INFINITY,
   })
-  // An answer once read stays valid, even if the service is down by now.
+  // An earlier answer stays valid, even if the service is down by now.
   if (deployment.isError && !deployment.data)
     return <Failed error={deployment.error} retry={() => void deployment.refetch()} />
   if (!deployment.data || !connectors.data) return <Waiting lines={6} />
@@ -41,7 +41,7 @@ export function WalletArea({ children }: { children: ReactNode }) {
 
 let config: Config | null = null
 
-/** One for all pages. If React discarded a render and made a second one, wagmi would reconnect the wallet for the first alone. */
+/** One config for all pages. If React discarded a render and repeated it, wagmi would reconnect the wallet only for the first config. */
 function configOnce(deployment: Deployment, connectors: CreateConnectorFn[]): Config {
   config ??= configFor(deployment, connectors)
   return config
@@ -59,7 +59,7 @@ function configFor({ chainId, chainName, explorerUrl, rpcUrl }: Deployment, conn
   return createConfig({
     chains: [chain],
     connectors,
-    // In a frame we ask for the wallet each time.
+    // In a frame we look for the wallet each time.
     storage: isFramed ? null : createStorage({ storage: kept }),
     // Without a public RPC, reads go through the wallet.
     transports: { [chainId]: rpcUrl ? http(rpcUrl) : unstable_connector(injected) },

@@ -42,7 +42,7 @@ export function Connect({ label = words.connect }: { label?: string }) {
   )
 }
 
-/** The wallets to choose from. We ask the page around a frame whether it is a Safe's; any other never answers, and is left out. */
+/** The wallets to choose from. We ask the page around a frame whether it is a Safe. Any other page never answers, so we leave it out. */
 function useOffered() {
   const connectors = useConnectors()
   const safe = connectors.find(({ type }) => type === 'safe')
@@ -53,7 +53,7 @@ function useOffered() {
     staleTime: Number.POSITIVE_INFINITY,
   })
   const offered = answers.data ? connectors : connectors.filter((connector) => connector !== safe)
-  // A wallet that does not announce itself is the page's `ethereum`. One that does may be that, too.
+  // A wallet that does not announce itself is in the page's `ethereum`, but so may be one that does.
   const announcing = offered.filter(({ id }) => id !== 'injected')
   return announcing.length > 0 ? announcing : offered
 }
@@ -86,7 +86,7 @@ function Wallets({ done }: { done: () => void }) {
   )
 }
 
-/** The options if this browser has no wallet: on a phone, the apps that have one. */
+/** What a visitor can do if this browser has no wallet. On a phone: open an app that has one. */
 function NoneHere() {
   if (isPhone()) return <WalletApps />
   return (

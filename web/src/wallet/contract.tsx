@@ -1,4 +1,4 @@
-// What the pages say and do if the connected wallet is a contract (a Safe, a smart account), whose ether comes by an internal call.
+// What the pages say and do if the connected wallet is a contract (a Safe, a smart account), because its ether arrives by an internal call.
 import type { Quote } from '@node-ledger/client'
 import { isContract, type WalletCall } from '@node-ledger/client/viem'
 import { useQuery } from '@tanstack/react-query'
@@ -31,7 +31,7 @@ export function ContractNotice({ mode }: { mode: Quote['contractWallets'] }) {
   )
 }
 
-/** The wallet has accepted a call, and its other signers may have to agree. */
+/** Shown when the wallet has accepted a call, because its other signers may have to agree. */
 export function Proposed() {
   return (
     <p className="notice" role="status">
@@ -40,7 +40,7 @@ export function Proposed() {
   )
 }
 
-/** A call to make by hand, for a wallet that this page cannot have send it. */
+/** A call to make by hand, for a wallet that does not send it for this page. */
 export function CallByHand({ call: { chainId, to, valueWei, data = '0x' } }: { call: WalletCall }) {
   return (
     <CopyRows

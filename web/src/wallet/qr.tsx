@@ -1,8 +1,8 @@
-// A QR code, dark on light in both themes, because not every camera reads it inverted. Its library loads with the first one.
+// A QR code, dark on light in both themes, because not every camera reads it inverted. The library loads with the first code.
 import { useQuery } from '@tanstack/react-query'
 import type { QrCodeGenerateResult } from 'uqr'
 
-/** `label` says what the code contains. Renders nothing until it is drawn: the same text stands beside it. */
+/** `label` says what the code contains. Renders nothing until the code is drawn, because the same text is beside it. */
 export function Qr({ text, label }: { text: string; label: string }) {
   const code = useQuery({
     queryKey: ['qr', text],

@@ -1,4 +1,4 @@
-// The connected wallet, in the form that the client's own functions take.
+// The connected wallet, in the form that the client's functions take.
 import type { OwnWallet } from '@node-ledger/client/viem'
 import { useMutation } from '@tanstack/react-query'
 import { createClient, custom, type EIP1193Provider, type Hex } from 'viem'
@@ -25,7 +25,7 @@ export function useWallet(): ConnectedWallet | null {
     chainId,
     name: connector.name,
     open: async () => {
-      // Just after a page load, wagmi has only the connector's name, because it may take a while to find the provider again.
+      // Just after a page load, wagmi has only the connector's name, because finding the provider again may take a while.
       const live = connectors.find(({ id }) => id === connector.id) ?? connector
       const provider = (await live.getProvider()) as EIP1193Provider
       return createClient({ account: address, transport: custom(provider) })
@@ -46,7 +46,7 @@ export function useDisconnect() {
   return useMutation({ mutationFn: () => foundAgain(config).then(() => disconnect(config)) })
 }
 
-/** Has the connected wallet change to a chain, by its ID. */
+/** Asks the connected wallet to switch to a chain, by its ID. */
 export function useSwitchChain() {
   const config = useConfig()
   return useMutation({
@@ -54,7 +54,7 @@ export function useSwitchChain() {
   })
 }
 
-/** Waits until wagmi has looked for the wallet of an earlier page. Until then it would reconnect a wallet that we disconnect. */
+/** Waits until wagmi has looked for the wallet of an earlier page. Otherwise it would reconnect a wallet that we disconnect. */
 function foundAgain(config: Config): Promise<void> {
   const isOver = ({ status }: Config['state']) => status === 'connected' || status === 'disconnected'
   if (isOver(config.state)) return Promise.resolve()

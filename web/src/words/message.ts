@@ -1,7 +1,7 @@
 // Texts with placeholders: {name} for a value, <name>…</name> for a part that is an element. The compiler checks values against the text.
 import { createElement, Fragment, type ReactNode } from 'react'
 
-/** A text by a number, `{n}`. */
+/** A text that depends on a number, `{n}`. */
 interface Plural {
   readonly one: string
   readonly other: string
@@ -13,9 +13,11 @@ type Tags<Text> = Text extends `${string}</${infer Name}>${infer Rest}` ? Name |
 type TextOf<M> = M extends Plural ? M['other'] : M
 type Counted<M> = M extends Plural ? { readonly n: number } : unknown
 
-/** The placeholders of a text. It formats a number by the browser's locale; pass what is no amount, such as a node's id, as text. */
+/**
+ * The placeholders of a text. Numbers are formatted for the browser's locale, so pass a number that is not an amount, such as a node's ID, as text.
+ */
 export type Values<M> = { readonly [Name in Names<TextOf<M>>]: string | number | bigint } & Counted<M>
-/** The same for a text that holds elements. */
+/** The same for a text that contains elements. */
 export type Parts<M> = { readonly [Name in Names<TextOf<M>>]: ReactNode } & {
   readonly [Tag in Tags<TextOf<M>>]: (inside: ReactNode) => ReactNode
 } & Counted<M>
@@ -29,11 +31,11 @@ const textOf = (message: Message, { n }: Given): string =>
 const written = (value: unknown) =>
   typeof value === 'number' || typeof value === 'bigint' ? FIGURES.format(value) : value
 
-/** A text with its values. */
+/** Fills values into a text. */
 export const fill = <const M extends Message>(message: M, values: Values<M>): string =>
   textOf(message, values as Given).replace(/\{(\w+)\}/g, (_, name: string) => String(written((values as Given)[name])))
 
-/** A text with elements in it. */
+/** Fills elements into a text. */
 export const rich = <const M extends Message>(message: M, parts: Parts<M>): ReactNode =>
   elements(textOf(message, parts as Given), parts as Given)
 

@@ -1,4 +1,4 @@
-// The statement of a month, whether it adds up, and the files.
+// The statement of a month, whether it balances, and the files.
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Address, Mark } from '../../ui/facts.tsx'

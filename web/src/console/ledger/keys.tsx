@@ -1,4 +1,4 @@
-// The admin keys of the ledger, people's passkeys and invitations: listed, created (shown once) and revoked.
+// The ledger's admin keys, and people's passkeys and invitations: listed, created (shown once) and revoked.
 
 import type { Reading } from '../../ledger.ts'
 import { CopyButton } from '../../ui/copy.tsx'
@@ -20,7 +20,7 @@ export function Keys() {
   )
 }
 
-/** Passkeys, and who is invited to create one. */
+/** Passkeys, and people invited to create one. */
 function People({ reading }: { reading: Reading<Read<'keys'>> }) {
   return (
     <Section title="People" aside={<Invite />}>
@@ -85,7 +85,7 @@ function Machines({ reading }: { reading: Reading<Read<'keys'>> }) {
 
 const ownScopes = () => ({ scopes: { value: (ownKey()?.scopes ?? []).join(', ') } })
 
-/** The result of an act that created a secret, with the secret, which it shows only once. */
+/** The result of an act that created a secret. The secret is shown only this once. */
 const shownOnce = (says: string, secret: string | null, what: string) => (
   <div className="stack">
     {itsLine({ says })}

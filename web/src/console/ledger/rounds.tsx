@@ -1,4 +1,5 @@
-// The next round: what it would pay, whether the balance covers it, what stops it; and the switch that pauses rounds.
+// The next round: what it would pay, whether the balance covers it, and what blocks it. Also the switch that pauses
+// rounds.
 import { Link } from 'wouter'
 import { useHealth } from '../../ledger.ts'
 import { Amount, Mark, Time } from '../../ui/facts.tsx'

@@ -1,4 +1,4 @@
-// The overview: work for the operator, the passes, and the ledger against the chain.
+// The overview: work for the operator, the passes, and the comparison of ledger and chain.
 import { Link } from 'wouter'
 import { useCover, useHealth, useStats } from '../../ledger.ts'
 import { Mark, Time, Unknown } from '../../ui/facts.tsx'
@@ -64,7 +64,7 @@ export function State() {
   )
 }
 
-/** What the contract's owner still lets the minter and the distributor do. */
+/** What the contract's owner still allows the minter and the distributor to do. */
 function Budget() {
   const reading = useAdmin('reconciliation')
   return (
@@ -115,13 +115,13 @@ function Left({ count, isLow }: { count: number; isLow: boolean }) {
 }
 
 interface HowManyProps {
-  /** The first page of a list, and whether there is another one. */
+  /** The first page of a list, and whether there is another. */
   rows: readonly unknown[] | undefined
   next: string | null | undefined
   href: string
 }
 
-/** The number of rows in a list, as far as its first page shows. */
+/** The number of rows in a list, counted on its first page only. */
 function HowMany({ rows, next, href }: HowManyProps) {
   if (!rows) return <Unknown why="not known" />
   return (

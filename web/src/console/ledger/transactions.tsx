@@ -65,7 +65,7 @@ const STUCK: readonly Column<StuckTransaction>[] = [
   },
 ]
 
-/** Obstacles that keep an account from sending; nothing if there are none. */
+/** What keeps an account from sending. Renders nothing if nothing does. */
 function Stuck() {
   const found = useAdmin('transactions/stuck')
   return (

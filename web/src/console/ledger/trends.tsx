@@ -39,7 +39,7 @@ export function Trends() {
   )
 }
 
-/** Returns the same object while its content is the same, because a refresh every few seconds must not redraw the plot. */
+/** Returns the same object while its content is unchanged, because a refresh every few seconds must not redraw the plot. */
 function useUnchanged<T>(value: T): T {
   const [kept, keep] = useState(value)
   if (kept === value || shown(kept) === shown(value)) return kept
@@ -97,7 +97,7 @@ interface TrendProps {
   weiOf: (of: Ledger) => bigint
 }
 
-/** One amount over time. The place of a bin without a reading stays empty. */
+/** One amount over time. A bin without a reading stays empty. */
 function Trend({ bins, by, name, weiOf }: TrendProps) {
   const weis = bins.map(({ ledger }) => ledger && weiOf(ledger))
   const highest = weis.reduce<bigint>((max, wei) => (wei !== null && wei > max ? wei : max), 0n)

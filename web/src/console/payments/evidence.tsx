@@ -1,4 +1,4 @@
-// A verdict: a sentence that says what the rule found, with the numbers beside it.
+// A verdict: a sentence about what the rule found, with the numbers beside it.
 import { Time } from '../../ui/facts.tsx'
 import type { PastVerdict } from '../admin.ts'
 import { Pairs } from '../record.tsx'

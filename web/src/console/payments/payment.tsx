@@ -1,4 +1,4 @@
-// One payment with its evidence and the open decisions: expanded in the list, and on its own page, so an alert can link to it.
+// One payment with its evidence and the open decisions. Expanded in the list, and on its own page so that an alert can link to it.
 import { Link } from 'wouter'
 import { checksummed, short } from '../../format.ts'
 import { useTiers } from '../../ledger.ts'
@@ -14,7 +14,7 @@ import { Decide } from './decide.tsx'
 import { Evidence } from './evidence.tsx'
 import { TONES } from './states.ts'
 
-/** On the chain and without a node, so the operator may refund them. */
+/** On chain and without a node, so the operator may refund them. */
 const UNDECIDED = new Set(['seen', 'accepted', 'minting', 'held', 'dismissed'])
 
 /** A payment's name in a path: its transaction, unless that contains several payments. */
@@ -23,7 +23,7 @@ const nameOf = ({ innerIndex, txHash, id }: PaymentFacts) => (innerIndex === 0 &
 /** A reason stays on record after a payment continues. */
 const isStopped = (status: string) => status === 'held' || status === 'ignored'
 
-/** Amount, sender, tier, state and time of a payment, in a line. */
+/** Amount, sender, tier, state and time of a payment, on one line. */
 export function PaymentLine({ payment }: RowProps) {
   const { valueWei, from, tierId, status, reason, blockTime, blockNumber } = payment
   return (
@@ -59,7 +59,7 @@ interface RowProps {
   payment: PaymentFacts
 }
 
-/** The page of a payment, or of the several that one transaction made. */
+/** The page of a payment, or of the several payments in one transaction. */
 export function PaymentPage({ name }: { name: string }) {
   const found = useAdmin('payments/{payment}', { payment: name })
   return (

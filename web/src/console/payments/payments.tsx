@@ -1,4 +1,4 @@
-// The list of payments; held ones are sorted oldest first. Its filter is in the page's address, so people can link to it.
+// The list of payments, held ones oldest first. Its filter is in the page's address, so people can link to it.
 import { useState } from 'react'
 import { useParams, useSearchParams } from 'wouter'
 import { ether } from '../../format.ts'
@@ -31,7 +31,7 @@ function useFilter() {
   const set = (name: string, text: string) =>
     setSearch((before) => {
       const after = new URLSearchParams(before)
-      // Reasons belong to a state.
+      // A reason belongs to one state.
       if (name === 'status') after.delete('reason')
       if (text === '') after.delete(name)
       else after.set(name, text)
@@ -137,7 +137,7 @@ function Filters({ filter: { status, reason, tierId }, choose }: FiltersProps) {
   )
 }
 
-/** A choice with the number of payments that wait for it. */
+/** A choice with the number of payments that it would list. */
 function counted(counts: Read<'payments/counts'> | undefined, text: string, status: string, reason?: string): string {
   const found = counts?.open.filter((row) => row.status === status && (reason === undefined || row.reason === reason))
   const count = found?.reduce((sum, row) => sum + row.count, 0) ?? 0
@@ -148,7 +148,7 @@ function counted(counts: Read<'payments/counts'> | undefined, text: string, stat
 interface RowProps {
   payment: Payment
   chosen: boolean
-  /** Null if several cannot be decided together. */
+  /** Null if this payment cannot be decided together with others. */
   choose: (() => void) | null
 }
 

@@ -11,7 +11,7 @@ import { etherAndWei } from '../amounts.ts'
 /** The outcome of a step for a payment. */
 interface Outcome {
   payment: Payment
-  /** True if it succeeded; for a prepared refund, if it may be sent. */
+  /** True if the step succeeded; for a prepared refund, if it may be sent. */
   isWell: boolean
   says: string
 }
@@ -24,7 +24,7 @@ interface RefundManyProps {
 type Prepared = Did<'payments/refunds/prepare'>
 type Recorded = Did<'payments/{payment}/refund'>
 
-/** Runs a step for each payment, one after the other. A refusal of one does not stop the others. */
+/** Runs a step for each payment, one after the other. If one is refused, the others go on. */
 async function forEach(payments: readonly Payment[], step: (payment: Payment) => Promise<Omit<Outcome, 'payment'>>) {
   const outcomes: Outcome[] = []
   for (const payment of payments) {

@@ -4,7 +4,7 @@ import { difference } from '../amounts.ts'
 import { shown } from '../values.ts'
 
 type Facts = Readonly<Record<string, unknown>>
-/** Tiers with the prices that buyers pay now. */
+/** Tiers with their current prices. */
 export type Tiers = readonly { id: string; label: string; priceWei: bigint }[]
 
 const inFlight = ({ inFlightOfTier, walletInFlight }: Facts) => {

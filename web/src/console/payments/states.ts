@@ -1,4 +1,4 @@
-// The states and reasons of payments. They are the keys of records by api/admin.yaml's own types, so the compiler finds a missing one.
+// The states and reasons of payments. They are record keys with api/admin.yaml's own types, so the compiler finds a missing one.
 import type { components } from '../../../../api/admin.ts'
 
 type Schemas = components['schemas']

@@ -1,4 +1,4 @@
-// The referral codes with their versions, what they earned, and the acts that pay it.
+// The referral codes with their versions, what they earned, and the acts that pay it out.
 import { exactTime } from '../../format.ts'
 import { Section } from '../../ui/page.tsx'
 import { saveFile } from '../../ui/save.ts'

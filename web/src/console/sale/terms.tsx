@@ -1,4 +1,4 @@
-// The credit terms: what a turn pays, whether turns are owed, the schedule; and what the contract's owner has to send for them.
+// The credit terms: what a turn pays, whether turns are owed, the schedule. Also what the contract's owner has to send to apply them.
 import { Mark, Time } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
@@ -35,7 +35,7 @@ export function TermsConsole() {
 }
 
 function Acts({ terms }: { terms: readonly Terms[] }) {
-  // If a ledger has no terms, the form also asks for the ones before.
+  // If a ledger has no terms yet, the form also asks for the ones that applied before.
   const asked = terms.length === 0 ? {} : { fields: FIELDS }
   const last = terms.at(-1)
   return (
@@ -68,7 +68,7 @@ function Acts({ terms }: { terms: readonly Terms[] }) {
   )
 }
 
-/** The answer of a preview or an entry. */
+/** The result of a preview or an entry. */
 function proposed({ says, ownersTransaction }: Did<'terms'>) {
   return (
     <>

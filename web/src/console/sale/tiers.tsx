@@ -9,7 +9,7 @@ import { type Tier, useAdmin } from '../admin.ts'
 import { ENTERED } from '../columns.tsx'
 import { Exact } from '../exact.tsx'
 
-/** The present text of each field that a new version may change. */
+/** The current text of each field that a new version may change. */
 function presentOf({ versions }: Tier): Record<string, { was: string }> {
   const { graceSec: _, priceWei, ...others } = versions.at(-1) ?? {}
   const texts = { ...others, ...(priceWei !== undefined && { priceWei: plainEther(priceWei) }) }

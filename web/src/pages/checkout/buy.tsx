@@ -1,4 +1,4 @@
-// Where a buyer chooses what to buy. The checkout itself is checkout.tsx.
+// The page on which a buyer chooses a tier. The checkout itself is checkout.tsx.
 import { Suspense } from 'react'
 import { useParams } from 'wouter'
 import { times } from '../../format.ts'
@@ -25,7 +25,7 @@ export function Buy() {
       title={tier ? fill(words.tiers.buy, { tier: tier.label }) : t.title}
       lead={tier && fill(t.oneNode, { rate: times(tier.payoutBps) })}
     >
-      {/* As wide while it loads, so that nothing moves. */}
+      {/* The same width while it loads, so that nothing moves. */}
       <div className={tier || !tiers.data ? 'one-column' : undefined}>
         <Shown reading={tiers}>
           {(all) =>

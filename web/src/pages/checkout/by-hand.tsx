@@ -25,7 +25,7 @@ interface ByHandProps {
   sent: (hash: string) => void
 }
 
-/** The payment as a code and as text. */
+/** The payment as a QR code and as text. */
 export function ByHand({ quote, tier, payer, setPayer, sent }: ByHandProps) {
   const link = `ethereum:${quote.paymentAddress}@${quote.chainId}?value=${quote.priceWei}`
   const to = checksummed(quote.paymentAddress)
@@ -82,7 +82,10 @@ function Payer({ payer, setPayer }: Pick<ByHandProps, 'payer' | 'setPayer'>) {
   )
 }
 
-/** Waits for a payment newer than the address. The page also moves on if the amount differs, and says why. */
+/**
+ * Waits for a payment from this address that is newer than its entry. The page also moves on if the amount differs, and
+ * says why.
+ */
 function Watch({ payer, sent }: { payer: string; sent: (hash: string) => void }) {
   const { data, error } = usePaymentsOf(payer)
   const [since] = useState(Date.now)

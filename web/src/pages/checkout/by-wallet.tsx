@@ -1,4 +1,4 @@
-// Paying with the wallet that is connected here: only if every check that could run passes, and at the price shown.
+// Pays with the wallet connected here, only if every check that could run passes, and only at the price shown.
 import type { BuyerCheck, Quote, Tier } from '@node-ledger/client'
 import { WalletError } from '@node-ledger/client/viem'
 import { useEffect, useId, useState } from 'react'
@@ -21,7 +21,7 @@ export interface ByWalletProps {
   tier: Tier
   quote: Quote
   wallet: ConnectedWallet | null
-  /** The transfers to make. */
+  /** How many transfers to make. */
   quantity: number
   sent: (hashes: readonly string[]) => void
 }
@@ -46,7 +46,7 @@ export function ByWallet({ tier, quote, wallet, quantity, sent }: ByWalletProps)
   const { blocking, isReviewed } = obstaclesIn(preflight.data?.checks ?? [])
   // An earlier refusal by the wallet does not apply to a new request.
   const asked = [wallet?.address, wallet?.chainId, quantity, ...blocking.map(({ check }) => check)].join()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only a change of who pays, and of what keeps them from it
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only if who pays changes, or what keeps them from it
   useEffect(() => {
     if (!pay.isPending) pay.reset()
   }, [asked])
@@ -85,7 +85,7 @@ export function ByWallet({ tier, quote, wallet, quantity, sent }: ByWalletProps)
   )
 }
 
-/** What the wallet is asked to confirm. */
+/** What the wallet asks the buyer to confirm. */
 function confirming(intent: Intent | null): string {
   if (!intent?.isOpen || !isAsking(intent)) return t.checking
   if (intent.quantity === 1 || intent.asks > 1) return t.confirm

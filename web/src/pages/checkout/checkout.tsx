@@ -1,5 +1,5 @@
-// Paying for one tier, in one column: the exact amount, how many, the wallet that pays and its checks; and three ways (a wallet here, another
-// device, the hash of a transfer made elsewhere). The page keeps the hashes in its address, so it still follows the transfers after a reload.
+// Pays for one tier, in one column: the exact amount, how many, the wallet that pays and its checks. There are three ways: a wallet here, another
+// device, or the hash of a transfer made elsewhere. The page keeps the hashes in its address, so it still follows the transfers after a reload.
 import type { Quote, Tier } from '@node-ledger/client'
 import { Fragment, type ReactNode, useId, useRef, useState } from 'react'
 import { Link, useLocation, useSearchParams } from 'wouter'
@@ -44,7 +44,7 @@ function Payment({ tier }: { tier: Tier }) {
   const hashes = search.getAll('tx')
   const quote = useQuote(tier.id, tier.state)
   const wallet = useWallet()
-  // Null: with the wallet that is connected here.
+  // Null: the buyer pays with the wallet connected here.
   const [byHand, setByHand] = useState<{ payer: string | null } | null>(null)
   const payer = byHand ? byHand.payer : wallet?.address
   // A page that loads with a payment starts at its top.
@@ -96,7 +96,7 @@ interface FollowedProps {
   wallet: ConnectedWallet | null
 }
 
-/** The transfers that were sent, each to its nodes. */
+/** The transfers that were sent, each followed to its nodes. */
 function Followed({ hashes, payer, wallet }: FollowedProps) {
   return hashes.map((txHash, index) => (
     <Fragment key={txHash}>
@@ -111,7 +111,7 @@ function Followed({ hashes, payer, wallet }: FollowedProps) {
   ))
 }
 
-/** Why nothing can be paid for a tier now, in a sentence; null if it can. */
+/** Why this tier cannot be bought now, in a sentence; null if it can. */
 function whyNotSold(tier: Tier, tiers: readonly Tier[]): string | null {
   const { state, soldOut, supply, opensAt, opensAfter } = tier
   if (state === 'open') return soldOut ? t.soldOut : null
@@ -121,7 +121,7 @@ function whyNotSold(tier: Tier, tiers: readonly Tier[]): string | null {
   return fill(t.upcoming, { at: opensAt ? everyTime(opensAt) : '' })
 }
 
-/** What keeps everybody from paying now, and when that ends. The page goes on by itself once the service says that the tier is open. */
+/** Why no buyer can pay now, and when that ends. The page continues automatically once the service says that the tier is open. */
 function NotNow({ tier, why }: { tier: Tier; why: string }) {
   const id = useId()
   const { state, opensAt } = tier
@@ -163,7 +163,7 @@ function Ways({ tier, quote, wallet, sent, byHand, setByHand }: WaysProps) {
   const mostPerWallet = useMostPerWallet()(tier)
   const checks = usePreflight(wallet?.address, tier.id).data
   const bound = boundOf(checks, tier, mostPerWallet)
-  // What is left of a purchase that was begun, or that is under way.
+  // What is left of a purchase that was begun or is in progress.
   const begun = intent && (intent.isOpen ? intent.quantity : restOf(intent))
   const quantity = byHand ? 1 : (begun ?? Math.min(wanted, bound.most))
   return (
@@ -201,7 +201,7 @@ function Ways({ tier, quote, wallet, sent, byHand, setByHand }: WaysProps) {
   )
 }
 
-/** The network by its sign and name, because a transfer on another one is lost to the sale. */
+/** The network by its sign and name, because a transfer on another network is lost to the sale. */
 function Network() {
   const { data } = useDeployment()
   if (!data) return null
@@ -223,12 +223,12 @@ function Network() {
   )
 }
 
-/** Mainnet and its test networks, whose sign is the diamond. Any other has its initial. */
+/** Mainnet and its test networks, whose sign is the diamond. Other networks show their initial. */
 const ETHER_CHAINS: readonly number[] = [1, 11_155_111, 560_048]
 
 const what = (text: ReactNode) => <strong className="what">{text}</strong>
 
-/** The rules that will be checked, before a wallet is named. */
+/** The rules that will be checked, shown before the buyer names a wallet. */
 function Rules({ tier, mode }: { tier: Tier; mode: Quote['contractWallets'] | undefined }) {
   const { amount, allowance, buyer, buyerAtBlock, sender, held } = words.rules
   const mostOf = useMostPerWallet()

@@ -1,4 +1,4 @@
-// What the ledger would decide about a wallet's payment, before the buyer pays: a tick, a cross, or "could not be checked" for each rule.
+// What the ledger would decide about a wallet's payment, shown before the buyer pays: a tick, a cross, or "could not be checked" for each rule.
 import type { BuyerCheck, CanBuy, Tier } from '@node-ledger/client'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
@@ -9,7 +9,7 @@ import { limitInWords, Waiting } from '../../ui/states.tsx'
 import { words } from '../../words/checkout.ts'
 import { fill, rich } from '../../words/message.ts'
 
-/** As often as someone who watches would notice a difference. */
+/** Polling interval: as often as someone who watches would notice a difference. */
 const EVERY_MS = 5_000
 
 const t = words.preflight
@@ -20,7 +20,7 @@ const asked = (address: string, tierId: string) => ({
     ledger.canBuy(address, tierId, { signal, fresh: true, attempts: 1 }),
 })
 
-/** The checks for a wallet; `undefined`: for no wallet, none. */
+/** The checks for a wallet; no checks if it is `undefined`. */
 export const usePreflight = (address: string | undefined, tierId: string) =>
   useQuery({
     ...asked(address ?? '', tierId),
@@ -28,7 +28,7 @@ export const usePreflight = (address: string | undefined, tierId: string) =>
     refetchInterval: notBefore(() => EVERY_MS),
   })
 
-/** The checks as of now, just before the wallet prompts; null if they could not run. */
+/** Runs the checks again, just before the wallet prompts; null if they could not run. */
 export async function checkNow(address: string, tierId: string): Promise<CanBuy | null> {
   try {
     return await queries.fetchQuery({ ...asked(address, tierId), staleTime: 0 })
@@ -42,7 +42,7 @@ interface ChecksProps {
   tier: Tier
 }
 
-/** All checks of a wallet in one line, which unfolds. */
+/** All checks of a wallet on one line, which expands. */
 export function Checks({ address, tier }: ChecksProps) {
   const { data, error } = usePreflight(address, tier.id)
   if (error && !data)
@@ -83,7 +83,7 @@ export function Checks({ address, tier }: ChecksProps) {
 const SIGNS: Readonly<Record<string, string>> = { true: 'passes', false: 'fails', null: 'unknown-tick' }
 const verdictOf = ({ passes }: BuyerCheck) => (passes === null ? t.unknown : passes ? t.passes : t.fails)
 
-/** A check in a sentence with its numbers. */
+/** A check as a sentence with its numbers. */
 export function sentenceOf(check: BuyerCheck, tier: Tier): ReactNode {
   switch (check.check) {
     case 'onSale':

@@ -7,11 +7,11 @@ const t = words.quantity
 
 export interface Bound {
   most: number
-  /** What allows no more, in words; null if nothing does. */
+  /** What sets this limit, in words; null if nothing does. */
   why: string | null
 }
 
-/** For a wallet by its checks; for none yet by the tier alone. At least one, because what keeps a wallet from one is told elsewhere. */
+/** With a wallet, decided by its checks; without one, by the tier alone. At least one, because other parts say why a wallet can buy none. */
 export function boundOf(checks: CanBuy | undefined, tier: Tier, mostPerWallet: number): Bound {
   if (checks) {
     const { most, by } = mostOf(checks)
@@ -28,7 +28,7 @@ interface QuantityProps {
   choose: (quantity: number) => void
 }
 
-/** Two buttons around the number. Nothing if there is no choice. */
+/** Two buttons around the number. Renders nothing if there is no choice. */
 export function Quantity({ quantity, bound: { most, why }, choose }: QuantityProps) {
   if (most < 2) return null
   return (

@@ -1,4 +1,4 @@
-// The referral code that a payment will carry, shown before paying; the buyer may remove it.
+// The referral code that a payment will carry, shown before the buyer pays. They may remove it.
 import { LedgerError } from '@node-ledger/client'
 import { useQuery } from '@tanstack/react-query'
 import { ledger } from '../../ledger.ts'
@@ -8,7 +8,9 @@ import { rich } from '../../words/message.ts'
 
 const t = words.referral
 
-/** The code that counts now: `usable` for a payment, and what to say of it. */
+/**
+ * The code in effect now. `usable`: the code if a payment may carry it. `isUnknown`: we must say that it is not valid.
+ */
 export function useReferred(): { code: string | null; usable: string | undefined; isUnknown: boolean } {
   const code = useReferral()
   const { data, error } = useQuery({
@@ -21,7 +23,7 @@ export function useReferred(): { code: string | null; usable: string | undefined
   return { code, usable: code !== null && !isUnknown ? code : undefined, isUnknown }
 }
 
-/** Says which code it is. Nothing without one. */
+/** Says which code is in effect. Renders nothing without one. */
 export function Referred() {
   const { code, isUnknown } = useReferred()
   if (code === null) return null

@@ -1,4 +1,4 @@
-// What is sold, on one page: a card a tier with its price, what is left, and its conditions; and how buying works.
+// What is on sale, on one page: a card for each tier with its price, what is left, and its conditions. Also says how buying works.
 import type { Tier } from '@node-ledger/client'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
@@ -31,7 +31,7 @@ export function Tiers() {
   )
 }
 
-/** Three steps, with the time between two credits as the last rounds show it. */
+/** Three steps, with the time between two credits according to the last rounds. */
 function HowItWorks() {
   const { data: rounds = [] } = useRounds(ROUNDS_MAX)
   const { chain } = useSite()
@@ -110,7 +110,7 @@ export function TierCards({ tiers }: { tiers: readonly Tier[] }) {
   )
 }
 
-/** Why it cannot be bought now, and when it can. */
+/** Why the tier cannot be bought now, and when it can. */
 function Opening({ tier, tiers }: { tier: Tier; tiers: readonly Tier[] }) {
   if (tier.state === 'upcoming' && tier.opensAt)
     return (
@@ -120,7 +120,7 @@ function Opening({ tier, tiers }: { tier: Tier; tiers: readonly Tier[] }) {
   return whyNotSold(tier)
 }
 
-/** A share of the supply, or a number of nodes, from which on a tier is nearly sold. */
+/** A tier is nearly sold out below this share of the supply, or this number of nodes. */
 const NEARLY = { share: 0.1, nodes: 3 }
 const isNearlySold = ({ remaining, supply }: Tier) =>
   remaining !== null && remaining <= Math.max(NEARLY.nodes, (supply ?? 0) * NEARLY.share)
@@ -132,7 +132,7 @@ function Standing({ tier }: { tier: Tier }) {
   return <Mark tone={tone}>{said}</Mark>
 }
 
-/** What is left of its supply, drawn and in words; nothing for a tier without a limit. */
+/** What is left of the supply, drawn and in words. Renders nothing for a tier without a limit. */
 function Left({ tier }: { tier: Tier }) {
   if (tier.remaining === null || !tier.supply) return <p className="left note">{t.noLimit}</p>
   return (
@@ -143,10 +143,10 @@ function Left({ tier }: { tier: Tier }) {
   )
 }
 
-/** Rounds that a card shows. */
+/** How many rounds a card shows. */
 const PAID_MAX = 12
 
-/** What the last rounds paid a node: the newest in words, all of them as bars. Says nothing of the next ones. */
+/** What the last rounds paid a node: the newest in words, all of them as bars. Promises nothing about the next ones. */
 function LastPaid({ paid }: { paid: ReturnType<typeof paidByTier> }) {
   const last = paid.at(-1)
   if (!last) return null
@@ -170,7 +170,7 @@ function LastPaid({ paid }: { paid: ReturnType<typeof paidByTier> }) {
   )
 }
 
-/** All steps of the ladder that a tier belongs to, in their order, and where the sale stands; nothing for a tier that stands alone. */
+/** All steps of the ladder that a tier belongs to, in order, and how far the sale has come. Renders nothing for a tier without a ladder. */
 export function Ladder({ tiers, of }: { tiers: readonly Tier[]; of: Tier }) {
   const steps = stepsOf(tiers, of)
   if (steps.length < 2) return null
@@ -198,7 +198,7 @@ function standsInWords(tier: Tier, tiers: readonly Tier[]): ReactNode {
 function stepsOf(tiers: readonly Tier[], of: Tier): Tier[] {
   const before = (step: Tier) => tiers.find(({ id }) => id === step.opensAfter)
   let first = of
-  // A step is never its own: the service refuses a circle.
+  // No step comes before itself, because the service refuses a circle.
   for (let earlier = before(of); earlier; earlier = before(earlier)) first = earlier
   const steps = [first]
   for (const step of steps) steps.push(...tiers.filter(({ opensAfter }) => opensAfter === step.id))
@@ -212,7 +212,7 @@ export const labelOf = (tiers: readonly Tier[], id: string): string => tiers.fin
 const whyNotSold = ({ state, soldOut }: Tier): string | null =>
   state === 'open' ? (soldOut ? t.soldOut : null) : t.states[state]
 
-/** What is left of a tier, how many of it somebody is paying for, and whether the contract keeps to it. */
+/** What is left of a tier, how many are reserved for payments in progress, and whether the contract enforces it. */
 export const leftInWords = ({ remaining, supply, reserved, enforcedBy }: Tier): ReactNode =>
   rich(enforcedBy.supply === 'contract' ? t.leftByContract : t.left, {
     strong,
@@ -227,13 +227,13 @@ export function useMostPerWallet(): (tier: Tier) => number {
   return ({ maxPerWallet }) => Math.min(maxPerWallet, data?.maxPerWallet ?? maxPerWallet)
 }
 
-/** Who may buy a tier, in words: those on its list, holders of its token, or anyone. */
+/** Who may buy a tier, in words: wallets on its allowlist, holders of its token, or anyone. */
 export function whoMayBuy(tier: Tier): string[] {
   const bounds = [...(tier.allowlistRoot ? [t.listed] : []), ...(tier.holdingWei > 0n ? [holdingInWords(tier)] : [])]
   return bounds.length > 0 ? bounds : [t.anyone]
 }
 
-/** The required holding of a tier, in words. */
+/** The required holding for a tier, in words. */
 function holdingInWords({ holdingWei, holdingToken, holdingSymbol, holdingDecimals }: Tier): string {
   const symbol = holdingSymbol ?? fill(t.tokensOf, { token: String(holdingToken) })
   return fill(t.forHolders, { amount: ether(holdingWei, holdingDecimals ?? 18), symbol })

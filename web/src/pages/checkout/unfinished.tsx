@@ -1,4 +1,4 @@
-// A purchase that this browser began and has not finished: a prompt whose outcome no page has seen, or transfers that are left. Shown before anyone
+// A purchase that this browser began and did not finish: a prompt whose outcome no page has seen, or transfers still to make. Shown before the buyer
 // pays a second time.
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
@@ -24,7 +24,7 @@ import {
 
 const t = words.unfinished
 
-/** If a wallet has sent a transfer, its nonce shows it by then. */
+/** If a wallet has sent a transfer, its nonce shows it after this many blocks. */
 const QUIET_BLOCKS = 3
 const QUIET_MS = 30_000
 const EVERY_MS = 4_000
@@ -37,7 +37,7 @@ interface UnfinishedProps {
   children: ReactNode
 }
 
-/** Shows the unfinished purchase in place of `children`, which sell, until the buyer goes on with it or we know that the wallet sent nothing. */
+/** Shows the unfinished purchase in place of `children`, which sell, until the buyer continues it or we know that the wallet sent nothing. */
 export function Unfinished({ chainId, tierId, show, children }: UnfinishedProps) {
   const intent = useIntent()
   const [wasQuiet, setWasQuiet] = useState(false)
@@ -47,7 +47,7 @@ export function Unfinished({ chainId, tierId, show, children }: UnfinishedProps)
   const view = shown && `${shown.at} ${shown.isOpen}`
   const lastView = useRef(view)
   useEffect(() => {
-    // The button that was pressed is gone.
+    // The pressed button is gone, so the focus would be lost.
     if (view !== lastView.current && document.activeElement === document.body) place.current?.focus()
     lastView.current = view
   }, [view])
@@ -78,12 +78,12 @@ interface OpenProps {
   setWasQuiet: (wasQuiet: boolean) => void
 }
 
-/** A prompt of which we do not know whether the wallet has sent. */
+/** A prompt after which we do not know whether the wallet has sent. */
 function Open({ intent, chainId, setWasQuiet }: OpenProps) {
   const payments = usePaymentsOf(intent.payer)
   const found = sentSince(payments.data, intent)
   const [isSure, setIsSure] = useState(false)
-  // A nonce says nothing while an earlier transfer may still count in it.
+  // The nonce proves nothing while an earlier transfer may still change it.
   const hasAll = intent.sent.every((hash) => payments.data?.some(({ txHash }) => txHash === hash))
   const isQuiet = useIsQuiet(intent, chainId) && payments.isSuccess && hasAll && !found
   useEffect(() => {
@@ -131,7 +131,7 @@ interface RestProps {
   show: UnfinishedProps['show']
 }
 
-/** What was sent, why the next transfer was not, and an offer of the rest. */
+/** What was sent, why the next transfer was not, and an offer to send the rest. */
 function Rest({ intent, isHere, resume, show }: RestProps) {
   const { paid, quantity, sent, said, isRefused, tierId } = intent
   const { data: payments } = usePaymentsOf(intent.payer)
@@ -180,7 +180,7 @@ function Rest({ intent, isHere, resume, show }: RestProps) {
   )
 }
 
-/** A purchase that was sent whole. */
+/** A purchase that was sent completely. */
 function Sent({ intent, show }: { intent: Intent; show: UnfinishedProps['show'] }) {
   const { sent, tierId, quantity } = intent
   const [only] = sent
@@ -211,7 +211,7 @@ function Sent({ intent, show }: { intent: Intent; show: UnfinishedProps['show'] 
   )
 }
 
-/** True once the payer's nonce has not moved for so long that it would show a transfer. False if it cannot be read. */
+/** True once the payer's nonce has not moved for so long that a transfer would have shown. False if we cannot read it. */
 function useIsQuiet({ payer, at, nonce }: Intent, chainId: number | undefined): boolean {
   const wallet = useWallet()
   const first = useRef<{ block: bigint; at: number } | null>(null)

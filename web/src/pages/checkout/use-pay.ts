@@ -1,5 +1,5 @@
-// Pays from the connected wallet, at the price shown: one transfer for each node. The intent has each step before it is taken, so that no
-// retry, reload or unclear answer of a wallet ever makes a transfer twice.
+// Pays from the connected wallet, at the price shown: one transfer for each node. We store each step in the intent before we take it, so no retry,
+// reload or unclear answer from a wallet ever makes a transfer twice.
 import type { BuyerCheck, Quote, Tier } from '@node-ledger/client'
 import { sendPayments, WalletError } from '@node-ledger/client/viem'
 import { useMutation } from '@tanstack/react-query'
@@ -30,14 +30,14 @@ export interface PayOptions {
   quantity: number
   /** Called with the hashes once all are sent. */
   sent: (hashes: readonly string[]) => void
-  /** The buyer knows that the operator reviews the payment first. */
+  /** True if the buyer knows that the operator reviews the payment first. */
   agreed: boolean
   isContract: boolean | null
-  /** The code that brought the buyer. */
+  /** The referral code that brought the buyer. */
   referral: string | undefined
 }
 
-/** Obstacles that keep a wallet from buying. The operator's review is apart, because it only costs time, and the buyer may agree to it. */
+/** What keeps a wallet from buying. The operator's review is separate, because it only costs time, and the buyer may accept it. */
 export function obstaclesIn(checks: readonly BuyerCheck[]): { blocking: BuyerCheck[]; isReviewed: boolean } {
   const failed = checks.filter(({ passes }) => passes === false)
   return {
@@ -46,12 +46,12 @@ export function obstaclesIn(checks: readonly BuyerCheck[]): { blocking: BuyerChe
   }
 }
 
-/** Thrown before a prompt if another page has gone on with the same purchase. */
+/** Thrown before a prompt if another page has continued the same purchase. */
 class Overtaken extends Error {}
 
 /**
- * The page moves on with the wallet's answer, or with the wallet's first new payment, because not every wallet answers.
- * `proposed`: a contract wallet has accepted the call, and others have yet to agree.
+ * The page moves on when the wallet answers, or when it sees the wallet's first new payment, because not every wallet
+ * answers. `proposed`: a contract wallet has accepted the call, and its other signers have yet to agree.
  */
 export function usePay(options: PayOptions) {
   const { tier, wallet, sent, agreed } = options
@@ -73,7 +73,7 @@ export function usePay(options: PayOptions) {
   useEffect(() => {
     const asked = readIntent()
     if (!found || !asked?.isOpen) return
-    // The wallet may never answer. What is left is offered, as after a reload.
+    // The wallet may never answer. We offer what is left, as after a reload.
     const now = { ...withSent(asked, found), page: null }
     writeIntent(now)
     pay.reset()
@@ -91,7 +91,7 @@ async function send(
   const before = readIntent()
   const by = { payer: payer.address, tierId: tier.id, priceWei: priceWei.toString() }
   let last = before?.at ?? null
-  /** The intent, while it is this run's. */
+  /** The intent, as long as it belongs to this run. */
   const ours = () => {
     const intent = readIntent()
     return intent && intent.at === last && isAsking(intent) ? intent : null
@@ -106,11 +106,11 @@ async function send(
   try {
     const { stopped } = await sendPayments(ledger, own, order, {
       priceWei,
-      // The notice above the button says so.
+      // The notice above the button says that the payment will be held.
       acceptHold: true,
       ...(referral && { referral }),
       onAsk: async ({ number, together }) => {
-        // A contract's nonce does not count the transactions that it sends, and neither does that of an account whose calls others send.
+        // A contract's nonce does not count the transactions it sends. Nor does the nonce of an account whose calls others send.
         const nonce = isContract === false && !together ? await nonceOf(own).catch(() => null) : null
         const so = readIntent()
         if ((so?.at ?? null) !== last || (number > 1 && !isAsking(so))) throw new Overtaken()
@@ -122,7 +122,7 @@ async function send(
         writeIntent(asked)
       },
       onProposed: () => setProposed(true),
-      // From the last transfer on, the page that follows them takes over.
+      // After the last transfer, the page that follows the transfers takes over.
       onSent: (hash) => {
         const intent = ours()
         if (!intent) return
@@ -139,7 +139,7 @@ async function send(
   }
 }
 
-/** The intent after a transfer that was not sent, or may not have been: once it has prompted, a wallet may have sent, whatever it says. */
+/** The intent after a transfer that was not sent, or may not have been. Once it has prompted, a wallet may have sent, whatever it reports. */
 function afterwards(intent: Intent, error: unknown, tier: Tier): Intent | null {
   const isCertain = error instanceof WalletError || !intent.isOpen
   if (!isCertain) return { ...intent, page: null, said: wordsOfWallet(error) }

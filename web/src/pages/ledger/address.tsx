@@ -48,7 +48,7 @@ function NoNodes() {
   return <Empty title={t.noNode}>{rich(t.howOne, { buy: (text) => <Link href="/buy">{text}</Link> })}</Empty>
 }
 
-/** What several nodes earned and paid out. What they hold is shown if its note is given. */
+/** What several nodes earned and paid out. Shows their balance if its note is given. */
 export function Totals({ nodes, balanceNote }: { nodes: readonly Node[]; balanceNote?: string }) {
   const sum = (of: 'creditedWei' | 'withdrawnWei' | 'balanceWei') => nodes.reduce((total, node) => total + node[of], 0n)
   const next = nextCredit(nodes)
@@ -72,7 +72,7 @@ export function Totals({ nodes, balanceNote }: { nodes: readonly Node[]; balance
   )
 }
 
-/** When the next credit is due; since when, if it is late. */
+/** When the next credit is due; if it is late, since when. */
 export function NextCredit({ at }: { at: Date }) {
   const isLate = at.getTime() < Date.now()
   return rich(isLate ? words.figures.dueSince : words.figures.nextCredit, { time: <Time at={at} ahead /> })
@@ -131,7 +131,7 @@ export function NodesTable({ nodes }: { nodes: readonly Node[] }) {
   return <Table caption={t.nodes} rows={nodes} keyOf={({ nodeId }) => nodeId} columns={columns} />
 }
 
-/** A tier by its label, if the ledger has it. */
+/** A tier by its label, if the ledger has the tier. */
 export function TierName({ id }: { id: string | null }) {
   const tiers = useTiers()
   if (id === null) return <span className="none">{t.noTier}</span>

@@ -1,4 +1,4 @@
-// Any node: what it earned, what it holds, whether the chain says the same.
+// Any node: what it earned, what it holds, and whether the chain agrees.
 import type { Credit, NodeDetail, Withdrawal } from '@node-ledger/client'
 import { Link, useParams } from 'wouter'
 import { useNode } from '../../ledger.ts'
@@ -16,7 +16,7 @@ import { OwnProvider } from './own-provider.tsx'
 const t = words.node
 const f = words.figures
 
-/** The service returns at most so many entries of each list. */
+/** The service returns at most this many entries of each list. */
 const LISTED_MAX = 200
 
 export function NodePage() {

@@ -1,4 +1,5 @@
-// The product page: what a node is, proof that it pays, what it costs, and what is left; the ledger's figures last.
+// The product page: what a node is, proof that it pays, what it costs, and what is left. The ledger's figures come
+// last.
 import type { Cover, Stats } from '@node-ledger/client'
 import { Link } from 'wouter'
 import { figure, percent } from '../../format.ts'
@@ -67,7 +68,7 @@ export function Overview() {
   )
 }
 
-/** Who sells, and how to ask them. */
+/** Who sells, and how to contact them. */
 function Seller() {
   const { name, contact, termsUrl } = useSite()
   return (
@@ -117,7 +118,7 @@ function Glance({ totals }: { totals: Stats }) {
   )
 }
 
-/** Full once the debt is covered, or more. */
+/** Full if the balance covers the debt. */
 function CoverGauge({ cover }: { cover: Cover }) {
   const { contractBalanceWei, outstandingWei, surplusWei, coverBps, isSolvent, blockNumber, checkedAt } = cover
   if (contractBalanceWei === null || outstandingWei === null) {

@@ -7,7 +7,9 @@ import { rich } from '../../words/message.ts'
 
 const t = words.provider
 
-/** A button that reads a node through the visitor's own wallet, or else the public RPC, and says whether it agrees. */
+/**
+ * A button that reads a node through the visitor's own wallet, else through the public RPC, and says whether it agrees.
+ */
 export function OwnProvider({ nodeId }: { nodeId: string }) {
   const check = useMutation({
     mutationFn: async () => {

@@ -1,4 +1,4 @@
-// Proof instead of trust: this browser recomputes the last rounds while one looks.
+// Proof instead of trust: this browser recomputes the last rounds while the visitor watches.
 import type { Distribution } from '@node-ledger/client'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState } from 'react'
@@ -12,10 +12,10 @@ import { words } from '../../words/ledger.ts'
 import { fill, rich } from '../../words/message.ts'
 
 const t = words.proof
-/** Bars that a phone's width can tell apart. */
+/** The most bars that a phone can show apart. */
 const BARS_MAX = 60
 const BARS_LEAST = 16
-/** The count runs up while the bars colour, so a visitor sees that something is checked. */
+/** The count runs up while the bars take colour, so a visitor sees that something is being checked. */
 const RUN_MS = 1_200
 
 /** Recomputes `rounds`, newest first, and again with each new one. */
@@ -96,7 +96,7 @@ function Differs({ round }: { round: number }) {
   return rich(t.differs, { id: String(round), round: link })
 }
 
-/** Runs from 0 to 1 once it `isOn`; at once for those who asked for less motion. */
+/** Runs from 0 to 1 once it `isOn`; jumps to 1 if the visitor prefers reduced motion. */
 function useRun(isOn: boolean): number {
   const [share, setShare] = useState(0)
   useEffect(() => {

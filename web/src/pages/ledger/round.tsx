@@ -1,4 +1,4 @@
-// One round: what everyone got, which this browser recomputes at once, and the seed of each amount.
+// One round: what each node received, which this browser recomputes at once, and the seed of each amount.
 import type { Distribution, Turn } from '@node-ledger/client'
 import type { VerifiedRound } from '@node-ledger/client/viem'
 import { useQuery } from '@tanstack/react-query'

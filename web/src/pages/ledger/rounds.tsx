@@ -1,4 +1,4 @@
-// Every round the service lists, newest first, and their total.
+// Every round that the service lists, newest first, and their total.
 import type { Distribution } from '@node-ledger/client'
 import { Link } from 'wouter'
 import { figure } from '../../format.ts'
@@ -10,7 +10,7 @@ import { Empty, Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { words } from '../../words/ledger.ts'
 
-/** The most that the service lists at once. */
+/** The most rounds that the service lists at once. */
 export const ROUNDS_MAX = 200
 
 const t = words.rounds

@@ -1,4 +1,4 @@
-// What an owner's nodes earned and paid out, entry by entry, each at the price of its hour: as a table, and as a file.
+// What an owner's nodes earned and paid out, entry by entry, each at that hour's ether price: as a table and as a file.
 import type { Node, NodeDetail } from '@node-ledger/client'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -14,11 +14,11 @@ import { fill, rich } from '../../words/message.ts'
 import { words } from '../../words/owner.ts'
 
 const t = words.history
-/** The most of each list that the service returns; the operator, or the chain, has the rest. */
+/** The most entries of each list that the service returns. The rest is on chain, and the operator has it. */
 const LISTED_MAX = 200
-/** Each takes a request. */
+/** The most nodes shown, because each takes a request. */
 const NODES_MAX = 50
-/** Requests in flight at once; up to this many nodes load without a click. */
+/** Parallel requests. Up to this many nodes load without a click. */
 const AT_ONCE = 5
 
 /** A credit or a withdrawal of a node. */
@@ -27,9 +27,9 @@ interface Entry {
   nodeId: string
   at: Date | null
   amountWei: bigint
-  /** Null if the service does not know what an ether was worth then. */
+  /** Null if the service does not know the ether price of that time. */
   usdPerEther: number | null
-  /** The round of a credit, the transaction of a withdrawal. */
+  /** The round of a credit; the transaction of a withdrawal. */
   reference: { round: number } | { txHash: string | null }
 }
 
@@ -109,7 +109,7 @@ const WORTH: Column<Entry> = {
   figure: true,
   cell: (entry) => worth(entry) ?? <Unknown why={t.noPrice} />,
 }
-/** An entry's worth has a column only if some price is known, because many services have no price feed. */
+/** The dollar column appears only if some price is known, because many services have no price feed. */
 const columnsOf = (entries: readonly Entry[]) =>
   entries.some(({ usdPerEther }) => usdPerEther !== null) ? [...COLUMNS, WORTH] : COLUMNS
 
@@ -122,7 +122,7 @@ async function entriesOf(nodeIds: readonly string[]): Promise<Entry[]> {
   return entries.sort((a, b) => (b.at?.getTime() ?? 0) - (a.at?.getTime() ?? 0))
 }
 
-/** A failed withdrawal moved nothing. */
+/** Leaves out failed withdrawals, because they moved nothing. */
 function entriesIn({ nodeId, credits, withdrawals }: NodeDetail): Entry[] {
   return [
     ...credits.map(({ id, createdAt: at, distributionId: round, ...rest }) => ({
@@ -145,7 +145,7 @@ function entriesIn({ nodeId, credits, withdrawals }: NodeDetail): Entry[] {
   ]
 }
 
-/** The table as CSV, for other programs: amounts and times have one format in every locale. */
+/** The table as CSV, for other programs: amounts and times have the same format in every locale. */
 function Save({ entries, owner }: { entries: readonly Entry[]; owner: string }) {
   const save = () => {
     const lines = entries.map(({ reference, nodeId, at, amountWei, usdPerEther }) => [

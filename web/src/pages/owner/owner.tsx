@@ -1,5 +1,5 @@
-// The owner's own page: the nodes' balance, withdrawing, and recording nodes that the ledger missed. Only the last needs
-// a session; without one, as in a frame, the page shows the connected wallet's nodes by public reads.
+// The owner's own page: the nodes' balance, withdrawing, and recording nodes that the ledger missed. Only the last
+// needs a session. Without one, as in a frame, the page shows the connected wallet's nodes by public reads.
 import type { Node, Wallet } from '@node-ledger/client'
 import { signIn } from '@node-ledger/client/viem'
 import { useMutation, useQuery } from '@tanstack/react-query'
@@ -26,7 +26,7 @@ import { History } from './history.tsx'
 import { WithdrawSection } from './withdraw.tsx'
 
 const ME = ['me'] as const
-/** Nothing is cached behind a session, so we poll a little less often than public pages. */
+/** The service caches nothing behind a session, so we poll a little less often than on public pages. */
 const ME_EVERY_MS = 10_000
 
 export function Owner() {
@@ -44,7 +44,7 @@ function SignedInOrNot() {
     queryFn: ({ signal }) => readMe(signal),
     refetchInterval: notBefore(() => ME_EVERY_MS),
   })
-  // If the session ends meanwhile, the page keeps everything shown or entered.
+  // If the session ends, the page keeps everything shown or entered.
   const last = useRef<Wallet | null>(null)
   if (me.data) last.current = me.data
   return (
@@ -61,7 +61,7 @@ function SignedInOrNot() {
   )
 }
 
-/** The page that needs no service, to save while the service is up. */
+/** The page that works without the service. Owners save it while the service is up. */
 function Kept() {
   return (
     <Section title={words.kept.title}>
@@ -70,10 +70,10 @@ function Kept() {
   )
 }
 
-/** The session itself is in a cookie that scripts cannot see. This only says that there may be one, and saves a pointless request. */
+/** The session itself is in a cookie that scripts cannot see. This only says that there may be one, which saves a pointless request. */
 const SIGNED_IN = 'signedIn'
 
-/** True once the service has forgotten a session of this browser, until the next one. */
+/** True once the service has forgotten a session of this browser, until the next session. */
 let hasLapsed = false
 
 async function readMe(signal: AbortSignal): Promise<Wallet | null> {
@@ -134,7 +134,7 @@ function SignInWith({ wallet }: { wallet: ConnectedWallet }) {
   )
 }
 
-/** Says in place that the session has ended, also above an open withdrawal form, which needs no session. */
+/** Says on the page that the session has ended, also above an open withdrawal form, which needs no session. */
 function Ended({ wallet }: { wallet: ConnectedWallet | null }) {
   return (
     <div className="notice warn">
@@ -148,9 +148,9 @@ function Ended({ wallet }: { wallet: ConnectedWallet | null }) {
 
 interface MineProps {
   me: Wallet
-  /** The service does not answer now, or rejects this browser; `me` is its last answer. */
+  /** The service does not answer now, or rejects this browser; `me` is what it answered last. */
   isStale: boolean
-  /** The session has ended meanwhile. */
+  /** The session has ended since the page opened. */
   hasEnded: boolean
 }
 

@@ -1,4 +1,4 @@
-// The end of a withdrawal: how much went where, by the contract's own events.
+// The end of a withdrawal: how much went where, according to the contract's own events.
 import type { Withdrawn } from '@node-ledger/client/viem'
 import { checksummed, ether, figure } from '../../format.ts'
 import { useDeployment } from '../../ledger.ts'

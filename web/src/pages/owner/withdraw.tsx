@@ -1,4 +1,5 @@
-// Withdraws: from which node, how much and where to; by the wallet's own transaction, or by a call to make by hand.
+// Withdraws: from which node, how much and where to. The wallet sends the transaction, or the owner makes the call by
+// hand.
 import { WalletError, type WithdrawalRequest, withdraw, withdrawAll, withdrawalCall } from '@node-ledger/client/viem'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
@@ -26,12 +27,12 @@ interface Funded {
 }
 
 interface WithdrawProps {
-  /** The nodes' owner, who alone can withdraw. */
+  /** The nodes' owner. Only they can withdraw. */
   owner: string
-  /** By the service's last answer. */
+  /** As the service last answered. */
   nodes: readonly Funded[]
   wallet: ConnectedWallet | null
-  /** Stands above the form. */
+  /** Shown above the form. */
   notice?: ReactNode
 }
 
@@ -58,7 +59,7 @@ export function WithdrawSection({ isStale, ...props }: WithdrawProps & { isStale
 function Withdraw({ owner, nodes, wallet, notice }: WithdrawProps) {
   const [open, setOpen] = useState(false)
   const funded = nodes.filter(({ balanceWei }) => balanceWei > 0n)
-  // An open dialog stays, because the result is still to read when nothing is left.
+  // An open dialog stays, so that the owner can still read the result when nothing is left.
   if (funded.length === 0 && !open) return <Empty title={t.nothing} />
   if (!wallet) {
     return (
@@ -94,18 +95,18 @@ interface Entered {
   which: string
   amount: string
   to: string
-  /** A receiver other than the wallet, as it was when the owner confirmed that they checked it. */
+  /** The receiver that the owner confirmed they checked, if it is not the wallet. */
   checkedTo: string | null
 }
 
-/** The withdrawal that they make. */
+/** The withdrawal that results from the form. */
 interface Wanted {
   node: Funded | null
   request: WithdrawalRequest
   to: `0x${string}`
   wrongAmount: string | null
   wrongTo: string | null
-  /** The ether goes to another address than the wallet's. */
+  /** True if the ether goes to an address other than the wallet's. */
   isForeign: boolean
 }
 
@@ -136,7 +137,7 @@ function WithdrawForm({ nodes, wallet, close }: FormProps) {
   const wanted = wantedBy(entered, nodes, wallet)
   const [sentHash, setSentHash] = useState<string | null>(null)
   const [proposed, setProposed] = useState(false)
-  /** The wallet has prompted, but has not said whether it sent. */
+  /** True if the wallet has prompted, but has not said whether it sent. */
   const [isUnsure, setIsUnsure] = useState(false)
   const act = useMutation({
     mutationFn: async ({ request: { nodeIds, amountWei }, to }: Wanted) => {
@@ -261,7 +262,7 @@ interface ForeignProps {
   check: (checked: boolean) => void
 }
 
-/** Makes the owner check a receiver that is not their wallet once more. */
+/** Makes the owner check once more a receiver that is not their wallet. */
 function Foreign({ wanted: { request, to }, totalWei, checked, check }: ForeignProps) {
   return (
     <label className="notice warn agree">
@@ -289,10 +290,10 @@ function Unsure({ done }: { done: () => void }) {
   )
 }
 
-/** With six decimals, for a list. */
+/** Cut to six decimals, for a list. */
 const cut = (wei: bigint) => (shortEther(wei) === ether(wei) ? ether(wei) : `${shortEther(wei)}…`)
 
-/** Null if it may be sent. An empty text means all of it. */
+/** Null if the amount may be sent. An empty text means the whole balance. */
 function amountError(text: string, balanceWei: bigint): string | null {
   if (text === '') return null
   if (!/^[0-9]{1,20}(\.[0-9]{0,18})?$/.test(text)) return t.wrongAmount
@@ -301,7 +302,7 @@ function amountError(text: string, balanceWei: bigint): string | null {
   return wei > balanceWei ? fill(t.tooMuch, { amount: ether(balanceWei) }) : null
 }
 
-/** The call that the wallet would get, built when someone wants to see it. */
+/** The call that the wallet would get, built when the owner asks to see it. */
 function ByHand({ wanted: { request, to } }: { wanted: Wanted }) {
   const [open, setOpen] = useState(false)
   return (

@@ -1,40 +1,40 @@
-// What this browser was about to pay, or has paid, stored before the wallet prompts. After a reload, a closed tab or a
-// dropped page on a phone it leads back to the payments, so a buyer does not pay twice for one node.
+// What this browser was about to pay, or has paid, stored before the wallet prompts. It leads back to the payments
+// after a reload, a closed tab or a page that a phone dropped, so a buyer does not pay twice for one node.
 import type { Payment } from '@node-ledger/client'
 import { useSyncExternalStore } from 'react'
 import { kept } from '../../kept.ts'
 
 const KEY = 'node-ledger.intent'
-/** An older intent is of no use, because the wallet's payments show the outcome. */
+/** An older intent is useless, because the wallet's payments already show the outcome. */
 const AGE_MS_MAX = 24 * 3_600_000
-/** This load of the page. */
+/** Identifies this load of the page. */
 const PAGE = performance.timeOrigin
 
 export interface Intent {
   payer: string
   tierId: string
   priceWei: string
-  /** The nodes that the buyer wanted, one transfer each. */
+  /** How many nodes the buyer wanted, one transfer each. */
   quantity: number
-  /** Those of them that were paid for. */
+  /** How many of them are paid for. */
   paid: number
-  /** Those that the last prompt was for: more than one if they go together. */
+  /** How many the last prompt was for: more than one if they go together. */
   asks: number
   /** The hashes of the transactions that were sent, in order. */
   sent: readonly string[]
-  /** Milliseconds since 1970, when the wallet prompted last. */
+  /** When the wallet last prompted, in milliseconds since 1970. */
   at: number
-  /** True from a prompt on until we know whether the wallet has sent. */
+  /** True from a prompt until we know whether the wallet has sent. */
   isOpen: boolean
-  /** The wallet's next nonce before the prompt; null if it could not be read, or does not count what it sends. */
+  /** The wallet's next nonce before the prompt; null if it could not be read, or does not count what the wallet sends. */
   nonce?: number | null
-  /** The hashes of its recent payments that were already on record, and of those sent. */
+  /** The hashes of its recent payments already on record, and of those sent. */
   known?: readonly string[]
-  /** The page that pays; null once it has stopped. */
+  /** The page that is paying; null once it has stopped. */
   page?: number | null
-  /** Why the transfer after those that were sent is missing: the wallet's error in place of a hash, or what kept it from being sent. */
+  /** Why the next transfer is missing: what the wallet said instead of returning a hash, or what kept it from being sent. */
   said?: string
-  /** True if the buyer refused it in the wallet. */
+  /** True if the buyer refused the transfer in the wallet. */
   isRefused?: boolean
   /** Those of `sent` whose payments are final. */
   over?: readonly string[]
@@ -51,23 +51,23 @@ export function intentNow(
   by: Pick<Intent, 'payer' | 'tierId' | 'priceWei' | 'quantity' | 'paid' | 'asks' | 'sent' | 'nonce'>,
   paid: readonly Payment[] = [],
 ): Intent {
-  // Each prompt has its own moment, which tells it from the one before.
+  // Each prompt has its own time, so that no two prompts look the same.
   const at = Math.max(Date.now(), (readIntent()?.at ?? 0) + 1)
   const recent = paid.filter((payment) => isPaidSince(payment, at)).map(({ txHash }) => txHash)
   return { ...by, at, known: [...recent, ...by.sent], isOpen: true, page: PAGE }
 }
 
-/** The intent once the wallet has sent. The page goes on if transfers are left. */
+/** The intent once the wallet has sent. The page continues if transfers are left. */
 export function withSent({ said: _, ...intent }: Intent, txHash: string): Intent {
   const now = { ...intent, paid: intent.paid + intent.asks, sent: [...intent.sent, txHash], isOpen: false }
   return restOf(now) > 0 ? now : { ...now, page: null }
 }
 
-/** The intent once we know that the wallet has sent nothing more; null if it has sent nothing at all. */
+/** The intent once we know that the wallet sent no more; null if it has sent nothing at all. */
 export const withoutLast = (intent: Intent, why: Pick<Intent, 'said' | 'isRefused'> = {}): Intent | null =>
   intent.sent.length === 0 ? null : { ...intent, said: '', isRefused: false, ...why, isOpen: false, page: null }
 
-/** Notes that all payments of a transaction are final. An intent goes once all of its own are, and none is left to make. */
+/** Notes that all payments of a transaction are final. An intent is deleted once all of its payments are, and no transfer is left. */
 export function noteOver(txHash: string): void {
   const intent = readIntent()
   if (!intent?.sent.includes(txHash) || intent.over?.includes(txHash)) return
@@ -78,7 +78,7 @@ export function noteOver(txHash: string): void {
 
 let last: { text: string | null; intent: Intent | null } = { text: null, intent: null }
 
-/** The last intent of this browser; null if there is none, or none recent enough. */
+/** The last intent of this browser; null if there is none, or it is too old. */
 export function readIntent(): Intent | null {
   const text = kept.getItem(KEY)
   if (text !== last.text) last = { text, intent: parsed(text) }
@@ -97,7 +97,7 @@ function parsed(text: string | null): Intent | null {
 const listeners = new Set<() => void>()
 function subscribe(listener: () => void) {
   listeners.add(listener)
-  // For writes by another tab.
+  // Another tab may write.
   window.addEventListener('storage', listener)
   return () => {
     listeners.delete(listener)
@@ -105,10 +105,10 @@ function subscribe(listener: () => void) {
   }
 }
 
-/** The same, kept current. */
+/** The same, updated on every change. */
 export const useIntent = (): Intent | null => useSyncExternalStore(subscribe, readIntent)
 
-/** Stores it; `null` deletes it. */
+/** Stores the intent; `null` deletes it. */
 export function writeIntent(intent: Intent | null): void {
   if (intent === null) kept.removeItem(KEY)
   else kept.setItem(KEY, JSON.stringify(intent))
@@ -118,7 +118,7 @@ export function writeIntent(intent: Intent | null): void {
 /** Clock skew to expect between the payer's machine and the chain. */
 const CLOCKS_MS = 2 * 60_000
 
-/** True if a payment's block is at or after that moment by this browser's clock; milliseconds since 1970. */
+/** True if a payment's block is at or after a moment of this browser's clock, in milliseconds since 1970. */
 export const isPaidSince = ({ paidAt }: Payment, atMs: number): boolean => (paidAt?.getTime() ?? 0) > atMs - CLOCKS_MS
 
 /** The payment of an open intent: the first of its payer since then, whatever the amount. */

@@ -1,22 +1,22 @@
-// A transaction that is in no block yet: what may have happened to it in the wallet.
+// A transaction that no block has yet: what may have happened to it in the wallet.
 import { Link } from 'wouter'
 import { usePaymentsOf } from '../../live.ts'
 import { rich } from '../../words/message.ts'
 import { words } from '../../words/payment.ts'
 import { isPaidSince } from './intent.ts'
 
-/** If no block has it after this time, the wallet may have replaced it, or dropped it. */
+/** If no block has it after this time, the wallet may have replaced or dropped it. */
 const LATE_MS = 3 * 60_000
 
 interface NotSeenProps {
   txHash: string
   payer: string | undefined
-  /** When this page first polled, and when last; milliseconds since 1970. */
+  /** When this page first polled, and when it last did, in milliseconds since 1970. */
   since: number
   asked: number
 }
 
-/** A transaction that stays missing: its replacement if the payer is known, or what to look for. */
+/** A transaction that stays missing: shows its replacement if the payer is known, else what to look for. */
 export function NotSeen({ txHash, payer, since, asked }: NotSeenProps) {
   const { data } = usePaymentsOf(payer, { isLive: false })
   const other = data?.find((one) => one.txHash !== txHash && isPaidSince(one, since))

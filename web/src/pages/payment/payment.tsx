@@ -1,4 +1,4 @@
-// One payment, by its transaction's hash: its state, updated for as long as the page is open.
+// One payment, by its transaction's hash: its state, updated as long as the page is open.
 import { useParams } from 'wouter'
 import { HASH } from '../../format.ts'
 import { CopyButton } from '../../ui/copy.tsx'

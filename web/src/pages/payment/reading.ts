@@ -1,4 +1,4 @@
-// Reads the state of a transaction's payments from the ledger. Now and then it claims, so the service looks at the
+// Reads the state of a transaction's payments from the ledger. Now and then it claims, so that the service looks at the
 // chain at once. If a stream can be opened, changes arrive through it.
 import { LedgerError, type Payment, watchPayment } from '@node-ledger/client'
 import { type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query'
@@ -7,18 +7,18 @@ import { ledger, notBefore } from '../../ledger.ts'
 import { whileShown } from '../../live.ts'
 
 const EVERY_MS = 2_000
-/** Only a claim finds a payment that the ledger does not have. The service allows twenty a minute and address. */
+/** Only a claim finds a payment that the ledger does not have. The service allows twenty a minute per client address. */
 const UNKNOWN_EVERY_MS = 3_500
-/** A held payment waits for a person, or for room in its wallet. */
+/** A held payment waits for a person, or until its wallet has room. */
 const HELD_EVERY_MS = 15_000
-/** Two tabs behind one address stay below that limit. */
+/** Slow enough for two tabs behind one client address to stay below that limit. */
 const CLAIM_EVERY_MS = 7_000
 const FINAL: readonly Payment['status'][] = ['minted', 'refunded', 'dismissed']
 
 /** The payments of a transaction; empty while the ledger has none. */
 export type Seen = readonly Payment[]
 
-/** Follows the payments of a transaction until all are final. An error with status 400 means that it is no payment. */
+/** Follows the payments of a transaction until all are final. Status 400 in an error means that it is not a payment. */
 export function usePaymentsIn(txHash: string): UseQueryResult<Seen, Error> {
   const claimedAt = useRef(0)
   const isKnown = useRef(true)
@@ -64,7 +64,7 @@ export const isNoPayment = (error: Error | null): error is LedgerError =>
 /** True if all of them are final. */
 export const isOver = (seen: Seen) => seen.length > 0 && seen.every(({ status }) => FINAL.includes(status))
 
-/** True if no pass has to run for it: it is final, or waits for a person. */
+/** True if no pass has to process it: it is final, or waits for a person. */
 const isSettled = (seen: Seen) =>
   seen.length > 0 && seen.every(({ status }) => status === 'held' || FINAL.includes(status))
 
@@ -84,7 +84,7 @@ async function readState(txHash: string, signal: AbortSignal): Promise<Seen> {
   }
 }
 
-/** The answer of a claim. If it is deferred, the last state stands. A service that cannot reach the chain still has its ledger. */
+/** What a claim returned. If it is deferred, we keep the last state. A service that cannot reach the chain still has its ledger. */
 async function claim(
   txHash: string,
   seen: Seen,
@@ -96,7 +96,7 @@ async function claim(
   } catch (error) {
     if (!(error instanceof LedgerError)) throw error
     putOff((error.retryAfter ?? 0) * 1000)
-    // The transaction is in no block yet.
+    // No block has the transaction yet.
     if (error.status === 409 || seen.length > 0) return seen
     // The service rejects a transfer that buys nothing, but it may still be on record, held for the operator.
     const known = await readState(txHash, signal)

@@ -18,7 +18,7 @@ import { Success } from './success.tsx'
 
 const STOPPED: readonly Payment['status'][] = ['held', 'refunded', 'dismissed']
 const STEPS = ['seen', 'checked', 'minting', 'minted'] as const
-/** The number of steps done in each state. */
+/** How many steps are done in each state. */
 const DONE: Record<Payment['status'], number> = {
   orphaned: 0,
   seen: 1,
@@ -33,13 +33,13 @@ const DONE: Record<Payment['status'], number> = {
 interface StepsProps {
   txHash: string
   payer?: string | undefined
-  /** True if the page follows other transactions, too. */
+  /** True if the page also follows other transactions. */
   isOneOfSeveral?: boolean
   /** What the connected wallet can do with the new node. */
   ofNode?: ((nodeId: string) => ReactNode) | undefined
 }
 
-/** Follows the payments of a transaction until all are final. A contract may make several in one: the payer's come first. */
+/** Follows the payments of a transaction until all are final. A contract may make several in one; the payer's own come first. */
 export function PaymentSteps({ txHash, payer, isOneOfSeveral = false, ofNode }: StepsProps) {
   const reading = usePaymentsIn(txHash)
   const [since] = useState(Date.now)
@@ -113,7 +113,7 @@ function Standing({ payment, justCame, isOneOfSeveral, ofNode }: StandingProps) 
   return STOPPED.includes(status) ? <Stopped payment={payment} /> : <Way payment={payment} />
 }
 
-/** The transfer in the explorer, and whom to ask about it. A held payment already says whom. */
+/** The transfer in the explorer, and whom to ask about it. A held payment already says whom to ask. */
 function Elsewhere({ txHash, isHeld }: { txHash: string; isHeld: boolean }) {
   const { contact, explorer } = useSite()
   const page = explorer('tx', txHash)
@@ -126,7 +126,7 @@ function Elsewhere({ txHash, isHeld }: { txHash: string; isHeld: boolean }) {
   )
 }
 
-/** With several providers, the service does not judge what only one shows. */
+/** With several providers, the service decides nothing about a payment that only one of them shows. */
 const restsOn = ({ status }: Payment, assurance: NonNullable<Payment['assurance']>) =>
   status === 'seen' && assurance === 'believed' ? 'waits' : assurance
 

@@ -48,7 +48,7 @@ function Difference({ wei }: { wei: bigint }) {
   if (!nearest) return null
   const difference = distanceOf(wei, nearest)
   return rich(nearest.priceWei > wei ? t.less : t.more, {
-    // A few wei are counted in wei.
+    // A difference of a few wei shows in wei.
     amount: <Amount wei={difference} plain exact={difference >= GWEI} />,
     tier: nearest.label,
   })
@@ -61,10 +61,10 @@ function Next({ payment: { reason, paidAt } }: { payment: Payment }) {
   return t[(reason && NEXT[reason]) ?? 'decides']
 }
 
-/** For so long a payment that came too late takes a place that comes free. */
+/** How long a payment that came too late may still get a place that becomes free. */
 const DAY_MS = 86_400_000
 
-/** What happens next, if it is not the operator's choice between a node and a refund. */
+/** What happens next, unless the operator chooses between a node and a refund. */
 const NEXT = {
   walletLimit: 'noDecision',
   mintedElsewhere: 'sendsBack',
@@ -75,20 +75,20 @@ const NEXT = {
   recheck: 'findsOut',
 } as Readonly<Partial<Record<NonNullable<Payment['reason']>, 'noDecision' | 'sendsBack' | 'findsOut'>>>
 
-/** How to contact the operator, with the hash in the letter. */
+/** How to contact the operator, in a message that contains the hash. */
 function Contact({ txHash }: { txHash: string }) {
   const { contact } = useSite()
   if (!contact) return null
   return <p>{rich(t.ask, { contact: (text) => <OutLink href={contactAbout(contact, txHash)}>{text}</OutLink> })}</p>
 }
 
-/** The operator's contact; a letter to them names the payment. */
+/** The link to the operator's contact. If it opens a mail, the mail names the payment. */
 export const contactAbout = (contact: string, txHash: string): string =>
   contact.startsWith('mailto:')
     ? `${contact}${contact.includes('?') ? '&' : '?'}subject=${encodeURIComponent(fill(t.subject, { hash: txHash }))}`
     : contact
 
-/** What happens next to a contract's payment. It depends on whose payments become nodes automatically. */
+/** What happens next to a contract's payment, which depends on whose payments become nodes automatically. */
 function OfContract() {
   const { data: quote } = useQuote(undefined)
   if (quote?.contractWallets !== 'proven') return t.ofContract

@@ -15,9 +15,9 @@ const t = words.success
 interface SuccessProps {
   payment: Payment
   nodeId: string
-  /** True if the page saw it arrive; then it takes the focus. */
+  /** True if the page saw the node arrive. It then takes the focus. */
   justCame: boolean
-  /** True if the page shows several: then the receipt is folded. */
+  /** True if the page shows several. The receipt is then collapsed. */
   isOneOfSeveral: boolean
   /** What the connected wallet can do with the node. */
   children?: ReactNode
@@ -28,7 +28,7 @@ export function Success({ payment, nodeId, justCame, isOneOfSeveral, children }:
   const node = useNode(nodeId, 1).data
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
-    // Leave the focus alone if the buyer has gone on to something else.
+    // Do not move the focus if the buyer has turned to something else.
     if (justCame && isIdle()) heading.current?.focus()
   }, [justCame])
   return (
