@@ -1,5 +1,5 @@
-// Chains for tests: a real EVM node for one test that mines only on demand, and a test's means to play the network:
-// time, balances, reorganisations. Ends with the test's process.
+// Chains for tests: a real EVM node for one test that mines only on demand, and the means to play the network: time,
+// balances, reorganisations. Ends with the test's process.
 import { startAnvil } from '../../packages/embed/anvil.ts'
 import { callRpc } from '../../packages/embed/rpc.ts'
 import { DEVELOPMENT_ACCOUNTS, type DevelopmentAccount } from '../../src/domain/development.ts'
@@ -8,7 +8,7 @@ import { temporaryDirectory } from './temporary.ts'
 
 export type Hex = `0x${string}`
 
-/** A transaction as anvil takes it from one of its accounts. Anvil has the keys, and signs it. */
+/** A transaction that anvil sends from one of its own accounts. Anvil has the keys, and signs it. */
 export interface TestTransaction {
   readonly from: string
   readonly to?: string
@@ -35,19 +35,19 @@ export interface TestChain {
   rpc<T = unknown>(method: string, params?: readonly unknown[]): Promise<T>
   /**
    * Mines `count` blocks, `intervalSec` apart (default: by the clock, so blocks mined within one second have the same
-   * time); pending transactions go into the first. Resolves with the head.
+   * time). Pending transactions go into the first. Resolves with the head.
    */
   mine(count?: number, intervalSec?: number): Promise<TestBlock>
   /** `latest` by default. */
   block(number?: number): Promise<TestBlock>
-  /** Moves the clock of the next blocks. */
+  /** Moves the clock forward for the next blocks. */
   increaseTime(seconds: number): Promise<void>
   /** Time of the next block, in seconds since 1970; must be later than the head's. */
   setNextTime(timestampSec: number): Promise<void>
   snapshot(): Promise<Hex>
-  /** Goes back to a snapshot, which uses it up. */
+  /** Goes back to a snapshot, which can be used only once. */
   revert(snapshot: Hex): Promise<void>
-  /** From then on the head has a state that its header does not prove; the next block does. */
+  /** After this the head has a state that its header does not prove; the next block does. */
   setBalance(address: string, wei: bigint): Promise<void>
   /** Sends a transaction to the pool; resolves with its hash. It is in no block until `mine`. */
   send(transaction: TestTransaction): Promise<Hex>
@@ -60,7 +60,7 @@ export interface TestChain {
 }
 
 export interface TestChainOptions {
-  /** Blocks are final when two of these are on top of them; default 32. */
+  /** A block is final when two of these are on top of it; default 32. */
   slotsInEpoch?: number
 }
 
@@ -102,7 +102,7 @@ export async function startTestChain(options: TestChainOptions = {}): Promise<Te
   }
 }
 
-/** Starts another node of the same chain: it has the same blocks up to the head, and diverges from there. */
+/** Starts another node of the same chain. It has the same blocks up to the head, and diverges from there. */
 export async function startSibling(chain: TestChain): Promise<TestChain> {
   const [state, sibling] = await Promise.all([chain.rpc('anvil_dumpState'), startTestChain()])
   await sibling.rpc('anvil_loadState', [state])
@@ -113,7 +113,7 @@ function hex(value: number | bigint): Hex {
   return `0x${value.toString(16)}`
 }
 
-/** Runs something that waits for blocks while blocks are mined. When it resolves, no block is pending: the next one is the test's own. */
+/** Mines blocks while something runs that waits for them. When it resolves, no block is pending: the test mines the next one. */
 export async function whileMining<T>(chain: Pick<TestChain, 'mine'>, act: () => Promise<T>, everyMs = 50): Promise<T> {
   let done = false
   const mining = (async () => {

@@ -1,4 +1,4 @@
-// EIP-7702 authorizations, signed with a test account's key and carried by another account's transaction.
+// EIP-7702 authorizations, signed with a test account's key and included in another account's transaction.
 import { type SignedAuthorization, zeroAddress } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import type { World } from './world.ts'
@@ -6,7 +6,7 @@ import type { World } from './world.ts'
 /** Far above any base fee of a test. */
 const FEES = { maxFeePerGas: 2_000n * 10n ** 9n, maxPriorityFeePerGas: 10n ** 9n }
 
-/** Signs an authorization that leaves the account without code, or with the code at `to`, for the world's chain by default. */
+/** Signs an authorization that removes the account's code, or sets it to the code at `to`; for the world's chain by default. */
 export function authorize(
   { chain }: Pick<World, 'chain'>,
   account: number,
@@ -15,7 +15,7 @@ export function authorize(
   return signerOf(chain, account).signAuthorization({ contractAddress: to, chainId, nonce })
 }
 
-/** Sends a transaction of `account` that only carries them, and mines it. */
+/** Sends a transaction from `account` that only includes the authorizations, and mines it. */
 export async function carry(
   { chain }: Pick<World, 'chain'>,
   account: number,

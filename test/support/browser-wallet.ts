@@ -1,5 +1,5 @@
 // A wallet for pages under test: it announces itself as browser wallets do (EIP-6963), has their interface (EIP-1193),
-// and signs with a real key against a real chain. A test can make it refuse, or put it on another chain.
+// and signs with a real key on a real chain. A test can make it refuse, or put it on another chain.
 import type { Page } from 'playwright-core'
 import { createWalletClient, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
@@ -10,18 +10,18 @@ import { HANGING_MS } from './until.ts'
 export const WALLET_NAME = 'Test Wallet'
 /** EIP-1193: the user declined. */
 const REFUSAL = { code: 4001, message: 'User rejected the request.' }
-/** The same for an error that leaves open whether it was sent. */
+/** Like it, but an error after which the page cannot know whether the wallet has sent. */
 export const LOST = { code: -32603, message: 'the wallet has lost it' }
 
 export interface BrowserWallet {
   address: `0x${string}`
   /** Requests to sign or send, in order. */
   asked: string[]
-  /** Refuses the next request to sign or send; or answers it with this error. */
+  /** Refuses the next request to sign or send, or fails it with this error. */
   refuseNext(error?: typeof REFUSAL): void
-  /** Reports this chain until it is asked to switch. */
+  /** Reports this chain until a page makes it switch. */
   moveTo(chainId: number): Promise<void>
-  /** Cuts its own connection to the chain, or restores it. */
+  /** Cuts the wallet's own connection to the chain, or restores it. */
   cutOff(gone: boolean): void
 }
 
@@ -31,7 +31,7 @@ export interface Asked {
   params?: unknown[]
 }
 
-/** Installs a wallet of an embedded account in every page that `page` loads from now on. */
+/** Installs a wallet with an embedded account in every page that `page` loads from now on. */
 export async function installWallet(page: Page, account: number, rpcUrl: string): Promise<BrowserWallet> {
   const key = DEVELOPMENT_ACCOUNTS[account]?.privateKey
   if (!key) throw new Error(`there is no account ${account}`)
@@ -100,7 +100,9 @@ export async function installWallet(page: Page, account: number, rpcUrl: string)
   }
 }
 
-/** Gives every page that `page` loads from now on a wallet with these answers. If `answer` throws, the page gets the error's code and message. */
+/**
+ * Installs a wallet with these answers in every page that `page` loads from now on. If `answer` throws, the page gets the error's code and message.
+ */
 export async function announceWallet(page: Page, answer: (request: Asked) => Promise<unknown>): Promise<void> {
   await page.exposeFunction('walletAnswer', (request: Asked) =>
     answer(request).then(

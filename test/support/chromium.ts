@@ -1,6 +1,6 @@
-// The browser for tests of pages: the system's Chromium, headless, driven by playwright-core. Its headless shell, if
-// there is one, opens no window and takes half the processor time. If there is neither, the tests that need one are
-// skipped, and say so; continuous integration installs it.
+// The browser for tests of pages: the system's Chromium, headless, driven by playwright-core. Prefers its headless
+// shell, which opens no window and takes half the processor time. If neither is installed, tests that need a browser
+// are skipped, and say so. Continuous integration installs it.
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { type Browser, chromium, type Frame, type Locator, type Page } from 'playwright-core'
@@ -12,12 +12,12 @@ const PLACES = [
   '/usr/bin/google-chrome',
 ]
 const found = PLACES.find((path) => existsSync(path))
-/** A reason to skip, or false. */
+/** Why to skip; false if there is a browser. */
 export const noBrowser = found
   ? false
   : 'Chromium is not installed (on Debian: apt-get install chromium-headless-shell)'
 
-/** Starts it without any of its own traffic. */
+/** Starts it without any network traffic of its own. */
 export async function startBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: found ?? 'chromium',
@@ -27,7 +27,7 @@ export async function startBrowser(): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
-      // Tests read numbers and times in this locale, whatever the machine's is. A test about another locale opens its own context.
+      // Tests read numbers and times in this locale, whatever the machine's is. A test of another locale opens its own context.
       '--lang=en-US',
     ],
   })
@@ -41,7 +41,7 @@ export function complaintsOf(page: Page): string[] {
     if (message.type() === 'error') complaints.push(`console: ${message.text()}`)
   })
   page.on('requestfailed', (request) => {
-    // If a page cancels requests when it is left, that is no fault.
+    // A page that is left cancels its requests. That is no fault.
     if (request.failure()?.errorText !== 'net::ERR_ABORTED') complaints.push(`not loaded: ${request.url()}`)
   })
   return complaints
@@ -54,13 +54,13 @@ const runAxe = (
 ) => `globalThis.axe ? axe.run(${JSON.stringify({ resultTypes: ['violations'], ...options })}).then(({ violations }) =>
   violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html.slice(0, 200)))) : null`
 
-/** Presses a button of a dialog. Waits for one closed by `Done`, because it would catch the next click on its way out. */
+/** Presses a button in a dialog. Waits for a dialog closed by `Done`, which would catch the next click while it fades out. */
 export async function pressIn(dialog: Locator, name: string): Promise<void> {
   await dialog.getByRole('button', { name, exact: true }).click()
   if (name === 'Done') await dialog.waitFor({ state: 'detached' })
 }
 
-/** Axe's objections to a page, or to a frame's content, each as one line, once nothing is moving in or out. Loads axe once per document. */
+/** Axe's objections to a page or a frame's content, one line each, once nothing moves any more. Loads axe once per document. */
 export const violations = (page: Page | Frame): Promise<string[]> => look(page, runAxe({}))
 
 /** Only the colours, because contrast is the only rule that depends on the theme. */

@@ -1,5 +1,5 @@
-// The command line in tests: as a separate process, as an operator runs it, or inside the test's process if the test
-// plays a person at a terminal.
+// The command line in tests: as a separate process, the way an operator runs it, or inside the test's process if the
+// test plays a person at a terminal.
 import { spawn } from 'node:child_process'
 import { PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
@@ -13,7 +13,7 @@ import type { World } from './world.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
-/** Commands whose --json output is the answer of an operator's route. */
+/** Commands whose --json output equals the answer of an operator's route. */
 const ROUTES: Readonly<Record<string, string>> = {
   'payments list': 'payments',
   'payments show': 'payments/{payment}',
@@ -40,7 +40,7 @@ export interface Outcome {
 /** The settings of a service on a world's database and chain. */
 export function worldEnv(world: World): Record<string, string> {
   return {
-    // Reads no .env that someone may have beside the tests.
+    // Prevents reading an .env file beside the tests.
     NODE_ENV: 'test',
     DATABASE_URL: world.directUrl,
     RPC_URL: world.chain.rpcUrl,
@@ -74,7 +74,7 @@ export async function runProcess(
   let [out, err] = ['', '']
   child.stdout.on('data', (part) => {
     out += part
-    // As `| head` does.
+    // Closes the pipe early, as `| head` does.
     if (options.closeAfter !== undefined && out.length > options.closeAfter) child.stdout.destroy()
   })
   void options.interruptWhen?.then(() => child.kill('SIGINT'))
@@ -89,7 +89,7 @@ export async function runProcess(
 /** Ctrl-D at a terminal. */
 export const CTRL_D = '\u0004'
 
-/** Runs it inside this process; `typed` is a person's input at a terminal, to the end if that is Ctrl-D. Without it there is no terminal. */
+/** Runs it inside this process. `typed` is a person's input at a terminal, closed if it ends in Ctrl-D. Without it there is no terminal. */
 export async function runHere(
   argv: readonly string[],
   env: NodeJS.ProcessEnv,
@@ -104,7 +104,7 @@ export async function runHere(
   return held(argv, { code, out: stdout.text(), err: stderr.text() })
 }
 
-/** An outcome, with its JSON checked against the operator's document. */
+/** An outcome, after checking its JSON against the operator's document. */
 function held(argv: readonly string[], outcome: Outcome): Outcome {
   const route = ROUTES[argv.slice(0, 2).join(' ')]
   if (route && argv.includes('--json') && outcome.code === 0) assertPrinted(route, JSON.parse(outcome.out))

@@ -1,9 +1,9 @@
-// Setup of the factory for tests that do not concern its budgets, its bounds or a call's expiry.
+// Setup of the factory for tests that are not about its budgets, its bounds or the expiry of calls.
 import type { CohortCredit, MintOrder } from '../../src/chain/port.ts'
 import { encodeCall } from '../../src/chain/send/signer-account.ts'
 import type { Wei } from '../../src/domain/units.ts'
 
-/** A deployment whose minter and distributor never run short. */
+/** A deployment whose minter and distributor never run out of budget. */
 export const ROOMY_SETUP = {
   nodes: 2 ** 32 - 1,
   cohorts: 2 ** 16 - 1,
@@ -15,7 +15,7 @@ export const ROOMY_SETUP = {
 
 type Read = <T>(functionName: string, args?: readonly unknown[]) => Promise<T>
 
-/** Arguments of an owner's act, with the present key or value, which the contract requires beside the new one. */
+/** Arguments of an owner's act, with the current key or value, which the contract requires beside the new one. */
 export async function namingPresent(read: Read, name: string, args: readonly unknown[]): Promise<readonly unknown[]> {
   const [first, ...rest] = args
   if (name === 'setMinter' && args.length === 3) return [first, await read('minter'), ...rest]

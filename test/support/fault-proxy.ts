@@ -1,6 +1,6 @@
-// A JSON-RPC provider that stands before the real chain and fails as providers do. A test sets a fault for the next
-// requests of a kind, or draws faults from a seed at a rate; the proxy counts what really happened. It must never make
-// up a chain: whatever no fault touches is the chain's own answer.
+// A JSON-RPC provider in front of the real chain that fails as providers do. A test sets a fault for the next requests
+// of a kind, or draws faults from a seed at a rate. The proxy counts what really happened. It must never make up a
+// chain: it passes on the chain's own answer unless a fault changes it.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Agent } from 'undici'
@@ -16,40 +16,40 @@ export type { Dialect, Fault }
 export const SEND = 'eth_sendRawTransaction'
 
 export interface Aim {
-  /** Only calls of this method; default: any that the fault can hit. */
+  /** Only calls of this method. Default: any that the fault can affect. */
   method?: string
   /** Only calls for which this is true. */
   where?: (call: Call) => boolean
-  /** Number of times; once by default. */
+  /** How often; once by default. */
   times?: number
-  /** Number of such calls that pass first. */
+  /** How many such calls pass first. */
   skip?: number
 }
 
 export interface Storm {
   seed: number
-  /** Share of requests that a fault hits, 0 to 1. */
+  /** Share of requests that a fault affects, 0 to 1. */
   rate: number
   faults: readonly Fault[]
 }
 
 export interface FaultProxy {
   url: string
-  /** Count of events so far, by fault. */
+  /** How often each fault has really happened. */
   readonly fired: ReadonlyMap<Fault, number>
-  /** Calls so far, in order; a batch counts call by call. */
+  /** All calls so far, in order. The calls of a batch count one by one. */
   readonly seen: Call[]
-  /** The client in whose words it refuses sends; `any` draws one for each. */
+  /** The client whose words it uses to refuse sends; `any` draws one each time. */
   dialect: Dialect | 'any'
-  /** True if contracts see blocks by their hashes. If not, as on chains with their own block numbers, the service cannot use a fork guard. */
+  /** True if contracts see blocks by their hashes. If false, as on chains with their own block numbers, the service cannot use a fork guard. */
   knowsBlocks: boolean
-  /** The URL of the node that answers a call in the target's place, as behind a balancer; null: the target does. */
+  /** The URL of the node that answers a call instead of the target, as behind a balancer; null if the target does. */
   servedBy: (call: Call) => string | null
   /** Called with every call before it is forwarded. */
   onCall: (call: Call) => Promise<void> | void
   /** Called with every call after the chain has answered and before the service gets the answer. */
   onAnswered: (call: Call) => Promise<void> | void
-  /** Makes a fault hit the next matching requests. */
+  /** Makes a fault affect the next matching requests. */
   inject(fault: Fault, aim?: Aim): void
   /** Draws faults from a seed from now on. */
   storm(storm: Storm): void
@@ -72,11 +72,11 @@ interface Injection {
 
 const JSON_BODY = { 'content-type': 'application/json' }
 const HASH_OF = toFunctionSelector('hashOf(uint256)')
-/** True if a call reads a block's hash from the contract, as the service does at start to see whether it can use its guard. */
+/** True if a call reads a block's hash through the contract, as the service does at start to find out whether it can use its fork guard. */
 const asksForHash = ({ method, params }: Call) =>
   method === 'eth_call' && String((params[0] as { data?: string } | undefined)?.data).startsWith(HASH_OF)
 
-/** Starts one in front of `target`. With a database, it checks that every send was stored in it before. */
+/** Starts a proxy in front of `target`. With a database, it checks that every send was stored there before. */
 export async function startFaultProxy(options: {
   target: string
   databaseUrl?: string | null
@@ -102,7 +102,7 @@ export async function startFaultProxy(options: {
 
   const count = (fault: Fault) => void fired.set(fault, (fired.get(fault) ?? 0) + 1)
 
-  /** The fault set for one of these calls, if any, which uses it up. */
+  /** The fault set for one of these calls, if any. Uses it up. */
   function takeInjection(fits: (injection: Injection) => boolean): Injection | null {
     for (const injection of injections) {
       if (injection.left === 0 || !fits(injection)) continue
@@ -125,7 +125,7 @@ export async function startFaultProxy(options: {
     return (taken?.fault as ReplyFault | undefined) ?? null
   }
 
-  /** The storm's choice for this request: a fault for all of it, or for one of its calls. */
+  /** What the storm draws for this request: a fault for all of it, or for one of its calls. */
   function drawn(calls: readonly Call[], isBatch: boolean): { fault: Fault; at: number } | null {
     if (!weather) return null
     const { storm, dice: wind } = weather
@@ -139,7 +139,7 @@ export async function startFaultProxy(options: {
     return fitting.length > 0 ? { fault: wind.pick(`${stream} fault`, fitting), at } : null
   }
 
-  /** A send as a real network handles it, in its client's words. */
+  /** Handles a send the way a real network does, in its client's words. */
   async function send(call: Call): Promise<Answer> {
     const refusal = await rules.check(call.params[0] as `0x${string}`)
     const dialect = proxy.dialect === 'any' ? dice.pick('dialect', DIALECTS) : proxy.dialect
@@ -200,7 +200,7 @@ export async function startFaultProxy(options: {
   }
 
   const server = createServer((request, response) => {
-    // The chain is gone, or the client is; either way no answer can arrive.
+    // The chain or the client is gone. Either way no answer can arrive.
     serve(request, response).catch(() => request.socket.destroy())
   })
   server.on('clientError', () => {})

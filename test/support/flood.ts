@@ -1,16 +1,18 @@
-// Floods a payments wallet: thousands of transfers, spread over blocks, from one unrelated account.
+// Floods a payments wallet with thousands of transfers, spread over blocks, from one unrelated account.
 import assert from 'node:assert/strict'
 import type { Pool } from '../../src/db/core/sql.ts'
 import type { World } from './world.ts'
 
 /** The unrelated account. */
 const STRANGER = 14
-/** Calls in one request to anvil. */
+/** How many calls we put in one request to anvil. */
 const BATCH = 200
-/** A block's gas limit is 30 million. */
+/** A block's gas limit of 30 million allows this many transfers. */
 const PER_BLOCK_MAX = 1_000
 
-/** Sends `count` transfers to the payments wallet, the nth of `weiOf(n)` wei, `perBlock` to a block, and mines them. */
+/**
+ * Sends `count` transfers to the payments wallet, the nth of `weiOf(n)` wei, `perBlock` in each block, and mines them.
+ */
 export async function flood(
   world: World,
   count: number,
@@ -46,7 +48,7 @@ export async function flood(
 
 const hex = (value: bigint) => `0x${value.toString(16)}`
 
-/** Bytes of all tables with their indexes. */
+/** Bytes of all tables including their indexes. */
 export async function ledgerBytes(pool: Pool): Promise<number> {
   const [row] = await pool<{ bytes: number }[]>`
     SELECT sum(pg_total_relation_size(c.oid))::bigint AS bytes FROM pg_class c
@@ -54,7 +56,7 @@ export async function ledgerBytes(pool: Pool): Promise<number> {
   return row?.bytes ?? 0
 }
 
-/** Rows of the tables in which junk must not add any. */
+/** How many rows the tables have to which junk must add none. */
 export async function costlyRows(pool: Pool): Promise<object> {
   const [row] = await pool`
     SELECT (SELECT count(*) FROM payments) AS payments, (SELECT count(*) FROM payment_verdicts) AS verdicts,

@@ -1,11 +1,11 @@
-// A contract that forwards value, as a Safe, a forwarder or a bundler does: value reaches a wallet by an internal call,
-// inside a transaction to another address.
+// A contract that forwards value, like a Safe, a forwarder or a bundler: the value reaches a wallet by an internal
+// call, in a transaction to another address.
 import assert from 'node:assert/strict'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import type { Hex } from './anvil.ts'
 import type { World } from './world.ts'
 
-/** Default address for the code that `putForwarder` puts. */
+/** Where `putForwarder` puts the code by default. */
 export const FORWARDER = '0x00000000000000000000000000000000000f0f0f' as Address
 
 /**
@@ -18,8 +18,8 @@ export const FORWARD = '0x6000600060006000346000355af100'
 export const forwardTo = (to: Address): Hex => `0x${to.slice(2).padStart(64, '0')}`
 
 /**
- * Runtime code that pays several: while the calldata has words left, CALL(GAS, first word, second word, 0, 0, 0, 0),
- * then the next two. It succeeds whatever the results.
+ * Runtime code that pays several recipients: while the calldata has words left, CALL(GAS, first word, second word, 0,
+ * 0, 0, 0), then the next two. It succeeds whatever the results.
  */
 export const SPLIT = '0x60005b368110156022576000600060006000846020013585355af1506040016002565b00'
 
@@ -27,13 +27,13 @@ export const SPLIT = '0x60005b368110156022576000600060006000846020013585355af150
 export const splitTo = (...transfers: readonly (readonly [to: Address, valueWei: bigint])[]): Hex =>
   `0x${transfers.map(([to, valueWei]) => forwardTo(to).slice(2) + valueWei.toString(16).padStart(64, '0')).join('')}`
 
-/** Puts the code at an address, an account's own or the usual one. */
+/** Puts the code at an address: an account's own, or the default. */
 export async function putForwarder(world: World, at = FORWARDER): Promise<void> {
   await world.chain.rpc('anvil_setCode', [at, FORWARD])
 }
 
 /**
- * Pays the payments wallet, or `to`, through the forwarder at `by` in a mined transaction of account `from`; returns
+ * Pays the payments wallet, or `to`, through the forwarder at `by`, in a mined transaction from account `from`. Returns
  * the transaction and its block. Throws if that failed.
  */
 export async function payInside(
@@ -46,7 +46,7 @@ export async function payInside(
   return { txHash, block: Number((await world.chain.block()).number) }
 }
 
-/** Pays the payments wallet through several forwarders in one block, and follows it. @returns the transactions, in order. */
+/** Pays the payments wallet through several forwarders in one block, and follows the block. @returns the transactions, in order. */
 export async function payAtOnce(
   world: World,
   ...transfers: (readonly [by: number, valueWei: bigint])[]
@@ -66,10 +66,10 @@ export async function payAtOnce(
   return sent
 }
 
-/** Code that sends this value of its own to the address in its calldata. */
+/** Code that sends this value from its own balance to the address in its calldata. */
 export const leakOf = (valueWei: bigint): Hex => `0x5f5f5f5f66${valueWei.toString(16).padStart(14, '0')}5f355af100`
 
-/** Gives the world's passes a provider that traces no blocks, so value from internal calls is a residue. Tracing one transaction still works. */
+/** Gives the world's passes a provider that traces no blocks, so value from internal calls becomes a residue. Tracing one transaction still works. */
 export function traceNothing(world: World): World {
   Object.assign(world.ctx.chain, { blockTransfers: async () => null })
   return world
@@ -78,11 +78,11 @@ export function traceNothing(world: World): World {
 /** Where tests put the code of `splitterOf`. */
 export const SPLITTER = '0x0000000000000000000000000000000000000e01' as Address
 
-/** Code that pays the wallet each of these values of its own, on any call. */
+/** Code that pays the wallet each of these values from its own balance, on any call. */
 export const splitterOf = (wallet: Address, values: readonly bigint[]): Hex =>
   `0x${values.map((value) => `5f5f5f5f6b${value.toString(16).padStart(24, '0')}73${wallet.slice(2)}5af150`).join('')}`
 
-/** The ledger's inner transfers and residues, in the order of their positions; orphaned ones last. */
+/** The ledger's inner transfers and residues, ordered by position; orphaned ones last. */
 export const storedInner = (world: World) =>
   world.pool<
     {

@@ -1,12 +1,12 @@
-// A seeded generator of malformed requests, for the campaign against the HTTP surface: paths, ids, limits, addresses,
-// queries, methods, headers, cookies, bodies, encodings and plain noise. One seed makes one sequence.
+// A seeded generator of malformed requests for the campaign against the HTTP surface: paths, ids, limits, addresses,
+// queries, methods, headers, cookies, bodies, encodings and plain noise. The same seed gives the same sequence.
 import { hashOf, walletOf } from './http-ledger.ts'
 
 /** A request as bytes. */
 export interface Malformed {
   bytes: Buffer
   method: string
-  /** False: the bytes may not even be a request, so the server may answer, or just close. */
+  /** False if the bytes may not even be a request, so the server may answer or just close the connection. */
   framed: boolean
 }
 
@@ -177,7 +177,7 @@ const HEADERS = [
 
 const HEX = '0123456789abcdefABCDEF'
 
-/** Makes requests forever. */
+/** Makes requests endlessly. */
 export function* malformedRequests(random: Random): Generator<Malformed> {
   const make = generators(random)
   for (;;) {
@@ -197,7 +197,7 @@ function generators(random: Random) {
   const digits = (max: number) => Array.from({ length: 1 + below(max) }, () => below(10)).join('')
   const hex = (length: number) => Array.from({ length }, () => HEX[below(HEX.length)]).join('')
   const nasty = () => pick([() => pick(NASTY), () => text(40), () => digits(90), () => `0x${hex(below(80))}`])()
-  /** Breaks a valid value a little: one change somewhere. */
+  /** Damages a valid value a little, by one change somewhere. */
   const bent = (right: string) => {
     const at = below(right.length + 1)
     return pick([
@@ -254,7 +254,7 @@ function generators(random: Random) {
       pick(['; ', ';', ',']),
     )
   }
-  /** Header values must not break the framing, because `noise` does that. */
+  /** Header values must not break the framing. That is up to `noise`. */
   const plain = (raw: string) => raw.replaceAll(/[\r\n\0]/g, '')
   const headers = () =>
     Array.from({ length: below(5) }, () => {

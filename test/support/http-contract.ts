@@ -1,4 +1,4 @@
-// Checks every answer against the rules of all answers, and against the two OpenAPI documents, the public one and the
+// Checks every answer against the rules for all answers, and against the two OpenAPI documents, the public one and the
 // operator's. Every response that any test receives goes through this.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -33,7 +33,7 @@ addFormats.default(ajv)
 for (const [name, each] of Object.entries(DOCUMENTS)) ajv.addSchema(closed(each), name)
 const validators = new Map<string, ValidateFunction>()
 
-/** Checks an answer against the rules of all answers, and against the document that has the path, if one does. */
+/** Checks an answer against the rules for all answers, and against the document that has its path, if any. */
 export function assertAnswer(method: string, path: string, answer: Answer): void {
   const where = `${method} ${path} -> ${answer.status}`
   assertCommon(where, method, answer)
@@ -59,7 +59,7 @@ export function assertPrinted(route: string, json: unknown): void {
   assert.ok(validate(json), `printed as ${route}: ${ajv.errorsText(validate.errors)}`)
 }
 
-/** Checks a request's fields against the operator's document: it names them all, and requires none that was not sent. */
+/** Checks a request's fields against the operator's document: it lists them all, and requires none that was not sent. */
 export function assertAsked(method: 'GET' | 'POST', path: string, body: unknown = {}): void {
   const asked = operationOf(method, path)
   assert.ok(asked, `${method} ${path} is not in the document`)
@@ -114,7 +114,7 @@ export function assertEnvelope(where: string, json: unknown): void {
   assert.doesNotMatch(error as string, /https?:|postgres|node:|\bat .*\.ts|[A-Z]{2,}_[A-Z]{2,}/, where)
 }
 
-/** A copy in which no object may have unnamed fields, because an answer with an undocumented field is drift. */
+/** A copy in which no object may have undocumented fields, because an answer with one is drift. */
 function closed(part: Document): Document {
   if (Array.isArray(part)) return part.map(closed)
   if (typeof part !== 'object' || part === null) return part
@@ -123,7 +123,7 @@ function closed(part: Document): Document {
   return copy.properties && copy.type === 'object' ? { additionalProperties: false, ...copy } : copy
 }
 
-/** The description of a request in a document, and its pointer; null if no document has it. */
+/** A request's description in a document, and its pointer; null if no document has it. */
 function operationOf(method: string, path: string) {
   const [plain = ''] = path.split('?')
   const verb = (method === 'HEAD' ? 'GET' : method).toLowerCase()

@@ -4,7 +4,7 @@ import { jsonRows, type Pool, type Sql } from '../../src/db/core/sql.ts'
 import { STORED_CREDIT, STORED_WITHDRAWAL, storedDistribution } from '../../src/db/nodes/answers.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 
-/** A made-up but well-formed hash, the same for the same words. */
+/** A made-up but well-formed hash, always the same for the same words. */
 export function hashOf(words: string): Hash {
   return `0x${Buffer.from(words).toString('hex').padStart(64, '0').slice(-64)}` as Hash
 }
@@ -45,7 +45,7 @@ export async function insertTiers(sql: Pool): Promise<void> {
   await insertAnyTerms(sql)
 }
 
-/** Credit terms, without which nothing is sold. */
+/** Enters some credit terms, because nothing is sold without them. */
 export async function insertAnyTerms(sql: Pool): Promise<void> {
   await sql`
     INSERT INTO credit_terms (from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_by)
@@ -70,7 +70,7 @@ export async function insertCohort(
     VALUES (${cohort.cohort}, ${cohort.tierNo}, 60, ${cohort.nextDue}, 1, ${hashOf('block 1')})`
 }
 
-/** The receiver of all payments of such a ledger: the one in `http.ts`. */
+/** Receives all payments of such a ledger. The same wallet as in `http.ts`. */
 const PAYMENTS_WALLET = walletOf(0xfee)
 
 /** A payment as the follower sees it, in any state that needs no node. */
@@ -97,7 +97,7 @@ export async function insertPayment(
   return row?.id ?? 0
 }
 
-/** A node minted in a block; `payment` names its payment's transaction, absent for one without. */
+/** A node minted in a block. `payment` names its payment's transaction; a node without a payment has none. */
 export async function insertNode(
   sql: Pool,
   node: {
@@ -178,7 +178,7 @@ async function insertWithdrawal(
   })
 }
 
-/** Writes the answers of rows inserted with an empty one. */
+/** Writes the stored answers of rows that were inserted with an empty one. */
 async function writeAnswers(sql: Sql): Promise<void> {
   await sql`
     UPDATE turns SET (answer, unpriced_hour) =

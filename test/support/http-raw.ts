@@ -12,16 +12,16 @@ export interface Exchange {
   /** True if the server ended the connection. */
   closed: boolean
   ms: number
-  /** Bytes that are no answer. */
+  /** Bytes that are not part of an answer. */
   rest: string
 }
 
-/** Longest delay of an awaited event on a busy machine. */
+/** How late an awaited event may be on a busy machine. */
 const LATE_MS = 5_000
 
 /**
- * Sends bytes (in pieces, `pauseMs` apart) and collects what comes back until the server closes or `waitMs` pass;
- * longer until so many answers have come, or until the server has closed if it must.
+ * Sends bytes (in pieces, `pauseMs` apart) and collects what comes back, until the server closes or `waitMs` pass.
+ * Waits longer for this many answers, or until the server has closed if it must.
  */
 export function exchange(
   port: number,
@@ -53,7 +53,7 @@ export function exchange(
     socket.on('data', (chunk: Buffer) => {
       chunks.push(chunk)
     })
-    // Some of these requests write on after the server has closed.
+    // Some of these requests go on writing after the server has closed.
     socket.on('error', () => {
       closed = true
     })

@@ -1,5 +1,5 @@
-// The HTTP surface on a real PostgreSQL, for tests: a server with hand-written chain readings and passes, and a client
-// for every request. It checks each answer against the OpenAPI document and the rules of all answers.
+// The HTTP surface on a real PostgreSQL for tests: a server with hand-written chain readings and passes, and a client
+// for all requests. Checks each answer against the OpenAPI document and the rules for all answers.
 import { type OutgoingHttpHeaders, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getAddress, recoverMessageAddress } from 'viem'
@@ -19,12 +19,12 @@ export const ADMIN_KEY = 'admin-key-of-the-tests-0123456789a'
 export const SESSION_SECRET = 'session-secret-of-the-tests-01234567'
 export const PUBLIC_URL = 'https://ledger.example'
 export const PAYMENT_ADDRESS = walletOf(0xfee)
-/** In the middle of a minute. */
+/** Half way through a minute. */
 export const START_MS = Date.UTC(2026, 0, 2, 3, 4, 30)
 
 export interface AskOptions {
   headers?: OutgoingHttpHeaders
-  /** Sent as JSON; text or bytes are sent unchanged. */
+  /** Sent as JSON. Text or bytes are sent unchanged. */
   body?: unknown
   /** Loopback address of the caller: 127.0.0.x. */
   from?: string
@@ -35,7 +35,7 @@ export interface Service {
   sql: Pool
   databaseUrl: string
   port: number
-  /** The server's clock, milliseconds; tests move it. */
+  /** The server's clock, in milliseconds. Tests move it. */
   clock: { now: number }
   ask(method: string, path: string, options?: AskOptions): Promise<Answer>
   get(path: string, options?: AskOptions): Promise<Answer>
@@ -49,7 +49,7 @@ export type Overrides = Partial<Omit<HttpDeps, 'settings'>> & {
   paymentAddress?: Address | null
 }
 
-/** Starts one. With `listen: true` it hears ledger changes, so it memoises reads as a real service does. */
+/** Starts a service. With `listen: true` it hears ledger changes, so it memoises reads as a real one does. */
 export async function startService(overrides: Overrides = {}): Promise<Service> {
   const { settings, listen = false, paymentAddress = PAYMENT_ADDRESS, ...rest } = overrides
   const database = await createDatabase()

@@ -1,4 +1,4 @@
-// Tests that each have their own world, because they break it.
+// Tests that each need their own world, because they break it.
 
 import { test } from 'node:test'
 import type { Trouble } from '../../src/db/core/troubles.ts'
@@ -6,7 +6,7 @@ import { startWorld, type World } from './world.ts'
 
 type InWorld = (world: World) => Promise<unknown>
 
-/** Makes such a test: its world is settled once `prepare` is done, and `finish` checks what the test left. */
+/** Makes such a test. Its world is settled once `prepare` is done, and `finish` checks what the test left behind. */
 export const worldTest =
   ({ prepare, finish }: { prepare?: InWorld; finish?: InWorld } = {}) =>
   (sentence: string, body: InWorld): void => {
@@ -23,6 +23,6 @@ export const worldTest =
     })
   }
 
-/** As if an incident had been quiet for longer than it takes to be over. */
+/** Moves an incident back in time, so that it has been quiet for long enough to be over. */
 export const beWellFor = ({ pool }: World, trouble: Trouble) => pool`
   UPDATE settings SET value = value || '{"calmSince": "2020-01-01T00:00:00.000Z"}' WHERE name = ${`trouble ${trouble}`}`

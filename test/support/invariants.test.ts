@@ -1,15 +1,15 @@
-// The invariants themselves: each finds its own breach.
+// Tests the invariants themselves: each one detects its own breach.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { checkInvariants } from './invariants.ts'
 import { ETHER, INTERVAL_SEC, startWorld, type World } from './world.ts'
 
-/** Wei that match no price and are no dust. */
+/** An amount that matches no price and is not dust. */
 const CHANGE = 10n ** 14n
 
 let world: World
 before(async () => {
-  // Without the reconciler, which would repair or report what is broken here.
+  // Without the reconciler, which would repair or report what we break here.
   world = await startWorld({ reconcileEverySec: 1_000_000 })
   await world.settle()
   await world.pay(5, ETHER / 100n)
@@ -108,7 +108,7 @@ const broken: [string, string, string, RegExp][] = [
 
 test('a world in order passes', () => checkInvariants(world))
 
-// The lost payment stays lost, so it is the last.
+// The lost payment stays lost, so it comes last.
 for (const [what, breaks, mends, found] of [...broken.slice(1), ...broken.slice(0, 1)]) {
   test(`the invariants find ${what}`, async () => {
     await world.pool.unsafe(breaks)

@@ -1,5 +1,5 @@
-// Invariants of a ledger at rest, whatever happened before: read from the chain's own blocks and logs and from the
-// database, by other means than the service's. Named as in the tests' messages: I1 to I11.
+// Invariants of a ledger at rest, whatever happened before. Reads the chain's own blocks and logs, and the database, by
+// means other than the service's. Named as in the tests' messages: I1 to I11.
 import assert from 'node:assert/strict'
 import { decodeEventLog, encodeAbiParameters, keccak256, parseAbi } from 'viem'
 import type { Address, Hash } from '../../src/domain/units.ts'
@@ -52,13 +52,13 @@ interface Skipped {
   due: bigint
   turns: bigint
 }
-/** A cohort's part of a round, by the contract's event. */
+/** A cohort's part of a round, according to the contract's event. */
 export interface Credited extends Skipped {
   amountPerNode: bigint
   nodeCount: bigint
 }
 
-/** Acts of the test that would otherwise count as a breach. */
+/** Acts of the test that would otherwise count as breaches. */
 export interface OnPurpose {
   /** Nodes minted with the minter's key and without a payment. */
   unpaidRefs?: readonly Hash[]
@@ -68,7 +68,7 @@ export interface OnPurpose {
   stolenRounds?: readonly number[]
 }
 
-/** Brings the world to rest and checks it. Throws an assertion that names the invariant. */
+/** Brings the world to rest and checks it. If an invariant does not hold, throws an assertion that names it. */
 export async function checkInvariants(world: World, onPurpose: OnPurpose = {}): Promise<void> {
   await world.rest()
   const blocks = await readBlocks(world)
@@ -119,7 +119,7 @@ export async function readEvents(world: World): Promise<{ minted: Minted[] } & R
   }
 }
 
-/** A transfer to the payments wallet, and its position; `time` is unix seconds. */
+/** A transfer to the payments wallet, and its position. `time` is in seconds since 1970. */
 interface Arrived {
   txHash: Hash
   from: string
@@ -134,7 +134,7 @@ const placeOf = ({ hash, timestamp }: WireBlock, place: number) => ({
   time: Number(timestamp),
 })
 
-/** I1, I2, I3: each arrival is in the ledger, each accepted payment is one node of its sender and tier, nothing else is. */
+/** I1, I2, I3: each arrival is in the ledger; each accepted payment is one node of its sender and tier; there are no other nodes. */
 async function checkPayments(world: World, blocks: WireBlock[], minted: Minted[], onPurpose: OnPurpose): Promise<void> {
   const rows = await world.pool<(Arrived & { ref: Hash; inner: number; state: string; tierNo: number | null })[]>`
     SELECT p.tx_hash AS "txHash", p.ref, p.inner_index AS inner, p.from_address AS "from", p.value_wei AS value, p.state, t.tier_no AS "tierNo",
@@ -205,8 +205,8 @@ async function readDust(world: World, blocks: WireBlock[]): Promise<Arrived[]> {
 const firstBalances = new WeakMap<object, bigint>()
 
 /**
- * The payments wallet's balance in block 0. Read it early in a world that will have some hundred blocks, because by
- * then anvil has forgotten that state.
+ * The payments wallet's balance in block 0. In a world that will have some hundred blocks, read it early, because anvil
+ * forgets that state.
  */
 export async function firstBalance(world: World): Promise<bigint> {
   const balance = firstBalances.get(world.chain) ?? (await balanceOf(world, world.at(3), '0x0'))
@@ -218,7 +218,7 @@ async function balanceOf(world: World, account: Address | null, tag: string): Pr
   return BigInt(await world.chain.rpc<string>('eth_getBalance', [account, tag]))
 }
 
-/** I4: counts, and every node and cohort as in the contract. */
+/** I4: the counts, and every node and cohort, are as in the contract. */
 async function checkNodes(world: World, minted: Minted[]): Promise<void> {
   const rows = await world.pool<
     { id: number; owner: string; credited: bigint; withdrawn: bigint; cohort: number; ref: Hash }[]
@@ -255,7 +255,7 @@ async function checkNodes(world: World, minted: Minted[]): Promise<void> {
   }
 }
 
-/** I5: rounds add up, have numbers without gaps, pay each turn once, and every published turn can be recomputed. */
+/** I5: rounds add up, are numbered without gaps and pay each turn once, and every published turn can be recomputed. */
 async function checkRounds(
   world: World,
   blocks: WireBlock[],
@@ -313,7 +313,7 @@ async function checkRounds(
 const turnsOf = ({ round, cohort, due, turns }: Skipped) =>
   [Number(round), Number(cohort), Number(due), Number(turns)] as const
 
-/** I6, and the stored totals against a recount. */
+/** I6, and the stored totals compared with a recount. */
 async function checkBooks(world: World): Promise<void> {
   const outstanding = await world.read<bigint>('outstanding')
   const [sums] = await world.pool<{ balances: bigint }[]>`
@@ -335,7 +335,7 @@ async function checkBooks(world: World): Promise<void> {
   )
 }
 
-/** I8: whenever a pass accepted a payment, its wallet had room in the tier and in all. */
+/** I8: whenever a pass accepted a payment, its wallet had room, both in the tier and overall. */
 async function checkVerdicts(world: World): Promise<void> {
   const verdicts = await world.pool<{ evidence: Record<string, number> }[]>`
     SELECT evidence FROM payment_verdicts WHERE verdict = 'accepted' AND decided_by = 'pass'`
@@ -347,7 +347,7 @@ async function checkVerdicts(world: World): Promise<void> {
   }
 }
 
-/** I7: our senders' transactions on chain were stored before; the chain settles an intent. */
+/** I7: our senders' transactions on chain were stored before; the chain settles each intent. */
 async function checkSent(world: World, blocks: WireBlock[], onPurpose: OnPurpose): Promise<void> {
   const ours = [world.at(1), world.at(2)]
   const onChain = blocks.flatMap((block) => block.transactions.filter((tx) => ours.includes(tx.from as Address)))
@@ -364,7 +364,7 @@ async function checkSent(world: World, blocks: WireBlock[], onPurpose: OnPurpose
     )
 }
 
-/** Transfers that are dust by their value and failed on chain. */
+/** Transfers whose value makes them dust and that failed on chain. */
 async function findDustInVain(world: World, transfers: readonly Arrived[]): Promise<Set<Hash>> {
   const [tier] = await world.pool<{ price: bigint | null }[]>`SELECT min(price_wei)::numeric AS price FROM tiers`
   const found = new Set<Hash>()
@@ -376,7 +376,7 @@ async function findDustInVain(world: World, transfers: readonly Arrived[]): Prom
   return found
 }
 
-/** I9: the stored headers are canonical, without a gap, up to the cursor. */
+/** I9: the stored headers are canonical and without a gap, up to the cursor. */
 async function checkCursor(world: World, blocks: WireBlock[]): Promise<void> {
   const stored = await world.pool<{ number: number; hash: Hash }[]>`SELECT number, hash FROM blocks ORDER BY number`
   const [cursor] = await world.pool`SELECT block_number AS number, block_hash AS hash FROM cursors`
@@ -389,7 +389,7 @@ async function checkCursor(world: World, blocks: WireBlock[]): Promise<void> {
   assert.equal(cursor?.hash, stored.at(-1)?.hash, 'I9: the cursor is on the last stored block')
 }
 
-/** I11: one more run of every pass sends nothing and changes nothing. */
+/** I11: another run of every pass sends nothing and changes nothing. */
 async function checkIdle(world: World): Promise<void> {
   const before = await fingerprint(world)
   await world.payments()

@@ -1,5 +1,5 @@
-// An operator's desk for tests: a whole ledger on real parts (world.ts), and the service's HTTP surface on it, with an
-// admin key.
+// An operator's desk for tests: a complete ledger on real parts (world.ts), and the service's HTTP surface on it, with
+// an admin key.
 import { operatorDeps } from '../../src/boot/app.ts'
 import type { Rules } from '../../src/passes/context.ts'
 import { type AskOptions, type Overrides, type Service, startService } from './http.ts'
@@ -14,13 +14,13 @@ export const KEYS = [
 export interface Desk {
   world: World
   service: Service
-  /** Requests under /api/admin with ada's key. Checks the request's fields against the operator's document, as it does all answers. */
+  /** Sends a request under /api/admin with ada's key. Checks the request's fields, like every answer, against the operator's document. */
   get(path: string, options?: AskOptions): Promise<Answer>
   post(path: string, body?: unknown, options?: AskOptions): Promise<Answer>
   close(): Promise<void>
 }
 
-/** Starts one. */
+/** Starts a desk. */
 export async function startDesk(
   rules: Partial<Rules> = {},
   options: WorldOptions & { http?: Overrides } = {},

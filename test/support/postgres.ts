@@ -1,5 +1,5 @@
-// Databases for tests, on a real PostgreSQL: each a clone of one migrated template, or one that another test has returned,
-// emptied. The test runner starts the server and names it in the environment; a test file run alone starts its own.
+// Databases for tests, on a real PostgreSQL. Each is a clone of one migrated template, or one that another test returned, emptied. The test runner
+// starts the server and names it in the environment; a test file run alone starts its own.
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 import { type Postgres, startPostgres } from '../../packages/embed/postgres.ts'
@@ -10,16 +10,16 @@ import { silentLog } from '../../src/lib/log.ts'
 import type { PassContext } from '../../src/passes/context.ts'
 import { temporaryDirectory } from './temporary.ts'
 
-/** The variable by which the runner gives its tests the server's connection string. */
+/** The variable in which the runner passes the server's connection string to its tests. */
 export const SERVER_VARIABLE = 'NODE_LEDGER_TEST_POSTGRES'
 const TEMPLATE = 'ledger_template'
-/** Prefix of the names of databases that tests have returned. */
+/** Name prefix of databases that tests have returned. */
 const SPARE = 'spare_'
-/** A new one has 10 MB. If a test has put much more into one, emptying it takes longer than creating another. */
+/** A new database has 10 MB. If a test has put much more into one, emptying it takes longer than creating another. */
 const SPARE_BYTES_MAX = 30_000_000
-/** Any number; one per purpose. */
+/** Any number, but a different one for each purpose. */
 const TEMPLATE_LOCK = 7_301_001
-/** An ended pool closes its connections on the server a moment later, on a busy machine several. Only a leak takes this long. */
+/** After a pool ends, the server closes its connections a moment later, or several on a busy machine. Only a leak takes this long. */
 const DROP_WAIT_MS = 10_000
 const DROP_POLL_MS = 20
 /** Generous, because machines are slow at times. */
@@ -30,7 +30,7 @@ const ADMIN_IDLE_SEC = 2
 export interface TestDatabase {
   readonly name: string
   readonly url: string
-  /** Drops it. Throws if someone is still connected, because then the test, or what it tests, has not closed its pool. */
+  /** Drops it. Throws if a client is still connected, because then the test, or what it tests, has not closed its pool. */
   drop(): Promise<void>
 }
 
@@ -53,21 +53,21 @@ export async function createEmptyDatabase(): Promise<TestDatabase> {
   return { name, url: withDatabase(server, name), drop: () => drop(server, name) }
 }
 
-/** Starts a server for a whole test run and prepares its template, with further settings for a bench. The caller stops it. */
+/** Starts a server for a whole test run and prepares its template. A bench may pass further settings. The caller stops it. */
 export async function startTestPostgres(settings: Readonly<Record<string, string>> = {}): Promise<Postgres> {
   const server = await startPostgres({ dataDir: temporaryDirectory(), log: silentLog, durable: false, settings })
-  // If a process ends without stopping it, the guard alone would leave it running for a moment while its files disappear.
+  // If a process ends without stopping the server, the guard alone would leave it running for a moment while its files disappear.
   process.once('exit', () => kill(server.pid))
   return server
 }
 
-/** Creates the migrated template on this server, unless it exists. Several processes may try at once. */
+/** Creates the migrated template on this server unless it exists. Several processes may try at once. */
 export async function ensureTemplate(server: string): Promise<void> {
   await asAdmin(server, async (sql) => {
     await sql`select pg_advisory_lock(${TEMPLATE_LOCK})`
     const [ready] = await sql`select from pg_database where datname = ${TEMPLATE}`
     if (ready) return
-    // Under another name until it is complete, so a run that is killed half way leaves no template.
+    // Under another name until it is complete, so that a run killed half way leaves no template.
     const unfinished = `${TEMPLATE}_new`
     await sql`drop database if exists ${sql(unfinished)} with (force)`
     await sql`create database ${sql(unfinished)} template template0`
@@ -77,7 +77,7 @@ export async function ensureTemplate(server: string): Promise<void> {
   })
 }
 
-/** Resolves once this many connections of the pool's database wait for a lock of another one. Throws if they never do. */
+/** Resolves once this many connections of the pool's database wait for another one's lock. Throws if they never do. */
 export async function lockIsAwaited(pool: Pool, by = 1): Promise<void> {
   const deadline = Date.now() + LOCK_WAIT_MS
   for (;;) {
@@ -90,7 +90,7 @@ export async function lockIsAwaited(pool: Pool, by = 1): Promise<void> {
 }
 
 let ownServer: Promise<Postgres> | undefined
-/** The template of each server, created once, because a run may go from one server to the next. */
+/** The template of each server, created once. A run may use one server after another. */
 const templates = new Map<string, Promise<void>>()
 /** Connections to each server. */
 const admins = new Map<string, postgres.Sql>()
@@ -114,7 +114,7 @@ async function create(server: string, name: string, template: string): Promise<v
   await sql`create database ${sql(name)} template ${sql(template)}`
 }
 
-/** Renames a returned database, so no other process takes it too. False if there is none. */
+/** Renames a returned database, so that no other process takes it as well. False if there is none. */
 async function takeSpare(server: string, name: string): Promise<boolean> {
   const sql = adminOf(server)
   const spares = await sql<{ datname: string }[]>`select datname from pg_database where datname like ${`${SPARE}%`}`
@@ -137,9 +137,9 @@ async function giveBack(server: string, name: string): Promise<void> {
   await sql`alter database ${sql(name)} rename to ${sql(`${SPARE}${name}`)}`
 }
 
-/** True if it is again as the migrations leave it. */
+/** True if it is again as the migrations left it. */
 async function empty(sql: postgres.Sql): Promise<boolean> {
-  // Neither triggers nor foreign keys may act on the deleted and restored rows.
+  // No trigger or foreign key may act on the deleted and restored rows.
   await sql`set session_replication_role = replica`
   const [row] = await sql<{ emptied: boolean }[]>`select fresh.empty_ledger() as emptied`
   return row?.emptied === true
@@ -180,7 +180,7 @@ async function addEmptying(sql: postgres.Sql): Promise<void> {
 const putBack = ({ name, columns }: { name: string; columns: string }) =>
   `insert into public.${name} (${columns}) overriding system value select ${columns} from fresh.${name};`
 
-/** Names, columns, constraints, indexes and triggers, and whether those are on. */
+/** Names, columns, constraints, indexes and triggers, and whether the triggers are on. */
 const SCHEMA_DIGEST = `(select md5(string_agg(part, ';' order by part)) from (
   select format('%s %s', relname, relkind) as part from pg_class where relnamespace = 'public'::regnamespace
   union all select format('%s.%s %s %s', attrelid, attname, atttypid, attnotnull) from pg_attribute
@@ -243,11 +243,14 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // Stopped already.
+    // It has stopped already.
   }
 }
 
-/** The passes' locks of a world, each on one connection as long-lived as the world. The service connects per run, but a test has hundreds. */
+/**
+ * The passes' locks in a world, each on one connection that lives as long as the world. The service connects per run, but a test has hundreds of
+ * runs.
+ */
 export interface KeptLocks {
   take: PassContext['lock']
   close(): Promise<void>
@@ -255,7 +258,7 @@ export interface KeptLocks {
 
 export function keptLocks(directUrl: string): KeptLocks {
   const connections = new Map<LockName, Pool>()
-  // A session that holds a lock would get it again, so a second caller uses a separate connection.
+  // A session that already holds a lock would get it again, so a second caller uses a separate connection.
   const held = new Set<LockName>()
   return {
     async take(name, body) {

@@ -1,19 +1,19 @@
-// Shared parts of property tests. fast-check prints the seed and path of a failure; PROPERTY_SEED=<seed> replays it. PROPERTY_SCALE=10 runs ten
+// Shared parts of property tests. When a test fails, fast-check prints its seed and path. PROPERTY_SEED=<seed> replays it. PROPERTY_SCALE=10 runs ten
 // times as many cases.
 import fc from 'fast-check'
 
 const { PROPERTY_SEED, PROPERTY_SCALE = '1', PROPERTY_SHRINK } = process.env
 
-// A run that only checks whether anything fails need not wait for the smallest case.
+// A run that only checks whether anything fails need not search for the smallest failing case.
 fc.configureGlobal({
   ...(PROPERTY_SEED === undefined ? {} : { seed: Number(PROPERTY_SEED) }),
   endOnFailure: PROPERTY_SHRINK === 'off',
 })
 
-/** Number of cases to run if `usual` are enough for every run of the tests. */
+/** How many cases to run, if `usual` are enough for an ordinary run of the tests. */
 export const cases = (usual: number): number => Math.max(1, Math.round(usual * Number(PROPERTY_SCALE)))
 
-/** Small whole numbers below `bound`, the same for the same seed (mulberry32), for loops in which fast-check would be too slow. */
+/** Whole numbers below `bound`, always the same for the same seed (mulberry32), for loops in which fast-check would be too slow. */
 export function randomBelow(seed: number): (bound: number) => number {
   let state = seed | 0
   return (bound) => {

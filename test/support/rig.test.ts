@@ -1,4 +1,4 @@
-// The test rig itself: databases are separate, leaks are found, chains reorganise.
+// Tests the test rig itself: databases are separate, leaks are found, chains reorganise.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { after, before, test } from 'node:test'

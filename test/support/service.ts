@@ -36,13 +36,13 @@ export interface Service {
   /** Resolves with how it ended, once all its output has been read. */
   exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
   kill(signal: NodeJS.Signals): void
-  /** Asks it to stop and waits until it has. */
+  /** Asks it to stop, and waits until it has. */
   stop(): Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
 
 /**
- * Starts the service itself, so a kill hits it and no launcher, and waits for its banner. If there is none, throws with
- * its output. `onOutput` gets all output so far whenever there is more, from before the banner on. A `launcher` must
+ * Starts the service itself, without a launcher, so that a kill hits it. Waits for its banner; if there is none, throws
+ * with its output. `onOutput` gets all output so far whenever there is more, even before the banner. A `launcher` must
  * become the service, as prlimit does. `main` is the file to run, if it is not this tree's.
  */
 export async function startService(
@@ -56,15 +56,15 @@ export async function startService(
     try {
       return await startOnce(dataDir, env, onOutput, [...launcher, process.execPath, main, 'start'])
     } catch (error) {
-      // Another test may have taken a port since it was chosen as free.
+      // Another test may have taken the port since we found it free.
       if (attempt === STARTS_MAX || !/Port \d+ is taken/.test(String(error))) throw error
     }
   }
 }
 
 /**
- * Starts one on the test run's database, for tests that do not care where a ledger is, because creating and starting a
- * database server takes longer than the rest of a start.
+ * Starts one on the test run's database. For tests that do not care which database has the ledger, because creating and
+ * starting a database server takes longer than the rest of a start.
  */
 export async function startServiceHere(
   env: Record<string, string> = {},
@@ -161,7 +161,7 @@ export interface WellKnown {
   embedded: boolean
 }
 
-/** A wallet of the embedded chain, as its owner uses it. */
+/** A wallet of the embedded chain, the way its owner uses it. */
 export function wallet(index: number, { rpcUrl, factoryAddress }: WellKnown) {
   const key = DEVELOPMENT_ACCOUNTS[index]?.privateKey
   if (!key) throw new Error(`there is no account ${index}`)
@@ -182,7 +182,7 @@ export function wallet(index: number, { rpcUrl, factoryAddress }: WellKnown) {
       mined(await sender.writeContract({ ...factory, functionName: 'withdraw', args: [id, to, amount] })),
     transfer: async (to: `0x${string}`, id: bigint) =>
       mined(await sender.writeContract({ ...factory, functionName: 'transferFrom', args: [account.address, to, id] })),
-    /** Mints a node without a payment, into another's group. Only the minter's account can do so, or a thief of its key. */
+    /** Mints a node without a payment into another node's group. Only the minter's account can do so, or a thief of its key. */
     mintUnpaid: async (to: `0x${string}`, beside: bigint) => {
       const nodes = () => reader.readContract({ ...factory, functionName: 'nodesOf', args: [to] })
       const before = await nodes()
@@ -191,7 +191,7 @@ export function wallet(index: number, { rpcUrl, factoryAddress }: WellKnown) {
         const order = { to, cohort, ref: `0x${randomBytes(32).toString('hex')}` as const }
         const args = [[order], 0n, zeroHash, BigInt(FOREVER)] as const
         await mined(await sender.writeContract({ ...factory, functionName: 'mint', args }))
-        // A group whose turn is due accepted none.
+        // If the group's turn was due, it accepted none.
         return (await nodes()).find((id) => !before.includes(id)) ?? null
       })
     },

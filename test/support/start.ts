@@ -1,4 +1,4 @@
-// A start of an instance on a world's chain, up to its checks of settings, chain and ledger.
+// Starts an instance on a world's chain, up to its checks of settings, chain and ledger.
 import assert from 'node:assert/strict'
 import { attachChain } from '../../src/boot/parts.ts'
 import { chainPreflight, openLedgerChain } from '../../src/boot/preflight.ts'
@@ -6,7 +6,7 @@ import { loadConfig } from '../../src/config/load.ts'
 import { worldEnv } from './cli.ts'
 import type { World } from './world.ts'
 
-/** Does to the world's ledger what a start with these settings does; `pool` is another ledger's. @returns its messages. */
+/** Does to the world's ledger what a start with these settings does. `pool` replaces the world's ledger. @returns the messages. */
 export async function startOn(world: World, env: Record<string, string> = {}, pool = world.pool): Promise<string[]> {
   const set = Object.fromEntries(Object.entries({ ...worldEnv(world), ...env }).filter(([, value]) => value !== ''))
   const config = loadConfig(set, { readFile: () => assert.fail('no file is read') })

@@ -1,4 +1,4 @@
-// Temporary directories of test runs. Each process removes its own at its end; the next run removes those of killed processes.
+// Temporary directories of test runs. Each process removes its own at its end. The next run removes those of killed processes.
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ export function temporaryDirectory(): string {
   return directory
 }
 
-/** A new file in a directory of its own. @returns its path. */
+/** A new file in its own directory. @returns its path. */
 export function temporaryFile(text: string): string {
   const path = join(temporaryDirectory(), 'file')
   writeFileSync(path, text)

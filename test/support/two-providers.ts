@@ -1,4 +1,4 @@
-// A world whose service uses two providers, each of which a test can make lie.
+// A world whose service uses two providers. A test can make either of them lie.
 
 import { noteProven } from '../../src/db/blocks/proofs.ts'
 import { inTransaction } from '../../src/db/core/sql.ts'
@@ -12,7 +12,7 @@ export interface TwoProviders {
   second: FalseProvider
 }
 
-/** Starts one; both providers close with the world. */
+/** Starts such a world. Both providers close with it. */
 export async function startTwoProviders(): Promise<TwoProviders> {
   const { between, providers } = throughTwo()
   const world = await startWorld({}, { between, rpcTimeoutMs: 2_000 })
@@ -20,7 +20,9 @@ export async function startTwoProviders(): Promise<TwoProviders> {
   return { world, first, second }
 }
 
-/** Puts two providers before a world's chain, for `startWorld`. They are in the list once it has started. */
+/**
+ * Puts two providers in front of a world's chain, for `startWorld`. The list contains them once the world has started.
+ */
 export function throughTwo() {
   const providers: FalseProvider[] = []
   const between = async (target: string) => {

@@ -1,14 +1,17 @@
 /**
- * A timeout only ends a test that hangs, so no test fails because its machine is slow. The slowest single wait takes a
- * minute on two quiet cores. This is ten times as long.
+ * A timeout only ends a test that hangs, so that no test fails because its machine is slow. The slowest single wait
+ * takes a minute on two quiet cores. This is ten times as long.
  */
 export const HANGING_MS = 600_000
-/** Time between two polls. With more frequent ones it may reach the service's rate limits. */
+/** Interval between two polls. A shorter one may reach the service's rate limits. */
 const PAUSE_MS = 250
-/** Time between two polls for a receipt. A test's own node has no limits, and mines within milliseconds. */
+/** Interval between two polls for a receipt. A test's own node has no limits, and mines within milliseconds. */
 const RECEIPT_PAUSE_MS = 20
 
-/** Polls until the answer is neither null nor false, nor an error, and returns it. Throws the last error, or says what it waited for in vain. */
+/**
+ * Polls until the answer is neither null nor false nor an error, and returns it. After the time limit, throws the last error, or says what never
+ * came.
+ */
 export async function until<T>(
   what: string,
   ask: () => T | null | false | Promise<T | null | false>,
@@ -29,8 +32,8 @@ export async function until<T>(
 }
 
 /**
- * Waits for the receipt of a sent transaction. viem's waitForTransactionReceipt looks again only when a new block comes, but a
- * node that mines each transaction at once may answer before it can show the receipt, and mine no other block.
+ * Waits for the receipt of a sent transaction. viem's waitForTransactionReceipt looks again only when a new block arrives. But a node that mines each
+ * transaction at once may answer before it can show the receipt, and then mine no other block.
  */
 export function untilMined<Receipt>(
   reader: { getTransactionReceipt(of: { hash: `0x${string}` }): Promise<Receipt> },

@@ -1,5 +1,5 @@
-// A whole ledger on real parts for tests of the passes: a database, a chain that mines on demand, the factory, the demo
-// token, three tiers, and the passes' context. Time stands still unless a test moves it.
+// A complete ledger on real parts for tests of the passes: a database, a chain that mines on demand, the factory, the
+// demo token, three tiers, and the passes' context. Time does not pass unless a test moves it.
 import { decodeFunctionResult, encodeFunctionData, parseAbi } from 'viem'
 import { seedTiers } from '../../src/boot/seed.ts'
 import { factoryAbi } from '../../src/chain/factory/abi.ts'
@@ -41,7 +41,7 @@ export async function beginSlot(world: World): Promise<void> {
   await world.chain.mine()
   await world.rest()
 }
-/** Withdrawing and transferring are for owners' wallets: the service's own ABI cannot even encode them. */
+/** Withdrawals and transfers are up to owners' wallets. The service's own ABI cannot even encode them. */
 export const ownerAbi = parseAbi([
   'function withdraw(uint256 id, address to, uint256 amount)',
   'function withdrawAll(uint256[] ids, address to)',
@@ -63,12 +63,12 @@ const tokenAbi = parseAbi(['function transfer(address to, uint256 amount) return
 
 export type OwnerAct = (typeof ownerAbi)[number]['name']
 
-/** An instance's own parts; the rest is the world's. */
+/** The parts that an instance has for itself; it shares the rest with the world. */
 export type InstanceParts = Partial<Omit<PassContext, 'rules'>> & {
   rules?: Partial<Rules>
-  /** The database whose locks separate its runs from others. */
+  /** The database whose locks its runs take. */
   directUrl?: string
-  /** Its findings about the chain. */
+  /** What it has found out about the chain. */
   facts?: ChainFacts
 }
 
@@ -93,15 +93,15 @@ export interface World {
   credit(): Promise<CreditOutcome>
   /** Sends ether to the payments wallet; mined with the next block. */
   pay(from: number, valueWei: bigint, to?: Address): Promise<Hash>
-  /** Calls a contract from an account and mines it. */
+  /** Calls a contract from an account, and mines the call. */
   call(from: number, to: Address, data: `0x${string}`, valueWei?: bigint): Promise<Hash>
-  /** A mined call of a node's owner or of the contract's; it may revert. A former key or value may be left out. */
+  /** A mined call by a node's owner or the contract's owner, which may revert. The old key or value may be left out. */
   act(from: number, name: OwnerAct, args?: readonly unknown[]): Promise<Hash>
-  /** Gives an account demo tokens, mined. */
+  /** Gives an account demo tokens, in a mined transaction. */
   giveTokens(to: Address, amount: bigint): Promise<void>
-  /** Signed bytes of a transaction, for putting it into another block. */
+  /** The signed bytes of a transaction, to put it into another block. */
   raw(txHash: Hash): Promise<`0x${string}`>
-  /** True if a mined transaction succeeded; null while it is in no block. */
+  /** True if a mined transaction succeeded; null while no block has it. */
   succeeded(txHash: Hash): Promise<boolean | null>
   /** Another instance of the service on the same database and chain, with some of its parts replaced. */
   instance(parts?: InstanceParts): Instance
@@ -114,26 +114,26 @@ export interface World {
   close(): Promise<void>
 }
 
-/** A part between the service's JSON-RPC and the chain; closed with the world. */
+/** A part between the service's JSON-RPC and the chain. Closed with the world. */
 export interface Between {
-  /** URLs that the service gets in the chain's place, in order of preference. */
+  /** URLs that the service gets instead of the chain's, in order of preference. */
   urls: readonly string[]
   close(): Promise<void>
 }
 
 export interface WorldOptions extends TestChainOptions {
   maxPerWallet?: bigint
-  /** Puts something between the service and the chain. Tests' own calls on `chain` do not go through it. */
+  /** Puts something between the service and the chain. The test's own calls on `chain` do not go through it. */
   between?: (chainUrl: string, databaseUrl: string) => Promise<Between>
   /** The service's timeout for a reply. */
   rpcTimeoutMs?: number
-  /** Its findings about the chain. */
+  /** What the service has found out about the chain. */
   facts?: ChainFacts
-  /** Time between two turns of a node, and of a tier's cohorts. */
+  /** Interval between two turns of a node, and between those of a tier's cohorts. */
   turns?: { intervalSec: number; slotSec: number }
 }
 
-/** Starts one. About a third of a second. */
+/** Starts a world, which takes about a third of a second. */
 export async function startWorld(
   rules: Partial<Rules> = {},
   { maxPerWallet = 20n, between, rpcTimeoutMs, facts, turns, ...chainOptions }: WorldOptions = {},
@@ -162,7 +162,7 @@ export async function startWorld(
   })
 }
 
-/** Deploys the factory, with account 0 its owner, 1 its minter, 2 its distributor, and the demo token. */
+/** Deploys the factory and the demo token. Account 0 is the factory's owner, 1 its minter, 2 its distributor. */
 export async function deployContracts(
   chain: TestChain,
   maxPerWallet: bigint,
@@ -237,7 +237,7 @@ export function contextOf(
   }
 }
 
-/** Cached, because the accounts repeat and deriving an address takes a millisecond. */
+/** Cached, because the accounts repeat, and deriving an address takes a millisecond. */
 const signers = new Map<string, Signer>()
 
 function signerWith(privateKey: `0x${string}`): Signer {
@@ -251,7 +251,7 @@ function accountOf(chain: TestChain): (index: number) => Address {
   return (index) => accounts[index] ?? fail(`there is no account ${index}`)
 }
 
-/** Reasons of a credit pass that has nothing left to do. */
+/** The reasons with which a credit pass ends if it has nothing left to do. */
 const AT_REST: readonly CreditOutcome['reason'][] = ['nothingDue', 'unpaidNodes', 'disabled']
 
 async function ownersData({ read }: World, functionName: OwnerAct, given: readonly unknown[]): Promise<`0x${string}`> {
@@ -259,7 +259,7 @@ async function ownersData({ read }: World, functionName: OwnerAct, given: readon
   return encodeFunctionData({ abi: ownerAbi, functionName, args } as never)
 }
 
-/** A world of existing parts. */
+/** A world made of existing parts. */
 export function worldOn(
   parts: Pick<World, 'chain' | 'rpc' | 'pool' | 'directUrl' | 'ctx' | 'factory' | 'token' | 'close'>,
 ): World {
@@ -381,7 +381,7 @@ export async function paymentOf(world: World, txHash: Hash) {
   return row
 }
 
-/** A payment's state, with its reason: "minted", "held wrongAmount"; "unseen" if the ledger has none. */
+/** A payment's state, with its reason: "minted", "held wrongAmount"; "unseen" if the ledger does not have it. */
 export async function standingOf(world: World, txHash: Hash): Promise<string> {
   const { state, reason } = (await paymentOf(world, txHash)) ?? { state: 'unseen', reason: null }
   return reason === null ? state : `${state} ${reason}`
@@ -390,7 +390,7 @@ export async function standingOf(world: World, txHash: Hash): Promise<string> {
 /** A pass that follows and judges, but mints nothing. */
 export const judgeOnly = (world: World) => world.instance({ minter: null }).payments()
 
-/** An accepted payment whose mint has not begun. */
+/** A payment that is accepted, and whose mint has not begun. */
 export async function acceptedPayment(world: World, from: number, valueWei: bigint): Promise<Hash> {
   const paid = await world.pay(from, valueWei)
   await world.chain.mine()

@@ -1,5 +1,5 @@
-// Faults of one call's answer. Each returns null if it would change nothing (there were no logs to leave out), so we
-// count only faults that really happened.
+// Faults that change one call's answer. Each returns null if it would change nothing (for example if there were no logs
+// to leave out), so we count only faults that really happened.
 import { keccak256 } from 'viem'
 import type { Dice } from './dice.ts'
 import type { Answer, Call, CallFault } from './names.ts'
@@ -14,7 +14,7 @@ interface Block {
 }
 
 const hex = (value: number) => `0x${value.toString(16)}`
-/** A hash of no block, as long as the true one. */
+/** A hash that no block has, as long as the true one. */
 const otherHash = (hash: string) => keccak256(hash as `0x${string}`)
 /** Lag of a balancer's slowest node, in blocks. */
 const LAG_MAX = 3
@@ -42,7 +42,7 @@ async function headNumber(forward: Forward): Promise<number> {
   return Number(resultOf<string>(await forward({ method: 'eth_blockNumber', params: [] })) ?? 0)
 }
 
-/** Replaces the tag `latest` by an older block, wherever a call carries it. */
+/** Replaces the tag `latest` with an older block, wherever a call contains it. */
 const staleHead: Alter = async (call, forward, dice) => {
   const at = Math.max(0, (await headNumber(forward)) - dice.between('staleHead', 1, LAG_MAX))
   if (call.method === 'eth_blockNumber') return { result: hex(at) }
@@ -51,7 +51,7 @@ const staleHead: Alter = async (call, forward, dice) => {
   return forward({ ...call, params: call.params.with(place, hex(at)) })
 }
 
-/** Answers `instead` if the true answer is not empty. */
+/** Returns `instead` unless the true answer is empty. */
 const nothing =
   (instead: null | []): Alter =>
   async (call, forward) => {
@@ -60,7 +60,7 @@ const nothing =
     return { result: instead }
   }
 
-/** A call of a trace, in either method's format. */
+/** One call in a trace, in either method's format. */
 interface TracedCall {
   type?: unknown
   from?: unknown
@@ -68,7 +68,7 @@ interface TracedCall {
   calls?: TracedCall[]
 }
 
-/** The calls with value inside a trace's transactions, for changing them. */
+/** The calls with value in a trace's transactions, so that a fault can change them. */
 export function callsInside(traced: unknown): TracedCall[] {
   const all = (Array.isArray(traced) ? traced : [traced]) as {
     result?: TracedCall
@@ -162,7 +162,7 @@ const RECEIPTS = ['eth_getTransactionReceipt', 'eth_getBlockReceipts']
 const SENDS = ['eth_sendRawTransaction']
 const TRACES = ['debug_traceBlockByHash', 'trace_block']
 
-/** The methods a fault can hit; null for any but a send. */
+/** The methods that a fault can affect; null means all but sends. */
 const BEFALLS: Record<CallFault, readonly string[] | null> = {
   staleHead: ['eth_blockNumber', 'eth_getBlockByNumber', 'eth_getTransactionCount', 'eth_getBalance'],
   missingBlock: BLOCKS,
@@ -184,13 +184,13 @@ const BEFALLS: Record<CallFault, readonly string[] | null> = {
   shortTrace: TRACES,
 }
 
-/** True if a fault can hit this method at all. */
+/** True if a fault can affect this method at all. */
 export function befalls(fault: CallFault, method: string): boolean {
   const methods = BEFALLS[fault]
   return methods ? methods.includes(method) : !SENDS.includes(method)
 }
 
-/** The answer under the fault; null if it changes nothing. */
+/** The answer as changed by the fault; null if it changes nothing. */
 export function alter(fault: CallFault, call: Call, forward: Forward, dice: Dice): Promise<Answer | null> {
   return ALTER[fault](call, forward, dice)
 }

@@ -1,10 +1,10 @@
-// The clients' refusals of a signed transaction: their own texts, by meaning. Sources of the texts:
+// How clients refuse a signed transaction: their own texts, by meaning. Sources of the texts:
 // src/chain/send/send-errors.ts. Kept apart from it, so a text lost there is not lost here as well.
 
 export const DIALECTS = ['anvil', 'geth', 'reth', 'erigon', 'nethermind', 'besu'] as const
 export type Dialect = (typeof DIALECTS)[number]
 
-/** The meaning of a refusal of a signed transaction. */
+/** Why a client refuses a signed transaction. */
 export type Refusal = 'known' | 'nonceTooLow' | 'underpriced' | 'feeTooLow' | 'insufficientFunds' | 'overGasCap'
 
 export interface Said {
@@ -61,7 +61,7 @@ const TEXTS: Record<Exclude<Dialect, 'anvil'>, Record<Refusal, Said>> = {
   },
 }
 
-/** anvil's own, by their beginnings. */
+/** Anvil's own texts, by their first words. */
 const ANVIL: readonly (readonly [string, Refusal])[] = [
   ['transaction already imported', 'known'],
   ['already known', 'known'],
@@ -73,13 +73,13 @@ const ANVIL: readonly (readonly [string, Refusal])[] = [
   ['transaction gas limit is greater than the', 'overGasCap'],
 ]
 
-/** The meaning of anvil's text, or null if it is not listed. */
+/** The meaning of anvil's text; null if it is not listed. */
 export function meaningOf(message: string): Refusal | null {
   const text = message.toLowerCase()
   return ANVIL.find(([beginning]) => text.startsWith(beginning))?.[1] ?? null
 }
 
-/** The refusal in a client's own words; anvil's if it has none (for rules that only other clients have). */
+/** The refusal in a client's own words; in anvil's if the client has none (for rules that only other clients have). */
 export function say(dialect: Dialect, refusal: Refusal): Said {
   return TEXTS[dialect === 'anvil' ? 'geth' : dialect][refusal]
 }

@@ -1,13 +1,13 @@
 // Seeded draws. Each stream of events has its own draws, so the order in which concurrent requests arrive does not
-// change what happens to the third request of a kind. No Math.random, because a seed must decide everything.
+// change what happens to the third request of a kind. Never uses Math.random, because a seed must decide everything.
 import { createHash } from 'node:crypto'
 
 export interface Dice {
   /** The next number of a stream, in [0, 1). */
   roll(stream: string): number
-  /** One of the things, by the next number of the stream. */
+  /** One of these things, by the stream's next number. */
   pick<T>(stream: string, from: readonly T[]): T
-  /** A whole number from low to high, both included. */
+  /** A whole number from low to high, inclusive. */
   between(stream: string, low: number, high: number): number
 }
 

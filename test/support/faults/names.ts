@@ -1,6 +1,7 @@
-// The faults a provider can have, by name, and which of them change a single call's answer and which a whole reply.
+// The names of the faults that a provider can have, split into those of a single call's answer and those of a whole
+// reply.
 
-/** Faults of one call's answer; the other calls of its batch get true answers. */
+/** Faults that change one call's answer. The other calls of its batch get true answers. */
 const CALL_FAULTS = [
   'staleHead', // an older block, with its nonces and balances, for the latest
   'missingBlock', // null for an existing block
@@ -22,11 +23,11 @@ const CALL_FAULTS = [
   'shortTrace', // a trace in which the last call with value has none
 ] as const
 
-/** Faults of a whole HTTP reply, including a batch's. */
+/** Faults of a whole HTTP reply, which may be a batch's. */
 const REPLY_FAULTS = [
   'delay', // late, but in time
   'hang', // no answer at all
-  'reset', // the connection breaks before anything was forwarded
+  'reset', // the connection breaks before anything is forwarded
   'replyLost', // forwards, then the connection breaks
   'truncated', // half a reply, then the connection breaks
   'slow', // the reply in small pieces

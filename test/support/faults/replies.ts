@@ -1,5 +1,5 @@
-// Faults of a whole HTTP reply. `answer` forwards the request and returns the true body; a fault that breaks the
-// connection before never calls it.
+// Faults of a whole HTTP reply. `answer` forwards the request and returns the true body. A fault that breaks the
+// connection before that never calls it.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Dice } from './dice.ts'
@@ -12,11 +12,11 @@ export interface Exchange {
   answer: () => Promise<unknown>
 }
 
-/** Well below a client's timeout, well above what a chain on this machine takes. */
+/** Well below a client's timeout, and well above what a chain on this machine takes. */
 const DELAY_MAX_MS = 150
 const PIECES = 12
 const PIECE_PAUSE_MS = 8
-/** One more MiB than our clients read. */
+/** One MiB more than our clients read. */
 const GIANT_MIB = 33
 const PAGE = '<html><head><title>502 Bad Gateway</title></head><body><center>nginx</center></body></html>'
 
@@ -99,12 +99,12 @@ const REPLY: Record<ReplyFault, Reply> = {
 
 const BATCH_ONLY: readonly ReplyFault[] = ['shortBatch', 'batchRefused', 'shuffled']
 
-/** True if a fault can hit this request at all. */
+/** True if a fault can affect this request at all. */
 export function befallsReply(fault: ReplyFault, isBatch: boolean): boolean {
   return isBatch || !BATCH_ONLY.includes(fault)
 }
 
-/** Answers under the fault. */
+/** Answers the request as the fault demands. */
 export function reply(fault: ReplyFault, exchange: Exchange, dice: Dice): Promise<void> {
   return REPLY[fault](exchange, dice)
 }

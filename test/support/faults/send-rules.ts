@@ -1,5 +1,5 @@
-// Rules of real networks for a send that the test chain does not enforce: a replacement offers ten percent more, no
-// transaction asks for more than 2^24 gas. And a rule of our own: nothing is sent that was not stored before.
+// Rules of real networks for sends that the test chain does not enforce: a replacement must offer ten percent more, and
+// no transaction may ask for more than 2^24 gas. Also our own rule: nothing is sent that was not stored before.
 import { keccak256, parseTransaction, recoverTransactionAddress } from 'viem'
 import { connect, type Pool } from '../../../src/db/core/sql.ts'
 import type { Refusal } from './dialects.ts'
@@ -8,9 +8,9 @@ import type { Answer, Call } from './names.ts'
 export const GAS_CAP = 2n ** 24n
 
 export interface SendRules {
-  /** The refusal of a real network, or null. Notes what broke our own rule. */
+  /** The refusal of a real network; null if it accepts. Notes a breach of our own rule. */
   check(raw: `0x${string}`): Promise<Refusal | null>
-  /** Transactions sent without having been stored. Queries the database once more for those that it could not check then. */
+  /** Transactions sent without having been stored. Queries the database again for those that it could not check at the time. */
   broken(): Promise<string[]>
   close(): Promise<void>
 }
@@ -47,7 +47,7 @@ export function createSendRules(options: {
     return sender
   }
 
-  /** True if the bytes were stored before they came here, by a clock of whole milliseconds. */
+  /** True if the bytes were stored before they arrived here, by a clock of whole milliseconds. */
   async function wasStored(sql: Pool, { hash, at }: Handed): Promise<boolean> {
     const rows = await sql`
       SELECT FROM outbox_attempts WHERE tx_hash = ${hash} AND date_trunc('milliseconds', signed_at) <= ${at}`
@@ -60,7 +60,7 @@ export function createSendRules(options: {
     try {
       if (!(await wasStored(pool, handed))) unstored.push(`${hash} was sent and is in no outbox`)
     } catch {
-      // A test has stopped the database, so check again at the end.
+      // A test has stopped the database, so we check again at the end.
       unchecked.push(handed)
     }
   }
@@ -100,7 +100,7 @@ function connectTo(url: string): Pool {
   return connect(url, { max: 2, prepare: false, applicationName: 'fault proxy' })
 }
 
-/** A tenth more of both fields, and more of both: geth, reth, Erigon, Nethermind and Besu agree on this. */
+/** True if both fees are at least a tenth higher, and higher at all. Geth, reth, Erigon, Nethermind and Besu agree on this. */
 function outbids(fees: Omit<Known, 'hash'>, old: Known): boolean {
   const tenth = (now: bigint, then: bigint) => now > then && now * 10n >= then * 11n
   return tenth(fees.maxFeePerGas, old.maxFeePerGas) && tenth(fees.maxPriorityFeePerGas, old.maxPriorityFeePerGas)

@@ -1,4 +1,4 @@
-// Contracts on a test chain from their makers' published bytecode in npm packages, as mined transactions.
+// Deploys contracts on a test chain, in mined transactions, from their authors' published bytecode in npm packages.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { type Address, address, type Hash } from '../../../src/domain/units.ts'
@@ -11,13 +11,13 @@ export interface Mined {
   logs: { address: Hex; data: Hex; topics: [Hex, ...Hex[]] }[]
 }
 
-/** Bytecode in an artifact of a package, by its path below node_modules. */
+/** The bytecode in a package's artifact, by its path below node_modules. */
 export function artifact(path: string): { bytecode: Hex; deployedBytecode: Hex } {
   const file = new URL(`../../../node_modules/${path}`, import.meta.url)
   return JSON.parse(readFileSync(file, 'utf8'))
 }
 
-/** Sends a transaction and mines it. Fails the test if it failed. */
+/** Sends a transaction and mines it. If it reverts, the test fails. */
 export async function mined(chain: TestChain, transaction: TestTransaction): Promise<Mined> {
   const txHash = (await chain.send({ gas: '0x800000', ...transaction })) as Hash
   await chain.mine()

@@ -1,15 +1,15 @@
-// Buyers beyond the chain's own accounts, as many as a test needs: each with a key, which signs their one transaction.
+// Buyers beyond the chain's own accounts, as many as a test needs. Each has a key, which signs their one transaction.
 import { privateKeyToAccount } from 'viem/accounts'
 import type { Hex, TestChain } from '../anvil.ts'
 
 const ETHER = 10n ** 18n
-/** Base of the payers' keys: any number far from all other keys of a test. */
+/** Base of the payers' keys: an arbitrary number, far from all other keys of a test. */
 const KEYS = 0xb0b0n << 128n
 /** Above any base fee that a test reaches. */
 const FEES = { maxFeePerGas: 100n * 10n ** 9n, maxPriorityFeePerGas: 10n ** 9n }
 const TRANSFER_GAS = 21_000n
 
-/** Gives payer `number` the ether and has them send it. @returns the transaction's hash, which is in no block yet. */
+/** Gives payer `number` the ether and makes them send it. @returns the transaction's hash; no block has it yet. */
 export async function payFrom(
   chain: TestChain,
   number: number,

@@ -1,4 +1,4 @@
-// A real Safe 1.5.0, from its makers' published bytecode, created by its own factory.
+// A real Safe 1.5.0, from its authors' published bytecode, created by its own factory.
 import assert from 'node:assert/strict'
 import { concatHex, decodeEventLog, encodeFunctionData, keccak256, pad, parseAbi } from 'viem/utils'
 import { KNOWN_IMPLEMENTATIONS } from '../../../src/domain/payers/known-wallets.ts'
@@ -14,10 +14,10 @@ const abi = parseAbi([
 ])
 const NONE = `0x${'0'.repeat(40)}` as Address
 const PACKAGE = '@safe-global/safe-smart-account/build/artifacts/contracts'
-/** The hash of the singleton's code as @safe-global/safe-deployments 1.37.63 names it, v1.5.0/safe.json. */
+/** The singleton's code hash, according to @safe-global/safe-deployments 1.37.63, v1.5.0/safe.json. */
 const SINGLETON_CODE_HASH = '0xdda019cbd7c867a533a2a86e5c53434fdc50b13122b5a5ddb4a8df61b31c20f2'
 
-/** Creates a Safe of one owner, and gives it some ether. */
+/** Creates a Safe with one owner, and gives it some ether. */
 export async function makeSafe(chain: TestChain, owner: string, valueWei: bigint): Promise<Address> {
   const singleton = KNOWN_IMPLEMENTATIONS.find(({ name, version }) => name === 'Safe' && version === '1.5.0')
   assert.ok(singleton)
@@ -45,9 +45,9 @@ export async function makeSafe(chain: TestChain, owner: string, valueWei: bigint
   return safe
 }
 
-/** Calldata with which the owner, who sends the transaction, makes a Safe pay. */
+/** The calldata with which the owner, who sends the transaction, makes a Safe pay. */
 export function paySafely(owner: Address, to: Address, valueWei: bigint): Hex {
-  // The signature for that is the owner's address, and 1.
+  // If the owner sends the transaction, the signature is their address, and 1.
   const signatures = concatHex([pad(owner), pad('0x00'), '0x01'])
   return encodeFunctionData({
     abi,

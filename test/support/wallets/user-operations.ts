@@ -1,5 +1,5 @@
-// Accounts of ERC-4337 on a test chain: the EntryPoint 0.8, SimpleAccount with its factory, and Simple7702Account, from their makers'
-// published bytecode (npm @account-abstraction/contracts). Real keys sign the operations; the bundler is an account of the test.
+// ERC-4337 accounts on a test chain: the EntryPoint 0.8, SimpleAccount with its factory, and Simple7702Account, from their authors' published
+// bytecode (npm @account-abstraction/contracts). Real keys sign the operations. The bundler is an account of the test.
 import assert from 'node:assert/strict'
 import { decodeEventLog, decodeFunctionResult, encodeAbiParameters, encodeFunctionData, parseAbi } from 'viem'
 import {
@@ -28,7 +28,7 @@ const GAS = { callGasLimit: 400_000n, verificationGasLimit: 700_000n, preVerific
 
 type Operation = UserOperation<'0.8'>
 
-/** A call for an account to make. */
+/** A call that an account is to make. */
 export interface Wanted {
   to: Address
   valueWei?: bigint
@@ -38,21 +38,21 @@ export interface Wanted {
 /** An account that the EntryPoint calls if its owner has signed. */
 export interface OperatedAccount {
   address: Address
-  /** The signed operation for one call; if the account does not exist yet, the operation creates it as well. */
+  /** The signed operation for one call. If the account does not exist yet, the operation also creates it. */
   sign(wanted: Wanted): Promise<Operation>
 }
 
 /** The EntryPoint at its published address, with accounts. */
 export interface EntryPoint {
-  /** The SimpleAccount of an owner, with some ether; it does not exist until its first operation. */
+  /** The SimpleAccount of an owner, with some ether. It does not exist until its first operation. */
   simpleAccount(owner: number, valueWei: bigint): Promise<OperatedAccount>
-  /** An owner's own account, which delegates to the code of Simple7702Account by an authorization that another account carried. */
+  /** An owner's own account, which delegates to the code of Simple7702Account by an authorization in another account's transaction. */
   delegatedAccount(owner: number): Promise<OperatedAccount>
-  /** Has a bundler execute operations in one mined transaction. Fails the test if one of them failed. */
+  /** Makes a bundler execute operations in one mined transaction. If one of them fails, the test fails. */
   bundle(bundler: number, operations: readonly Operation[]): Promise<Mined>
 }
 
-/** Puts them on a chain. */
+/** Puts the EntryPoint and the accounts' contracts on a chain. */
 export async function putEntryPoint(chain: TestChain): Promise<EntryPoint> {
   const deployer = accountOf(chain, 9).address
   await construct(chain, ENTRY_POINT, artifact(`${PACKAGE}/EntryPoint.json`).bytecode)
@@ -95,7 +95,7 @@ export async function putEntryPoint(chain: TestChain): Promise<EntryPoint> {
   }
 }
 
-/** Runs a constructor at an address of our choice, as if it had been deployed there: its effects remain, and its code. */
+/** Runs a constructor at an address of our choice, as if deployed there: its effects and its code remain. */
 async function construct(chain: TestChain, at: Address, bytecode: Hex): Promise<void> {
   await chain.rpc('anvil_setCode', [at, bytecode])
   const code = await chain.rpc<Hex>('eth_call', [{ to: at }, 'latest'])
@@ -122,7 +122,7 @@ async function sign(
   return { ...unsigned, signature }
 }
 
-/** The EntryPoint's outcome for an operation; nothing for another log. */
+/** The EntryPoint's outcome for an operation; empty for any other log. */
 function outcomeOf(log: Mined['logs'][number]): boolean[] {
   if (log.address.toLowerCase() !== ENTRY_POINT) return []
   const { eventName, args } = decodeEventLog({ abi: entryPoint08Abi, ...log })
