@@ -1,5 +1,5 @@
-// The daily cost of an idle service at its provider, on mainnet and on Base: calls, units and dollars by published lists, and bytes on
-// the wire. Beside it Ponder and a loop written with viem watch the same chain for the same things. All run at the chain's own pace.
+// What an idle service costs at its provider per day, on mainnet and on Base: calls, units and dollars by published lists, and bytes on the wire. For
+// comparison, Ponder and a loop written with viem watch the same chain for the same things. All run at the chain's own pace.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { toFunctionSelector } from 'viem'
@@ -13,7 +13,7 @@ import { type Served, serve } from './lib/process.ts'
 import { asIs, atMost, notMeasured, type Row } from './lib/report.ts'
 import { settingsOn, startService } from './lib/service.ts'
 
-/** Chains by their pace and their load. Blocks: ethereum.org "Blocks", docs.base.org. Transactions per block: an assumed order of magnitude. */
+/** Chains by block time and load. Block times: ethereum.org "Blocks", docs.base.org. Transactions per block: an assumed order of magnitude. */
 const SHAPES = [
   { name: 'mainnet', blockSec: 12, perBlock: 200 },
   { name: 'Base', blockSec: 2, perBlock: 200 },
@@ -45,13 +45,13 @@ export const bill: Bench = {
   run: async (options) => {
     const missing = await installPeers(options.progress)
     if (missing !== null) return [notMeasured('bill', missing)]
-    // All at once, because they count and time nothing.
+    // All at once, because they only count and time nothing.
     return (await Promise.all(SHAPES.map((shape) => measure(shape, options)))).flat()
   },
 }
 
 async function measure(shape: Shape, { quick, progress }: BenchOptions): Promise<Row[]> {
-  // No turn falls due meanwhile.
+  // No turn falls due during the measurement.
   const world = await startWorld({}, { turns: { intervalSec: DAY_SEC, slotSec: 3_600 } })
   const open: { stop(): Promise<void> }[] = []
   const opened = async <T extends { stop(): Promise<void> }>(opening: Promise<T>): Promise<T> => {
@@ -71,7 +71,7 @@ async function measure(shape: Shape, { quick, progress }: BenchOptions): Promise
     const watched = [providers.viem.origin, world.factory, world.at(3), String(shape.blockSec)]
     await opened(serve('watching.ts', watched))
     progress(`${shape.name}: all follow`)
-    // From the end of one of our ticks to the end of another, because a window with part of a tick would miscount that tick's blocks.
+    // From the end of one of our ticks to the end of another. A window with part of a tick would miscount that tick's blocks.
     const ticks = quick ? TICKS.quick : TICKS.real
     await mineFor(world, shape, TICK_SEC / 2)
     await mineTicks(world, shape, providers.ours, 1)
@@ -104,7 +104,7 @@ async function mineFor({ chain }: World, { blockSec }: Shape, sec: number): Prom
   await sleep(Math.max(0, until - performance.now()))
 }
 
-/** Mines until our service has ended so many more ticks. @returns how many blocks. */
+/** Mines until our service has ended this many more ticks. @returns how many blocks. */
 async function mineTicks(world: World, shape: Shape, ours: Served, ticks: number): Promise<number> {
   // Each tick checks the wallet's balance once.
   const checks = async () => (await billsOf({ ours })).ours.purposes[`eth_getBalance ${world.at(3)}`] ?? 0
@@ -183,7 +183,7 @@ function tickOf({ purposes }: Bill): string[] {
   return Object.entries(purposes).map(([purpose, count]) => `${named(purpose)} ${(count / ticks).toFixed(1)}`)
 }
 
-/** A row for each peer. The goal is Ponder's; the loop is there for scale. */
+/** A row for each peer. The goal applies to Ponder; the loop is there for scale. */
 function against(what: string, unit: string, bills: Bills, figure: (bill: Bill) => number | null): Row[] {
   const ours = figure(bills.ours)
   const rows = [['Ponder', figure(bills.ponder)] as const, ['viem', figure(bills.viem)] as const]

@@ -1,6 +1,6 @@
-// Compares payments of contract wallets with plain ones: blocks from a payment's block to its node's, one of each per
-// block and eight of each in one, and provider calls per block. A contract's payment is an internal call, which no
-// transaction shows, but a trace of its block does. The service runs as its operator runs it, in the mode `all`.
+// Compares payments of contract wallets with plain ones: blocks from the payment to its node, one of each per block and
+// eight of each in one, and provider calls per block. A contract pays by an internal call, which no transaction shows,
+// but a trace of its block does. The service runs as its operator runs it, in the mode `all`.
 import { type FalseProvider, startFalseProvider } from '../test/chain/false-provider.ts'
 import { FORWARD, forwardTo } from '../test/support/forwarder.ts'
 import { until } from '../test/support/until.ts'
@@ -15,7 +15,7 @@ const PAYMENTS = 270
 const IN_ONE_BLOCK = 8
 const BLOCK_SEC = 2
 const TICK_SEC = 2
-/** Blocks over which we count the provider's calls, for each kind. */
+/** How many blocks we count the provider's calls over, for each kind. */
 const COUNTED_BLOCKS = 30
 const PRICE_WEI = 10n ** 16n
 const WAIT_MS = 300_000
@@ -34,7 +34,7 @@ export const contracts: Bench = {
 interface Market {
   world: World
   provider: FalseProvider
-  /** Payers so far. Each pays once. */
+  /** How many payers there are so far. Each pays once. */
   payers: number
 }
 
@@ -55,7 +55,7 @@ async function measure({ quick, progress }: BenchOptions): Promise<Row[]> {
     })
     await world.chain.rpc('evm_setIntervalMining', [BLOCK_SEC])
     const market: Market = { world, provider, payers: 0 }
-    // The first sale opens the cohorts, once in a tier's life.
+    // The first sale opens the cohorts, which happens once in a tier's life.
     await pay(market, ['plain'], 1)
     await minted(world, 1)
     const [payments, blocks] = quick ? [IN_ONE_BLOCK, 3] : [PAYMENTS, COUNTED_BLOCKS]
@@ -74,7 +74,7 @@ async function measure({ quick, progress }: BenchOptions): Promise<Row[]> {
   }
 }
 
-/** Pays so many of each kind in each block; compares the blocks until their nodes. */
+/** Pays this many of each kind in each block, and compares how many blocks their nodes take. */
 async function measureLatency(
   market: Market,
   { payments, perBlock }: { payments: number; perBlock: number },
@@ -106,7 +106,7 @@ async function measureLatency(
   })
 }
 
-/** How many of the contracts' payments became nodes automatically, each for its payer, and what stays unexplained. */
+/** How many of the contracts' payments became nodes automatically, each for its payer, and what remains unexplained. */
 async function tellOutcome({ pool }: World): Promise<Row> {
   const [row] = await pool<{ paid: number; bought: number; residues: number }[]>`
     SELECT count(*) FILTER (WHERE inner_index > 0) AS paid,
@@ -159,7 +159,7 @@ async function countCalls(market: Market, blocks: number): Promise<Row[]> {
   ]
 }
 
-/** Pays so many of each kind from new addresses, and waits for their block; if there is none to pay, for the next block. */
+/** Pays this many of each kind from new addresses, and waits for their block. If there is nothing to pay, waits for the next block. */
 async function pay(market: Market, kinds: readonly Kind[], count: number): Promise<void> {
   const { chain, at } = market.world
   const head = (await chain.block()).number

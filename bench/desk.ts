@@ -1,5 +1,5 @@
-// The operator's work after a restore: one command decides thousands of held payments, and the passes after it mint
-// them. Beside it the same decisions as separate commands.
+// The operator's work after a restore: one command decides thousands of held payments, and the passes that follow mint
+// them. For comparison, the same decisions as separate commands.
 
 import { spawnSync } from 'node:child_process'
 import { worldEnv } from '../test/support/cli.ts'
@@ -12,9 +12,9 @@ import { atMost, type Row } from './lib/report.ts'
 const PAYMENTS = 3_000
 const SINGLE = 10
 const PER_BLOCK = 250
-/** A wei too much, so it matches no tier's price. */
+/** One wei too much, so it matches no tier's price. */
 const HELD_WEI = 10n ** 16n + 1n
-/** A separate command starts a process for each payment. */
+/** Low, because a separate command starts a process for each payment. */
 const GOAL = 0.1
 
 export const desk: Bench = {
@@ -80,7 +80,7 @@ async function measure(world: World, { quick, progress }: BenchOptions): Promise
   ]
 }
 
-/** Pays from new wallets, a wei too much; returns the hashes. */
+/** Pays one wei too much from each of several new wallets. Returns the hashes. */
 async function pay({ chain, at }: World, count: number): Promise<string[]> {
   const sent: string[] = []
   for (let buyer = 0; buyer < count; buyer++) {
@@ -91,7 +91,7 @@ async function pay({ chain, at }: World, count: number): Promise<string[]> {
   return sent
 }
 
-/** Runs a command as an operator does. */
+/** Runs a command the way an operator does. */
 function command(world: World, ...words: string[]): void {
   const env = { ...process.env, ...worldEnv(world) }
   const { status, stderr } = spawnSync(process.execPath, ['src/main.ts', ...words], { env, encoding: 'utf8' })

@@ -1,5 +1,5 @@
-// Cold sync: follows blocks of 50 transactions, recorded once and served from memory, into an empty ledger. Beside it a bare undici makes the very
-// same requests at the concurrency that serves it best, parses the answers and stores nothing. It also measures the share of reading alone.
+// Cold sync: follows blocks of 50 transactions, recorded once and served from memory, into an empty ledger. For comparison, bare undici makes the
+// same requests at the concurrency that suits it best, parses the answers and stores nothing. Also measures how much of the time reading alone takes.
 import { cpus } from 'node:os'
 import { Pool as Connections } from 'undici'
 import { createChainReader } from '../src/chain/read/reader.ts'
@@ -25,7 +25,7 @@ const BLOCKS_QUICK = 100
 const CONCURRENCY = [4, 8, 16, 32]
 const RUNS = 5
 const GOAL = 0.8
-/** The bench follows alone and to the end. */
+/** The bench follows alone and to the end, so it needs no lock and no time limit. */
 const RUN: RunLimits = { checkLock: () => {}, outOfTime: () => false }
 
 export const follow: Bench = {
@@ -47,7 +47,7 @@ export const follow: Bench = {
   },
 }
 
-/** The cost of a run: seconds, and processor time of everything that ran meanwhile, on all cores. */
+/** The cost of a run: seconds, and processor time of everything that ran in that time, on all cores. */
 interface Took {
   sec: number
   busyMs: number
@@ -65,7 +65,7 @@ async function compare(
   let requests: string[] | undefined
   for (let run = 0; run < (quick ? 1 : RUNS); run++) {
     syncs.push(await sync(world, origin, blocks))
-    // The requests of the first sync; each sync makes the same ones.
+    // The requests of the first sync. Each sync makes the same ones.
     requests ??= (await (await fetch(origin)).json()) as string[]
     reads.push(await read(world, origin, blocks))
     const tries: Took[] = []
@@ -95,7 +95,7 @@ async function timed(work: () => Promise<void>): Promise<Took> {
   return { sec: (performance.now() - before.began) / 1000, busyMs: busyMs() - before.busyMs }
 }
 
-/** Time that all cores together were not idle, in steps of the system's clock (10 ms on Linux). */
+/** How long all cores together were not idle, in steps of the system's clock (10 ms on Linux). */
 function busyMs(): number {
   return cpus().reduce((sum, { times: { user, nice, sys, irq } }) => sum + user + nice + sys + irq, 0)
 }
@@ -107,7 +107,7 @@ async function sync({ chain, factory, at }: World, origin: string, blocks: numbe
   const rpc = createRpc({ urls: [origin], log: silentLog })
   try {
     const ctx = contextOf({ chain, rpc, pool, directUrl: database.url, factory })
-    // A service has connected its wallet before it follows.
+    // A service enters its wallet before it follows.
     await inTransaction(pool, (sql) => insertFirstWallet(sql, at(3), 0, 'bench'))
     const took = await timed(async () => {
       const { cursor } = await followChain(ctx, RUN)
@@ -149,7 +149,7 @@ async function read({ at, factory }: World, origin: string, blocks: number): Pro
   }
 }
 
-/** Makes the requests, so many at a time, and parses the answers. */
+/** Makes the requests, this many at a time, and parses the answers. */
 async function again(origin: string, requests: readonly string[], concurrency: number): Promise<Took> {
   const connections = new Connections(origin, { connections: concurrency, pipelining: 1 })
   const headers = { 'content-type': 'application/json', 'x-again': '1' }

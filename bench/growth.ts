@@ -1,6 +1,6 @@
-// Compares the cost of our database statements in a large ledger with a small one. It runs the statements of every
-// public read and of a round's planning on ledgers side by side on one server, each statement on all of them in turn.
-// It also measures, in bytes, what a ledger's life adds to the database.
+// Compares the cost of our database statements in a large ledger with a small one. Runs the statements of every public
+// read and of a round's planning on ledgers side by side on one server, each statement on every ledger in turn. Also
+// measures, in bytes, what a ledger's life adds to the database.
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { readCursor } from '../src/db/blocks/blocks.ts'
@@ -25,25 +25,25 @@ import { ms, quantile } from './lib/numbers.ts'
 import { asIs, atMost, type Row } from './lib/report.ts'
 
 /**
- * The smallest has as many rounds as an answer has rows, so answers are equally long in all. Every so many-th node,
- * from the first, has withdrawn; each size has enough of them to query.
+ * The smallest has as many rounds as an answer has rows, so answers are equally long in all. `withdrawingEvery: 2`
+ * means that every second node, from the first, has withdrawn. Each size has enough of them to query.
  */
 const SMALLEST = { nodes: 1_000, rounds: 50, withdrawingEvery: 2 }
-/** The smallest twice: a difference between two such is noise, and so is one as small in the largest. */
+/** The smallest twice: the difference between these two is noise, and so is an equally small one in the largest. */
 const SIZES = [SMALLEST, SMALLEST, { nodes: 100_000, rounds: 1_000, withdrawingEvery: 100 }]
 const FULL_SIZE = { nodes: 10_000_000, rounds: 100_000, withdrawingEvery: 100 }
 const ROWS = 50
-/** Nodes to query in each ledger, all of which have withdrawn. */
+/** How many nodes we query in each ledger. All of them have withdrawn. */
 const ASKED = 500
 const GOAL = 1.3
-/** The server of all sizes: docs/SCALING.md asks a service of the largest for these. The indexes that find single nodes fit into memory. */
+/** The server for all sizes, as docs/SCALING.md requires it for the largest. The indexes that find single nodes fit into memory. */
 const SERVER = { shared_buffers: '4GB', effective_cache_size: '12GB', random_page_cost: '1.1' }
 
 interface Ledger {
   pool: Pool
   nodes: number
   rounds: number
-  /** Nodes to query. */
+  /** The nodes to query. */
   asked: { nodeId: number; owner: Address; payment: string }[]
   close(): Promise<void>
 }
@@ -114,7 +114,7 @@ async function openLedger(size: typeof SMALLEST): Promise<Ledger> {
   }
   try {
     await fillLedger(pool, { ...size, withdrawals: ROWS })
-    // So we can read the waiting time for pages that are not in memory.
+    // To read how long the server waits for pages that are not in memory.
     await pool`SET track_io_timing = on`
     const asked = await pool<Ledger['asked']>`
       SELECT n.node_id AS "nodeId", n.owner, p.tx_hash AS payment FROM nodes n JOIN payments p ON p.id = n.payment_id
@@ -126,18 +126,18 @@ async function openLedger(size: typeof SMALLEST): Promise<Ledger> {
   }
 }
 
-/** Numbers of nodes that have withdrawn, spread over the ledger. */
+/** The numbers of nodes that have withdrawn, spread over the ledger. */
 function drawn({ nodes, withdrawingEvery }: typeof SMALLEST): number[] {
   const step = Math.floor(nodes / withdrawingEvery / ASKED) * withdrawingEvery
   return Array.from({ length: ASKED }, (_, index) => index * step + 1)
 }
 
-/** Runs a statement on each ledger in turn, so if the machine slows down, it does for all; and counts the pages that it touches. */
+/** Runs a statement on each ledger in turn, so that a slower machine affects all alike, and counts the pages that it touches. */
 async function compare(what: string, statement: Statement, ledgers: readonly Ledger[], runs: number): Promise<Row[]> {
   const samples = ledgers.map((): number[] => [])
   const before = await Promise.all(ledgers.map(readPages))
   const collect = collector()
-  // The first runs prepare the statement, and let the database settle on a plan for it.
+  // The first runs prepare the statement, and the database settles on a plan for it.
   const warmUp = 10
   for (let run = -warmUp; run < runs; run++) {
     for (const [index, ledger] of ledgers.entries()) {
@@ -169,7 +169,7 @@ async function compare(what: string, statement: Statement, ledgers: readonly Led
   }
 }
 
-/** Collects this process's own young garbage between the runs, because the pauses are longer than most statements take. */
+/** Collects this process's young garbage between the runs, because its pauses are longer than most statements take. */
 function collector(): () => void {
   setFlagsFromString('--expose-gc')
   const gc = runInNewContext('gc') as (what: { type: 'minor' }) => void
@@ -181,7 +181,7 @@ function shownPages({ touched, read, readMs }: Pages): string {
   return read < 0.005 ? many : `${many}, ${read.toFixed(2)} not in memory: ${readMs.toFixed(2)} ms`
 }
 
-/** Pages that a database has read since its creation, those of them not in its memory, and how long these took. */
+/** How many pages a database has read since its creation, how many of them from outside its memory, and how long these took. */
 interface Pages {
   touched: number
   read: number
@@ -189,7 +189,7 @@ interface Pages {
 }
 
 async function readPages({ pool }: Ledger): Promise<Pages> {
-  // Otherwise a connection reports its counts once a second.
+  // Otherwise a connection reports its counts only once a second.
   await pool`SELECT pg_stat_force_next_flush()`
   const [pages] = await pool<Pages[]>`
     SELECT (blks_hit + blks_read)::float8 AS touched, blks_read::float8 AS read, blk_read_time AS "readMs"
@@ -198,7 +198,7 @@ async function readPages({ pool }: Ledger): Promise<Pages> {
   return pages
 }
 
-/** The doctor's readings that could grow: counts, sums, and traces of a thief. */
+/** Those of the doctor's readings that could grow: counts, sums, and traces of a thief. */
 async function readForDoctor(pool: Pool): Promise<void> {
   await doctor.readRuns(pool)
   await doctor.readHeldReasons(pool)
@@ -216,7 +216,7 @@ async function plan(pool: Pool): Promise<void> {
   await readCohorts(pool)
   await lastRound(pool)
   const basis = { cursor, bounds: null, upTo: cursor.time }
-  // Planning reads from the chain only seeds older than the stored headers, and there are none here.
+  // Planning reads only those seeds from the chain that are older than the stored headers. There are none here.
   const { plan: planned } = await planDueRound({ pool } as PassContext, basis)
   if (planned.credits.length !== COHORTS) throw new Error('not every cohort was planned')
 }

@@ -1,5 +1,5 @@
-// Measures the latency of /api/stats while other clients hold connections in bad ways: they send headers and bodies slowly,
-// hardly read answers, or send nothing. The same requests without them stand beside it. They run in their own thread.
+// Measures the latency of /api/stats while hostile clients hold connections: they send headers and bodies slowly, hardly read answers, or send
+// nothing. For comparison, the same requests without them. The hostile clients run in their own thread.
 import { Worker } from 'node:worker_threads'
 import { connect, type Pool } from '../src/db/core/sql.ts'
 import { createDatabase } from '../test/support/postgres.ts'
@@ -43,7 +43,7 @@ async function measureAll(options: BenchOptions, url: string, pool: Pool): Promi
   await fillLedger(pool, { nodes: 100, rounds: 5, withdrawingEvery: 2, withdrawals: 1 })
   const rows: Row[] = []
   for (const attack of ATTACKS) {
-    // A new service for each, so no kind of client affects the next.
+    // A new service for each kind of client, so that none affects the next.
     const api = await serveApi(url, 'memoised')
     try {
       rows.push(await measure(options, api.origin, attack))
@@ -78,7 +78,7 @@ async function measure({ quick }: BenchOptions, origin: string, attack: (typeof 
   return atMost(attack.what, `${ms(ours)}; ${about}`, `without them: ${ms(theirs)}`, ours / theirs, GOAL)
 }
 
-/** Resolves once all have connected. */
+/** Resolves once all of them have connected. */
 async function startAttack(attack: Attack): Promise<{ stop(): Promise<Done> }> {
   const worker = new Worker(new URL('./lib/hostile-worker.ts', import.meta.url), { workerData: attack })
   const failed = new Promise<never>((_, reject) => worker.once('error', reject))

@@ -1,5 +1,5 @@
-// Judges a day's payments of mixed fates by the service's own step, in pages, and beside it the same payments in pages of one: each its own
-// transaction. The bench writes the payments into the ledger as following would, and reads holdings from a development chain.
+// Judges a day's payments of mixed outcomes with the service's own step, in pages. For comparison, the same payments in pages of one, each in its own
+// transaction. The bench writes the payments into the ledger as the follower would, and reads holdings from a development chain.
 import { readCursor } from '../src/db/blocks/blocks.ts'
 import { insertIncomingTransfers } from '../src/db/payments/rows.ts'
 import { type Address, address, hash, wei } from '../src/domain/units.ts'
@@ -12,7 +12,7 @@ import { asIs, type Row } from './lib/report.ts'
 const PAYMENTS = 20_000
 const FULL_PAYMENTS = 100_000
 const GOAL_PER_SEC = 5_000
-/** Most payments to judge one by one, because each takes some twenty times as long. */
+/** Most payments that we judge one by one, because each takes about twenty times as long. */
 const SINGLE = 2_000
 /** The share of payments whose tier requires a holding. */
 const HOLDING_SHARE = 0.01
@@ -22,15 +22,15 @@ const FOUNDER = ETHER / 20n
 const FORMER = ETHER / 30n
 const ROOM_OF_WALLET = 10
 
-/** The fates of each ten payments, in turn. */
+/** The outcomes of ten payments, repeated. */
 const FATES: readonly (keyof typeof MADE)[] = [
   ...(['accepted', 'accepted', 'accepted', 'accepted'] as const),
   ...(['denied', 'denied', 'wrongPrice', 'wrongPrice', 'afterGrace', 'full'] as const),
 ]
-/** The nth payment of a fate: its payer and its value. */
+/** The nth payment with an outcome: its payer and its value. */
 const MADE = {
   accepted: (n: number) => ({ from: wallet(0xa0, n), valueWei: BASIC }),
-  /** One exchange's wallet sent them all. */
+  /** All sent by one exchange's wallet. */
   denied: () => ({ from: wallet(0xd0, 1), valueWei: BASIC }),
   wrongPrice: (n: number) => ({ from: wallet(0xe0, n), valueWei: BASIC + 1n }),
   /** A tier's former price, after its grace period. */
@@ -58,7 +58,7 @@ async function measure(world: World, { quick, full, progress }: BenchOptions): P
   const count = quick ? 1_000 : full ? FULL_PAYMENTS : PAYMENTS
   await openSale(world)
   const mixed = (n: number) => FATES[n % FATES.length] ?? 'accepted'
-  // So code is compiled and the database has its plans before we measure.
+  // So that the code is compiled and the database has its plans before we measure.
   await timed(world, await enter(world, 1_000, mixed), PAGE_MAX)
   const single = await timed(world, await enter(world, Math.min(count, SINGLE), mixed), 1)
   progress(`one by one: ${perSecond(single, 'payments')}`)
@@ -82,7 +82,7 @@ async function measure(world: World, { quick, full, progress }: BenchOptions): P
   ]
 }
 
-/** Puts an exchange on the deny list, and raises a price so long ago that the former one buys nothing more. */
+/** Puts an exchange on the deny list, and raises a price so long ago that the old price no longer buys anything. */
 async function openSale(world: World): Promise<void> {
   await world.pool`
     INSERT INTO senders (address, label, reason, added_by) VALUES (${wallet(0xd0, 1)}, 'an exchange', 'bench', 'bench')`
@@ -112,7 +112,7 @@ async function enter(world: World, count: number, fateOf: (n: number) => keyof t
   return count
 }
 
-/** Judges the waiting payments, run after run. @returns payments a second. */
+/** Judges the waiting payments, run after run. @returns payments per second. */
 async function timed(world: World, count: number, page: number): Promise<number> {
   const cursor = await readCursor(world.pool)
   if (!cursor) throw new Error('nothing was followed')

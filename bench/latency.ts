@@ -1,5 +1,5 @@
-// Counts the blocks from a payment's block to the mint of its node: 500 payments in flight at once, and fifty per block. Buyers claim half
-// of them; following finds the others. The service runs as its operator runs it, on a chain with a block every few seconds.
+// Counts the blocks from a payment's block to the mint of its node: with 500 payments in flight at once, and with fifty per block. Buyers claim half
+// of them; the follower finds the others. The service runs as its operator runs it, on a chain with a block every few seconds.
 
 import { until } from '../test/support/until.ts'
 import { payFrom } from '../test/support/wallets/payer.ts'
@@ -14,7 +14,7 @@ const BLOCK_SEC = 4
 const TICK_SEC = 2
 const SALE_BUYERS = 2_000
 const SALE_BLOCK_SEC = 2
-/** Mainnet's limit since November 2025. Here as there, one transaction may use 16,777,216 of it (EIP-7825). */
+/** Mainnet's limit since November 2025. As on mainnet, one transaction may use 16,777,216 of it (EIP-7825). */
 const SALE_BLOCK_GAS = 60_000_000
 const SALE_GOAL_SEC = 30
 const PRICE_WEI = 10n ** 16n
@@ -53,7 +53,7 @@ async function measure(
       TRUSTED_PROXIES: '127.0.0.1',
     })
     await world.chain.rpc('evm_setIntervalMining', [BLOCK_SEC])
-    // The first sale opens the cohorts, once in a tier's life.
+    // The first sale opens the cohorts, which happens once in a tier's life.
     await buy(world, service, 0, 1)
     await minted(world, 1)
     for (let sent = 0; sent < payments; sent += perBlock) await buy(world, service, 1 + sent, perBlock)
@@ -82,7 +82,7 @@ async function measure(
   }
 }
 
-/** A sale that opens: all its buyers pay in one block, every tenth claims. Ticks have the default interval. */
+/** The opening of a sale: all buyers pay in one block, and every tenth claims. Ticks have the default interval. */
 async function measureSale({ quick, progress }: BenchOptions): Promise<Row[]> {
   const buyers = quick ? 100 : SALE_BUYERS
   const world = await startWorld()
@@ -98,7 +98,7 @@ async function measureSale({ quick, progress }: BenchOptions): Promise<Row[]> {
     await world.chain.rpc('evm_setIntervalMining', [SALE_BLOCK_SEC])
     await buy(world, service, 0, 1)
     await minted(world, 1)
-    // The buyers' transactions wait for one block.
+    // The buyers' transactions all wait for one block.
     await world.chain.rpc('evm_setIntervalMining', [0])
     const paid: string[] = []
     for (let buyer = 1; buyer <= buyers; buyer++) paid.push(await pay(world, buyer))
@@ -128,7 +128,7 @@ async function measureSale({ quick, progress }: BenchOptions): Promise<Row[]> {
 /** Pays from a new wallet. */
 const pay = ({ chain, at }: World, buyer: number) => payFrom(chain, buyer, { to: at(3), value: PRICE_WEI })
 
-/** Pays from new wallets, waits for the block, and claims every other payment. */
+/** Pays from new wallets, waits for the block, and claims every second payment. */
 async function buy(world: World, service: Service, first: number, count: number): Promise<void> {
   const sent: string[] = []
   for (let buyer = first; buyer < first + count; buyer++) sent.push(await pay(world, buyer))

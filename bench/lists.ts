@@ -1,5 +1,5 @@
-// An allowlist from its file to the ledger by the command, with the memory of both of its processes; and an answer with its proof, beside that
-// of a short list.
+// Enters an allowlist from its file into the ledger by the command, and measures the memory of both of its processes. Also times an answer with its
+// proof, compared with that of a short list.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -18,7 +18,7 @@ const SHORT = 1_000
 const LONG = 100_000
 const FULL = 1_000_000
 const ANSWERS = 500
-/** A long list has deeper trees, not slower answers. */
+/** A long list has a deeper tree, but its answers must not be much slower. */
 const GOAL = 1.5
 const LOOK_MS = 50
 
@@ -68,7 +68,7 @@ async function measure(world: World, { quick, full, progress }: BenchOptions): P
 const walletOf = (count: number, n: number) =>
   address(`0x${(BigInt(count) * 2n ** 80n + BigInt(n) * 2n ** 20n + 1n).toString(16).padStart(40, '0')}`)
 
-/** Enters a list by the command, as an operator does. */
+/** Enters a list by the command, the way an operator does. */
 async function enter(world: World, count: number): Promise<{ root: Hash; tookMs: number; mb: number }> {
   const file = join(tmpdir(), `bench-list-${process.pid}.csv`)
   writeFileSync(file, Array.from({ length: count }, (_, n) => `${walletOf(count, n)},${(n % 9) + 1}\n`).join(''))
@@ -92,7 +92,7 @@ async function enter(world: World, count: number): Promise<{ root: Hash; tookMs:
   return { root: JSON.parse(out).root, tookMs: performance.now() - began, mb }
 }
 
-/** The resident memory of a process and of those that it started; what has ended meanwhile has none. */
+/** The resident memory of a process and its children. Processes that have ended count as none. */
 function treeMb(pid: number): number {
   try {
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean)

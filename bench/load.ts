@@ -1,6 +1,6 @@
-// The service under a constant load while its passes run, its provider fails and blocks with payments arrive: how long
-// answers take, their statuses, and how much memory the process takes. Beside it a bare node:http server at the same
-// rate, with nothing else going on, for scale.
+// The service under a constant load, while its passes run, its provider fails and blocks with payments arrive: how long
+// answers take, their statuses, and how much memory the process takes. For scale, a bare node:http server at the same
+// rate, with nothing else going on.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bench, BenchOptions } from './lib/bench.ts'
 import { type Business, openBusiness } from './lib/business.ts'
@@ -16,13 +16,16 @@ const SEC = { quick: 5, real: 120, full: 1_200 }
 const WARM_UP_SEC = { quick: 1, real: 10 }
 const BARE_SEC = { quick: 2, real: 30 }
 const BLOCK_MS = 2_000
-/** An answer has at most fifty of a node's credits. We start with that many, or memory would grow with the answers. */
+/**
+ * An answer has at most fifty of a node's credits. We start with that many, because otherwise memory would grow with
+ * the answers.
+ */
 const ROUNDS = { quick: 5, real: 50 }
-/** From then on memory must stay level. Before, code is compiled, and heaps and tables grow to their size. */
+/** After this time memory must stay level. Until then code is compiled, and heaps and tables grow to their size. */
 const WARM_SEC = 600
 const P99_MS_GOAL = 20
 const MEMORY_MB_GOAL = 150
-/** Growth that still counts as none. */
+/** Growth up to this still counts as none. */
 const GROWTH_MB_GOAL = 1
 
 export const load: Bench = {
@@ -101,7 +104,7 @@ function memoryRows(samples: readonly MemorySample[], bare: number): Row[] {
     },
   ]
   const warm = samples.filter(({ sec }) => sec >= WARM_SEC)
-  // A line through a few minutes shows only when collections happened to run.
+  // A line through a few minutes only shows when garbage collections happened to run.
   if (warm.length < WARM_SEC / 2) return rows
   const growth = growthPerMinute(warm)
   const before = growthPerMinute(samples.filter(({ sec }) => sec < WARM_SEC))
@@ -116,7 +119,7 @@ function memoryRows(samples: readonly MemorySample[], bare: number): Row[] {
   return rows
 }
 
-/** A bare server that sends the same bytes, at the same rate: its p99, and its peak memory. */
+/** A bare server that sends the same bytes at the same rate: its p99, and its peak memory. */
 async function measureBare(
   { quick }: BenchOptions,
   { service, sorts }: Business,

@@ -1,5 +1,5 @@
-// The product beside what its users would pick instead: its routes beside Next.js with Drizzle on the same database,
-// and its following beside Ponder on the same recorded blocks. The peers' own code is in bench/peers.
+// The product compared with what its users would otherwise pick: its routes with Next.js and Drizzle on the same
+// database, and its following with Ponder on the same recorded blocks. The peers' own code is in bench/peers.
 import { isDeepStrictEqual } from 'node:util'
 import { encodeFunctionData } from 'viem'
 import { createRpc } from '../src/chain/rpc/rpc.ts'
@@ -22,21 +22,24 @@ import { atLeast, notMeasured, type Row } from './lib/report.ts'
 /** Credits and withdrawals on a node's page. */
 const ENTRIES = 50
 const NODES = 2_000
-/** Different pages requested from the memo, so it holds them all from the first second. */
+/** How many different pages we request from the memo. Few enough that it holds them all from the first second. */
 const PAGES = 100
 const MEMO_GOAL = 10
-/** Both sides read the database once per request. */
+/** Without the memo, both sides read the database once per request. */
 const PLAIN_GOAL = 8
 const BLOCKS = 1_000
-/** Enough that one-time costs of either side no longer count. */
+/** Enough blocks that one-time costs of either side no longer count. */
 const BLOCKS_FULL = 10_000
 const BLOCKS_QUICK = 100
-/** Ponder treats a block as final under so many others; it follows the rest at the speed of new blocks. */
+/**
+ * Ponder treats a block as final when this many others are on top of it. It follows later blocks at the speed of new
+ * ones.
+ */
 const PONDER_FINALITY = 30
 const FOLLOW_GOAL = 8
 const SYNCS = 3
 const TIER_PRICE_WEI = ETHER / 100n
-/** Accounts: the first node's owner, who withdraws; the second's, who transfers it back and forth. */
+/** Accounts: the first node's owner, who withdraws, and the second's, who transfers it back and forth. */
 const WITHDRAWER = 5
 const HOLDERS = [6, 7] as const
 
@@ -80,7 +83,7 @@ async function besideNext(options: BenchOptions): Promise<Row[]> {
   }
 }
 
-/** Rows of each route, as the service runs and without its memo, beside a peer with equal answers. */
+/** Rows for each route, with the service's memo and without, compared with a peer whose answers are equal. */
 async function compareReads(
   { quick, progress }: BenchOptions,
   url: string,
@@ -117,7 +120,7 @@ async function compareReads(
   }
 }
 
-/** Throws if a field of the peer's answer differs from ours; it may leave fields out. */
+/** Throws if a field of the peer's answer differs from ours. The peer may leave fields out. */
 async function expectSameAnswers(ours: string, theirs: string, path: string): Promise<void> {
   const [wanted, given] = await Promise.all(
     [ours, theirs].map(async (origin) => (await fetch(origin + path)).json() as Promise<unknown>),
@@ -129,7 +132,7 @@ async function expectSameAnswers(ours: string, theirs: string, path: string): Pr
     )
 }
 
-/** The part of a JSON value that another one has fields for. */
+/** The part of a JSON value for which another one has fields. */
 function partOf(whole: unknown, like: unknown): unknown {
   if (Array.isArray(whole) && Array.isArray(like)) return whole.map((item, index) => partOf(item, like[index]))
   if (!isObject(whole) || !isObject(like)) return whole
@@ -161,11 +164,11 @@ async function besidePonder(options: BenchOptions): Promise<Row[]> {
 interface RecordedChain {
   world: World
   origin: string
-  /** The last block for both to index. */
+  /** The last block that both index. */
   last: number
 }
 
-/** Both after a cold sync, and their blocks per second. */
+/** Both after a cold sync, with their blocks per second. */
 interface Indexed {
   ours: number
   theirs: number
@@ -191,7 +194,7 @@ async function compareIndexed(options: BenchOptions, chain: RecordedChain): Prom
   return [atLeast('cold sync', perSecond(ours, 'blocks'), peer, ours / theirs, FOLLOW_GOAL), ...pages]
 }
 
-/** Both follow the recorded chain into empty databases, one after the other. Throws if they find different things. */
+/** Both follow the recorded chain into empty databases, one after the other. Throws if their results differ. */
 async function indexBoth<T>(chain: RecordedChain, look: (both: Indexed) => Promise<T>): Promise<T> {
   const { world, origin, last } = chain
   const ledger = await createDatabase()
@@ -269,7 +272,7 @@ async function sums(url: string, statements: readonly string[]): Promise<string[
   }
 }
 
-/** Two nodes of one cohort, each with a full page of credits. */
+/** Creates two nodes of one cohort, each with a full page of credits. */
 async function prepareNodes(world: World): Promise<void> {
   await world.pay(WITHDRAWER, TIER_PRICE_WEI)
   await world.pay(HOLDERS[0], TIER_PRICE_WEI)
@@ -284,7 +287,9 @@ async function prepareNodes(world: World): Promise<void> {
   await world.rest()
 }
 
-/** The owners' transactions in each recorded block: one withdraws from the first node, the second node changes hands. */
+/**
+ * The owners' transactions in each recorded block: one withdraws from the first node, the other transfers the second.
+ */
 function eventsOf({ at, factory }: World, block: number): TestTransaction[] {
   const [from, to] = block % 2 === 1 ? HOLDERS : [HOLDERS[1], HOLDERS[0]]
   const act = (sender: number, functionName: string, args: readonly unknown[]) => {

@@ -1,5 +1,5 @@
-// Proves a header, and a block of 200 transactions with their receipts and one sender, with the service's own modules,
-// and beside it hashes as many bytes. The blocks are published ones (test/chain/prove/blocks).
+// Proves a header, and a block of 200 transactions with their receipts and one sender, with the service's own modules.
+// For comparison, hashes as many bytes. The blocks are published ones (test/chain/prove/blocks).
 import { proveReceipts, proveTransactions } from '../src/chain/prove/body.ts'
 import { proveHeader } from '../src/chain/prove/header.ts'
 import { type Fields, hashOf } from '../src/chain/prove/items.ts'
@@ -10,7 +10,7 @@ import { besideNothing } from './lib/day-of-dust.ts'
 import { median, ms } from './lib/numbers.ts'
 import type { Row } from './lib/report.ts'
 
-/** Transactions of a full block of mainnet. */
+/** How many transactions a full block on mainnet has. */
 const TRANSACTIONS = 200
 const HEADER_MS_MAX = 0.2
 const BLOCK_MS_MAX = 20
@@ -54,13 +54,13 @@ function row(what: string, ours: number, peer: string, theirs: number, most: num
   return { what, ours: ms(ours), peer, ratio: ours / theirs, goal: `at most ${most} ms`, met: ours <= most }
 }
 
-/** The first transactions and receipts of a larger block. Their root differs, but costs as much. */
+/** The first transactions and receipts of a larger block. Their root differs, but takes as long to compute. */
 const firstOf = ({ block, receipts }: Published): { block: Fields; receipts: Fields[] } => ({
   block: { ...block, transactions: block.transactions?.slice(0, TRANSACTIONS) },
   receipts: receipts?.slice(0, TRANSACTIONS) ?? [],
 })
 
-/** The median processor time of so many runs, in milliseconds, after as many warm-up runs. */
+/** The median processor time of this many runs, in milliseconds, after as many warm-up runs. */
 async function timed(times: number, run: () => Promise<unknown>): Promise<number> {
   const took: number[] = []
   for (let i = 0; i < 2 * times; i++) {

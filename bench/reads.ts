@@ -1,5 +1,5 @@
-// Reads per second of one process of the service. A node's page (50 credits, 50 withdrawals) read from the database each time, beside
-// pgbench with the very same statement; what the memo holds, beside a bare node:http server that sends the same bytes and headers.
+// Reads per second of one service process. A node's page (50 credits, 50 withdrawals), read from the database each time, is compared with pgbench
+// running the same statement. What the memo holds is compared with a bare node:http server that sends the same bytes and headers.
 import { connect, type Pool } from '../src/db/core/sql.ts'
 import { readNode } from '../src/db/reads/public-api.ts'
 import { createDatabase, type TestDatabase } from '../test/support/postgres.ts'
@@ -15,10 +15,10 @@ import { atLeast, atMost, notMeasured, type Row } from './lib/report.ts'
 const NODES = 2_000
 /** Credits and withdrawals of each node; also the default page size. */
 const ENTRIES = 50
-/** Different pages requested from the memo. */
+/** How many different pages we request from the memo. */
 const KEPT_PAGES = 100
 const GOAL = 0.9
-/** If server and load share the same two cores. */
+/** The goal if server and load share the same two cores. */
 const SHARED_GOAL = 0.8
 /** Goal for a compressed answer, as a share of its bytes. */
 const BYTES_GOAL = 0.2
@@ -60,8 +60,8 @@ async function openLedger({ progress }: BenchOptions): Promise<Ledger> {
 }
 
 /**
- * With the database on its own core. Otherwise the server and the load generator take time from it that pgbench, which
- * needs next to none, does not, and the ratio only shows how many cores there are.
+ * Gives the database its own core. Otherwise server and load generator would take time from it, while pgbench needs
+ * next to none. The ratio would then only show how many cores there are.
  */
 async function fromDatabaseApart(options: BenchOptions, url: string, pool: Pool): Promise<Row> {
   const how = 'the database on a core of its own'
@@ -119,7 +119,7 @@ async function fromMemo(options: BenchOptions, url: string, pool: Pool): Promise
   }
 }
 
-/** Bytes of a node's page for clients that accept compression, divided by those for clients that do not. */
+/** Bytes of a node's page with compression, divided by the bytes without. */
 async function bytesOnTheWire(origin: string): Promise<Row> {
   const sizeFor = async (encoding: string) => {
     const { headers } = await fetch(`${origin}/api/node/1`, {
@@ -132,7 +132,7 @@ async function bytesOnTheWire(origin: string): Promise<Row> {
   return atMost('bytes of a node’s page, compressed', String(packed), `as it is: ${plain}`, packed / plain, BYTES_GOAL)
 }
 
-/** Requests and statements a second of both, measured in turn. */
+/** Requests and statements per second of both, measured in turn. */
 async function sideBySide(
   { quick, progress }: BenchOptions,
   what: string,
@@ -143,7 +143,7 @@ async function sideBySide(
   return rates
 }
 
-/** The server's prepared statement of a node's page, with its parameters as pgbench writes them. */
+/** The server's prepared statement for a node's page, with its parameters as pgbench writes them. */
 async function nodeStatement(pool: Pool): Promise<string> {
   const page = await readNode(pool, 1n, ENTRIES)
   const credits = JSON.parse(String(page?.credits ?? '[]')) as unknown[]
@@ -154,7 +154,7 @@ async function nodeStatement(pool: Pool): Promise<string> {
   return statement.replaceAll(/\$\d+/g, ':id')
 }
 
-/** The only statement with these words that the connection prepared, with its limits filled in. */
+/** The only statement containing these words that the connection prepared, with its limits filled in. */
 async function preparedStatement(pool: Pool, words: string): Promise<string> {
   const rows = await pool<{ statement: string }[]>`SELECT statement FROM pg_prepared_statements`
   const [found, ...others] = rows.filter(({ statement }) => statement.includes(words))

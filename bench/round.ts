@@ -1,5 +1,5 @@
-// One round from beginning to end, with a thousand and with a million nodes due in one cohort: planned, sent, mined, in the ledger,
-// visible. The bench creates the nodes as minting would: rows in the ledger, and the cohort's size in its one slot of the contract.
+// One round from beginning to end, with a thousand and with a million nodes due in one cohort: planned, sent, mined, in the ledger, visible. The
+// bench creates the nodes the way minting would: rows in the ledger, and the cohort's size in its one slot of the contract.
 import { encodeAbiParameters, keccak256 } from 'viem'
 import { inTransaction } from '../src/db/core/sql.ts'
 import { readDistributions, readNode } from '../src/db/reads/public-api.ts'
@@ -11,10 +11,10 @@ import { atMost, type Row } from './lib/report.ts'
 
 const FEW = 1_000
 const MANY = 1_000_000
-/** Sizes for trying the bench itself. */
+/** The larger size with --quick, to try out the bench itself. */
 const QUICK = 5_000
 const TIME_GOAL = 1.2
-/** The contract's variables are in the first slots; one of them is the mapping of cohorts. */
+/** How many slots we search. The contract's variables are in the first ones, including the mapping of cohorts. */
 const SLOTS = 16n
 /** Offset of a cohort's size in its word (contracts/src/Packed.sol). */
 const SIZE_SHIFT = 80n
@@ -53,7 +53,7 @@ export const round: Bench = {
 async function compare({ quick, progress }: BenchOptions, few: World, many: World): Promise<Row[]> {
   const rounds: { few: Round; many: Round }[] = []
   const warmUp = 2
-  // In turn, so if the machine slows down, it does for both.
+  // In turn, so that a slower machine affects both alike.
   for (let run = -warmUp; run < (quick ? 3 : 30); run++) {
     const both = { few: await oneRound(few), many: await oneRound(many) }
     if (run >= 0) rounds.push(both)
@@ -72,7 +72,7 @@ async function compare({ quick, progress }: BenchOptions, few: World, many: Worl
     peer: `${name}: ${gas.few.toLocaleString('en')}`,
     ratio: gas.many / gas.few,
     goal: 'equal, but for the size of the amounts in the call',
-    // A nonzero byte of calldata costs 12 more than a zero byte.
+    // A nonzero byte of calldata costs 12 gas more than a zero byte.
     met: Math.abs(gas.many - gas.few) <= 12 * 32,
   }
   const what = `a round of ${(quick ? QUICK : MANY).toLocaleString('en')} nodes`
@@ -80,7 +80,7 @@ async function compare({ quick, progress }: BenchOptions, few: World, many: Worl
   return [timeRow, gasRow, ...(await gasBesidePeers(few, gas.few / FEW))]
 }
 
-/** Additional gas per node elsewhere. Ours falls with every node, theirs does not. */
+/** Additional gas per node with other contracts. Ours falls with every node; theirs does not. */
 async function gasBesidePeers({ chain }: World, ours: number): Promise<Row[]> {
   const { disperse, perNode } = await peerGas(chain)
   return [
@@ -96,7 +96,7 @@ async function gasBesidePeers({ chain }: World, ours: number): Promise<Row[]> {
   }))
 }
 
-/** The next round of the only cohort that holds nodes. */
+/** The next round of the only cohort that has nodes. */
 async function oneRound(world: World): Promise<Round> {
   const { chain, pool } = world
   await chain.increaseTime(INTERVAL_SEC)
@@ -118,7 +118,7 @@ async function oneRound(world: World): Promise<Round> {
   return { ms: took, gas: Number(receipt.gasUsed) }
 }
 
-/** Copies one minted node into so many of its cohort. */
+/** Copies one minted node into this many of its cohort. */
 async function grow(world: World, nodes: number): Promise<void> {
   const { chain, pool, factory } = world
   await world.pay(BUYER, TIER_PRICE_WEI)
@@ -129,14 +129,14 @@ async function grow(world: World, nodes: number): Promise<void> {
   const { slot, word } = await findCohort(world, cohort)
   const grown = (word & ~SIZE_MASK) | (BigInt(nodes) << SIZE_SHIFT)
   await chain.rpc('anvil_setStorageAt', [factory, slot, `0x${grown.toString(16).padStart(64, '0')}`])
-  // It funds rounds of a million nodes.
+  // Enough to fund rounds of a million nodes.
   await chain.setBalance(world.at(2), 10n ** 9n * ETHER)
   await chain.mine()
   const [onChain] = await world.ctx.contract.cohorts([cohort], await world.ctx.chain.head())
   if (onChain?.size !== nodes) throw new Error(`the contract has ${onChain?.size} nodes in the cohort, not ${nodes}`)
 }
 
-/** Slot of a cohort and its word in the contract's storage: the only mapping by small numbers that is not empty. */
+/** A cohort's slot and word in the contract's storage: in the only mapping by small numbers that is not empty. */
 async function findCohort({ chain, factory }: World, cohort: number): Promise<{ slot: `0x${string}`; word: bigint }> {
   const types = [{ type: 'uint256' }, { type: 'uint256' }] as const
   for (let variable = 0n; variable < SLOTS; variable++) {
@@ -147,7 +147,7 @@ async function findCohort({ chain, factory }: World, cohort: number): Promise<{ 
   throw new Error(`the contract's storage does not show cohort ${cohort}`)
 }
 
-/** Rows of further nodes, each with its payment, as like the first as keys allow. Triggers and foreign keys are off meanwhile. */
+/** Rows for further nodes, each with its payment, as similar to the first as keys allow. Triggers and foreign keys are off meanwhile. */
 async function copyNode({ pool }: World, nodes: number): Promise<void> {
   await inTransaction(pool, async (sql) => {
     await sql`SET LOCAL session_replication_role = replica`

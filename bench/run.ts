@@ -1,5 +1,5 @@
-// `npm run bench [-- name ...] [--quick] [--full]`: measures the product against its limits and peers, prints the ratios with the goal
-// beside each, and writes them to bench/RESULTS.md (not with --quick, whose figures mean nothing). README.md says what each bench does.
+// `npm run bench [-- name ...] [--quick] [--full]`: measures the product against its limits and peers, prints each ratio beside its goal, and writes
+// them to bench/RESULTS.md (not with --quick, whose figures mean nothing). README.md describes each bench.
 import { bill } from './bill.ts'
 import { contracts } from './contracts.ts'
 import { desk } from './desk.ts'
@@ -62,7 +62,7 @@ const alive = setInterval(() => {}, 60_000)
 const missed: string[] = []
 const chosen = BENCHES.filter(({ name }) => names.length === 0 || names.includes(name))
 for (const bench of chosen.filter(({ isTimed }) => isTimed)) await measure(bench, '')
-// These take minutes, because they wait for blocks or a provider's pace.
+// These take minutes, because they wait for blocks or for a provider's pace.
 await Promise.all(chosen.filter(({ isTimed }) => !isTimed).map((bench) => measure(bench, `${bench.name}: `)))
 clearInterval(alive)
 console.log(missed.length === 0 ? '\nEvery goal that was measured is met.' : `\nMissed:\n  ${missed.join('\n  ')}`)

@@ -1,5 +1,5 @@
-// A rebuild from providers that answer a limited number of calls a second, for a chain of millions of mostly empty
-// blocks, served from memory. Beside it the calls that reading every block would take, counted on some of them.
+// A rebuild from providers that answer a limited number of calls per second, for a chain of millions of mostly empty
+// blocks, served from memory. For comparison, the calls needed to read every block, counted on some of them.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRpc } from '../src/chain/rpc/rpc.ts'
 import { connect, type Pool } from '../src/db/core/sql.ts'
@@ -24,13 +24,13 @@ const SIZES = {
   full: { blocks: 5_000_000, payments: 2_000 },
 }
 const CALLS_PER_SEC = 50
-/** How much faster the providers are than real ones, except in the full run, which takes its time. */
+/** How much faster the providers are than real ones. The full run uses the real pace. */
 const FASTER = 40
-/** Blocks to read one by one, to count the calls. */
+/** How many blocks we read one by one to count the calls. */
 const READ = 2_000
 const SHARE_GOAL = 0.01
 const TIME_GOAL_SEC = 600
-/** Calls wait for their turn at the provider. */
+/** How long a call may wait for its turn at the provider. */
 const PATIENCE_MS = 600_000
 
 export const sparse: Bench = {
@@ -55,11 +55,11 @@ export const sparse: Bench = {
 
 interface Measured {
   tookMs: number
-  /** For the provider with the most calls, by method; full blocks apart. */
+  /** Of the provider with the most calls, by method. Full blocks are counted apart. */
   calls: Map<string, number>
-  /** Those of them made before reading the blocks near the head, whose number does not grow with the chain. */
+  /** How many of them came before the blocks near the head. The number of the rest does not grow with the chain. */
   before: number
-  /** Blocks read with their transactions. */
+  /** How many blocks were read with their transactions. */
   blocks: number
 }
 

@@ -1,6 +1,6 @@
-// Measures the time of a start: the service's process on a ready database until its first answer, a command of the
-// command line, and `npm start` until the banner, the first time and again. Beside the first two a bare Node prints a
-// line, for scale; beside the third the same parts start bare. It also weighs what is installed.
+// Measures how long a start takes: the service's process on a ready database until its first answer, a CLI command, and
+// `npm start` until the banner, the first time and again. For scale, the first two are compared with a bare Node that
+// prints a line, the third with a bare start of the same parts. Also measures the size of what is installed.
 import { execFileSync, spawn } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -33,7 +33,7 @@ export const start: Bench = {
   run: async (options) => [...(await onReadyParts(options)), ...(await asInstalled(options)), installed(options)],
 }
 
-/** If it cannot write beside the code, every start compiles it again. */
+/** A start that cannot write a cache beside the code compiles it again. */
 const COMPILING = { NODE_DISABLE_COMPILE_CACHE: '1' }
 
 async function onReadyParts({ quick, progress }: BenchOptions): Promise<Row[]> {
@@ -85,7 +85,9 @@ async function asInstalled({ quick, progress }: BenchOptions): Promise<Row[]> {
   ]
 }
 
-/** The image's packages: the Dockerfile's own commands, run in a folder; and which are the service's own. */
+/**
+ * The image's packages, from the Dockerfile's own commands run in a folder, and how much of them is the service's own.
+ */
 function installed({ progress }: BenchOptions): Row {
   const folder = temporaryDirectory()
   for (const name of [
@@ -123,7 +125,7 @@ const megabytesOf = (folder: string) =>
     .filter((entry) => entry.isFile())
     .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0) / 1e6
 
-/** The goal is a time; the peer is there for scale. */
+/** The goal is a time. The peer is there for scale. */
 function row(what: string, ours: number, peer: string, theirs: number, goalMs: number): Row {
   return {
     what,
@@ -135,7 +137,7 @@ function row(what: string, ours: number, peer: string, theirs: number, goalMs: n
   }
 }
 
-/** Milliseconds until a start resolves; then calls the result, untimed, to stop it. */
+/** Milliseconds until a start resolves. Then calls the result, untimed, to stop it. */
 async function timed(start: () => Promise<() => Promise<void>>): Promise<number> {
   const began = performance.now()
   const stop = await start()
@@ -151,7 +153,7 @@ async function firstAnswer(settings: Record<string, string>) {
   return service.stop
 }
 
-/** Runs to its end. */
+/** Runs a command to its end. */
 async function command(settings: Record<string, string>) {
   const env = { ...process.env, ...settings }
   const child = spawn(process.execPath, [LAUNCHER, 'tiers', 'list'], { env, stdio: 'ignore' })
@@ -167,7 +169,7 @@ async function bareLine() {
   return () => ended
 }
 
-/** Side by side, as the service starts them. */
+/** Starts the parts side by side, as the service does. */
 async function bareParts() {
   const dataDir = join(temporaryDirectory(), 'data')
   const options = { dataDir, log: silentLog }

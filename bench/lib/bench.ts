@@ -1,10 +1,10 @@
-// The interface of every bench: its input and its result.
+// The interface of every bench: what it gets and what it returns.
 import type { Row } from './report.ts'
 
 export interface BenchOptions {
-  /** Short runs that only show that the bench works; their figures mean nothing. */
+  /** Short runs that only show that the bench works. Their figures mean nothing. */
   quick: boolean
-  /** Also the sizes that take long to build. */
+  /** Also runs the sizes that take long to build. */
   full: boolean
   /** Reports progress. */
   progress(text: string): void
@@ -12,9 +12,9 @@ export interface BenchOptions {
 
 export interface Bench {
   name: string
-  /** Description of the measurement, in a sentence. */
+  /** What the bench measures, in a sentence. */
   about: string
-  /** True if its figures are times of this machine, so it must run alone. False if it counts, or if a faster machine would not change its waits. */
+  /** True if its figures are times on this machine, so it must run alone. False if it counts, or if a faster machine would not shorten its waits. */
   isTimed: boolean
   run(options: BenchOptions): Promise<Row[]>
 }

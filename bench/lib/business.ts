@@ -1,5 +1,5 @@
-// A busy service: a ledger with nodes and rounds, on a chain whose provider fails one request in ten, with a steady
-// flow of blocks and payments. For benches that measure it meanwhile.
+// A busy service, for benches that measure it under way: a ledger with nodes and rounds, a provider that fails one
+// request in ten, and a steady flow of blocks and payments.
 import { execFileSync } from 'node:child_process'
 import { symlinkSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -18,14 +18,14 @@ import { type Service, settingsOn, startService } from './service.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const PRICE_WEI = ETHER / 1_000n
-/** Accounts whose nodes exist from the start and are queried, and accounts that keep buying, so the queried answers keep their length. */
+/** Accounts whose nodes exist from the start and are queried. Other accounts keep buying, so the queried answers keep their length. */
 const OWNERS = Array.from({ length: 7 }, (_, i) => 5 + i)
 const BUYERS = Array.from({ length: 8 }, (_, i) => 12 + i)
 const NODES = 60
 const FAULT_RATE = 0.1
-/** The passes stop at another chain's id, as they should. Three others only cost the caller's time, as `delay` does. */
+/** If a provider reports another chain's ID, the passes stop, as they should. The other three only cost the caller time, as `delay` does. */
 const LEFT_OUT: readonly Fault[] = ['wrongChainId', 'hang', 'giant', 'nullTransaction']
-/** Turns fall due once in so many blocks. */
+/** Turns fall due every this many blocks. */
 const DUE_EVERY = 10
 const PAYMENTS_A_BLOCK = 3
 const REST_MS = 60_000
@@ -35,14 +35,14 @@ export interface Business {
   service: Service
   /** The public reads, weighted by how often clients call each. */
   sorts: Sort[]
-  /** Makes the provider fail and mines blocks with payments until aborted. Resolves with the counts of blocks, payments and faults. */
+  /** Makes the provider fail, and mines blocks with payments, until aborted. Resolves with the counts of blocks, payments and faults. */
   goOn(blockMs: number, signal: AbortSignal): Promise<{ blocks: number; payments: number; faults: number }>
   /** Ends the faults; resolves once nothing is in flight. Throws if that takes too long. */
   comeToRest(): Promise<void>
   close(): Promise<void>
 }
 
-/** Opens it: sixty nodes, so many rounds, and the service running its passes every second. */
+/** Opens it: sixty nodes, this many rounds, and the service running its passes every second. */
 export async function openBusiness(rounds: number): Promise<Business> {
   const stage = await openStage({ maxPerWallet: 256n })
   const { world, proxy } = stage
@@ -104,7 +104,7 @@ export async function openBusiness(rounds: number): Promise<Business> {
   }
 }
 
-/** The service as the image runs it: from JavaScript, and without a compile cache, because the image cannot write one. */
+/** The service as the image runs it: as JavaScript, and without a compile cache, because the image cannot write one. */
 function startAsImage(world: World, urls: { RPC_URL: string; PRICE_URL: string }): Promise<Service> {
   const settings = {
     ...settingsOn(world),
@@ -116,7 +116,7 @@ function startAsImage(world: World, urls: { RPC_URL: string; PRICE_URL: string }
   return startService([process.execPath, ...HEAP, stripped(), 'start'], settings)
 }
 
-/** The main file of the image's content, built here; the packages are this checkout's. */
+/** The main file of the image's content, which we build here. The packages are this checkout's. */
 function stripped(): string {
   const folder = temporaryDirectory()
   const words = ['scripts/release/strip.ts', '--into', folder, 'src', 'api']
@@ -126,7 +126,7 @@ function stripped(): string {
   return join(folder, 'src/main.js')
 }
 
-/** A shop window's reads: most fetch the offer, the totals, a node or a wallet. */
+/** The reads of a shop: most fetch the offer, the totals, a node or a wallet. */
 function sortsOf(wallets: readonly string[]): Sort[] {
   return [
     { name: 'stats', share: 20, paths: ['/api/stats'] },

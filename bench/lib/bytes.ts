@@ -1,5 +1,5 @@
-// Measures what a ledger's life adds to the database: blocks, sales and rounds on their own chain and database.
-// docs/SCALING.md has the figures.
+// Measures how many bytes a ledger's life adds to the database: blocks, sales and rounds on their own chain and
+// database. docs/SCALING.md has the figures.
 import type { Pool } from '../../src/db/core/sql.ts'
 import { wei } from '../../src/domain/units.ts'
 import { ETHER, enterTier, INTERVAL_SEC, startWorld, type World } from '../../test/support/world.ts'
@@ -11,13 +11,13 @@ const PRICE_WEI = ETHER / 30n
 export interface Growth {
   what: string
   count: number
-  /** Bytes with indexes, after vacuuming. */
+  /** Bytes including indexes, after vacuuming. */
   bytes: number
   /** Rows by table, the heaviest table first. */
   tables: { table: string; rows: number; bytes: number }[]
 }
 
-/** Lives through so many blocks with nothing of ours, nodes for each of ten buyers, and rounds, in its own world. */
+/** Runs through this many empty blocks, nodes for each of ten buyers, and rounds, in its own world. */
 export async function measureBytes(counts: { blocks: number; nodesEach: number; rounds: number }): Promise<Growth[]> {
   const world = await startWorld({}, { maxPerWallet: 256n })
   try {
@@ -59,7 +59,7 @@ async function grownBy({ pool }: World, what: string, count: number, live: () =>
   return { what, count, bytes: grown.reduce((sum, one) => sum + one.bytes, 0), tables: heaviest }
 }
 
-/** Rows of each table, and its bytes with indexes, after vacuuming. */
+/** Rows of each table, and its bytes including indexes, after vacuuming. */
 async function tables(pool: Pool): Promise<Map<string, { rows: number; bytes: number }>> {
   await pool`VACUUM (FULL, ANALYZE)`
   const rows = await pool<{ table: string; rows: number; bytes: number }[]>`

@@ -4,11 +4,11 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { Pool } from 'undici'
 import type { Answers, Load } from './constant-rate.ts'
 
-/** More than are ever in flight while the server keeps up. Beyond that, requests wait here, and their time runs. */
+/** More than are ever in flight while the server keeps up. Beyond that, requests wait here, and their waiting time counts. */
 const CONNECTIONS = 128
 const TIMEOUT_MS = 30_000
 const FAILURES_TOLD = 5
-/** In so many requests every sort gets its share. */
+/** Of every this many requests, each sort gets its share. */
 const DECK = 100
 
 const { origin, perSecond, sec, sorts } = workerData as Load
@@ -34,7 +34,7 @@ while (done < total) {
 await pool.close()
 parentPort?.postMessage(answers)
 
-/** Makes a request. We count its answer but do not keep it: the less this thread allocates, the less of its own pauses we measure. */
+/** Makes a request. We count its answer but do not keep it, because less allocation in this thread means fewer pauses of its own in the figures. */
 function send(at: number): void {
   const due = began + (at * 1000) / perSecond
   const sort = deck[at % DECK] ?? 0
@@ -69,7 +69,7 @@ function send(at: number): void {
   )
 }
 
-/** The sorts by their shares, spread evenly: the one furthest behind its share comes next. */
+/** The sorts by their shares, spread evenly: next is always the one furthest behind its share. */
 function dealt(): number[] {
   const all = sorts.reduce((sum, { share }) => sum + share, 0)
   const given = sorts.map(() => 0)

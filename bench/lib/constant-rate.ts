@@ -1,13 +1,13 @@
-// Requests at a constant rate, whatever the server does. Each has its due time, is sent then, and is measured from
-// then, so a stalled server also answers for the requests that it delayed (coordinated omission). They run on their own
-// thread, which measures nothing else.
+// Makes requests at a constant rate, whatever the server does. Each is sent at its due time and measured from that
+// time. So a stalled server is also charged for the requests that it delayed (coordinated omission). They run on their
+// own thread, which measures nothing else.
 import { Worker } from 'node:worker_threads'
 import { quantile } from './numbers.ts'
 
-/** The generator's heap for young objects. With Node's default, a collection pauses for longer than most answers take. */
+/** The generator's heap for young objects. With Node's default, one collection would pause longer than most answers take. */
 const YOUNG_MB = 64
 
-/** Requests of one sort: their share of all, and their paths in turn. */
+/** Requests of one sort: their share of all, and their paths, used in turn. */
 export interface Sort {
   name: string
   share: number
@@ -21,14 +21,14 @@ export interface Load {
   sorts: readonly Sort[]
 }
 
-/** The thread's result by request: its sort, its status (0 if no complete answer came), its milliseconds. */
+/** The thread's results, by request: its sort, its status (0 without a complete answer), its milliseconds. */
 export interface Answers {
   sortOf: Uint8Array
   status: Uint16Array
   ms: Float64Array
-  /** Milliseconds between a request's due time and when it was sent. */
+  /** Milliseconds from a request's due time until it was sent. */
   behind: Float64Array
-  /** Errors of failed requests, the first few. */
+  /** The first few errors of failed requests. */
   failures: string[]
 }
 
@@ -43,11 +43,11 @@ export interface Figures {
   max: number
   /** By sort. */
   p99Of: ReadonlyMap<string, number>
-  /** The generator's delay behind its own schedule at the 99th percentile; the times above include it. */
+  /** How far the generator lags behind its own schedule at the 99th percentile. The times above include it. */
   behindP99: number
 }
 
-/** Makes the requests and resolves once the last one is answered, or has failed. */
+/** Makes the requests. Resolves once the last one is answered, or has failed. */
 export async function loadAt(load: Load): Promise<Figures> {
   const { sortOf, status, ms, behind, failures } = await new Promise<Answers>((resolve, reject) => {
     const worker = new Worker(new URL('./constant-rate-worker.ts', import.meta.url), {

@@ -1,11 +1,11 @@
-// Pins processes to cores, so a database can have its own and clients do not take its time. It uses taskset, which
-// comes with Linux (util-linux).
+// Pins processes to cores, so that a database has its own and clients take none of its time. Uses taskset, which comes
+// with Linux (util-linux).
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import type { Pool } from '../../src/db/core/sql.ts'
 
-/** Why we cannot pin processes here, or null. */
+/** Why we cannot pin processes here; null if we can. */
 export function cannotHold(): string | null {
   if (availableParallelism() < 2) return 'needs two cores'
   try {
@@ -17,8 +17,8 @@ export function cannotHold(): string | null {
 }
 
 /**
- * Runs `load` with the database's server on one core, and on another this process with its children. Pins only
- * connections that the server accepts meanwhile.
+ * Runs `load` with the database server on one core, and this process with its children on another. Pins only
+ * connections that the server accepts during `load`.
  */
 export async function withOwnCore<T>(pool: Pool, load: () => Promise<T>): Promise<T> {
   const server = await serverPid(pool)

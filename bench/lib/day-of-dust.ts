@@ -1,5 +1,5 @@
-// Follows blocks that hold something of ours, and such that do not: the processor time of a day with 1 wei in each block, and the calls of a block
-// with a payment of a tier's price. The ledger requires all proofs, and reads block by block.
+// Follows blocks with and without something of ours. Measures the processor time of a day with 1 wei in each block, and the calls for a block with a
+// payment of a tier's price. The ledger requires all proofs, and reads block by block.
 import { readProofStates } from '../../src/db/blocks/proofs.ts'
 import { LEARNT } from '../../src/domain/observed.ts'
 import type { Address } from '../../src/domain/units.ts'
@@ -11,19 +11,19 @@ import type { BenchOptions } from './bench.ts'
 import { median, ms } from './numbers.ts'
 import type { Row } from './report.ts'
 
-/** A block each 12 s. */
+/** A day of blocks, one every 12 s. */
 const BLOCKS = 7_200
 const BLOCKS_QUICK = 40
-/** Blocks before the first that count, because code is slower at first. */
+/** Blocks that we do not count at first, because code is slower until it is compiled. */
 const WARM_UP = 300
-/** Blocks of each kind whose calls we count. */
+/** How many blocks of each kind we count the calls of. */
 const COUNTED = 9
 const MORE_MS_MAX = 0.2
 const MORE_CALLS_MAX = 2
 const BASIC = ETHER / 100n
 const STRANGER = `0x${'57'.repeat(20)}` as Address
 const RUN: RunLimits = { checkLock: () => {}, outOfTime: () => false }
-/** No range is old enough to be surveyed. */
+/** Makes no range old enough to be surveyed. */
 const NEVER = { behind: Number.POSITIVE_INFINITY, blocksMin: 1 }
 
 export async function besideNothing({ quick, progress }: BenchOptions): Promise<Row[]> {
@@ -74,7 +74,7 @@ async function requireProofs(world: World): Promise<void> {
   if (!LEARNT.every((part) => states.get(part) === 'askedFor')) throw new Error('this chain does not prove its blocks')
 }
 
-/** The median calls to follow one new block, with a payment and with nothing of ours. */
+/** The median number of calls to follow one new block: one with a payment, and one with nothing of ours. */
 async function callsOf(world: World, provider: FalseProvider): Promise<{ paid: number; none: number }> {
   const counted = async (to: Address, valueWei: bigint) => {
     const calls: number[] = []
@@ -90,7 +90,7 @@ async function callsOf(world: World, provider: FalseProvider): Promise<{ paid: n
   return { none: await counted(STRANGER, 1n), paid: await counted(world.at(3), BASIC) }
 }
 
-/** Processor time of following a block with 1 wei to an account, milliseconds. */
+/** Processor time to follow a block with 1 wei to an account, in milliseconds. */
 async function dayOf(world: World, blocks: number, to: Address): Promise<number> {
   for (let i = 0; i < blocks; i++) {
     await world.pay(7, 1n, to)

@@ -1,18 +1,18 @@
-// Ledgers of any size, written straight into the tables as following would have left them: the rows that public reads and a round's
-// planning read. Triggers and foreign keys are off while it writes, so it sets the stored totals to what the triggers would have written.
+// Fills ledgers of any size by writing straight into the tables what the follower would have left: the rows that public reads and a round's planning
+// read. Triggers and foreign keys are off meanwhile, so it sets the stored totals to what the triggers would have written.
 import { inTransaction, type Pool, type Sql } from '../../src/db/core/sql.ts'
 import { STORED_CREDIT, STORED_WITHDRAWAL, storedDistribution } from '../../src/db/nodes/answers.ts'
 
 export interface LedgerSize {
   nodes: number
   rounds: number
-  /** Every so many-th node, from the first, has withdrawn ... */
+  /** Every this many nodes, from the first, one has withdrawn ... */
   withdrawingEvery: number
-  /** ... so often. */
+  /** ... this often. */
   withdrawals: number
 }
 
-/** One tier at the default schedule: hourly phases of a day. */
+/** One tier with the default schedule: a phase for each hour of a day. */
 export const COHORTS = 24
 const NODES_PER_WALLET = 2
 /** As many as the service keeps. */
@@ -20,12 +20,12 @@ const HEADERS = 8_192
 const BLOCK_SEC = 12
 const HEAD_TIME = 1_790_000_000
 const INTERVAL_SEC = 3_600
-/** Every cohort's turn is due before the head's time, starting this long before it and a second apart. */
+/** Every cohort's turn is due before the head's time: the first this many seconds before it, the others a second apart. */
 const DUE_BEFORE_SEC = 600
 const PRICE_WEI = '10000000000000000'
 const TURN_WEI = '1000000000000'
 const WITHDRAWN_WEI = '1000'
-/** A year's. With so many the database looks them up by index; it would scan a few dozen. */
+/** A year of hours. With that many, the database uses the index; it would scan a few dozen. */
 const PRICED_HOURS = 8_760
 
 /** The wallet of a node of `fillLedger`. */
@@ -36,13 +36,13 @@ export async function walletOfNode(sql: Sql, nodeId: number): Promise<string> {
 }
 
 /**
- * Fills an empty, migrated database. All nodes were minted before the first round, and every round paid every cohort. So each
- * node has as many credits as there are rounds, and an answer has as many rows in a large ledger as in a small one.
+ * Fills an empty, migrated database. All nodes were minted before the first round, and every round paid every cohort. So each node has as many
+ * credits as there are rounds, and an answer has as many rows in a large ledger as in a small one.
  */
 export async function fillLedger(pool: Pool, size: LedgerSize): Promise<void> {
   await inTransaction(pool, async (sql) => {
     await sql`SET LOCAL session_replication_role = replica`
-    // Spread like real ones, so indexes on them are as large and as scattered.
+    // Random like real ones, so that indexes on them are as large and as scattered.
     await sql`CREATE FUNCTION pg_temp.hash_of(what text, no bigint) RETURNS text LANGUAGE sql IMMUTABLE
       RETURN '0x' || md5(what || no) || md5(no || what)`
     await fillTerms(sql)
@@ -52,7 +52,7 @@ export async function fillLedger(pool: Pool, size: LedgerSize): Promise<void> {
     await fillTotals(sql, size)
   })
   await pool`VACUUM (ANALYZE)`
-  // Otherwise the database writes it to disk while we measure.
+  // Otherwise the database would write it to disk while we measure.
   await pool`CHECKPOINT`
 }
 
@@ -73,7 +73,7 @@ async function fillTerms(sql: Sql): Promise<void> {
     VALUES (0, true, ${TURN_WEI}, ${TURN_WEI}, ${INTERVAL_SEC}, ${INTERVAL_SEC / COHORTS}, 'bench')`
 }
 
-/** Each hour in which something happened has its price. */
+/** Each hour in which something happened gets its price. */
 async function fillPrices(sql: Sql, { rounds }: LedgerSize): Promise<void> {
   await sql`
     INSERT INTO price_history (hour, usd, quoted_at)
@@ -104,7 +104,7 @@ async function fillRounds(sql: Sql, size: LedgerSize): Promise<void> {
         c.size, 'basic', 1, pg_temp.hash_of('seed', r * ${COHORTS}::int + c.cohort), ${TURN_WEI}::numeric, ${TURN_WEI}::numeric, 10000
       FROM generate_series(1::bigint, ${rounds}::bigint) r CROSS JOIN cohorts c ORDER BY r, c.cohort) t
     CROSS JOIN LATERAL ${sql.unsafe(STORED_CREDIT)} stored`
-  // After their turns, because they reference them.
+  // Inserted after their turns, because they reference them.
   await sql`
     UPDATE rounds SET answer = (
       SELECT ${sql.unsafe(storedDistribution('turns WHERE turns.round = r.round'))} FROM (SELECT rounds.*) r)`

@@ -1,5 +1,5 @@
-// The thread of the bench of hostile clients: holds connections in one bad manner, from addresses that are no proxy's,
-// and reopens each that the service drops.
+// The thread of the hostile clients' bench: holds connections in one hostile way, from addresses that are no proxy's,
+// and reopens each one that the server drops.
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { parentPort, workerData } from 'node:worker_threads'
@@ -13,16 +13,16 @@ export interface Attack {
 }
 
 export interface Done {
-  /** Connections at the end. */
+  /** How many connections are open at the end. */
   open: number
-  /** Connections that the service ended. */
+  /** How many connections the server ended. */
   dropped: number
 }
 
-/** Few each, so no address reaches its cap. */
+/** Few per address, so that none reaches its cap. */
 const PER_ADDRESS = 20
 const DRIP_MS = 500
-/** Slow, but never so slow that it reads nothing for long. */
+/** Slow, but never silent for long. */
 const READ_MS = 200
 const READ_BYTES = 16 * 1024
 const PIPELINED = 10
@@ -44,7 +44,7 @@ const MANNERS: Record<Manner, (socket: Socket) => NodeJS.Timeout | null> = {
     return setInterval(() => socket.write(' '), DRIP_MS)
   },
   readers(socket) {
-    // Without `accept-encoding`, it is the largest answer there is.
+    // Without `accept-encoding`, this is the largest answer that the server has.
     socket.write('GET /withdraw.html HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(PIPELINED))
     return setInterval(() => socket.read(READ_BYTES), READ_MS)
   },

@@ -1,5 +1,5 @@
-// Requests per second: of an HTTP server, by wrk, and of a database, by pgbench. Both are C programs that cost little beside the
-// server they load. A load generator on Node (autocannon) costs more than the server under test and would hide every difference.
+// Measures requests per second of an HTTP server, with wrk, and of a database, with pgbench. Both are C programs that cost little beside the server
+// they load. A load generator on Node (autocannon) costs more than the server it tests, and would hide every difference.
 import { execFile } from 'node:child_process'
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -15,15 +15,15 @@ const IN_FLIGHT = 32
 
 const run = promisify(execFile)
 
-/** Why we cannot generate load here, or null. */
+/** Why we cannot generate load here; null if we can. */
 export function missingTools(): string | null {
   if (!onPath('wrk')) return 'needs wrk (Debian: apt install wrk)'
   return findPgbench() === null ? 'needs pgbench (Debian: apt install postgresql)' : null
 }
 
 /**
- * Requests a second for paths of a template, with `%d` drawn from 1 to `maximum`; `encoding` is the accepted
- * compression. Throws if one failed.
+ * Requests per second for the paths of a template, with `%d` drawn from 1 to `maximum`. `encoding` is the accepted
+ * compression. Throws if a request failed.
  */
 export async function requestRate(
   origin: string,
@@ -40,7 +40,7 @@ export async function requestRate(
   return requests / (us / 1e6)
 }
 
-/** Transactions a second of a pgbench script with prepared statements. */
+/** Transactions per second of a pgbench script with prepared statements. */
 export async function statementRate(url: string, script: string, connections: number, sec: number): Promise<number> {
   const file = join(temporaryDirectory(), 'script.sql')
   writeFileSync(file, script)
@@ -52,7 +52,7 @@ export async function statementRate(url: string, script: string, connections: nu
 }
 
 /**
- * Runs each load in turn, several times, so if the machine slows down, it does for all. A first, short run of each warms it up.
+ * Runs each load in turn, several times, so that a slower machine affects all alike. A short run of each comes first as a warm-up.
  * @returns the median of each.
  */
 export async function inTurn<Name extends string>(

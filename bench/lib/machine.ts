@@ -1,11 +1,11 @@
-// The machine and the commit of a run, for readers of its figures.
+// Describes the machine and the commit of a run, for readers of its figures.
 import { execFileSync } from 'node:child_process'
 import { arch, cpus, loadavg, release, totalmem, type } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** One line: processor, memory, system, Node, and how busy the machine was. */
+/** On one line: processor, memory, system, Node, and how busy the machine was. */
 export function describeMachine(): string {
   const cores = cpus()
   const load = loadavg()[0] ?? 0
@@ -18,7 +18,7 @@ export function describeMachine(): string {
   ].join(', ')
 }
 
-/** The commit, and whether the tree differed from it. */
+/** The commit, and whether the working tree differed from it. */
 export function describeCommit(): string {
   try {
     const git = (...words: string[]) => execFileSync('git', words, { cwd: ROOT, encoding: 'utf8' }).trim()

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 
 export interface MemorySample {
-  /** Since the watch began. */
+  /** Seconds since the watch began. */
   sec: number
   /** Resident set, in millions of bytes. */
   mb: number

@@ -1,4 +1,4 @@
-// Statistics of samples, and how to format them. Pure.
+// Statistics of samples, and their formatting. Pure.
 
 /** The value below which a share of the samples lies, by nearest rank. */
 export function quantile(samples: readonly number[], share: number): number {
@@ -10,7 +10,7 @@ export function quantile(samples: readonly number[], share: number): number {
 
 export const median = (samples: readonly number[]): number => quantile(samples, 0.5)
 
-/** Milliseconds with significant digits only. */
+/** Formats milliseconds with significant digits only. */
 export function ms(value: number): string {
   return value < 10 ? `${value.toFixed(2)} ms` : value < 10_000 ? `${Math.round(value)} ms` : seconds(value)
 }

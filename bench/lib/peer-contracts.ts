@@ -1,11 +1,14 @@
-// Measures what it costs to pay a node with the contracts of bench/peers/contracts, on the bench's own chain.
+// Measures the gas to pay a node with the contracts of bench/peers/contracts, on the bench's own chain.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { encodeFunctionData, parseAbi } from 'viem'
 import type { Hex, TestChain } from '../../test/support/anvil.ts'
 
 const SOURCE = 'Peers.sol'
-/** Nodes paid in one transaction. The first one, which finds all accounts and slots empty, still fits into a block. */
+/**
+ * How many nodes one transaction pays. Even the first one fits into a block, though it finds all accounts and slots
+ * empty.
+ */
 const NODES = 400
 const AMOUNT_WEI = 1_234_567_890_123_456n
 const abi = parseAbi([
@@ -20,7 +23,7 @@ interface Output {
   contracts?: Record<string, Record<string, { evm: { bytecode: { object: string } } }>>
 }
 
-/** Gas per node of both, once accounts and slots exist, because the first time costs more. */
+/** Gas per node of both, once accounts and slots exist, because the first payment costs more. */
 export async function peerGas(chain: TestChain): Promise<{ disperse: number; perNode: number }> {
   const recipients = Array.from(
     { length: NODES },
@@ -35,7 +38,7 @@ export async function peerGas(chain: TestChain): Promise<{ disperse: number; per
   return { disperse: await secondGas(chain, 'Disperse', disperse), perNode: await secondGas(chain, 'PerNode', credit) }
 }
 
-/** Deploys the contract and makes the call twice. @returns the second call's gas per node. */
+/** Deploys the contract and makes the call twice. @returns the gas per node of the second call. */
 async function secondGas(chain: TestChain, contract: string, data: Hex): Promise<number> {
   const { contractAddress } = await mined(chain, { data: compile(contract) })
   const to = contractAddress ?? ''

@@ -1,5 +1,5 @@
-// The peers' programs, installed on first use from bench/peers, which has its own lockfile, so the product's own
-// dependencies stay few.
+// The peers' programs. They are installed on first use from bench/peers, which has its own lockfile, so the product's
+// own dependencies stay few.
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ const PEERS = fileURLToPath(new URL('../peers', import.meta.url))
 const MODULES = join(PEERS, 'node_modules')
 const NEXT = join(MODULES, 'next/dist/bin/next')
 const PONDER = join(MODULES, 'ponder/dist/esm/bin/ponder.js')
-/** Ponder starts at 20 requests a second per URL. We give it so many URLs, or the bench would measure only that limit. */
+/** Ponder starts at 20 requests per second and URL. We give it this many URLs, because otherwise we would measure only that limit. */
 const PONDER_URLS = 200
 /** The database schema of Ponder's tables. */
 export const PONDER_SCHEMA = 'ponder'
@@ -28,16 +28,16 @@ export interface PonderTask {
   chainId: number
   factory: string
   paymentsWallet: string
-  /** Null if it follows the chain. */
+  /** Null if it is to follow the chain. */
   endBlock: number | null
 }
 
-/** Installs the peers if they are missing. Returns why it cannot, or null. */
+/** Installs the peers if they are missing. Returns why it cannot; null if they are there. */
 export async function installPeers(progress: (text: string) => void): Promise<string | null> {
   if (existsSync(NEXT) && existsSync(PONDER)) return null
   progress('installing the peers into bench/peers, once')
   try {
-    // By the lockfile. `npm ci` would also require the packages of every other platform, which not every registry has.
+    // Uses the lockfile. `npm ci` would also require the packages for every other platform, which not every registry has.
     await run('npm', ['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: PEERS })
     return null
   } catch (error) {
@@ -55,7 +55,7 @@ export async function startNext(databaseUrl: string): Promise<Served> {
   return { origin: said, ...server }
 }
 
-/** Indexes with Ponder. @returns the duration that it reports, from its first request on, and its server, which keeps answering. */
+/** Indexes with Ponder. @returns how long it reports to have taken, from its first request, and its server, which keeps answering. */
 export async function indexWithPonder(task: PonderTask): Promise<Served & { tookMs: number }> {
   const urls = Array.from({ length: PONDER_URLS }, (_, index) => `${task.rpcOrigin}/${index}`)
   const says = /"Completed backfill indexing across all chains","duration":([\d.]+).*"endpoint":"\/ready"/s
@@ -63,7 +63,7 @@ export async function indexWithPonder(task: PonderTask): Promise<Served & { took
   return { ...server, tookMs: Number(said) }
 }
 
-/** Has Ponder index the existing blocks, and then follow the chain through one URL. */
+/** Lets Ponder index the existing blocks, and then follow the chain through one URL. */
 export async function followWithPonder(task: PonderTask): Promise<Served> {
   return await startPonder(task, [task.rpcOrigin], /"endpoint":"(\/ready)"/)
 }

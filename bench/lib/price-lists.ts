@@ -1,12 +1,12 @@
-// Prices of hosted providers per call, in their own units or in dollars, from their own documentation. We guess no
-// price: one that is missing there is missing here.
+// What hosted providers charge per call, in their own units or in dollars, according to their documentation. We guess
+// no price: if theirs lacks one, so does ours.
 
 export interface PriceList {
   name: string
   unit: string
-  /** URL of the list, and the day we read it. */
+  /** URL of the list, and the day on which we read it. */
   source: string
-  /** By method, or the same for every one. */
+  /** By method, or one number for all methods. */
   units: Readonly<Record<string, number>> | number
 }
 
@@ -71,7 +71,7 @@ export const PRICE_LISTS: readonly PriceList[] = [
   },
 ]
 
-/** Units for so many calls of each method; null if the list has no price for one. */
+/** Units for this many calls of each method; null if the list has no price for one of them. */
 export function unitsOf({ units }: PriceList, calls: Readonly<Record<string, number>>): number | null {
   const priceOf = (method: string) => (typeof units === 'number' ? units : (units[method] ?? Number.NaN))
   const parts = Object.entries(calls).map(([method, count]) => priceOf(method) * count)

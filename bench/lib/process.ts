@@ -1,7 +1,7 @@
-// Processes that a bench starts: each prints `listening <port>` once it serves, and stops with the bench.
+// Starts processes for a bench. Each prints `listening <port>` once it serves, and stops with the bench.
 import { type ChildProcess, spawn } from 'node:child_process'
 
-/** On a busy machine. */
+/** How long a start may take on a busy machine. */
 const START_MS = 30_000
 
 export interface Served {
@@ -16,7 +16,7 @@ export async function serve(script: string, args: readonly string[]): Promise<Se
   return { origin: `http://127.0.0.1:${said}`, ...server }
 }
 
-/** As the image and bin/node-ledger.mjs start the service. A peer gets its makers' settings. */
+/** The heap settings with which the image and bin/node-ledger.mjs start the service. A peer gets its own authors' settings. */
 export const HEAP = ['--max-semi-space-size=4', '--max-old-space-size=512']
 export const OUTSIDE_HEAP = { MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '131072' }
 

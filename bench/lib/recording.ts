@@ -8,7 +8,7 @@ import type { World } from '../../test/support/world.ts'
 
 /** Transactions in each recorded block. */
 export const PER_BLOCK = 50
-/** Accounts that send them; the chain has their keys. One pays, the others send to an unrelated address. */
+/** Accounts that send them, because the chain has their keys. One pays; the others send to an unrelated address. */
 const SENDERS = [10, 11, 12, 13, 14, 15, 16, 17, 18]
 const STRANGER = 19
 
@@ -17,13 +17,13 @@ interface RecordedBlock {
   transactions: { hash: string; to: string | null }[]
 }
 
-/** Paths of blocks, receipts and logs, as the server takes them. */
+/** Paths of blocks, receipts and logs, in the order in which the server takes them. */
 export type Recording = [blocks: string, receipts: string, logs: string]
 
 /**
- * Mines so many blocks of a payment and unrelated transfers. `others` replaces some of these, by block counted from 1.
- * Writes all blocks from 0 on, the receipts of transactions to the payments wallet and the factory, and the factory's
- * logs: one a line.
+ * Mines this many blocks with a payment and unrelated transfers. `others` replaces some of these, by block counted from
+ * 1. Writes one JSON text per line: all blocks from 0 on, the receipts of transactions to the payments wallet and the
+ * factory, and the factory's logs.
  */
 export async function record(
   { chain, factory, at }: World,
@@ -55,7 +55,7 @@ export async function record(
       const from = at(SENDERS[index % SENDERS.length] as number)
       const nonce = nonces.get(from) ?? 0
       nonces.set(from, nonce + 1)
-      // We set the nonce because we send all at once.
+      // We set the nonces, because we send all at once.
       return { from, to: at(index === 0 ? 3 : STRANGER), value: '0x1', gas: '0x5208', nonce: `0x${nonce.toString(16)}` }
     })
     await sendAll(chain, [...sends, ...given])
@@ -68,7 +68,7 @@ export async function record(
   return paths
 }
 
-/** Puts the transactions into the pool in one request, because a request for each would take most of the recording's time. */
+/** Puts the transactions into the pool in one request, because one request for each would take most of the recording's time. */
 async function sendAll({ rpcUrl }: TestChain, transactions: readonly TestTransaction[]): Promise<void> {
   const calls = transactions.map((transaction, id) => ({
     jsonrpc: '2.0',

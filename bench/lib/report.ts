@@ -37,12 +37,12 @@ export function asIs(what: string, ours: string, peer: string, ratio: number): R
   return { what, ours, peer, ratio, goal: '', met: null }
 }
 
-/** A row that we could not measure here, and why. */
+/** A row for what we could not measure here, and why. */
 export function notMeasured(what: string, why: string): Row {
   return { what, ours: 'not measured', peer: why, ratio: null, goal: '', met: null }
 }
 
-/** The rows as a Markdown table, which reads well enough in a terminal. */
+/** The rows as a Markdown table, which is also readable in a terminal. */
 export function table(rows: readonly Row[]): string {
   const header = ['', 'ours', 'against', 'ratio', 'goal', '']
   const cells = rows.map((row) => {
@@ -54,7 +54,7 @@ export function table(rows: readonly Row[]): string {
   return [line(header), line(widths.map((width) => '-'.repeat(width))), ...cells.map(line)].join('\n')
 }
 
-/** Replaces a bench's earlier section; `order` names all sections. */
+/** Replaces a bench's earlier section. `order` lists all sections. */
 export function writeSection(name: string, text: string, order: readonly string[]): void {
   const before = existsSync(RESULTS) ? readFileSync(RESULTS, 'utf8') : INTRO
   const sections = new Map(

@@ -15,12 +15,12 @@ const BANNER = /answers at (http:\S+)/
 
 export interface Service {
   url: string
-  /** Of the process that serves, not of a launcher before it. Linux only. */
+  /** The pid of the process that serves, not of a launcher before it. Linux only. */
   pid(): number
   stop(): Promise<void>
 }
 
-/** The settings with which a service uses a world's database, chain, factory and keys. */
+/** The settings for a service on a world's database, chain, factory and keys. */
 export function settingsOn({ directUrl, chain, factory, at }: World): Record<string, string> {
   return {
     DATABASE_URL: directUrl,
@@ -48,7 +48,7 @@ export async function startService(command: readonly string[], settings: Record<
     METRICS_PORT: 'off',
     ...settings,
   }
-  // Its own process group: if we stopped npm alone, it would be up to npm to stop the service.
+  // In its own process group, because if we stopped only npm, it would be up to npm to stop the service.
   const child = spawn(program, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
   const killIt = () => signalGroup(child.pid, 'SIGKILL')
   process.once('exit', killIt)
@@ -74,7 +74,7 @@ function lastOf(pid: number): number {
 const MINTED_WAIT_MS = 300_000
 const MINTED_POLL_MS = 100
 
-/** Waits until the ledger has so many nodes. */
+/** Waits until the ledger has this many nodes. */
 export async function minted({ pool }: World, count: number): Promise<void> {
   await until(
     `${count} nodes`,

@@ -1,5 +1,5 @@
-// The HTTP surface in its own process, for the bench of reads: as the service builds it, without passes, and without chain
-// readings, because they would measure another machine. Behind a trusted proxy, so each request can come from a different client.
+// The HTTP surface in its own process, for the bench of reads: as the service builds it, but without passes, and without chain readings, because they
+// would measure another machine. Behind a trusted proxy, so that each request can come from a different client.
 //   node bench/servers/api.ts <database url> memoised | plain
 import type { AddressInfo } from 'node:net'
 import { checksum } from '../../src/chain/digest.ts'

@@ -1,10 +1,10 @@
-// A bare node:http server that answers given paths with the same bytes and headers as another server: the cost of a
-// request that needs no work.
+// A bare node:http server that answers the given paths with the same bytes and headers as another server. It shows the
+// cost of a request that needs no work.
 //   node bench/servers/bare.ts <origin to copy from> <path> ...
 import { createServer, get, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Headers that node:http adds. */
+/** Headers that node:http adds itself. */
 const OWN = ['date', 'connection', 'keep-alive']
 
 const [origin = '', ...paths] = process.argv.slice(2)

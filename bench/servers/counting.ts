@@ -1,5 +1,5 @@
 // A provider in front of a development chain that makes it look busy: it fills every block with unrelated transactions,
-// and its bloom says "perhaps" to everything. It counts calls, and bytes on the wire.
+// and its bloom filters always match. It counts calls, and bytes on the wire.
 //   node bench/servers/counting.ts <origin of the chain> <transactions a block>
 import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'
@@ -61,7 +61,7 @@ const server = createServer((request, response) => {
 server.listen(0, '127.0.0.1', () => console.log(`listening ${(server.address() as AddressInfo).port}`))
 process.once('SIGTERM', () => process.exit())
 
-/** The purpose of a call, as far as its parameters show: which block, whose balance, which view of the factory (by its selector). */
+/** The purpose of a call, as far as its parameters show it: which block, whose balance, which view of the factory (by its selector). */
 function purposeOf({ method, params = [] }: Call): string {
   const [first, second] = params as [unknown, unknown]
   const { data, blockHash } = (first ?? {}) as { data?: string; blockHash?: string }
@@ -77,7 +77,7 @@ function purposeOf({ method, params = [] }: Call): string {
   return [method, ...(parts[method] ?? [])].join(' ')
 }
 
-/** Makes a block of the chain look like a busy chain's; leaves everything else. */
+/** Makes a block of the chain look like a busy chain's. Leaves everything else unchanged. */
 function dress(call: Call | undefined, { result }: Reply): void {
   if (!call?.method.startsWith('eth_getBlockBy') || typeof result !== 'object' || result === null) return
   const block = result as Block
@@ -88,7 +88,7 @@ function dress(call: Call | undefined, { result }: Reply): void {
   block.transactions.push(...(call.params?.[1] === true ? strangers : strangers.map(({ hash }) => hash)))
 }
 
-/** The same for the same block, and as hard to compress as a real one. */
+/** An unrelated transaction: always the same in the same block, and as hard to compress as a real one. */
 function stranger({ number, hash }: Block, index: number) {
   const noise = (what: string, size: number) => {
     let hex = ''

@@ -1,5 +1,5 @@
 // A recorded chain, served from memory as JSON-RPC. It sends the recorded texts, so a provider costs next to nothing.
-// Remembers its requests, so the bench can repeat them.
+// It remembers its requests, so that the bench can repeat them.
 //   node bench/servers/recorded.ts <file of blocks> <file of receipts> <file of logs> <chain id>
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -18,7 +18,7 @@ interface Log {
   blockHash: string
 }
 
-/** As eth_getLogs takes it, for one contract, by its events' first topics. */
+/** As eth_getLogs accepts it: for one contract, by the first topics of its events. */
 interface LogFilter {
   address: string
   topics?: [topics?: string | string[] | null]
@@ -29,7 +29,7 @@ interface LogFilter {
 
 const [blocksFile = '', receiptsFile = '', logsFile = '', chainId = '0'] = process.argv.slice(2)
 const linesOf = (file: string) => readFileSync(file, 'utf8').split('\n').filter(Boolean)
-/** By number: with transactions, and with only their hashes. */
+/** By block number: with full transactions, and with only their hashes. */
 const full = linesOf(blocksFile)
 const bare = full.map((text) => {
   const block = JSON.parse(text) as { transactions: { hash: string }[] }

@@ -1,4 +1,4 @@
-// How a service written with viem alone sees payments and the contract's events: it polls whole blocks and the
+// How a service written with viem alone would see payments and the contract's events: it polls full blocks and the
 // contract's logs at the chain's own pace, and reads a receipt for each payment.
 //   node bench/servers/watching.ts <origin of the provider> <factory> <payments wallet> <seconds a block>
 import { createServer } from 'node:http'
