@@ -16,10 +16,7 @@ const SEC = { quick: 5, real: 120, full: 1_200 }
 const WARM_UP_SEC = { quick: 1, real: 10 }
 const BARE_SEC = { quick: 2, real: 30 }
 const BLOCK_MS = 2_000
-/**
- * An answer has at most fifty of a node's credits. We start with that many, because otherwise memory would grow with
- * the answers.
- */
+/** An answer has at most fifty of a node's credits. We start with that many, or memory would grow with the answers. */
 const ROUNDS = { quick: 5, real: 50 }
 /** After this time memory must stay level. Until then code is compiled, and heaps and tables grow to their size. */
 const WARM_SEC = 600

@@ -31,10 +31,7 @@ const BLOCKS = 1_000
 /** Enough blocks that one-time costs of either side no longer count. */
 const BLOCKS_FULL = 10_000
 const BLOCKS_QUICK = 100
-/**
- * Ponder treats a block as final when this many others are on top of it. It follows later blocks at the speed of new
- * ones.
- */
+/** Ponder treats a block as final under this many others. It follows later blocks at the speed of new ones. */
 const PONDER_FINALITY = 30
 const FOLLOW_GOAL = 8
 const SYNCS = 3

@@ -5,10 +5,7 @@ import { encodeFunctionData, parseAbi } from 'viem'
 import type { Hex, TestChain } from '../../test/support/anvil.ts'
 
 const SOURCE = 'Peers.sol'
-/**
- * How many nodes one transaction pays. Even the first one fits into a block, though it finds all accounts and slots
- * empty.
- */
+/** Nodes paid in one transaction. Even the first one fits into a block, though it finds accounts and slots empty. */
 const NODES = 400
 const AMOUNT_WEI = 1_234_567_890_123_456n
 const abi = parseAbi([

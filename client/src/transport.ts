@@ -7,10 +7,7 @@ export interface RetryOptions {
   attempts?: number
   /** Wait before the second attempt, doubled each time, in milliseconds. Default 300. */
   baseMs?: number
-  /**
-   * Longest wait. If the service asks for more, we throw the error. Default 65,000, because a rate limit's window is a
-   * minute.
-   */
+  /** Longest wait. If the service asks for more, the error is thrown. Default 65,000: a limit's window is a minute. */
   maxMs?: number
   /** Wait before retrying a 409, or an unconfirmed mint's 404, so that the chain can settle. Doubles. Default 1,500. */
   settleMs?: number

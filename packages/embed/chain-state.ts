@@ -12,10 +12,7 @@ import { callRpc, callRpcBatch } from './rpc.ts'
 const LOOK_MS = 2_000
 /** How often we save if all new blocks are empty, so that a restarted chain's clock loses little. */
 const EMPTY_SAVE_MS = 60_000
-/**
- * A save may take at most this share of the time, because the chain answers nothing during it, and the state only
- * grows.
- */
+/** A save may take at most this share of the time. The chain answers nothing during it, and the state only grows. */
 const SAVE_SHARE_MAX = 0.05
 /** Time limit of one save. Long, because days of blocks are hundreds of megabytes. */
 const DUMP_TIMEOUT_MS = 120_000

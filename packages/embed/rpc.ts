@@ -27,10 +27,7 @@ interface Answer {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown }
 }
 
-/**
- * Calls one method. Throws an RpcCallError if the node returns an error, and the connection's error if it is
- * unreachable.
- */
+/** Calls one method. Throws RpcCallError if the node returns an error, and the connection's error if it is unreachable. */
 export async function callRpc<T = unknown>(
   url: string,
   method: string,
@@ -73,10 +70,7 @@ async function post(
   return Array.isArray(answer) ? answer : [answer]
 }
 
-/**
- * Posts JSON and returns the response text. Does not use fetch, which takes several times the CPU; tests make many
- * calls.
- */
+/** Posts JSON and returns the response text. Not with fetch: it takes several times the CPU, and tests make many calls. */
 function send(url: string, body: string, timeoutMs: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }

@@ -119,10 +119,7 @@ function refreshEdit({ file, hunks }: FileEdit, read: (file: string) => string, 
   }))
 }
 
-/**
- * True if the hunk replaces lines that are not in the text. A hunk that only adds lines does not tell us which file it
- * belongs to.
- */
+/** True if the hunk replaces lines that are not in the text. A hunk that only adds lines is no clue to its file. */
 function isGone(hunk: Hunk, text: string): boolean {
   const replaced = hunk.filter(({ op }) => op === '-')
   return replaced.length > 0 && !replaced.every(({ line }) => `\n${text}`.includes(`\n${line}\n`))

@@ -6,10 +6,7 @@ import { signalGroup } from '../../test/support/process-group.ts'
 import { copyProject } from '../copy-project.ts'
 import type { Bench } from './run.ts'
 
-/**
- * Time limit of one test file. If a bug makes the tests hang, that also counts as noticed. Generous, because the slowest file takes two minutes on an
- * idle machine.
- */
+/** Time limit of a test file. A bug that makes the tests hang counts as noticed. Generous: the slowest file takes two minutes on an idle machine. */
 const FILE_MS = 900_000
 /** How many bugs we plant at once for each core, and at most. A test waits for its chain and its database half of its time. */
 const PER_CORE = 2

@@ -247,10 +247,7 @@ function kill(pid: number): void {
   }
 }
 
-/**
- * The passes' locks in a world, each on one connection that lives as long as the world. The service connects per run, but a test has hundreds of
- * runs.
- */
+/** The passes' locks in a world, each on one connection that lives as long as the world. The service connects per run, but a test has hundreds. */
 export interface KeptLocks {
   take: PassContext['lock']
   close(): Promise<void>

@@ -8,10 +8,7 @@ const PAUSE_MS = 250
 /** Interval between two polls for a receipt. A test's own node has no limits, and mines within milliseconds. */
 const RECEIPT_PAUSE_MS = 20
 
-/**
- * Polls until the answer is neither null nor false nor an error, and returns it. After the time limit, throws the last error, or says what never
- * came.
- */
+/** Polls until the answer is neither null nor false nor an error, and returns it. On timeout, throws the last error, or says what never came. */
 export async function until<T>(
   what: string,
   ask: () => T | null | false | Promise<T | null | false>,

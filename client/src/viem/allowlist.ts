@@ -4,10 +4,7 @@ import type { LedgerClient } from '../client.ts'
 import type { Allowlisted, Hex } from '../types.ts'
 
 export interface VerifiedAllocation {
-  /**
-   * True if the proof leads to the root; false if not, or if the answer is about another list or wallet; null if the wallet is not listed, because
-   * absence has no proof.
-   */
+  /** True if the proof leads to the root; false also if the answer is about another list or wallet; null if not listed: absence has no proof. */
   matches: boolean | null
   said: Allowlisted
 }

@@ -13,10 +13,7 @@ interface PageProps {
   children: ReactNode
 }
 
-/**
- * A page. Its title is also the document's title. Its heading takes the focus on navigation, so screen readers announce
- * it.
- */
+/** A page. Its title is also the document's. Its heading takes the focus on navigation, so screen readers announce it. */
 export function Page({ title, heading, lead, children }: PageProps) {
   const { name } = useSite()
   useEffect(() => {

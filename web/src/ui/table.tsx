@@ -98,10 +98,7 @@ function Heading({ heading, figure, direction, turn }: HeadingProps) {
 
 const SIGNS = { ascending: '↑', descending: '↓' } as const
 
-/**
- * A first press sorts text from A and figures from the largest; the next reverses that; the third restores the rows'
- * own order.
- */
+/** A first press sorts text from A and figures from the largest, the next reverses that, the third restores the order. */
 function turned(index: number, sorting: Sorting, kind: string): Sorting {
   const [one, other] =
     kind === 'string' ? (['ascending', 'descending'] as const) : (['descending', 'ascending'] as const)

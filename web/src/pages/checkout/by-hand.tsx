@@ -82,10 +82,7 @@ function Payer({ payer, setPayer }: Pick<ByHandProps, 'payer' | 'setPayer'>) {
   )
 }
 
-/**
- * Waits for a payment from this address that is newer than its entry. The page also moves on if the amount differs, and
- * says why.
- */
+/** Waits for a newer payment from this address. If the amount differs, the page also moves on, and says why. */
 function Watch({ payer, sent }: { payer: string; sent: (hash: string) => void }) {
   const { data, error } = usePaymentsOf(payer)
   const [since] = useState(Date.now)
