@@ -1,16 +1,16 @@
-// The one queue for requests that read the chain on a caller's word: claims and syncs. It limits how much callers can make the service ask at a time,
-// and one caller cannot keep the others out.
+// The only queue for requests that make us read the chain for a caller: claims and syncs. It limits how much callers can make the service ask at
+// once, and no caller can crowd out the others.
 import type { HttpDeps } from './deps.ts'
 import { SingleFlight } from './edge/single-flight.ts'
 import { isRefusal, type RefusalName } from './refusals.ts'
 import type { Outcome } from './route.ts'
 
-/** Requests that may ask the chain at a time, and those that may wait behind them. Any more get 503. */
+/** How many requests may ask the chain at once, and how many may wait behind them. Any more get 503. */
 const CONCURRENCY_MAX = 8
 const WAITING_MAX = 64
-/** The same limits for one caller. Pages poll for one transaction, so their requests share the answer. */
+/** The same limits per caller. A page polls for a single transaction, so its requests share the answer. */
 const OF_CALLER = { concurrencyMax: 2, waitingMax: 6 }
-/** How long we do not ask again for a hash or an id that the chain did not know. */
+/** How long we wait before we ask again for a hash or an id that the chain did not know. */
 const UNKNOWN_KEPT_MS = 2_000
 
 const UNKNOWN: readonly (RefusalName | string)[] = ['notYetKnown', 'mintNotConfirmed', 'nodeNotMinted']

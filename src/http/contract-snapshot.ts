@@ -1,5 +1,5 @@
-// The chain's own readings of the contract as a whole, read at most every five seconds for all callers. Null is "could not check". A reading that
-// fails or hangs is null; it never makes an answer fail.
+// The chain's own readings of the contract as a whole, read at most every five seconds for all callers. Null means "could not check": a reading that
+// fails or hangs is null, and never makes an answer fail.
 import type { Readings } from '../chain/port.ts'
 import type { Wei } from '../domain/units.ts'
 import { shared } from '../lib/cache.ts'
@@ -20,7 +20,7 @@ export interface ContractSnapshot {
 export function contractSnapshot(readings: Readings | null, monotonicClock: () => number): ContractSnapshot {
   const none = async () => null
   if (readings === null) return { cover: none, distributorBalanceWei: none, paused: none, maxPerWallet: none }
-  // Keeps "could not check" as well, so that not every caller asks a provider that is down.
+  // We cache "could not check" too, so that not every caller asks a provider that is down.
   const kept = <T>(read: () => Promise<T | null>) =>
     shared(() => inTimeOrNull(READING_MS_MAX, read), { ageMaxMs: KEPT_MS, clock: monotonicClock })
   return {

@@ -1,5 +1,5 @@
-// The routes' access to the database, with a circuit breaker. While the database does not answer, requests fail at once, and one at a time
-// (half-open) probes it. A queue would only wait for a connection that cannot be opened, and then all its requests would start at once.
+// The routes' access to the database, with a circuit breaker. While the database does not answer, requests fail at once, except that one at a time
+// probes it (half-open). A queue would only wait for a connection that cannot be opened, and then start all its requests at once.
 
 import { databaseFault, mayPass } from '../db/core/faults.ts'
 import { watchReplica } from '../db/core/replica.ts'
@@ -7,9 +7,9 @@ import type { Pool } from '../db/core/sql.ts'
 import { inTime, Overdue } from '../lib/deadline.ts'
 import type { Log } from '../lib/log.ts'
 
-/** Indexes answer every statement of the routes, so one that takes this long is not being answered. */
+/** Every statement of the routes uses an index, so if one takes this long, the database is not answering. */
 const ANSWER_MS_MAX = 3_000
-/** Pause after a failure until the next probe. */
+/** How long we pause after a failure before the next probe. */
 const PAUSE_MS = 250
 
 /** Runs a reading on a pool. Throws what the reading throws, and Overdue if it is late or the database is down. */
@@ -32,12 +32,12 @@ export function replicaRead(
         : log.warn({ why }, 'the replica is not read from: the primary serves all reads'),
   })
   return async (read) => {
-    // An answer that may be old is better than none, so we ask the second if the first does not answer.
+    // A possibly stale answer is better than none, so we ask the second if the first does not answer.
     const [first, second] = (await watch.usable()) ? [replica, primary] : [primary, replica]
     try {
       return await first(read)
     } catch (error) {
-      // Also ends a reading of rows that the primary has meanwhile removed.
+      // `mayPass`: PostgreSQL also cancels a replica's query that needs rows the primary has since removed.
       if (error instanceof Overdue || mayPass(error)) return second(read)
       throw error
     }
@@ -50,7 +50,7 @@ export function databaseRead(pool: Pool): DatabaseRead {
   let away: unknown = null
   let quietUntil = 0
   return async (read) => {
-    // Not the injected clock, because this is only about leaving a machine alone, not about any rule.
+    // The real clock and not the injected one, because this only gives the database a rest and affects no rule.
     if (away !== null && performance.now() < quietUntil) throw away
     // This request probes for all; the others fail until it succeeds.
     if (away !== null) quietUntil = performance.now() + ANSWER_MS_MAX
@@ -59,7 +59,7 @@ export function databaseRead(pool: Pool): DatabaseRead {
       away = null
       return answer
     } catch (error) {
-      // A database that takes no writes can still be read.
+      // A database that rejects writes can still be read.
       const isAway = error instanceof Overdue || databaseFault(error)?.kind === 'away'
       away = isAway ? error : null
       if (away !== null) quietUntil = performance.now() + PAUSE_MS

@@ -1,5 +1,5 @@
-// Everything that the HTTP surface needs. It reads no environment, opens no connection and knows no key that can sign. The composition root builds
-// this once from the configuration.
+// Everything that the HTTP surface needs, built once by the composition root from the configuration. The surface reads no environment, opens no
+// connection, and has no key that can sign.
 import type { Readings } from '../chain/port.ts'
 import type { LedgerNotifications } from '../db/core/changes.ts'
 import type { Pool } from '../db/core/sql.ts'
@@ -15,9 +15,9 @@ export interface HttpDeps {
   readonly sql: Pool
   /** The public reads: a replica if there is one, else the same pool as `sql`. */
   readonly readSql: Pool
-  /** Says when memoised reads are stale. Null to memoise nothing. */
+  /** Reports when memoised reads are stale. Null to memoise nothing. */
   readonly changes: LedgerNotifications | null
-  /** The chain's own readings, each null if it could not be read. Null without a chain; then every reading is null. */
+  /** The chain's own readings; each is null if it failed. Null without a chain, in which case every reading counts as null. */
   readonly readings: Readings | null
   /** Null if the passes cannot run here (no chain). Then the cron routes and claims answer 503. */
   readonly passes: Passes | null
@@ -26,34 +26,34 @@ export interface HttpDeps {
   /** Parts for the operator's acts and readings. Null without a chain; then those answer 503. */
   readonly operator: OperatorDeps | null
   /**
-   * Asks the upstream for the ether price once; null if it said nothing usable. Called at most once a minute over all instances. Null if no upstream
-   * is configured.
+   * Asks the upstream for the ether price once; null if it returned nothing usable. Called at most once a minute, counted over all instances. Null if
+   * no upstream is configured.
    */
   readonly priceFeed: (() => Promise<number | null>) | null
   /** EIP-55 spelling of an address. */
   readonly checksum: (address: Address) => string
   /**
-   * The address (lower case) that signed `message` as an EIP-191 personal message, or null if the signature recovers to none. Local, no RPC. Called
-   * with 65-byte signatures only, r and s in range, s low, v 27 or 28.
+   * The address (lower case) that signed `message` as an EIP-191 personal message, or null if the signature recovers to none. Local, without RPC. We
+   * only pass canonical 65-byte signatures: r and s in range, s low, v 27 or 28.
    */
   readonly recoverSigner: (message: string, signature: `0x${string}`) => Promise<Address | null>
   /**
-   * Asks the chain whether a contract wallet (ERC-1271, ERC-6492) accepts the signature; null if the chain could not be asked. Null itself unless
-   * SMART_WALLET_LOGIN is set.
+   * Asks the chain whether a contract wallet (ERC-1271, ERC-6492) accepts the signature; null if we could not reach the chain. The function itself is
+   * null unless SMART_WALLET_LOGIN is set.
    */
   readonly verifyContractWallet:
     | ((wallet: Address, message: string, signature: `0x${string}`) => Promise<boolean | null>)
     | null
   /**
-   * Asks the providers whether an accepted signature proves that the contract wallet belongs to someone, so that it may buy; null if it does not.
-   * Null itself unless SMART_WALLET_LOGIN is set.
+   * Asks the providers whether an accepted signature proves that the contract wallet belongs to someone, so that it may buy; null if it does not. The
+   * function itself is null unless SMART_WALLET_LOGIN is set.
    */
   readonly proveContractWallet:
     | ((wallet: Address, message: string, signature: `0x${string}`) => Promise<{ deployed: boolean } | null>)
     | null
-  /** Readiness: whether the provider is still on the configured chain. Null if it could not be asked, which does not fail readiness. */
+  /** Readiness: whether the provider is still on the configured chain. Null if we could not ask, which does not fail readiness. */
   readonly chainIdMatches: (() => Promise<boolean | null>) | null
-  /** True once the service is stopping: then it is not ready, and keeps no connection open. Left out if it never stops. */
+  /** True once the service is stopping. It is then not ready, and keeps no connection open. Left out if it never stops. */
   readonly draining?: () => boolean
   /** Limits of connections. Left out to derive them from the open files that this process may have. */
   readonly connections?: Partial<ConnectionLimits>
@@ -98,11 +98,11 @@ export interface HttpSettings {
   readonly previousSessionSecret: string | null
   /** Origin of the service's public URL, without a path: domain and URI of the sign-in message. */
   readonly publicUrl: string
-  /** Networks whose `x-forwarded-for` is believed, as CIDR or single addresses. */
+  /** Networks whose `x-forwarded-for` we trust, as CIDR or single addresses. */
   readonly trustedProxies: readonly string[]
   /** Origins of the pages that may frame the public pages. If there is one, we serve a manifest for it. */
   readonly frameAncestors: readonly string[]
-  /** Names, links and brand of this deployment. Left out if it has none of its own. */
+  /** This deployment's own names, links and brand. Left out if it has none. */
   readonly site?: SiteSettings
   /** Cookies carry `Secure` and the `__Host-` prefix. */
   readonly production: boolean
@@ -113,7 +113,7 @@ export interface HttpSettings {
   readonly described: Readonly<Record<string, string | null>>
 }
 
-/** Texts and links of the pages; null if neither the operator nor the table of known chains has one. */
+/** Texts and links for the pages; each null if neither the operator nor the table of known chains provides it. */
 export interface SiteSettings {
   readonly chainName: string | null
   /** Without a trailing slash. */

@@ -9,11 +9,11 @@ import { named, type OperatorRefusal, type Problem, type RefusedBecause } from '
 /** The statuses of errors (specification, section 7; 405, 408 and 422 are HTTP's own). */
 type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 408 | 409 | 422 | 429 | 500 | 503
 
-/** If an act is refused, the act gives the message. */
+/** The operator's act provides the message itself. */
 const OWN_WORDS = null
 
 const REFUSALS = {
-  // 400: malformed, or a transaction that does not say what is claimed.
+  // 400: malformed, or a transaction that does not do what the caller claims.
   badAddress: [400, 'Not an address: 0x and 40 hex digits are required, and in mixed case a right checksum.'],
   badId: [400, 'Not an id: a positive whole number up to 2^256 - 1 is required.'],
   badLimit: [400, 'limit must be a whole number from 1 to 200, given once.'],
@@ -49,7 +49,7 @@ const REFUSALS = {
   challengeLapsed: [401, 'The challenge was used already or has lapsed: try again.'],
   passkeyRefused: [401, 'The service does not know this passkey, or not what it signed.'],
   wrongKey: [401, 'Unauthorized.'],
-  // 403: of the public routes only sync has it (specification, section 7); the operator's say what a key lacks.
+  // 403: sync is the only public route that returns it (specification, section 7). From the operator's routes it names what a key lacks.
   notYours: [403, 'The chain names another wallet as the owner of that node.'],
   forbidden: [403, OWN_WORDS],
   // 404
@@ -112,15 +112,15 @@ interface Extras {
   problems?: readonly Problem[]
 }
 
-/** The answer to a request that failed, as a value. A class, so that nothing a caller sends can pass for one. */
+/** The answer to a failed request, as a value. A class, so that nothing a caller sends can be mistaken for one. */
 export class Refusal {
   readonly refused: keyof typeof REFUSALS
   readonly words: string
   /** Cookies to set with it. */
   readonly cookies: string[]
-  /** The pause that we ask for; null for none, or for that of the rate limit. */
+  /** The pause that we ask for; null for none, or for the rate limit's own. */
   readonly retryAfterSec: number | null
-  /** What is wrong, for programs; only from the operator's acts. */
+  /** What is wrong, for programs. Only the operator's acts provide it. */
   readonly problems: readonly Problem[] | undefined
 
   constructor(
@@ -149,13 +149,13 @@ export class Refusal {
 export const refuse = (refused: RefusalName, cookies: string[] = [], retryAfterSec: number | null = null): Refusal =>
   new Refusal(refused, REFUSALS[refused][1], { cookies, retryAfterSec })
 
-/** Refuses as an operator's act does, in its words. */
+/** Refuses as an operator's act did, with its message. */
 export const refuseAs = ({ because, message, problems }: OperatorRefusal): Refusal =>
   new Refusal(because, message, { problems: problems.map((one) => ({ ...one, text: named(one.text) })) })
 
 export const isRefusal = (value: unknown): value is Refusal => value instanceof Refusal
 
-/** An answer, at once if it is ready; a refusal if there is none. */
+/** The answer, synchronously if it is ready; a refusal if it is null. */
 export function orRefuse<T extends object>(
   answer: T | null | Promise<T | null>,
   refused: RefusalName,
@@ -164,10 +164,13 @@ export function orRefuse<T extends object>(
   return answer instanceof Promise ? answer.then(given) : given(answer)
 }
 
-/** A passing fault of the database is usually over by then. */
+/** A transient fault of the database is usually over by then. */
 const RETRY_SEC = 1
 
-/** What callers see of a known kind of error. Chain errors differ in whether a retry helps, but either way it is the chain that is missing. */
+/**
+ * What callers see of a known kind of error. Chain errors differ in whether a retry helps, but to the caller it is the chain that is missing either
+ * way.
+ */
 const REFUSAL_OF_ERROR: Record<ErrorKind, RefusalName> = {
   usage: 'unexpected',
   refused: 'unexpected',
@@ -176,8 +179,8 @@ const REFUSAL_OF_ERROR: Record<ErrorKind, RefusalName> = {
 }
 
 /**
- * The answer to a thrown fault: 503 if the database may take the same work later, or the chain cannot be reached or relied on; 500 for everything else. The fault
- * itself goes to the log only.
+ * The answer to a thrown fault: 503 if the same work may succeed in the database later, or if we cannot reach or rely on the chain; 500 for
+ * everything else. The fault itself goes only to the log.
  */
 export function refusalOfFault(fault: unknown): Refusal {
   if (mayPass(fault)) return refuse('noDatabase', [], RETRY_SEC)

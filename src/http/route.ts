@@ -29,23 +29,23 @@ export interface Route {
   policy?: string
   /** Readable from pages of any origin. Never together with a session. */
   cors: boolean
-  /** Refuses while the endpoint is not configured. Called before everything else. */
+  /** Refuses if the endpoint is not configured. Called before everything else. */
   configured?: () => Refusal | null
   /**
-   * Refuses a caller without the right key. Called before we check method, existence and input. `isLimited` says whether the caller has sent too many
-   * wrong keys; then we do not look for a key that was never right.
+   * Refuses a caller without the right key. Called before we check method, existence and input. `isLimited` is true if the caller has sent too many
+   * wrong keys. Then we look up only keys that were right before.
    */
   authorize?: (call: Call, isLimited: () => boolean) => Refusal | null | Promise<Refusal | null>
-  /** The scope that a key must have, by method. Null for any key. Only for routes under /api/admin. */
+  /** The scope that a key needs, by method. Null if any key will do. Only for routes under /api/admin. */
   scopes?: Readonly<Partial<Record<'GET' | 'POST', Scope>>> | null
   /**
-   * Limits wrong keys in this header per minute and caller, over all routes that have this field; any more get 429. The right key is never refused.
-   * `tell` is called for each wrong one.
+   * Limits wrong keys in this header, per minute and caller over all routes with this field; any more get 429. The right key is never refused. We
+   * call `tell` for each wrong one.
    */
   wrongKeys?: { header: string; perMinute: number; tell?: () => void }
-  /** The name under which its requests are counted; by default the path. */
+  /** The name under which we count its requests; by default the path. */
   countedAs?: string
-  /** The same for requests without the right key, so that they make few series. */
+  /** The same for requests without the right key, so that they create few series. */
   countedUnkeyedAs?: string
   /** True if it needs a session. The call then carries the wallet's address. */
   session?: boolean
@@ -66,21 +66,21 @@ export interface Target {
 export interface Call extends Target {
   method: string
   cookies: Cookies
-  /** Empty unless the route takes JSON. */
+  /** Empty unless the route accepts JSON. */
   body: JsonObject
   /** The signed-in wallet, if the route needs a session. */
   wallet: Address
   /** The caller as the limits count them, if the route has a limit. */
   client: Client
-  /** Who holds the key that opened a route under /api/admin; null elsewhere. */
+  /** Who holds the admin key; null outside /api/admin. */
   holder: KeyHolder | null
   raw: IncomingMessage
   requestId: string
 }
 
 /**
- * A response of ready bytes, JSON text made for this caller, a file that is sent while it is made, events until either side ends them, or a refusal.
- * 202 means that it waits for a second person. Ready bytes never come with a cookie.
+ * Ready bytes, JSON text made for this caller, a file that we send while making it, events until either side ends them, or a refusal. 202 means that
+ * an act waits for a second person. Ready bytes never come with a cookie.
  */
 export type Outcome =
   | CachedOutcome
@@ -91,13 +91,15 @@ export type Outcome =
 
 export type CachedOutcome = CachedResponse & { encoding?: 'br' | 'gzip' | 'identity' }
 
-/** A file of any length, sent while it is read. If the stream fails, the connection breaks off, so that no caller takes a part for the whole. */
+/**
+ * A file of any length, sent while it is read. If the stream fails, we break the connection, so that no caller mistakes a part for the whole file.
+ */
 export interface Download {
   stream: Readable
-  /** The name under which a browser saves it. */
+  /** The file name that browsers suggest. */
   filename: string
   contentType: string
 }
 
-/** Reads may take this long. A database that needs longer is not answering. */
+/** How long reads may take. A database that needs longer is not answering. */
 export const READ_DEADLINE_MS = 5_000

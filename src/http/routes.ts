@@ -1,4 +1,4 @@
-// Every endpoint there is, in the order of the specification. A route exists only if it has a line here.
+// All endpoints, in the order of the specification. A route exists only if it has a line here.
 import type { Route } from './route.ts'
 import { adminRoutes } from './routes/admin/index.ts'
 import { passkeyRoutes } from './routes/admin/passkeys.ts'
@@ -69,5 +69,5 @@ const ROUTES: readonly ((tools: Tools) => Route)[] = [
   readyz,
 ]
 
-/** Builds them all. */
+/** Builds all routes. */
 export const buildRoutes = (tools: Tools): Route[] => [...ROUTES.map((route) => route(tools)), ...pages(tools)]

@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http'
 
 const digest = (text: string) => createHash('sha256').update(text).digest()
 
-/** True if both are the same text. Hashing first makes the lengths equal, so that not even they are revealed. */
+/** True if both are the same text. Hashing first makes the lengths equal, so that even those stay secret. */
 export function sameSecret(given: string, expected: string): boolean {
   return timingSafeEqual(digest(given), digest(expected))
 }

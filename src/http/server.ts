@@ -1,5 +1,5 @@
 // The HTTP server: limits on what a connection may do, the router, and the answers if no route matches. Owns everything between the socket and the
-// pipeline; knows nothing about what the routes answer.
+// pipeline, and nothing of what the routes answer.
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -24,24 +24,24 @@ const LIMITS = {
   /** A whole request must have arrived by then; slower callers are cut off. */
   requestTimeout: 8_000,
   headersTimeout: 5_000,
-  /** How often Node looks for slow requests. The two together stay under ten seconds, and we cut off few at once. */
+  /** How often Node looks for slow requests. With it, the timeouts stay under ten seconds, and we cut off only a few at a time. */
   connectionsCheckingInterval: 250,
   /** We keep an idle connection longer than common load balancers do, so that they are the ones to close it. */
   keepAliveTimeout: 75_000,
   maxHeaderSize: HEADER_BYTES_MAX,
-  /** The pipeline checks it, so that the refusal is in the envelope. */
+  /** The pipeline checks this instead, so that the refusal comes in the envelope. */
   requireHostHeader: false,
 }
-/** How long we still read from a connection that is closing. */
+/** How long we keep reading from a connection that is closing. */
 const LINGER_MS = 500
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 
 export interface HttpServer {
-  /** Node's own. */
+  /** Node's own server. */
   server: Server
-  /** Rejects if it cannot listen there. Port 0 takes any free one. */
+  /** Rejects if it cannot listen there. Port 0 takes any free port. */
   listen(where: { host: string; port: number }): Promise<void>
-  /** Takes no new connection, closes idle ones, ends event streams, and resolves once the requests in flight are answered. */
+  /** Accepts no new connections, closes idle ones, ends event streams, and resolves once all requests in flight are answered. */
   close(): Promise<void>
 }
 
@@ -95,9 +95,9 @@ export function createServer(deps: HttpDeps): HttpServer {
     connections.enter(response, () => answer(request, response)),
   )
   server.on('connection', (socket) => connections.accept(socket))
-  // Bytes that are not a request, or a request that came too slowly.
+  // Bytes that are not a request, or a request that arrived too slowly.
   server.on('clientError', (error: Error & { code?: string }, socket) => {
-    // A client that sent nothing gets no answer, because browsers open connections in advance.
+    // A client that sent nothing gets no answer: browsers open connections in advance.
     if (error.code === 'ECONNRESET' || (socket as Socket).bytesRead === 0) socket.destroy()
     else refuseRaw(socket, error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'tooSlow' : 'badRequest', randomUUID())
   })
@@ -110,7 +110,7 @@ export function createServer(deps: HttpDeps): HttpServer {
       new Promise((resolve) => {
         closing = true
         tools.watches.close()
-        // The only possible error is that it does not listen, and then it is closed.
+        // The only possible error is that it is not listening, and then it is already closed.
         server.close(() => resolve())
       }),
   }
@@ -159,11 +159,11 @@ function onSent(deps: HttpDeps, { response, requestId, route, began }: Reply, st
 const hungUp = new WeakSet<Duplex>()
 
 /**
- * Refuses on the bare socket and closes it, because nothing that follows on this connection can be trusted to be a request. It discards what still
- * arrives for a moment, because an early close would reset the connection before the caller reads the refusal.
+ * Refuses on the bare socket and closes it, because nothing that follows on this connection can be trusted to be a request. For a moment it discards
+ * what still arrives, because an early close would reset the connection before the caller reads the refusal.
  */
 function hangUp(socket: Duplex, refusal: string): void {
-  // Each later byte is another error.
+  // Each later byte would raise another error.
   if (hungUp.has(socket)) return
   hungUp.add(socket)
   if (socket.writable) socket.end(refusal)
@@ -182,7 +182,7 @@ function logRequest(
     {
       requestId,
       method,
-      // Without its query, which may hold secrets by mistake. The parser lets only printable ASCII through.
+      // Without the query, in which callers may put secrets by mistake. The parser lets only printable ASCII through.
       path: url.split('?', 1)[0]?.slice(0, 200),
       status,
       ms: Math.round(ms),

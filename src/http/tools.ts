@@ -1,4 +1,4 @@
-// Objects that the routes share besides the given parts, built once per server.
+// What the routes share besides the given parts, built once per server.
 import { openFilesMax } from '../lib/open-files.ts'
 import { type ChainLine, createChainLine } from './chain-line.ts'
 import { type ContractSnapshot, contractSnapshot } from './contract-snapshot.ts'
@@ -16,7 +16,7 @@ import { Sessions } from './session/session.ts'
 export interface Tools {
   deps: HttpDeps
   sessions: Sessions
-  /** What passkeys sign. */
+  /** The challenges that passkeys sign. */
   challenges: Challenges
   /** Database access for the public reads. */
   queryReplica: DatabaseRead
@@ -27,17 +27,17 @@ export interface Tools {
   chainLine: ChainLine
   /** Admin keys in the ledger. */
   ledgerKeys: LedgerKeys
-  /** Called at each wrong admin key. */
+  /** Called for each wrong admin key. */
   tellWrongKey: () => void
-  /** Limits of connections; by the open files of this process if none are given. */
+  /** Limits of connections; derived from this process's open files limit if none are given. */
   connectionLimits: ConnectionLimits
   /** The event streams. */
   watches: Watches
-  /** True if a request's `Origin`, if it has one, is our own. */
+  /** True if a request has no `Origin` or our own. */
   isOwnOrigin: (origin: string | undefined) => boolean
   /**
-   * The answer of a public read, kept for at most `maxAgeSec` under `key`, which must name the route and every parameter that the answer depends on.
-   * Immediate if it is kept. Null if `read` finds nothing.
+   * The answer of a public read, cached for at most `maxAgeSec` under `key`, which must name the route and every parameter that the answer depends
+   * on. Synchronous if cached. Null if `read` finds nothing.
    */
   cached(key: string, maxAgeSec: number, read: () => Promise<string | Buffer>): CachedResponse | Promise<CachedResponse>
   cached(
@@ -51,7 +51,7 @@ export function buildTools(deps: HttpDeps): Tools {
   const memo = createMemo<CachedResponse | null>({
     clock: deps.monotonicClock,
     changes: deps.changes,
-    // Twice, because we also keep compressed forms: both encodings together are smaller than the answer.
+    // Twice, because we also keep the compressed forms: together, both are smaller than the answer.
     bytesOf: (response) => 2 * (response?.body.length ?? 0),
     observe: deps.meters?.memo,
   })

@@ -1,5 +1,5 @@
-// Files that are served unchanged: the pages' and the reference's. Owns how they are compressed (each encoding once, at its first request, then
-// kept), their rate limits, and the content security policy of every page. Uses no path from a request.
+// Files that are served unchanged: those of the pages and of the reference. Owns their compression (once per encoding, at its first request), their
+// rate limits, and the content security policy of every page. Uses no path from a request.
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
@@ -7,9 +7,9 @@ import type { Route } from '../route.ts'
 import { type Encoding, encodingFor } from './encoding.ts'
 import { type CachedResponse, cachedResponseOf } from './memo.ts'
 
-/** Requests for one file per minute and caller. A page loads each once, then browsers keep it. */
+/** Requests for one file per minute and caller. A page loads each file once; then browsers cache it. */
 const LIMIT_PER_MINUTE = 120
-/** Best compression takes seconds per megabyte, and saves only a tenth against the quality that we use above this size. */
+/** Up to this size we use the best compression. It takes seconds per megabyte, and saves only a tenth compared with the quality that we use above. */
 const BEST_BYTES_MAX = 256 * 1024
 const GOOD_BROTLI_QUALITY = 9
 
@@ -22,9 +22,9 @@ export interface AssetRoute {
   asset: Asset
   /** For pages. */
   policy?: string
-  /** True if pages of any origin may read it. False by default. */
+  /** True if pages of any origin may read the file. False by default. */
   cors?: boolean
-  /** The name under which it is counted, one for many files. */
+  /** The name under which we count its requests; many files share one. */
   countedAs: string
 }
 
@@ -41,8 +41,8 @@ export function assetRoute({ asset, cors = false, ...route }: AssetRoute): Route
 }
 
 /**
- * The policy of all pages. A page loads only from this service, runs no inline script, and uses no inline style but `style`, which we know by its
- * digest. Only pages of `ancestors` may frame it. Besides this service it may ask the public RPC. A wallet's icon comes as a data: URL.
+ * The policy of all pages. A page loads only from this service, runs no inline script, and uses no inline style but `style`, which the policy names
+ * by its digest. Only pages of `ancestors` may frame it. Besides this service it may connect to the public RPC. Wallets' icons are data: URLs.
  */
 export function pagePolicy(publicRpcUrl: string | null, ancestors: readonly string[] = [], style?: string): string {
   const rpc = publicRpcUrl ? ` ${new URL(publicRpcUrl).origin}` : ''
@@ -75,7 +75,7 @@ export class Asset {
     this.#read = read
   }
 
-  /** The file in an encoding; at once if it was made before. */
+  /** The file in an encoding; synchronously if it was made before. */
   in(encoding: Encoding): EncodedResponse | Promise<EncodedResponse> {
     const made = this.#made.get(encoding)
     if (made) return made

@@ -1,13 +1,13 @@
-// Reads request bodies: at most 16 KiB, and a JSON object if the route requires one. Owns how much of a request is ever held in memory. It must never
+// Reads request bodies: at most 16 KiB, and a JSON object if the route requires one. Owns how much of a request we ever hold in memory. It must never
 // decide what fields mean.
 import type { IncomingMessage } from 'node:http'
 import { type Refusal, refuse } from '../refusals.ts'
 
-/** Our largest body has a few hundred bytes. */
+/** The largest body that we expect has a few hundred bytes. */
 const BODY_BYTES_MAX = 16 * 1024
-/** None of our bodies nests at all. Unknown fields may, within reason. */
+/** None of our own bodies is nested. Unknown fields may be, within reason. */
 const DEPTH_MAX = 32
-/** Bytes of a refused body that we still read before we cut the caller off, so that they get to read the refusal. */
+/** How many bytes of a refused body we still read before we cut the caller off, so that they get to read the refusal. */
 const REFUSED_BYTES_MAX = 16 * 1024 * 1024
 
 /** The fields that any route knows; we ignore others. */
@@ -20,7 +20,7 @@ export interface JsonObject {
   credential?: unknown
 }
 
-/** Reads the body as a JSON object (400 otherwise). With `orNothing`, no body at all is an empty object. */
+/** Reads the body as a JSON object (400 otherwise). With `orNothing`, no body counts as an empty object. */
 export async function readJsonBody(
   request: IncomingMessage,
   { orNothing }: { orNothing: boolean },
@@ -41,7 +41,7 @@ export async function readJsonBody(
   return value as JsonObject
 }
 
-/** True if we need not wait for an unwanted body: Node discards a GET's body once the answer is sent. */
+/** True if we need not wait for an unwanted body, because Node discards a GET's body once the answer is sent. */
 export function passesBy(request: IncomingMessage): boolean {
   return (request.method === 'GET' || request.method === 'HEAD') && !announcesTooMuch(request)
 }
@@ -86,12 +86,12 @@ function readBytes(request: IncomingMessage): Promise<Buffer | Refusal> {
     request.on('data', onData)
     request.on('end', () => resolve(Buffer.concat(chunks)))
     request.on('error', reject)
-    // Neither of the other events comes if the caller disconnects halfway.
+    // If the caller disconnects halfway, neither of the other events fires.
     request.on('close', () => reject(new Error('the caller went away while sending')))
   })
 }
 
-/** Reads on without keeping anything, because closing at once would reset the connection before the caller reads the refusal. */
+/** Reads on and discards it all, because closing at once would reset the connection before the caller reads the refusal. */
 function drainRefused(request: IncomingMessage): void {
   let size = 0
   request.on('data', (chunk: Buffer) => {

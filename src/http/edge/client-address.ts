@@ -17,7 +17,7 @@ export function clientFinder(trustedProxies: readonly string[]): (peer: string, 
     const hops = forwardedFor.split(',')
     for (let left = hops.length - 1; left >= 0; left--) {
       const address = plainAddress(hops[left]?.trim() ?? '')
-      // None of our proxies wrote an entry that is not an address, so the caller invented everything to the left of it.
+      // Our proxies write only addresses, so the caller invented this entry and everything to its left.
       if (address === null) break
       nearest = address
       // The last one is the caller, even if it is a trusted address.
@@ -51,7 +51,7 @@ function trust(list: BlockList, network: string): void {
   list.addSubnet(address, Number(bits), family)
 }
 
-/** An address without port, brackets, zone and IPv4 mapping; null if it is none. */
+/** An address without port, brackets, zone and IPv4 mapping; null if the text is not an address. */
 function plainAddress(text: string): string | null {
   if (isIPv4(text)) return text
   const bracketed = /^\[([^\]]+)\](?::\d{1,5})?$/.exec(text)?.[1]
@@ -69,7 +69,7 @@ function plainAddress(text: string): string | null {
 /** The caller at a plain address. One with a colon is IPv6. */
 function clientOf(address: string): Client {
   if (!address.includes(':')) return address
-  // One customer has at least a /64, and can use any address in it.
+  // A customer gets at least a /64, and can use any address in it.
   return ipv6Words(address)
     .slice(0, 4)
     .map((word) => word.toString(16))

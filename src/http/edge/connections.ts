@@ -1,12 +1,12 @@
-// Limits connections and the requests of each. Owns the caps (total, and per address), the choice of a connection to drop for a new one, the order of
-// pipelined requests, and the stall timeout for a client that does not read. Knows nothing about the answers.
+// Limits connections and the requests on each. Owns the caps (total and per address), which connection to drop for a new one, the order of pipelined
+// requests, and the stall timeout for clients that do not read. Knows nothing about the answers.
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Client } from './client-address.ts'
 
 /** Enough for any service of one process. Each connection takes about 20 KB. */
 const CONNECTIONS_MAX = 10_000
-/** Open files kept for the database, the provider, webhooks, metrics, and what embedded parts and libraries open. */
+/** Open files reserved for the database, the provider, webhooks, metrics, and what embedded parts and libraries open. */
 const RESERVED_FILES = 256
 /** Many users may share one address (NAT). Proxies are named in TRUSTED_PROXIES. */
 const PER_ADDRESS_MAX = 512
@@ -14,9 +14,9 @@ const PER_ADDRESS_MAX = 512
 export interface ConnectionLimits {
   /** Connections in total. */
   total: number
-  /** Connections of one address that is not a trusted proxy. */
+  /** Connections from one address that is not a trusted proxy. */
   perAddress: number
-  /** Requests of a connection that wait for earlier answers. If a client sends more, we cut it off. */
+  /** How many requests on a connection may wait for earlier answers. If a client sends more, we cut it off. */
   waiting: number
   /** If the client takes no byte of an answer for this long, we drop the connection. It may take up to twice as long. */
   stallMs: number
@@ -28,7 +28,10 @@ export function connectionLimits(openFiles: number): ConnectionLimits {
   return { total, perAddress: Math.min(PER_ADDRESS_MAX, Math.ceil(total / 4)), waiting: 64, stallMs: 20_000 }
 }
 
-/** Why we drop a connection: `idle` makes room for a new one, `refused` if none was idle, `flooding` by pipelined requests, `stalled`. */
+/**
+ * Why we drop a connection: `idle`, to make room for a new one; `refused`, a new one when none was idle; `flooding`, too many pipelined requests;
+ * `stalled`.
+ */
 export type DroppedBecause = 'idle' | 'refused' | 'flooding' | 'stalled'
 
 export interface ConnectionDeps {
@@ -47,15 +50,15 @@ interface Group {
 
 interface Connection {
   socket: Socket
-  /** The group of all, and that of its address unless that is a trusted proxy. */
+  /** The group of all connections, and that of its address unless this is a trusted proxy. */
   groups: readonly Group[]
   /** The answer for which the next request waits. */
   answering: ServerResponse | null
-  /** The previous answer. Node may not be done with it although the system has all of it. */
+  /** The previous answer. Node may not have finished with it although the system has all its bytes. */
   last: ServerResponse | null
-  /** In order. An entry without a response runs last. */
+  /** The queue, in order. An entry without a response runs last. */
   waiting: { response: ServerResponse | null; run: () => void }[]
-  /** Set when it no longer counts. */
+  /** True once the connection no longer counts. */
   gone: boolean
 }
 
@@ -69,7 +72,9 @@ export class Connections {
     this.#deps = deps
   }
 
-  /** Takes a new connection in place of the oldest idle one, of its address or of all; drops the new one if none is idle. */
+  /**
+   * Accepts a new connection. If a limit is reached, it replaces the oldest idle one, of its address or of all; if none is idle, we drop the new one.
+   */
   accept(socket: Socket): void {
     const { limits } = this.#deps
     const peer = socket.remoteAddress ?? ''
@@ -105,8 +110,8 @@ export class Connections {
   }
 
   /**
-   * Closes a connection on which nothing further can be read as a request: once the whole requests before are answered, or at once if none is left or
-   * if the one that we are answering is itself incomplete.
+   * Closes a connection whose further bytes cannot be a request. It does so once all complete requests are answered, or at once if there are none or
+   * the one being answered is itself incomplete.
    */
   leave(socket: Socket, hangUp: () => void): void {
     const connection = this.#known.get(socket)
@@ -130,14 +135,14 @@ export class Connections {
     connection.answering = response
     connection.last = response
     run()
-    // Most answers are small and come from memory. We finish them here, because listeners and timers would take a quarter of their time.
+    // Most answers are small and come from memory. We finish them here, because listeners and timers would add a quarter to their time.
     if (response.writableEnded && socket.writableLength === 0 && connection.waiting.length === 0) {
       connection.answering = null
       if (!connection.gone) this.#rest(connection)
       return
     }
     this.#await(connection, response)
-    // Node's timer restarts whenever the client takes bytes of a write. If there are none to take, we are waiting for the answer itself.
+    // Node's timer restarts whenever the client takes bytes of a write. If no bytes are pending, we are waiting for the answer itself.
     response.setTimeout(this.#deps.limits.stallMs, () => {
       if (socket.writableLength > 0) this.#drop(connection, 'stalled')
     })
@@ -173,11 +178,11 @@ export class Connections {
     this.#leave(connection)
     this.#deps.onDropped(why)
     if (why === 'idle') connection.socket.destroy()
-    // So that the system also discards what was still to be sent.
+    // A reset, so that the system also discards what was still to be sent.
     else connection.socket.resetAndDestroy()
   }
 
-  /** At once, not when the socket has closed, because by then its place is taken. */
+  /** At once, not when the socket has closed, because its place is needed right away. */
   #leave(connection: Connection): void {
     if (connection.gone) return
     connection.gone = true

@@ -1,6 +1,6 @@
-// Compresses answers from the memo if the caller accepts it, each once per encoding, for as long as we keep the answer. Only answers that are the
-// same for everyone come here. If a secret stood beside text that an attacker may choose, the compressed length would reveal it (BREACH), so we never
-// compress anything that belongs to a session.
+// Compresses answers from the memo if the caller accepts that, once per encoding for as long as we keep the answer. Only answers that are the same
+// for everyone come here. If an answer held both a secret and text that an attacker may choose, its compressed length would leak the secret (BREACH),
+// so we never compress anything that belongs to a session.
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { CachedOutcome } from '../route.ts'
@@ -10,7 +10,7 @@ export type Encoding = 'br' | 'gzip' | 'identity'
 
 /** A smaller answer fits into one packet uncompressed. */
 const BYTES_MIN = 1024
-/** Nearly the best, at a few milliseconds per 100 KB. We do it once for many callers, but one of them waits for it. */
+/** Nearly the best compression, at a few milliseconds per 100 KB. We compress once for many callers, but one of them waits for it. */
 const BROTLI_QUALITY = 5
 
 /** An `accept-encoding` that names an encoding, at any weight but 0. */
@@ -31,14 +31,14 @@ const compressors = {
   gzip: (bytes: Buffer) => promisify(gzip)(bytes),
 }
 
-/** An answer in each encoding that a caller has requested. */
+/** An answer in each encoding requested so far. */
 interface Made {
   identity: CachedOutcome
   br?: CachedOutcome | Promise<CachedOutcome>
   gzip?: CachedOutcome | Promise<CachedOutcome>
 }
 
-/** Keyed by the answer they are made from, so they go with it. */
+/** Keyed by the original answer, so that they are freed with it. */
 const made = new WeakMap<CachedResponse, Made>()
 
 function madeOf(response: CachedOutcome): Made {
@@ -49,7 +49,9 @@ function madeOf(response: CachedOutcome): Made {
   return begun
 }
 
-/** The answer in the encoding that the caller accepts; at once if made before. Encoded files and small answers stay as they are. */
+/**
+ * The answer in an encoding that the caller accepts; synchronously if made before. Files that are already encoded and small answers stay as they are.
+ */
 export function encoded(response: CachedOutcome, accepted: string): CachedOutcome | Promise<CachedOutcome> {
   if (response.encoding || response.body.length < BYTES_MIN) return response
   const encoding = encodingFor(accepted)
@@ -65,7 +67,7 @@ export function encoded(response: CachedOutcome, accepted: string): CachedOutcom
   return making
 }
 
-/** Never fails: if an answer cannot be compressed, it goes uncompressed. */
+/** Never fails: an answer that cannot be compressed is sent uncompressed. */
 async function compress(response: CachedResponse, encoding: 'br' | 'gzip'): Promise<CachedOutcome> {
   const { body } = response
   try {

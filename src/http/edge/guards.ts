@@ -1,5 +1,5 @@
-// Reads what callers send: addresses, ids, limits, hashes. Owns the syntax of every input, and never asks the ledger or the chain. Refuses everything
-// that is not exactly right; trims, rounds and guesses nothing.
+// Parses what callers send: addresses, ids, limits, hashes. Owns the syntax of every input, and never asks the ledger or the chain. Refuses
+// everything that is not exactly right, and never trims, rounds or guesses.
 import { ENTRIES_MAX } from '../../db/reads/public-api.ts'
 import { TURNS_PER_ROUND_MAX } from '../../domain/credit.ts'
 import { type Address, type Hash, UINT256_MAX } from '../../domain/units.ts'
@@ -64,7 +64,7 @@ export function parseHash(value: unknown): Hash | Refusal {
   return value.toLowerCase() as Hash
 }
 
-/** A parsed query. A name that occurs more than once has a list. We ignore names that no route knows. */
+/** A parsed query. A name that occurs more than once has a list of values. We ignore names that no route uses. */
 export interface Query {
   limit?: string | string[]
   offset?: string | string[]

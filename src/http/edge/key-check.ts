@@ -1,4 +1,4 @@
-// Asks a route for its key before we reveal anything else about it, counts wrong keys, and compares the key's scope with the route's.
+// Checks a request's key before we reveal anything else about the route, counts wrong keys, and compares the key's scope with the route's.
 import { refuseByScope } from '../../operator/act.ts'
 import { type Refusal, refuse, refuseAs } from '../refusals.ts'
 import type { Call, Route } from '../route.ts'
@@ -6,12 +6,12 @@ import type { Client } from './client-address.ts'
 import type { Limits } from './limits.ts'
 import { type Reply, setRateHeaders } from './reply.ts'
 
-/** The bucket of wrong keys in the limits, above all routes. */
+/** The bucket for wrong keys in the limits; above those of all routes. */
 const WRONG_KEYS_BUCKET = 32_767
 
 /** Builds the check of a route's key. */
 export function keyCheck(limits: Limits, clientOf: (call: Call) => Client) {
-  /** Compares the key before the counters, so the right one is never refused. */
+  /** Checks the key before the counters, so the right one is never refused. */
   function refuseUnkeyed(route: Route, call: Call, reply: Reply): Refusal | null | Promise<Refusal | null> {
     if (!route.authorize) return null
     const perMinute = route.wrongKeys?.perMinute ?? 0
@@ -22,7 +22,7 @@ export function keyCheck(limits: Limits, clientOf: (call: Call) => Client) {
   function countUnkeyed(route: Route, call: Call, reply: Reply, refused: Refusal | null): Refusal | null {
     if (refused === null) return null
     if (route.countedUnkeyedAs) reply.countAs(route.countedUnkeyedAs)
-    // If there is no key at all, none is wrong.
+    // Without a key, none is wrong.
     if (!route.wrongKeys || refused.refused !== 'wrongKey') return refused
     if (call.raw.headers[route.wrongKeys.header] === undefined) return refused
     route.wrongKeys.tell?.()
@@ -35,12 +35,12 @@ export function keyCheck(limits: Limits, clientOf: (call: Call) => Client) {
   return refuseUnkeyed
 }
 
-/** Goes on at once if the value is there, else when it arrives. */
+/** Continues synchronously if the value is there, otherwise when it arrives. */
 export function next<T, U>(value: T | Promise<T>, then: (value: T) => U | Promise<U>): U | Promise<U> {
   return value instanceof Promise ? value.then(then) : then(value)
 }
 
-/** Refuses a key without the scope of the request. OPTIONS and unknown paths need none. */
+/** Refuses a key without the scope of the request. OPTIONS and unknown paths need no scope. */
 export function refuseUnscoped({ scopes }: Route, { method, holder }: Call): Refusal | null {
   const scope = scopes?.[method === 'POST' ? 'POST' : 'GET']
   if (scope === undefined || holder?.scopes.includes(scope)) return null

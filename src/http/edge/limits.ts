@@ -5,9 +5,9 @@ import { hash, randomUUID } from 'node:crypto'
 import type { Client } from './client-address.ts'
 
 const WINDOW_SEC = 60
-/** About 20 MB, with the shared ones. A caller uses a handful of endpoints a minute, so these are tens of thousands of callers. */
+/** About 20 MB, including the shared ones. A caller uses a handful of endpoints a minute, so this is enough for tens of thousands of callers. */
 const COUNTERS_MAX = 200_000
-/** Once there are that many, callers without a counter share others: one for each hexadecimal number of this many digits, 65,536. */
+/** Beyond that number, callers without a counter share 65,536 others: one for each hexadecimal number of this many digits. */
 const SHARED_DIGITS = 4
 
 export interface LimitState {
@@ -22,7 +22,7 @@ export interface LimitState {
 
 /** The counters of all endpoints. `bucket` is an endpoint's number. */
 export class Limits {
-  /** Keeps others from choosing addresses that share a victim's counter. */
+  /** Keeps attackers from choosing addresses that share a victim's counter. */
   readonly #secret = randomUUID()
   readonly #clock: () => number
   readonly #countersMax: number
@@ -62,7 +62,7 @@ export class Limits {
     return (this.#counts.get(this.#keyOf(bucket, client)) ?? 0) >= limit
   }
 
-  /** The present number of counters. */
+  /** The current number of counters. */
   get size(): number {
     return this.#counts.size
   }

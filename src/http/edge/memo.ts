@@ -1,16 +1,15 @@
-// Keeps answers as the bytes that were sent, per route and validated parameters, so that a busy read costs the database one statement. Bounded.
-// Forgets everything the moment the ledger changes, and keeps nothing while it may miss changes. It must never hold anything that depends on who
-// asks.
+// Caches answers as the bytes sent, by route and validated parameters, so that a busy read costs the database one statement. Bounded. It drops
+// everything the moment the ledger changes, and caches nothing while it may miss changes. It must never hold anything that depends on who asks.
 import { createHash } from 'node:crypto'
 import type { LedgerNotifications } from '../../db/core/changes.ts'
 import { Cache } from '../../lib/cache.ts'
 
-/** The most that the memo may hold: hundreds of thousands of answers for nodes, or every answer of a small service many times over. */
+/** How much the memo may hold: hundreds of thousands of answers about nodes, or all answers of a small service many times over. */
 const BYTES_MAX = 64 * 1024 * 1024
 /** An entry's share of maps, keys and buffers besides its bytes. */
 const ENTRY_OVERHEAD_BYTES = 512
 
-/** Longer bodies stay bytes. */
+/** Longer bodies are kept as bytes. */
 const TEXT_BYTES_MAX = 4 * 1024
 
 /** An answer ready to be sent. */
@@ -21,8 +20,8 @@ export interface CachedResponse {
 }
 
 /**
- * Bytes to be sent. A short body is a text of one character a byte (latin1), which Node sends in one piece with the headers. Both give their length
- * in bytes. Only `bodyOf` makes such a text, so we cannot send another by mistake.
+ * Bytes to be sent. A short body is a string with one character per byte (latin1), which Node sends in one piece with the headers. In both forms
+ * `length` is in bytes. Only `bodyOf` makes such strings, so we cannot send any other by mistake.
  */
 export type Body = Buffer | Latin1
 type Latin1 = string & { readonly [LATIN1]: true }
@@ -42,7 +41,7 @@ export function cachedResponseOf(content: string | Buffer): CachedResponse {
 export interface MemoOptions<T> {
   /** Monotonic clock, milliseconds. */
   clock: () => number
-  /** Says when everything is stale, and whether the service still hears of changes. Null to keep nothing. */
+  /** Reports when everything is stale, and whether the service still hears of changes. Null to cache nothing. */
   changes: LedgerNotifications | null
   bytesOf: (value: T) => number
   bytesMax?: number

@@ -1,5 +1,5 @@
-// Answers requests that match no route, for people who look at pages. A trailing slash too many redirects to the page, and an unknown path gets a
-// page that says so. Programs get the error envelope as usual.
+// Answers people's requests for pages if no route matches: a surplus trailing slash redirects to the page, and an unknown path gets a page that says
+// so. Programs get the error envelope as usual.
 import type { IncomingMessage } from 'node:http'
 import { bodyOf } from './memo.ts'
 import type { Reply } from './reply.ts'

@@ -1,5 +1,5 @@
-// Checks every request in one order: configured, limit, key, method, session,
-// input, and only then calls the handler. Catches every fault; its message stays in the log.
+// Checks every request in one order (configured, limit, key, method, session, input), and only then calls the handler. Catches every fault; its
+// message goes to the log alone.
 import type { IncomingMessage } from 'node:http'
 import type { Address } from '../../domain/units.ts'
 import { inTime } from '../../lib/deadline.ts'
@@ -21,7 +21,7 @@ import {
   setRateHeaders,
 } from './reply.ts'
 
-/** More headers than any client sends. Each takes time to check. */
+/** More headers than any client sends. Checking each takes time. */
 const HEADERS_MAX = 100
 const NO_WALLET = '' as Address
 
@@ -42,7 +42,7 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
   }
 
   function sessionOf(call: Call): Address | Refusal {
-    // A page of another origin must not act for the user who is signed in here.
+    // A page of another origin must not act for a user who is signed in here.
     const foreign = call.method === 'POST' && !isOwnOrigin(call.raw.headers.origin)
     return (foreign ? null : sessions.read(call.cookies)) ?? refuse('notSignedIn')
   }
@@ -66,7 +66,7 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
 
   function failed(route: Route, { raw, requestId }: Call, fault: unknown): Refusal {
     const refusal = refusalOfFault(fault)
-    // A caller who disconnects halfway is not our fault, and does not read the answer.
+    // It is not our fault if a caller disconnects halfway, and they do not read the answer.
     if (!raw.destroyed || raw.complete)
       deps.log[refusal.status === 500 ? 'error' : 'warn'](
         { err: fault, requestId, route: route.path },
@@ -75,7 +75,7 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
     return refusal
   }
 
-  /** The outcome of a request: at once if it is in memory, else a promise. */
+  /** The outcome of a request: synchronously if it is in memory, otherwise a promise. */
   function outcomeOf(route: Route, bucket: number, call: Call, reply: Reply): Outcome | Promise<Outcome> {
     try {
       const outcome = next<Refusal | null, Outcome>(
@@ -89,7 +89,7 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
     }
   }
 
-  /** Only a caller with the key learns what a keyed route allows. */
+  /** Only a caller with the key may learn what a keyed route allows. */
   function answerOptions(route: Route, call: Call, reply: Reply, asked: ConditionalRequest): void | Promise<void> {
     const refused = refuseMessage(call) ?? route.configured?.() ?? refuseUnkeyed(route, call, reply)
     const answer = (refusal: Refusal | null) =>
@@ -145,7 +145,7 @@ export function callOf(raw: IncomingMessage, target: Target, requestId: string):
   }
 }
 
-/** Checks HTTP's own rules for any request. The server leaves them to us, so that the refusal is in the envelope. */
+/** Checks HTTP's own rules for any request. The server leaves them to us, so that refusals come in the envelope. */
 function refuseMessage({ raw }: Call): Refusal | null {
   if (!raw.url?.startsWith('/')) return refuse('badTarget')
   if (raw.rawHeaders.length > HEADERS_MAX * 2) return refuse('tooManyHeaders')

@@ -10,7 +10,7 @@ import { type Body, bodyOf } from './memo.ts'
 
 /** For every answer: browsers guess no types and send no referrer to other sites. */
 const SECURITY_HEADERS = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' }
-/** In production also: browsers return by TLS only, windows of other origins cannot reach a page, and no page uses a device. */
+/** In production also: browsers come back over TLS only, windows of other origins cannot reach a page, and no page may use a device. */
 const PRODUCTION_HEADERS = {
   ...SECURITY_HEADERS,
   'strict-transport-security': 'max-age=31536000',
@@ -28,15 +28,15 @@ export const securityHeaders = (production: boolean): SecurityHeaders =>
 const JSON_TYPE = 'application/json'
 const NO_STORE = 'no-store'
 const PRIVATE_NO_STORE = 'private, no-store'
-/** The system takes smaller bodies at once, so they need no timer. */
+/** The system accepts smaller bodies at once, so they need no timer. */
 const LARGE_BYTES = 64 * 1024
-/** The slowest rate for a large body: 4 KB a second, plus a minute. */
+/** The slowest rate at which we send a large body: 4 KB a second, plus a minute. */
 const SEND_BYTES_PER_MS_MIN = 4
 const SEND_MS_MIN = 60_000
-/** Headers that a page of another origin may read. */
+/** Headers that pages of other origins may read. */
 const EXPOSED =
   'x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, ratelimit, ratelimit-policy, retry-after, etag, x-request-id'
-/** Time that browsers may cache a preflight. */
+/** How long browsers may cache a preflight. */
 const PREFLIGHT_SEC = 600
 const WINDOW_SEC = 60
 
@@ -44,7 +44,7 @@ export interface ConditionalRequest {
   ifNoneMatch: string | undefined
   /** `accept-encoding`; empty for none. */
   accepted: string
-  /** The request carries a session cookie, valid or not. Then the answer must not be cached. */
+  /** True if the request has a session cookie, valid or not. Then the answer must not be cached. */
   hasSession: boolean
 }
 
@@ -54,18 +54,18 @@ export interface Sending {
   headers: readonly string[]
   /** True if the connection closes after an answer that we send now. */
   isLast(): boolean
-  /** Called once an answer is handed over completely, and never if that fails halfway. */
+  /** Called once an answer is handed over completely; never if that fails halfway. */
   onSent(answer: Reply, status: number): void
 }
 
 /**
- * An answer in the making. It collects its headers, names and values alternately, and gives them to Node in one piece. Setting them one by one would
- * take longer than all the other work for an answer from memory.
+ * An answer under construction. It collects its headers, names and values alternately, and passes them to Node in one go. Setting them one by one
+ * would take longer than all other work for an answer from memory.
  */
 export class Reply {
   readonly response: ServerResponse
   readonly requestId: string
-  /** The name under which it is counted: the route's pattern or a name for several; null if none matched. */
+  /** The name under which we count it: the route's pattern, or one that several routes share; null if no route matched. */
   route: string | null
   /** By `performance.now()`. */
   readonly began = performance.now()
@@ -101,14 +101,14 @@ export class Reply {
     if (body !== undefined && body.length > LARGE_BYTES) this.#limitTime(body.length)
   }
 
-  /** A caller who takes a little now and then is not stalled, but must not hold the answer forever. */
+  /** A caller who takes a few bytes now and then is not stalled, but must not hold the answer forever. */
   #limitTime(bytes: number): void {
     const { response } = this
     const late = setTimeout(() => response.destroy(), SEND_MS_MIN + bytes / SEND_BYTES_PER_MS_MIN)
     response.once('close', () => clearTimeout(late))
   }
 
-  /** Sends what a stream brings. If the stream fails, the connection breaks off. */
+  /** Sends what a stream yields. If the stream fails, we break the connection. */
   sendStream(status: number, stream: Readable): void {
     this.#writeHead(status)
     pipeline(stream, this.response, (error) => {
@@ -116,7 +116,7 @@ export class Reply {
     })
   }
 
-  /** Sends a stream that goes on. We count it at its start, because its length says nothing about the service. */
+  /** Sends an open-ended stream. We count it at its start, because its duration says nothing about the service. */
   sendLasting(status: number, stream: Readable): void {
     this.#writeHead(status)
     this.#sending.onSent(this, status)
@@ -156,7 +156,7 @@ function isPrivateTo(route: Route, { hasSession }: ConditionalRequest): boolean 
   return hasSession || route.session === true
 }
 
-/** Sends ready bytes, compressed if the caller accepts that and everyone may have them. */
+/** Sends ready bytes, compressed if the caller accepts that and the answer is public. */
 function sendEncoded(
   reply: Reply,
   route: Route,
@@ -168,7 +168,7 @@ function sendEncoded(
   sendCached(reply, route, asked, ready)
 }
 
-/** Sends ready bytes, or 304 if the caller has them. `asked` is null if they must not be cached; then they have no tag. */
+/** Sends ready bytes, or 304 if the caller has them. `asked` is null if they must not be cached; then we send no entity tag. */
 function sendCached(reply: Reply, route: Route, asked: ConditionalRequest | null, response: CachedOutcome): void {
   if (response.encoding) reply.header('vary', 'accept-encoding')
   const mayBeCached = asked !== null && route.cache !== NO_STORE
@@ -189,7 +189,7 @@ function sendDownload(reply: Reply, { stream, filename, contentType }: Download)
 }
 
 function sendEvents(reply: Reply, stream: Readable): void {
-  // The second header asks nginx to pass each event on at once.
+  // The second header makes nginx forward each event at once.
   reply.header('content-type', 'text/event-stream').header('x-accel-buffering', 'no').sendLasting(200, stream)
 }
 
@@ -204,7 +204,7 @@ function sendJson(reply: Reply, status: number, json: string): void {
   reply.header('content-type', JSON_TYPE).send(status, bodyOf(Buffer.from(json)))
 }
 
-/** If-None-Match compares weakly: `W/` does not matter. */
+/** If-None-Match compares weakly, so `W/` does not matter. */
 function matches(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false
   return header.split(',').some((tag) => {
@@ -213,7 +213,7 @@ function matches(header: string | undefined, etag: string): boolean {
   })
 }
 
-/** The headers of every answer from a limited endpoint (specification, section 8), and the IETF fields beside them. */
+/** The headers of every answer from a limited endpoint (specification, section 8), and the IETF fields next to them. */
 export function setRateHeaders(reply: Reply, state: LimitState): void {
   reply.header('x-ratelimit-limit', String(state.limit))
   reply.header('x-ratelimit-remaining', String(state.remaining))
@@ -236,7 +236,7 @@ export function allowed(route: Route): string {
   return [...methods, 'OPTIONS'].join(', ')
 }
 
-/** Answers OPTIONS: what the route allows. Pages of other origins learn it only if the route is public. */
+/** Answers OPTIONS: what the route allows. Pages of other origins see that only if the route is public. */
 export function sendOptions(reply: Reply, route: Route, asked: ConditionalRequest): void {
   reply.header('allow', allowed(route)).header('cache-control', isPrivateTo(route, asked) ? PRIVATE_NO_STORE : NO_STORE)
   if (route.cors) {

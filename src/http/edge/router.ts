@@ -1,12 +1,12 @@
-// Finds the route of a request by its path. Owns how paths are read: percent signs decoded, queries split off, slashes taken as they are. The
-// pipeline checks methods; one path has one route for all of them.
+// Finds the route of a request by its path. Owns how paths are read: percent-encoding is decoded, the query split off, and slashes are significant. A
+// path has one route for all its methods; the pipeline checks the method.
 import findMyWay from 'find-my-way'
 import type { Route, Target } from '../route.ts'
 
 /** The router keeps one tree for each method. All our routes are in this one. */
 const TREE = 'GET'
 
-/** The route that a target names, and its parts. */
+/** The route that a request target names, and the target's parts. */
 export interface Found {
   readonly route: Route
   /** The number of the route. */
@@ -19,9 +19,9 @@ export interface Router {
   find(target: string): Found | 'unknownRoute' | 'badTarget'
 }
 
-/** Builds it. `paramMax` is the longest parameter; a longer one matches no route. */
+/** Builds the router. `paramMax` is the longest parameter; a longer one matches no route. */
 export function createRouter(routes: readonly Route[], paramMax: number): Router {
-  // `onBadUrl` is never called, but with it a path that cannot be decoded differs from one without a route.
+  // We never call `onBadUrl`; setting it lets us tell a path that cannot be decoded from one without a route.
   const paths = findMyWay({ maxParamLength: paramMax, onBadUrl: unused })
   for (const [bucket, route] of routes.entries()) paths.on(TREE, route.path, unused, { route, bucket })
   return {
@@ -35,7 +35,7 @@ export function createRouter(routes: readonly Route[], paramMax: number): Router
   }
 }
 
-/** We only ask which route it is, and run it ourselves. */
+/** We only ask the router which route it is, and run it ourselves. */
 function unused(): never {
   throw new Error('the router was asked to run a route')
 }

@@ -1,9 +1,9 @@
-// Limits concurrency for an expensive call: identical requests share one result, and the others wait in a queue of bounded length, in which one
-// caller takes few places. Keeps some results for a moment, so that we do not look again at once for what we found to be missing.
+// Limits concurrency for an expensive call: identical requests share one result, and the others wait in a bounded queue, in which one caller gets
+// only a few places. It keeps some results briefly, so that we do not at once look again for what was just missing.
 import { Cache } from '../../lib/cache.ts'
 import { Crowded, Semaphore } from '../../lib/semaphore.ts'
 
-/** The most results that it keeps; it evicts the least recently used first. */
+/** How many results it keeps. It evicts the least recently used first. */
 const KEPT_MAX = 10_000
 
 export interface SingleFlightOptions<T> {
@@ -41,7 +41,7 @@ export class SingleFlight<T> {
   async run(key: string, caller: string, act: () => Promise<T>): Promise<T | null> {
     const inTurn = () => this.#places.run(act)
     try {
-      // The caller's own places come first, so no request joins a run that still waits for other requests of its caller.
+      // The caller's own limit comes first, so no request joins a run that still waits for other requests of its caller.
       return await this.#asCaller(caller, async () => this.#cache.get(key, this.#options.keptMs, inTurn))
     } catch (error) {
       if (error instanceof Crowded) return null

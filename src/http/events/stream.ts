@@ -1,5 +1,5 @@
-// One caller's server-sent events. An event carries a state, not a change, so a caller who reads slowly skips what lies between and gets the present.
-// Nothing queues up here except the one batch in transit.
+// One caller's server-sent events. An event carries a state, not a change, so a caller who reads slowly skips the states in between and gets the
+// current one. Nothing queues up here except the one batch in transit.
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 
@@ -7,7 +7,7 @@ import { Readable } from 'node:stream'
 const RETRY = 'retry: 2000\n\n'
 const HEARTBEAT = ':\n\n'
 
-/** The watched objects of the API, as they are now. */
+/** The watched objects, in the API's form and current state. */
 export interface Watched {
   readonly payments: readonly { readonly txHash: string }[]
   readonly nodes: readonly { readonly nodeId: string }[]
@@ -36,7 +36,7 @@ export function watchedState({ payments, nodes }: Watched): WatchedState {
 const eventOf = (name: string, data: object) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`
 
 export class EventStream extends Readable {
-  /** The state that the caller was sent, or had before. */
+  /** The state that we sent the caller, or that they had before. */
   #sent: WatchedState | null = null
   #present: WatchedState | null = null
   #lastId: string | null
@@ -49,18 +49,18 @@ export class EventStream extends Readable {
     this.push(RETRY)
   }
 
-  /** Sends the caller what differs from what they have, as soon as they can take it. */
+  /** Sends the caller whatever differs from their state, as soon as they can take it. */
   offer(present: WatchedState): void {
     this.#present = present
     this.#send()
   }
 
-  /** Shows the caller, and every proxy between, that the stream is alive. Sends nothing to a caller who has not taken the last bytes. */
+  /** Shows the caller, and every proxy on the way, that the stream is alive. Sends nothing to a caller who has not taken the last bytes. */
   beat(): void {
     if (this.#isWanted) this.#isWanted = this.push(HEARTBEAT)
   }
 
-  /** Ends it after what it has sent. */
+  /** Ends the stream after what it has already sent. */
   finish(): void {
     if (!this.readableEnded && !this.destroyed) this.push(null)
   }

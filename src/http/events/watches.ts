@@ -1,22 +1,22 @@
 // The open event streams, by what they watch. Owns their limits, heartbeats and end. When the ledger changes, it reads each watched object once for
-// all its streams, a few at a time.
+// all its streams, a few objects at a time.
 import type { LedgerNotifications } from '../../db/core/changes.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Client } from '../edge/client-address.ts'
 import { type Refusal, refuse } from '../refusals.ts'
 import { EventStream, type Watched, type WatchedState, watchedState } from './stream.ts'
 
-/** The most streams of an instance: about 10 KB each, plus one read for each state that only one stream watches. */
+/** How many streams an instance allows. Each takes about 10 KB, and at a change one read per watched state. */
 const STREAMS_MAX = 1_000
-/** We treat changes this close together as one. */
+/** Changes this close together count as one. */
 const GATHER_MS = 100
 /** The pause after a failed read. */
 const RETRY_MS = 1_000
 /** Concurrent reads; other requests need the pool too. */
 const READS_MAX = 3
-/** How long we wait for a caller to take the rest of a stream that ends. */
+/** How long we wait for a caller to take the rest of an ending stream. */
 const END_MS = 1_000
-/** The pause that we ask of a caller over the limit. */
+/** How long we ask a caller over the limit to wait. */
 const RETRY_AFTER_SEC = 30
 
 export interface StreamLimits {
@@ -25,11 +25,11 @@ export interface StreamLimits {
   /** Streams per client address. Many users may share one (NAT). */
   perClient: number
   heartbeatMs: number
-  /** The longest that a stream lasts; then its caller opens another. */
+  /** How long a stream may last. Then its caller opens another. */
   ageMsMax: number
 }
 
-/** Limits of a service that keeps this many connections. Half of them are reserved for other requests. */
+/** Limits for a service with this many connections. Half of them are reserved for other requests. */
 export const streamLimits = (connectionsMax: number): StreamLimits => ({
   total: Math.min(STREAMS_MAX, Math.floor(connectionsMax / 2)),
   perClient: 32,
@@ -72,8 +72,8 @@ export class Watches {
   }
 
   /**
-   * Opens a stream of what `read` reads, known as `key`. It begins with the present states, unless `lastId` names exactly those. Throws what the
-   * first read throws.
+   * Opens a stream of what `read` returns; streams with the same `key` share it. It begins with the current states, unless `lastId` names exactly
+   * those. Throws what the first read throws.
    */
   async open(
     client: Client,
@@ -92,7 +92,7 @@ export class Watches {
       if (topic.streams.size === 0 && this.#topics.get(key) === topic) this.#topics.delete(key)
     })
     try {
-      // The read offers it too, unless it had started before.
+      // The read offers it to this stream too, unless it had started earlier.
       stream.offer(await this.#refresh(topic))
       return stream
     } catch (fault) {
@@ -101,7 +101,7 @@ export class Watches {
     }
   }
 
-  /** Ends all streams, and opens no more. */
+  /** Ends all streams and opens no more. */
   close(): void {
     this.#isClosed = true
     clearTimeout(this.#next)
@@ -168,7 +168,7 @@ export class Watches {
     if (isStale) this.#readSoon(hasFailed ? RETRY_MS : GATHER_MS)
   }
 
-  /** Reads a state and offers it to all its streams. Callers who come meanwhile share the read. */
+  /** Reads a state and offers it to all its streams. Callers who arrive in the meantime share the read. */
   #refresh(topic: Topic): Promise<WatchedState> {
     topic.flight ??= this.#read(topic).finally(() => {
       topic.flight = null

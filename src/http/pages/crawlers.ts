@@ -1,10 +1,10 @@
-// Files that crawlers, phones and people who found a fault look for at fixed places.
+// Files that crawlers, phones and security researchers look for at fixed paths.
 import type { HttpSettings } from '../deps.ts'
 
-/** Pages worth finding: the others are about one round, one node or one wallet. */
+/** Pages worth finding. The others are about a single round, node or wallet. */
 const FOUND = ['/', '/buy', '/rounds', '/docs']
 const DAY_MS = 86_400_000
-/** RFC 9116 wants less than a year. */
+/** RFC 9116 recommends less than a year. */
 const SECURITY_DAYS = 300
 
 export const robotsText = ({ publicUrl }: Pick<HttpSettings, 'publicUrl'>): string =>
@@ -13,7 +13,7 @@ export const robotsText = ({ publicUrl }: Pick<HttpSettings, 'publicUrl'>): stri
 export const sitemap = ({ publicUrl }: Pick<HttpSettings, 'publicUrl'>): string =>
   `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${FOUND.map((path) => `<url><loc>${new URL(path, publicUrl).href}</loc></url>\n`).join('')}</urlset>\n`
 
-/** Whom to tell of a vulnerability (RFC 9116); null if the operator names no contact. */
+/** Where to report a vulnerability (RFC 9116); null if the operator names no contact. */
 export function securityText(
   { publicUrl, site }: Pick<HttpSettings, 'publicUrl' | 'site'>,
   nowMs: number,

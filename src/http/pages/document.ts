@@ -1,4 +1,4 @@
-// Documents in the pages' frame: the runbook and the API's reference, as HTML that `npm run build` made. They load nothing but the logo.
+// Documents in the pages' frame: the runbook and the API's reference, as HTML made by `npm run build`. They load nothing but the logo.
 import type { HttpSettings } from '../deps.ts'
 import { topOf } from './first-paint.ts'
 import { saleOf, withHead } from './heads.ts'

@@ -1,5 +1,5 @@
-// The first paint of a page: heading, offer, price and state in the HTML that the service sends. Crawlers, people without JavaScript and slow
-// phones read it; the pages replace it when their script runs. Its classes are those of web/src/styles.
+// The first paint of a page: heading, offer, price and state in the HTML that the service sends. It is for crawlers, people without JavaScript and
+// slow phones; the pages replace it when their script runs. Its classes are those of web/src/styles.
 
 /** A page's title and a sentence about it. */
 export type Said = readonly [title: string, description: string]
@@ -10,7 +10,7 @@ interface Sale {
   logoUrl: string
 }
 
-/** What a first paint says of a tier; /api/tiers has more. */
+/** What a first paint shows of a tier; /api/tiers has more. */
 export interface OfferedTier {
   id: string
   label: string
@@ -40,7 +40,7 @@ export const topOf = ({ name, logoUrl }: Sale, path: string): string =>
   `<header class="top"><div class="width"><a class="brand" href="/"><img src="${logoUrl}" alt="" width="28" height="28"><span>${escaped(name)}</span></a>` +
   `<nav aria-label="Pages">${PLACES.map(([href, place, here]) => `<a href="${href}"${here.test(path) ? ' aria-current="page"' : ''}>${place}</a>`).join('')}</nav></div></header>`
 
-/** The page, as far as the service knows it before a script runs. `tiers` is null if the ledger cannot be read. */
+/** The page as far as we can show it before a script runs. `tiers` is null if we could not read the ledger. */
 export function firstPaint(
   path: string,
   [title, lead]: Said,

@@ -1,10 +1,10 @@
 // The head of each page: what a link to it shows elsewhere (OpenGraph), and whose sale it is, so that pages have its name and colour from the start.
-// Built from the path and the settings, because we serve pages while the database is down; then the first paint leaves out what is sold.
+// Built from the path and the settings alone, because we serve pages even while the database is down; the first paint then leaves out what is sold.
 import type { HttpSettings } from '../deps.ts'
 import { LOGO_PATH } from '../routes/well-known.ts'
 import { escaped, firstPaint, type OfferedTier, type Said } from './first-paint.ts'
 
-/** The name of a sale that has none of its own. */
+/** The name of a sale that has not set one. */
 const OWN_NAME = 'Node Ledger'
 const OWN_LOGO = '/icon.svg'
 /** The part of the built page that we replace. */
@@ -21,7 +21,7 @@ export interface Params {
   hash?: string
 }
 
-/** The overview's heading, and what a link to it says. */
+/** The overview's heading, and the text that a link to it shows. */
 const OVERVIEW: Said = [
   'A node is an NFT that earns ETH. The contract pays you, not us.',
   'Buy one with a single transfer. Every round credits it on the contract, and only its owner can withdraw.',
@@ -49,7 +49,7 @@ const numbered = (what: string, id = '') => (NUMBER.test(id) ? `${what} ${id}` :
 const shortened = (what: string, hex = '', form: RegExp) =>
   form.test(hex) ? `${what} ${hex.slice(0, 6)}…${hex.slice(-4)}` : what
 
-/** Whose sale it is, in the form that pages read. */
+/** Whose sale it is, in the form that the pages expect. */
 export function saleOf({ site }: Pick<HttpSettings, 'site'>) {
   const { name = null, color = null, logo = null } = site?.brand ?? {}
   return { name: name ?? OWN_NAME, color, logoUrl: logo === null ? OWN_LOGO : LOGO_PATH }
@@ -59,7 +59,7 @@ interface Asked {
   /** In the router's syntax. */
   path: string
   params?: Params
-  /** The answer of /api/tiers; null if it was not read. */
+  /** The answer of /api/tiers; null if we could not read it. */
   offered?: string | null
 }
 

@@ -1,5 +1,4 @@
-// GET|POST /api/auth/nonce: a one-time nonce and the exact text to sign with it. The cookie that comes with it is what we later verify the signature
-// against.
+// GET|POST /api/auth/nonce: a one-time nonce and the exact text to sign with it. We later verify the signature against the cookie that comes with it.
 import { parseAddress } from '../edge/guards.ts'
 import { isRefusal } from '../refusals.ts'
 import type { Route } from '../route.ts'

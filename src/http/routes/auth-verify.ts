@@ -1,6 +1,6 @@
-// POST /api/auth/verify: signs in the wallet that signed this browser's nonce. Every attempt spends the nonce, successful or not, on every instance;
-// we accept the address only if the signature recovers to it. If a contract wallet signs in, the ledger records for all instances that it belongs to
-// someone, so it may buy when the sale requires that proof.
+// POST /api/auth/verify: signs in the wallet that signed this browser's nonce. Every attempt spends the nonce on all instances, successful or not. We
+// accept the address only if the signature recovers to it. If a contract wallet signs in, the ledger records for all instances that it belongs to
+// someone, so it may buy even if the sale requires that proof.
 import { createHash } from 'node:crypto'
 import { proveWallet } from '../../db/payments/payers.ts'
 import { spendNonce } from '../../db/sends/nonces.ts'
@@ -16,9 +16,9 @@ import { canonicalSignature } from '../session/signature.ts'
 import type { Tools } from '../tools.ts'
 
 const DEADLINE_MS = 10_000
-/** For the proof of a contract wallet. Without it the wallet still signs in, and is proven when it signs in again. */
+/** How long we wait for a contract wallet's proof. Without it the wallet still signs in, and we try the proof again at its next sign-in. */
 const PROOF_MS = 4_000
-/** A nonce stays recorded longer than it is valid, so that a clock that steps back revives none. */
+/** We remember a spent nonce longer than it is valid, so that a clock that steps back does not revive it. */
 const KEPT_SEC = 24 * 60 * 60
 
 export const authVerify = (tools: Tools): Route => ({
@@ -55,7 +55,7 @@ function parseAttempt(
   return { wallet, signature: signature as `0x${string}` }
 }
 
-/** The nonce of the request's cookie, spent by this very call; null if it is not ours, has expired or was spent before. */
+/** The nonce of the request's cookie, spent by this call; null if it is not ours, has expired, or was spent before. */
 async function takeNonce(
   { queryPrimary, sessions, isOwnOrigin }: Tools,
   { cookies, raw }: Call,
@@ -66,7 +66,7 @@ async function takeNonce(
   return (await queryPrimary((sql) => spendNonce(sql, hash, KEPT_SEC))) ? nonce : null
 }
 
-/** By the wallet's key or, if the wallet is a contract, by its answer. Null if we need that and could not ask the chain. */
+/** Whether the wallet's key signed or, if the wallet is a contract, it accepts the signature. Null if we needed to ask the chain and could not. */
 async function isSignedBy(
   { deps }: Tools,
   { wallet, signature }: SignInAttempt,
@@ -76,7 +76,7 @@ async function isSignedBy(
   const message = signInMessage({ ...deps.settings, checksum: deps.checksum }, nonce)
   const canonical = canonicalSignature(signature)
   if (canonical !== null) {
-    // A library may throw on a signature that recovers to no point. That is no signature, and no fault of ours.
+    // The library may throw if a signature recovers to no point. Such a signature is invalid; it is no fault of ours.
     const signer = await deps.recoverSigner(message, canonical).catch(() => null)
     if (signer === wallet) return 'key'
   }

@@ -1,5 +1,5 @@
-// GET /api/cover: how far the contract's balance covers what it owes, as the contract itself says. All readings are null if the chain could not be
-// asked, which is not an error.
+// GET /api/cover: how far the contract's balance covers what it owes, as the contract itself reports. If we cannot reach the chain, all readings are
+// null; that is not an error.
 import { coverOf } from '../../domain/cover.ts'
 import { toJson } from '../../lib/json.ts'
 import type { ContractSnapshot } from '../contract-snapshot.ts'

@@ -1,4 +1,5 @@
-// GET|POST /api/cron/credit: one run of the credit pass. Fails closed: 401 also while no key is configured. It reads the key from `x-cron-key` alone.
+// GET|POST /api/cron/credit: one run of the credit pass. Fails closed: it returns 401 even if no key is configured. It accepts the key in
+// `x-cron-key` only.
 import { toJson } from '../../lib/json.ts'
 import { refuse } from '../refusals.ts'
 import type { Route } from '../route.ts'

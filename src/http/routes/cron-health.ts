@@ -1,12 +1,12 @@
-// GET /api/cron/health: the state of the credit worker, due nodes, and the contract's funds as the contract itself says. Answers as long as the
-// database does, and names no account that holds a key.
+// GET /api/cron/health: the state of the credit worker, due nodes, and the contract's funds as the contract itself reports. It answers as long as the
+// database does, and names no signer account.
 import { readHealth } from '../../db/reads/public-api.ts'
 import { isStale } from '../../domain/health.ts'
 import { toJson } from '../../lib/json.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
-/** This read costs the database more than any other public one. So only one runs at a time, and its answer is kept this long. */
+/** How long we cache the answer. No other public read costs the database more, so only one runs at a time. */
 const KEPT_SEC = 2
 const ASKED_PER_MINUTE = 600
 

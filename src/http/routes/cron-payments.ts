@@ -1,5 +1,5 @@
-// GET|POST /api/cron/payments: one run of the payments pass, for an external scheduler. 404 while no key is configured; the
-// key comes as `x-cron-key` or as a bearer token.
+// GET|POST /api/cron/payments: one run of the payments pass, for an external scheduler. 404 if no key is configured. It accepts the key in
+// `x-cron-key` or as a bearer token.
 import type { IncomingMessage } from 'node:http'
 import { toJson } from '../../lib/json.ts'
 import { refuse } from '../refusals.ts'

@@ -1,5 +1,5 @@
-// GET /api/deploy-quote: what to pay, and where to. Both are the ledger's own rows, never the contract's. There is no quote without a payments wallet
-// in force, credit terms, an open tier with a place left, and a node left in the minter's budget.
+// GET /api/deploy-quote: what to pay, and to which address. Both come from the ledger, never from the contract. There is no quote without a payments
+// wallet in force, credit terms, an open tier with a place left, and a node left in the minter's budget.
 import { readCursor } from '../../db/blocks/blocks.ts'
 import type { Sql } from '../../db/core/sql.ts'
 import { type QuotedTier, readQuote } from '../../db/reads/public-api.ts'
@@ -57,16 +57,16 @@ export const deployQuote = ({ deps, queryReplica, cached }: Tools): Route => ({
   },
 })
 
-/** Who may buy by an internal call in a future block. No contract may if only one provider would report the call, and the operator does not trust it. */
+/** Who may buy by an inner call in a future block. No contract may if only one provider could report the call and the operator does not trust it. */
 export async function modeIn(sql: Sql, block: number, deps: Pick<HttpDeps, 'operator'>): Promise<ContractWalletMode> {
   return doTracesCount(deps) ? modeAt(await readModes(sql), block) : 'hold'
 }
 
-/** True if what traces say about senders counts here. */
+/** True if we may believe what traces say about senders. */
 export const doTracesCount = ({ operator }: Pick<HttpDeps, 'operator'>): boolean =>
   operator === null || tracesCount(operator.chain.providers.length, operator.rules)
 
-/** Why the offered tier is not sold now; null if it is. A closed tier counts as off sale. */
+/** Why the offered tier is not on sale now; null if it is. A closed tier counts as off sale. */
 function whyNotNow({ state, soldOut }: Pick<QuotedTier, 'state' | 'soldOut'>) {
   if (state === 'closed') return state
   if (state === 'upcoming') return 'tierNotOpen'
@@ -74,7 +74,7 @@ function whyNotNow({ state, soldOut }: Pick<QuotedTier, 'state' | 'soldOut'>) {
   return soldOut ? 'soldOut' : null
 }
 
-/** The offer to quote: this tier, or without one the first tier on sale. Null if it is not on sale, or none is. */
+/** The offer to quote: for the named tier, or else for the first on sale. Null if there is none. */
 export async function readOffer(sql: Sql, tierId: string | null) {
   const paymentAddress = await readWalletInForce(sql)
   const offer = paymentAddress !== null && (await hasTerms(sql)) ? await readQuote(sql, tierId) : null

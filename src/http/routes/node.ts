@@ -1,6 +1,6 @@
-// GET /api/node/:id: one node by either of its ids, with its credits and withdrawals, and what the contract says about it at exactly the block the
-// ledger has followed to, so a difference is drift and not lag. To add a field: CONTRIBUTING.md, "A field of an answer" (api/openapi.yaml first, then
-// NODE_COLUMNS in db/reads/public-api.ts).
+// GET /api/node/:id: one node by either of its ids, with its credits and withdrawals, and what the contract reports about it at exactly the block
+// that the ledger has followed to, so that a difference is drift and not lag. To add a field: CONTRIBUTING.md, "A field of an answer"
+// (api/openapi.yaml first, then NODE_COLUMNS in db/reads/public-api.ts).
 import type { Readings } from '../../chain/port.ts'
 import { type AskedNode, NODES_AT_ONCE, type NodePage, readNodes } from '../../db/reads/public-api.ts'
 import { inBatches } from '../../lib/batches.ts'
@@ -11,10 +11,10 @@ import { isRefusal, orRefuse } from '../refusals.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
-/** The chain must never slow the answer down; after this time its reading is null. */
+/** How long we wait for the chain, which must never slow the answer down. After that its reading is null. */
 const CHAIN_MS_MAX = 300
 
-/** Concurrent statements. With eight pages in each they keep one process busy, even if the database is some milliseconds away. */
+/** Concurrent statements. With eight pages in each, they keep one process busy even if the database is some milliseconds away. */
 const STATEMENTS_MAX = 4
 
 const BEFORE_WITHDRAWALS = Buffer.from(',"withdrawals":')
@@ -51,7 +51,7 @@ async function nodeJson(readings: Readings | null, readPage: ReadPage, asked: As
   if (found === null) return null
   const { node: fields, matchedBy, credits, withdrawals } = found
   const chain = toJson(await chainWord(readings, found))
-  // The pieces are JSON already. The node's own fields lose their closing brace to what follows.
+  // The pieces are JSON already. We cut the closing brace of the node's own fields to append the rest.
   const words = Buffer.from(`,"matchedBy":"${matchedBy}","chain":${chain},"credits":`)
   return Buffer.concat([fields.subarray(0, -1), words, credits, BEFORE_WITHDRAWALS, withdrawals, END])
 }

@@ -27,14 +27,14 @@ export const adminOpenapi = (tools: Tools): Route => ({
   handle: madeOnce(() => read('admin.yaml')),
 })
 
-/** Made at the first request, because reading it takes longer than all other routes together. */
+/** Made at the first request, because reading it takes longer than starting all other routes together. */
 function madeOnce(make: () => Promise<Document>): () => Promise<CachedResponse> {
   let response: Promise<CachedResponse> | undefined
   return () => {
     response ??= make()
       .then((document) => cachedResponseOf(JSON.stringify(document)))
       .catch((error) => {
-        // A failed read may succeed next time.
+        // A read that failed may succeed next time.
         response = undefined
         throw error
       })

@@ -1,5 +1,5 @@
-// The pages: what `npm run build` made from web/, served by this service itself. Every file is a route of its own, known at start, so no path of a
-// request is ever looked up on disk. Paths that a page handles itself (a node, an address) answer with the page.
+// The pages that `npm run build` made from web/, served by this service itself. Every file is a route of its own, known at start, so we never look up
+// a request's path on disk. Paths that a page handles itself (a node, an address) return the page.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
@@ -32,23 +32,23 @@ const PUBLIC_PAGES = [
   '/buy/:id',
   '/owner',
 ]
-/** Never in a frame, because clicks here move money. */
+/** Never shown in a frame, because clicks here move money. */
 const CONSOLE_PAGES = ['/console', '/console/*']
-/** The page that owners save. */
+/** The withdrawal page that owners can save. */
 const KEPT = 'withdraw.html'
 /** The runbook that alerts link to. */
 const RUNBOOK = 'runbook.html'
 /** The API's reference. */
 const REFERENCE = 'reference.html'
-/** Pages whose first paint says what is sold. */
+/** Pages whose first paint shows what is on sale. */
 const SHOPS = ['/', '/tiers', '/buy', '/buy/:id']
-/** As long as /api/tiers is kept, in seconds. */
+/** How long /api/tiers is cached too, in seconds. */
 const SOLD_KEPT_SEC = 30
 /** Our own icons. A sale with its own logo has none of them. */
 const OWN_ICONS = ['favicon.ico', 'apple-touch-icon.png']
 /** A single-file page states its own policy. */
 const OWN_POLICY = /content-security-policy" content="([^"]+)"/
-/** Tells Safe what the pages are; Safe's own page reads it. Served if a frame is allowed. */
+/** Describes the pages to Safe, whose own page reads it. Served only if framing is allowed. */
 const MANIFEST = 'manifest.json'
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -63,7 +63,7 @@ const TYPES: Readonly<Record<string, string>> = {
 /** Files under assets/ carry a digest of their content in their name. */
 const FOR_EVER = 'public, max-age=31536000, immutable'
 const ASK_ANEW = 'public, max-age=0, must-revalidate'
-/** The theme's script comes from the browser's cache, so that a chosen theme is there before the first paint. */
+/** Browsers take the theme's script from their cache, so that a chosen theme applies before the first paint. */
 const THEME = 'theme.js'
 const FOR_AN_HOUR = 'public, max-age=3600, stale-while-revalidate=2592000'
 const STYLE = /<style>(.*?)<\/style>/s
@@ -78,7 +78,7 @@ const NOT_BUILT = `<!doctype html>
 </html>
 `
 
-/** The operator's logo. Opened on its own it is a page of this origin, so it may do nothing. */
+/** The operator's logo. Opened on its own it is a page of this origin, so its policy allows it nothing. */
 const logoRoute = (svg: string): Route =>
   assetRoute({
     path: LOGO_PATH,
@@ -89,7 +89,7 @@ const logoRoute = (svg: string): Route =>
     countedAs: 'files',
   })
 
-/** A page: one file if `html` needs no more than the path, and made for each request if it does. */
+/** A page: one fixed file if `html` needs only the path, otherwise made for each request. */
 function pageRoute(
   path: string,
   policy: string,
@@ -107,10 +107,10 @@ function pageRoute(
   return typeof html === 'string' ? route : { ...route, handle: ({ params }) => html(params) }
 }
 
-/** The path at which the page to save has its digest, in the form that `sha256sum --check` reads. */
+/** The path of the saved page's digest, in the form that `sha256sum --check` reads. */
 const DIGEST_PATH = '/.well-known/withdraw.sha256'
 
-/** The page to save, with the sale, the contract and the chain that it is for, and its digest. */
+/** The page for owners to save, with its sale, contract and chain filled in; and its digest. */
 function keptRoutes(html: string, ownLogo: string, { settings, checksum }: HttpDeps): Route[] {
   const { factoryAddress, chainId, site, publicUrl } = settings
   const logo = Buffer.from(site?.brand.logo ?? ownLogo).toString('base64')
@@ -137,7 +137,7 @@ function keptRoutes(html: string, ownLogo: string, { settings, checksum }: HttpD
 const textRoute = (path: string, contentType: string, text: () => string): Route =>
   assetRoute({ path, contentType, cache: ASK_ANEW, asset: new Asset(() => Buffer.from(text())), countedAs: 'files' })
 
-/** What browsers, crawlers and finders of faults look for at fixed places. */
+/** What browsers, crawlers and security researchers look for at fixed paths. */
 function fixedRoutes({ settings, clock }: HttpDeps): Route[] {
   const plain = TYPES['.txt'] ?? ''
   const security = securityText(settings, clock())
@@ -157,7 +157,7 @@ export function pages({ deps, cached, queryReplica }: Tools): Route[] {
   const files = existsSync(join(BUILT, INDEX))
     ? readdirSync(BUILT, { recursive: true, encoding: 'utf8' }).filter((name) => extname(name) in TYPES)
     : []
-  // Read at start, because a build that runs meanwhile must not mix two versions.
+  // Read at start, so that a later build cannot mix two versions.
   const assetOf = (name: string) => {
     const bytes = readFileSync(join(BUILT, name))
     return new Asset(() => bytes)
@@ -166,7 +166,7 @@ export function pages({ deps, cached, queryReplica }: Tools): Route[] {
   const built = files.length > 0 ? textOf(INDEX) : NOT_BUILT
   const style = STYLE.exec(built)?.[1]
   const policyFor = (ancestors: readonly string[] = []) => pagePolicy(publicRpcUrl, ancestors, style)
-  // Pages are served while the database is down, so a first paint may leave out what is sold.
+  // We serve pages while the database is down, so a first paint may leave out what is on sale.
   const withTiers = (path: string, params: Params) => async () =>
     withHead(built, settings, { path, params, offered: await queryReplica(readTiers).catch(noneWhileAway) })
   const page = (path: string, policy: string) => {

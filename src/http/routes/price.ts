@@ -1,12 +1,12 @@
-// GET /api/price: the market rate of ether for display. All callers on all instances together ask the upstream at most once a minute, including
-// failures. Null if there is no quote, never a made-up one.
+// GET /api/price: the market rate of ether for display. We ask the upstream at most once a minute for all callers on all instances, failures
+// included. Null if there is no quote; never made up.
 import { shared } from '../../lib/cache.ts'
 import { sharedPrice } from '../../requests/price.ts'
 import { cachedResponseOf } from '../edge/memo.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
-/** How often this instance asks the shared row at most. A cache may keep the price that long anyway. */
+/** This instance reads the shared row no more often than this. HTTP caches may keep the price that long anyway. */
 const KEPT_MS = 5_000
 
 export const price = ({ queryPrimary, deps }: Tools): Route => {

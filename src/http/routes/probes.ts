@@ -1,5 +1,5 @@
-// GET /healthz: the process answers. GET /readyz: it can do its work (database reached, migrated and written to, right chain, not about to stop). A
-// slow or lagging provider does not fail readiness, because the reads do not need it.
+// GET /healthz: the process answers. GET /readyz: it can do its work (database reachable, migrated and writable, right chain, not stopping). A slow
+// or lagging provider does not fail readiness, because reads do not need it.
 import { isMigrated } from '../../db/core/migrate.ts'
 import { tryWrite } from '../../db/core/passes.ts'
 import { shared } from '../../lib/cache.ts'
@@ -9,9 +9,9 @@ import { type Outcome, READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
 const CHAIN_MS_MAX = 1_000
-/** However many callers ask, there is one look at a time, and its answer holds this long. A look costs the database two kilobytes of its log. */
+/** How long an answer is valid. However many callers ask, only one check runs at a time. A check costs the database two kilobytes of its log. */
 const KEPT_MS = 3_000
-/** Many load balancers behind one address, each asking once a second. */
+/** Enough for many load balancers behind one address, each asking once a second. */
 const ASKED_PER_MINUTE = 600
 const PROBE = { methods: ['GET'], cache: 'no-store', cors: false } as const
 
@@ -34,7 +34,7 @@ export const readyz = ({ deps, queryPrimary }: Tools): Route => {
     await queryPrimary(tryWrite)
     return { json: '{"status":"ready"}' }
   }
-  // Keeps a fault as its refusal, so that while the database is down, too, one look serves all callers.
+  // A fault becomes its refusal and is cached too, so that one check serves all callers even while the database is down.
   const kept = shared(() => look().catch((fault: unknown) => refusalOfFault(fault)), { ageMaxMs: KEPT_MS, clock })
   return {
     ...PROBE,

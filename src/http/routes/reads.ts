@@ -1,5 +1,5 @@
-// The public reads that one statement answers, as a table: the question, the statement, and how long we keep its answer. An answer is kept under the
-// path and the whole question, so two questions never share one. Reads that do more have files of their own.
+// The public reads that need a single statement, as a table: the parameters, the statement, and how long we cache the answer. The cache key is the
+// path and all parameters, so two different requests never share an answer. Reads that do more have files of their own.
 import type { Sql } from '../../db/core/sql.ts'
 import { readDistributions, readNodesOf, readStats, readTiers, readTurns } from '../../db/reads/public-api.ts'
 import { readPaymentsIn, readPaymentsOf } from '../../db/reads/public-payments.ts'
@@ -19,9 +19,9 @@ const PER_MINUTE = 60
 interface Read<Asked extends readonly (string | number | bigint)[]> {
   readonly path: string
   readonly perMinute?: number
-  /** Seconds for which we and shared caches keep the answer. */
+  /** For how many seconds we and shared caches keep the answer. */
   readonly keptSec: number
-  /** Seconds for which a cache may still show it while it asks again. */
+  /** For how many more seconds a cache may serve it while it revalidates. */
   readonly staleSec?: number
   readonly asked: (
     target: Target,
@@ -54,13 +54,13 @@ const route =
     }
   }
 
-/** A hash of the path. The refusal says what the path names. */
+/** A hash in the path. The refusal depends on what the path names. */
 const hashOf = (text: unknown, refusal: RefusalName): Hash | Refusal => {
   const hash = parseHash(text)
   return isRefusal(hash) ? refuse(refusal) : hash
 }
 
-/** Protocol totals, from the ledger alone. Triggers keep them. */
+/** Protocol totals, from the ledger alone. Triggers maintain them. */
 export const stats = route({
   path: '/api/stats',
   perMinute: 120,
@@ -94,7 +94,7 @@ export const allowlisted = route({
   },
 })
 
-/** What a referral code says, and whether it counts now. */
+/** What a referral code pays, and whether it is valid now. */
 export const referral = route({
   path: '/api/referrals/:code',
   keptSec: 10,
@@ -135,7 +135,7 @@ export const payment = route({
   },
 })
 
-/** What a wallet has paid, newest first, `[]` for nothing: how a buyer finds a payment without its hash. */
+/** A wallet's payments, newest first, `[]` for none. A buyer can find a payment here without its hash. */
 export const paymentsOfAddress = route({
   path: '/api/payments/:address',
   keptSec: 1,

@@ -1,5 +1,5 @@
-// POST /api/nodes/sync: "my node is on chain, record it". We read the owner from the chain: first the mint's log, then the contract's present state.
-// We use nothing that the caller says about ownership. Writes only through the follower.
+// POST /api/nodes/sync: "my node is on chain, record it". We read the owner from the chain: first from the mint's log, then from the contract's
+// current state. Nothing that the caller says about ownership counts. It writes only through the follower.
 import { readNodesById } from '../../db/reads/public-api.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import type { FoundNode, Syncer, SyncOutcome } from '../../passes/outcomes.ts'
@@ -10,7 +10,7 @@ import { isRefusal, type Refusal, refuse } from '../refusals.ts'
 import type { Outcome, Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
-/** The longest that an answer takes; after it, 503. Like a claim, a sync takes at most 12 s once it starts; the rest is for its wait in the queue. */
+/** How long an answer may take; after that, 503. Like a claim, a sync takes at most 12 s once it starts; the rest is for its wait in the queue. */
 const DEADLINE_MS = 20_000
 
 export const sync = (tools: Tools): Route => ({
@@ -65,7 +65,7 @@ const REFUSED = {
   noMint: { byTransaction: 'noMint', byNodeId: 'nodeNotMinted' },
 } as const
 
-/** The nodes as the ledger now has them. If it does not show one as the wallet's yet, that comes with the next block. */
+/** The nodes as the ledger has them now. If it does not show one as the wallet's yet, the next block will. */
 async function recorded(queryPrimary: DatabaseRead, mine: readonly FoundNode[], wallet: Address): Promise<Outcome> {
   const ids = mine.map((node) => node.nodeId)
   const read = await queryPrimary((sql) => readNodesById(sql, ids, wallet))

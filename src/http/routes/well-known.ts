@@ -16,10 +16,10 @@ const UNNAMED: SiteSettings = {
   brand: { name: null, logo: null, color: null, contact: null, termsUrl: null },
 }
 
-/** Seconds for which we keep it; the price grace is longer. */
+/** For how many seconds we cache it. The price grace is longer. */
 const KEPT_SEC = 30
 
-/** Null while the ledger does not answer; throws anything else. */
+/** Turns an error into null if the database does not answer; throws any other. */
 export function noneWhileAway(error: unknown): null {
   if (error instanceof Overdue || mayPass(error)) return null
   throw error
@@ -44,7 +44,7 @@ export const wellKnown = ({ deps, queryReplica, cached, snapshot }: Tools): Rout
     deadlineMs: READ_DEADLINE_MS,
     handle: () =>
       cached('well-known', KEPT_SEC, async () => {
-        // Without the ledger, owners can still withdraw with what the settings say: the chain and the contract.
+        // Without the ledger, the settings (chain and contract) are still enough for owners to withdraw.
         const [paymentAddress, maxPerWallet] = await Promise.all([
           queryReplica(readWalletInForce).catch(noneWhileAway),
           snapshot.maxPerWallet(),

@@ -1,10 +1,10 @@
-// The challenges that passkeys sign. This service signs them itself, as it does nonces. A challenge takes no memory before it is used, however many
-// callers ask for, and every instance knows each. The ledger remembers the used ones.
+// The challenges that passkeys sign. This service signs them itself, as it does nonces. An unused challenge takes no memory, however many callers ask
+// for one, and every instance can verify it. The ledger remembers the used ones.
 import { createHash, randomBytes } from 'node:crypto'
 import type { HttpSettings } from '../deps.ts'
 import { derivedKeys, type SigningKeys, sign, verify } from './signed.ts'
 
-/** Long enough to find the device; a browser waits no longer for its user. */
+/** Long enough to find the device. Browsers wait no longer for their user. */
 const HOLDS_SEC = 300
 const RANDOM_BYTES = 16
 const FORM = /^(signIn|invitation-[1-9][0-9]{0,15})\.([0-9a-f]{32})\.([1-9][0-9]{0,11})$/
@@ -26,11 +26,11 @@ export class Challenges {
     return sign(`${purpose}.${randomBytes(RANDOM_BYTES).toString('hex')}.${this.#now()}`, this.#keys)
   }
 
-  /** The hash under which we remember a challenge of ours for this purpose once it is used; null if it is none, or has expired. */
+  /** Reads a challenge of ours for this purpose, with the hash under which we remember it once used; null if it is not one, or has expired. */
   read(text: string, purpose: ChallengePurpose): { text: string; hash: string } | null {
     const [payload = '', meant, , issued] = verify(text, this.#keys, FORM) ?? []
     const age = this.#now() - Number(issued)
-    // If it was issued later than now, the clock stepped back, so its age is unknown.
+    // If its issue time is in the future, the clock stepped back, so its age is unknown.
     if (meant !== purpose || !(age >= 0 && age < HOLDS_SEC)) return null
     return { text, hash: createHash('sha256').update(payload).digest('base64url') }
   }

@@ -1,4 +1,4 @@
-// Reads and writes cookies. A name that comes twice has no value, because an attacker may have set one of them.
+// Reads and writes cookies. A name that occurs twice has no value, because an attacker may have set one of the two.
 
 /** Values by name of a `cookie` header; null for a name that occurs more than once. */
 export type Cookies = ReadonlyMap<string, string | null>

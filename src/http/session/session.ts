@@ -1,6 +1,5 @@
-// The session and nonce cookies: how they are named, signed and read back. Stateless; the ledger only remembers which
-// nonces were used. Each purpose has its own key, so that neither cookie can pass for the other.
-// The message that the wallet signs: sign-in-message.ts.
+// The session and nonce cookies: how they are named, signed and read back. Stateless; the ledger only remembers which nonces were used. Each purpose
+// has its own key, so that neither cookie can pass for the other. For the message that the wallet signs, see sign-in-message.ts.
 import { randomBytes } from 'node:crypto'
 import type { Address } from '../../domain/units.ts'
 import type { HttpSettings } from '../deps.ts'
@@ -9,10 +8,10 @@ import { derivedKeys, sign, verify } from './signed.ts'
 
 /** Seven days from sign-in (specification, section 5). */
 const SESSION_SEC = 7 * 24 * 60 * 60
-/** Long enough to find the wallet, short enough that a stolen one is stale; it has 128 bits. */
+/** Long enough to find the wallet, short enough that a stolen nonce is stale. It has 128 bits. */
 const NONCE_SEC = 10 * 60
 const NONCE_BYTES = 16
-/** How many expired sessions we remember. Only sessions that we once signed take a place. */
+/** How many expired sessions we remember. Only sessions that we signed count. */
 const EXPIRED_MAX = 10_000
 /** Means "no address" in a nonce cookie; then the message names none. */
 const ANYONE = '-'
@@ -36,10 +35,10 @@ export class Sessions {
   readonly nonceCookie: string
   readonly #secure: boolean
   readonly #clock: () => number
-  /** The newest first: it signs, and all are accepted. */
+  /** Newest first. The newest signs; all are accepted. */
   readonly #sessionKeys: readonly (string | Buffer)[]
   readonly #nonceKeys: readonly (string | Buffer)[]
-  /** Sessions that we refused as expired, oldest first, so that a clock that steps back revives none. */
+  /** Sessions that we refused as expired, oldest first, so that a clock that steps back does not revive them. */
   readonly #expired = new Set<string>()
 
   constructor(settings: SessionSettings, clock: () => number) {
@@ -89,14 +88,14 @@ export class Sessions {
     }
   }
 
-  /** The nonce that the request's cookie vouches for; null if there is none of ours or it has expired. */
+  /** The nonce that the request's cookie vouches for; null if there is none, it is not ours, or it has expired. */
   readNonce(cookies: Cookies): Nonce | null {
     const vouched = verify(cookies.get(this.nonceCookie), this.#nonceKeys, NONCE_FORM)
     if (vouched === null) return null
     const [nonce, issued, bound] = vouched.slice(1) as [string, string, string]
     const issuedAt = Number(issued)
     const now = this.#now()
-    // If it was issued later than now, the clock stepped back, so its age is unknown.
+    // If its issue time is in the future, the clock stepped back, so its age is unknown.
     if (now >= issuedAt + NONCE_SEC || now < issuedAt) return null
     return { nonce, issuedAt, expiresAt: issuedAt + NONCE_SEC, boundTo: bound === ANYONE ? null : (bound as Address) }
   }

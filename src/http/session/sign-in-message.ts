@@ -1,5 +1,5 @@
-// The text a wallet signs to sign in. Built from the configured origin and chain id alone, so a signature made for any other site, chain or time
-// signs another text.
+// The text a wallet signs to sign in. Built from the nonce and the configured origin and chain id, so a signature made for another site, chain or
+// time is over a different text.
 import type { Nonce } from './session.ts'
 
 const STATEMENT = 'Sign in to Node Ledger. This costs no gas, sends nothing and gives no permission to move funds.'

@@ -1,11 +1,11 @@
-// The only form of a signature that is accepted: 65 bytes, v 27 or 28, r and s in range, s in the lower half. Some hardware wallets write v as 0 or
-// 1, which we read as 27 and 28. Libraries accept more spellings of one signature; we accept one.
+// The only form of a signature that we accept: 65 bytes, v 27 or 28, r and s in range, s in the lower half. Some hardware wallets write v as 0 or 1,
+// which we read as 27 and 28. Libraries accept several spellings of one signature; we accept only one.
 
 /** Order of secp256k1. */
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 const HALF = ORDER / 2n
 
-/** The one canonical spelling of a signature; null if it is none. Hex in either case. */
+/** The canonical spelling of a signature; null if the text is not a signature. Accepts hex in either case. */
 export function canonicalSignature(signature: string): `0x${string}` | null {
   const words = /^0x([0-9a-fA-F]{64})([0-9a-fA-F]{64})(00|01|1[bBcC])$/.exec(signature)
   if (words === null) return null

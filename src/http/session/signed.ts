@@ -1,9 +1,9 @@
-// Texts that this service signs for itself, with keys derived from SESSION_SECRET, one per purpose, so no text passes for another purpose.
+// Texts that this service signs for itself, with keys derived from SESSION_SECRET. Each purpose has its own, so no text is valid for another purpose.
 import { createHmac, hkdfSync } from 'node:crypto'
 import type { HttpSettings } from '../deps.ts'
 import { sameSecret } from '../secrets.ts'
 
-/** The newest first: it signs, and all are accepted. */
+/** Newest first. The newest signs; all are accepted. */
 export type SigningKeys = readonly (string | Buffer)[]
 
 /** The keys of one purpose. */
@@ -21,8 +21,8 @@ export function sign(payload: string, [newest = '']: SigningKeys): string {
 }
 
 /**
- * The parts of a payload of this form in front of a valid signature, or null. We compare signatures as text, because base64url has several spellings
- * of one value.
+ * The parts of a payload that has this form and a valid signature, or null. We compare signatures as text, because base64url has several spellings of
+ * one value.
  */
 export function verify(value: string | null | undefined, keys: SigningKeys, form: RegExp): RegExpExecArray | null {
   if (typeof value !== 'string') return null

@@ -1,6 +1,6 @@
-// Guards /api/admin. Every path beneath it answers 404 while neither ADMIN_KEY nor the ledger has a key or a passkey, 401 without the right key
-// (header x-admin-key), and 403 if the key lacks the scope. The label of the key is the actor in the audit log. Keys of ADMIN_KEY have every scope,
-// and work while the database is down. Unknown paths under /api/admin end here.
+// Guards /api/admin. Every path below it returns 404 while there is no key in ADMIN_KEY and neither key nor passkey in the ledger, 401 without the
+// right key (header x-admin-key), and 403 if the key lacks the scope. The key's label is the actor in the audit log. Keys of ADMIN_KEY have every
+// scope, and work while the database is down. Unknown paths under /api/admin end here.
 import { type KeyHolder, SCOPES } from '../../../domain/keys/admin-key.ts'
 import { type Refusal, refuse } from '../../refusals.ts'
 import type { Call, Route } from '../../route.ts'
@@ -8,21 +8,21 @@ import { headerOnce, sameSecret } from '../../secrets.ts'
 import type { Tools } from '../../tools.ts'
 
 const KEY_HEADER = 'x-admin-key'
-/** A person who mistypes, and a script whose key was changed, stay below this. */
+/** A person who mistypes stays below this, and so does a script whose key was changed. */
 const WRONG_KEYS_PER_MINUTE = 20
 
 /** The rules shared by every route under /api/admin; `scopes` is what the key must have. */
 export function adminGuard(tools: Tools, scopes: NonNullable<Route['scopes']> | null) {
   return {
     scopes,
-    // We do not limit an operator. We limit wrong keys: a random key cannot be guessed, but attempts must not be free.
+    // We do not limit operators, only wrong keys: a random key cannot be guessed, but attempts must not be free.
     limitPerMinute: null,
     wrongKeys: { header: KEY_HEADER, perMinute: WRONG_KEYS_PER_MINUTE, tell: tools.tellWrongKey },
     countedUnkeyedAs: '/api/admin',
     cache: 'private, no-store',
     cors: false,
     authorize: (call, isLimited) => {
-      // A page of another origin must not act with a key that a browser was made to send.
+      // A page of another origin must not act with a key that it made a browser send.
       const foreign = call.method === 'POST' && !tools.isOwnOrigin(call.raw.headers.origin)
       const given = foreign ? '' : (headerOnce(call.raw, KEY_HEADER) ?? '')
       // Read at each call, because they may change while the service runs.

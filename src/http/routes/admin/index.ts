@@ -1,4 +1,4 @@
-// The operator's routes under /api/admin: all acts and readings of src/operator/acts.ts, and two routes that need none of them.
+// The operator's routes under /api/admin: all acts and readings of src/operator/acts.ts, and two routes besides them.
 import { toJson } from '../../../lib/json.ts'
 import { OPERATIONS } from '../../../operator/acts.ts'
 import { refuse } from '../../refusals.ts'
@@ -8,7 +8,7 @@ import { adminOpenapi } from '../openapi.ts'
 import { adminGuard, notFoundBelow } from './guard.ts'
 import { routesOf } from './route.ts'
 
-/** Answered without a chain, because operators look at it when something does not work. */
+/** Works without a chain, because operators need it when something is broken. */
 const config = (tools: Tools): Route => ({
   ...adminGuard(tools, { GET: 'read' }),
   path: '/api/admin/config',

@@ -1,6 +1,6 @@
-// Looks admin keys up in the ledger. Each instance keeps a result for a few seconds, so a revoked key still works for that long. We do not look for a
-// text that cannot be a key, nor for one that was never right from a caller who has sent too many wrong ones. A key's last use is recorded beside the
-// request.
+// Looks admin keys up in the ledger. Each instance caches a result for a few seconds, so a revoked key still works for that long. We do not look up a
+// text that cannot be a key. From a caller who has sent too many wrong keys, we look up only those that were right before. We record a key's last use
+// without delaying the request.
 import { findLiveKey, hasLiveKeys, type LiveKey, noteKeyUsed } from '../../../db/operator/admin-keys.ts'
 import { Cache, shared } from '../../../lib/cache.ts'
 import type { Log } from '../../../lib/log.ts'
@@ -9,7 +9,7 @@ import type { DatabaseRead } from '../../database-read.ts'
 
 /** A revoked key works no longer than this. */
 const HOLDS_MS = 3_000
-/** The most digests that it keeps: more than there are keys, so that wrong ones cannot displace them all at once. */
+/** How many digests it caches: more than there are keys, so that wrong ones cannot evict them all at once. */
 const KEPT_MAX = 2_000
 const NOTE_EVERY_MS = 60_000
 
@@ -19,7 +19,7 @@ export class LedgerKeys {
   readonly #log: Log
   readonly #found: Cache<LiveKey | null>
   readonly #hasAny: () => Promise<boolean>
-  /** Digests of keys that were right once. We always look these up. */
+  /** Digests of keys that were right before. We always look these up. */
   readonly #right = new Set<string>()
   /** When we last recorded the use of a key, by its id. */
   readonly #noted = new Map<number, number>()

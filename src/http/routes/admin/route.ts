@@ -1,5 +1,5 @@
-// Makes routes from the operator's acts and readings (src/operator/acts.ts). The caller's input goes in as plain fields, a result comes back as JSON,
-// a refusal with its status and its own message. An act runs once for one `Idempotency-Key`.
+// Makes routes from the operator's acts and readings (src/operator/acts.ts). The caller's input goes in as plain fields; a result comes back as JSON,
+// a refusal with its status and its own message. An act runs only once per `Idempotency-Key`.
 import { createHash } from 'node:crypto'
 import { finishKey, freeKey, takeKey } from '../../../db/core/idempotency.ts'
 import type { KeyHolder } from '../../../domain/keys/admin-key.ts'
@@ -19,7 +19,7 @@ import type { Call, Download, Outcome, Route } from '../../route.ts'
 import type { Tools } from '../../tools.ts'
 import { adminGuard } from './guard.ts'
 
-/** A reading may read a lot, and an act asks the chain a few things. */
+/** A reading may read a lot, and an act makes a few requests to the chain. */
 const DEADLINE_MS = 30_000
 const KEY_FORM = /^[\x21-\x7e]{1,128}$/
 
@@ -41,7 +41,7 @@ function routeOf(tools: Tools, path: string, operations: readonly Operation[]): 
     path: `/api/admin/${path}`,
     methods: [...(reading ? ['GET' as const] : []), ...(act ? ['POST' as const] : [])],
     ...(act && { takesJson: 'orNothing' }),
-    // A file is made only for a reader, so HEAD must not start one.
+    // We make a file only if someone reads it, so HEAD must not start one.
     ...(reading?.isFile && { noHead: true }),
     deadlineMs: DEADLINE_MS,
     handle: async (call) => {
@@ -52,7 +52,7 @@ function routeOf(tools: Tools, path: string, operations: readonly Operation[]): 
       const parts = { ...operator, environmentLabels, publicUrl: settings.publicUrl }
       if (act && call.method === 'POST') return once(parts, call, act)
       if (!reading || call.holder === null) return refuse('wrongKey')
-      // Fields are the path's parameters and the query's. The path wins.
+      // The fields come from the path and the query. The path wins.
       const input = { ...call.query, ...call.params }
       return outcomeOf(await reading.call(parts, actorOf(call, call.holder), input))
     },
@@ -67,7 +67,7 @@ function outcomeOf(answer: Answer): Outcome {
 /** An answer, new or stored: 202 if the act waits for a second person. */
 const answered = (answer: object, json: string): Outcome => ({ json, ...(isProposed(answer) && { status: 202 }) })
 
-/** Runs an act. Under an `Idempotency-Key` it runs only once, and the same request gets the same answer again. */
+/** Runs an act. With an `Idempotency-Key` it runs only once; a repeated request gets the same answer. */
 async function once(parts: EveryPart, call: Call, act: Operation): Promise<Outcome> {
   const { pool } = parts
   const { holder } = call
@@ -96,7 +96,7 @@ async function once(parts: EveryPart, call: Call, act: Operation): Promise<Outco
   }
 }
 
-/** The fields of an act. We take none from a query, and none twice: the body must not repeat what the path names. */
+/** The fields of an act. None may come from the query, and none twice: the body must not repeat what is in the path. */
 function inputOf({ query, params, body }: Call): Fields | OperatorRefusal {
   const [inQuery] = Object.keys(query)
   if (inQuery !== undefined)
@@ -106,7 +106,7 @@ function inputOf({ query, params, body }: Call): Fields | OperatorRefusal {
   return { ...(body as Fields), ...(params as Fields) }
 }
 
-/** Stores the answer of an act that succeeded. A refused or failed one may be sent again under the same key, and runs again. */
+/** Stores the answer of an act that succeeded. If it was refused or failed, the caller may send it again under the same key, and it runs again. */
 async function keep(
   { pool, name, key }: { pool: EveryPart['pool']; name: string; key: string },
   run: () => Promise<Answer>,
@@ -122,7 +122,7 @@ async function keep(
     }
     return outcome
   } finally {
-    // If even this fails, another request can take the key over after a minute.
+    // If this fails too, another request can take the key over after a minute.
     if (!done) await freeKey(pool, name, key).catch(() => {})
   }
 }

@@ -1,10 +1,11 @@
-// Reports wrong admin keys to the operator: it counts each, and many within ten minutes leave one row in the audit log. It must never store the key.
+// Reports wrong admin keys to the operator: it counts each, and writes one row to the audit log if there are many within ten minutes. It must never
+// store the key.
 import type { Pool } from '../../../db/core/sql.ts'
 import { writeAudit } from '../../../db/core/state.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { HttpMeters } from '../../deps.ts'
 
-/** A person who mistypes stays below this, and so does a script whose key was changed and which gives up. */
+/** A person who mistypes stays below this, and so does a script that gives up after its key was changed. */
 const TOLD_FROM = 20
 const WINDOW_MS = 600_000
 
@@ -15,7 +16,7 @@ interface WrongKeysDeps {
   readonly log: Log
 }
 
-/** Builds what is called at each wrong key. */
+/** Builds the function to call for each wrong key. */
 export function wrongKeyTeller({ sql, meters, monotonicClock, log }: WrongKeysDeps): () => void {
   let began = Number.NEGATIVE_INFINITY
   let count = 0
@@ -27,7 +28,7 @@ export function wrongKeyTeller({ sql, meters, monotonicClock, log }: WrongKeysDe
       count = 0
     }
     count++
-    // Once a window, on each instance.
+    // Once per window and instance.
     if (count !== TOLD_FROM) return
     log.warn({ count }, 'wrong admin keys are being tried')
     const detail = { count, withinSec: Math.ceil((now - began) / 1000) }

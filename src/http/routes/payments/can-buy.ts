@@ -1,5 +1,5 @@
-// GET /api/can-buy/:address?tier=: whether a payment of this wallet would become a node automatically, one check for each rule, before the buyer
-// pays. What we could not read is null. The buyer does not learn why a person would look at it; only the operator does.
+// GET /api/can-buy/:address?tier=: whether a payment from this wallet would become a node automatically, with one check per rule, before the buyer
+// pays. What we could not read is null. Only the operator sees why a payment would need review; the buyer does not.
 import type { BuyerReading } from '../../../chain/port.ts'
 import { readCursor } from '../../../db/blocks/blocks.ts'
 import type { Sql } from '../../../db/core/sql.ts'
@@ -22,9 +22,9 @@ import type { Route } from '../../route.ts'
 import type { Tools } from '../../tools.ts'
 import { doTracesCount, modeIn, parseTier, readOffer } from '../deploy-quote.ts'
 
-/** Seconds for which we keep it: as long as people may look at it before they pay. */
+/** For how many seconds we cache it. People look at it just before they pay. */
 const KEPT_SEC = 2
-/** The chain may take 4 s for each of two readings, one after the other. */
+/** The chain gets 4 s for each of two successive readings. */
 const DEADLINE_MS = 8_000
 
 const UNREAD: BuyerReading = {
@@ -56,7 +56,7 @@ export const canBuy = (tools: Tools): Route => ({
       const reading = (await deps.readings?.buyer(address, sale.tier.holdingToken)) ?? UNREAD
       const facts = factsOf(tools, address, sale, reading)
       const inner = canBuyInside({ ...facts, tracesCount: doTracesCount(deps) })
-      // We trace only for a wallet that can pay so.
+      // We need traces only for a wallet that can pay this way.
       const isTraced = inner && ((await deps.readings?.tracesAgree()) ?? false)
       return toJson(shown(address, sale, { checks: checkBuyer(facts), inner: isTraced }, reading))
     })
@@ -75,7 +75,7 @@ interface Sale {
   rest: Pick<BuyerFacts['standing'], 'wallets' | 'beforeRestore'> & Pick<BuyerFacts['contract'], 'mode'>
 }
 
-/** The ledger's part of the answer; null if there is no such tier. Without a name it is the first tier on sale. */
+/** The ledger's part of the answer; null if there is no such tier. Without a tier's name, it is about the first on sale. */
 async function readSale(
   sql: Sql,
   deps: Tools['deps'],

@@ -1,6 +1,6 @@
-// POST /api/payments/claim: "look at this transaction now". The hash is only a pointer: we read everything from the chain, and the node goes to the
-// sender of the ether. A second claim changes nothing. The answer is the payment's present state, so pages can poll it. A contract may make several
-// payments in one transaction.
+// POST /api/payments/claim: "look at this transaction now". The hash is only a pointer: we read everything from the chain, and the node goes to
+// whoever sent the ether. A second claim changes nothing. The answer is the payment's current state, so pages can poll it. A contract may make
+// several payments in one transaction.
 import { readPaymentsIn, type TransactionPayments } from '../../../db/reads/public-payments.ts'
 import { readWalletInForce } from '../../../db/sale/payment-wallets.ts'
 import type { Hash } from '../../../domain/units.ts'
@@ -12,7 +12,7 @@ import type { Outcome, Route } from '../../route.ts'
 import type { Tools } from '../../tools.ts'
 
 /**
- * The longest that an answer takes; after it, 503. A claim takes at most 12 s once it starts (`REQUEST_POLL_POLICY`: 8 to read the transaction, 4 for
+ * How long an answer may take; after that, 503. A claim takes at most 12 s once it starts (`REQUEST_POLL_POLICY`: 8 to read the transaction, 4 for
  * the ledger to follow to its block); the rest is for its wait in the queue.
  */
 const DEADLINE_MS = 20_000
@@ -41,7 +41,7 @@ async function claimed({ deps: { passes }, queryPrimary }: Tools, txHash: Hash):
     case 'pending':
       return refuse('notYetKnown')
     case 'notASale':
-      // Without a payments wallet nothing can be a sale.
+      // Without a payments wallet there are no sales.
       return refuse((await queryPrimary(readWalletInForce)) === null ? 'noPaymentAddress' : 'notASale')
     case 'dust':
       return refuse('dust')
@@ -55,7 +55,7 @@ async function claimed({ deps: { passes }, queryPrimary }: Tools, txHash: Hash):
 
 function known({ json, states }: TransactionPayments): Outcome {
   if (states.every(({ status }) => status === 'ignored')) return refuse('notASale')
-  // They are recorded, and the operator may yet release them, but they are not what the caller claims.
+  // They are on record, and the operator may still release them, but they are not what the caller claims.
   if (states.every(({ status, reason }) => status === 'held' && reason === 'wrongAmount')) return refuse('wrongAmount')
   return { json }
 }
