@@ -1,5 +1,5 @@
 // Parses the command line into a command and its checked arguments. Reports all mistakes at once; for an unknown name it suggests the nearest one. It
-// must never repeat what may be a secret, so it does not echo values.
+// must never repeat a possible secret, so it does not echo values.
 import { parseArgs } from 'node:util'
 import { editsBetween } from '../lib/edits.ts'
 import type { Command, OptionSpec } from './command.ts'
@@ -18,7 +18,7 @@ export interface ParsedArguments {
   readonly flags: Set<string>
 }
 
-/** The command whose words the line begins with, and the words after them. Null if there is none. */
+/** The command that the line starts with, and the words after it. Null if there is none. */
 export function findCommand(
   argv: readonly string[],
   commands: readonly Command[],
@@ -31,7 +31,7 @@ export function findCommand(
   return null
 }
 
-/** The name that the user probably meant: within a third of its letters. If two are equally near, the one that begins like it. */
+/** The name that the user probably meant; at most a third of its letters may differ. Of two equally near ones, the one with the same beginning. */
 export function nearest(name: string, names: readonly string[]): string | null {
   const [best] = names
     .map((known) => ({ known, edits: editsBetween(name, known) }))
@@ -39,7 +39,7 @@ export function nearest(name: string, names: readonly string[]): string | null {
   return best && best.edits <= Math.max(1, Math.floor(best.known.length / 3)) ? best.known : null
 }
 
-/** Checks the words against what the command takes. Throws a UsageError with every mistake. */
+/** Checks the words against the command's arguments and options. Throws a UsageError with every mistake. */
 export function parseArguments(command: Command, words: readonly string[]): ParsedArguments {
   const specs = { ...command.options, ...COMMON }
   const parsed: ParsedArguments = { args: {}, values: {}, flags: new Set() }
@@ -61,7 +61,7 @@ export function parseArguments(command: Command, words: readonly string[]): Pars
     if (token.kind === 'positional') positionals.push(token.value)
     else if (token.kind === 'option') readOption(token, specs, parsed, mistakes)
   }
-  // After an unknown option, what looks like an argument may be its value, so more complaints would only confuse.
+  // After an unknown option, an apparent argument may be its value, so further complaints would only confuse.
   if (mistakes.length === 0 && !parsed.flags.has('help')) readPositionals(command, positionals, parsed, mistakes)
   if (!parsed.flags.has('help')) {
     for (const [name, spec] of Object.entries(specs)) {

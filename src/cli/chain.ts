@@ -1,5 +1,5 @@
 // The chain that commands work on, besides the ledger's database: the operator's, or that of the service that runs in this directory. Only commands
-// that need the chain load the code that opens it, because it is most of the program, and most commands need just the database.
+// that need the chain load the code for it, because that is most of the program, and most commands need just the database.
 import type { OpenedChain } from '../boot/parts.ts'
 import { silentLog } from '../lib/log.ts'
 import type { EveryPart } from '../operator/act.ts'
@@ -8,7 +8,7 @@ import type { PassContext } from '../passes/context.ts'
 import { noService, type OpenDatabase, openPool, settingsPart, withDatabase } from './database.ts'
 import type { Io } from './io.ts'
 
-/** Runs `body` with the chain as well: for the operator's acts and readings, which can send nothing. */
+/** Runs `body` with database and chain, for the operator's acts and readings, which cannot send. */
 export async function withOperator<T>(io: Io, body: (deps: EveryPart, ledger: OpenDatabase) => Promise<T>): Promise<T> {
   return await withChain(io, async ({ ledger, chain, stack }) => {
     const { config, pool, database } = ledger
@@ -30,7 +30,7 @@ export async function withOwnerPreviews<T>(io: Io, body: (deps: OwnerDeps) => Pr
   })
 }
 
-/** The same for a pass, with the keys. Compares settings, database and chain first. */
+/** The same for a pass, with the keys. First compares settings, database and chain. */
 export async function withPasses<T>(io: Io, body: (ctx: PassContext, ledger: OpenDatabase) => Promise<T>): Promise<T> {
   return await withChain(io, async ({ ledger, chain }) => {
     const { config, pool, database } = ledger
@@ -44,7 +44,7 @@ export async function withPasses<T>(io: Io, body: (ctx: PassContext, ledger: Ope
   })
 }
 
-/** A ledger with its chain; `stack` closes what is opened later. */
+/** A ledger with its chain. `stack` closes what is opened later. */
 interface LedgerOnChain {
   readonly ledger: OpenDatabase
   readonly chain: OpenedChain

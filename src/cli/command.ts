@@ -1,10 +1,10 @@
 // The shape of a command: its name, its options, its examples, and the function that runs it. The table of all commands is in commands.ts; help,
-// docs/CLI.md and the parser of arguments are made from it, so none can say something else. The operator's acts and readings declare their own
-// commands (operator.ts).
+// docs/CLI.md and the argument parser are made from it, so they cannot disagree. The operator's acts and readings declare their own commands
+// (operator.ts).
 import type { Io } from './io.ts'
 import type { Output } from './output.ts'
 
-/** A process's exit codes; docs/CLI.md explains each. */
+/** Exit codes; docs/CLI.md explains each. */
 export const EXIT = {
   done: 0,
   /** Refused, declined, or a difference was found. */
@@ -26,7 +26,7 @@ export interface OptionSpec {
   /** Placeholder of the value, without brackets; a flag has none. */
   readonly value?: string
   readonly required?: boolean
-  /** True for a flag that is for the command line itself; every other flag is a field of the act or the reading. */
+  /** True for a flag of the command line itself. Every other flag is a field of the act or the reading. */
   readonly isOurs?: true
 }
 
@@ -44,17 +44,17 @@ export interface Command {
   readonly group: Group
   /** One line without a full stop. */
   readonly summary: string
-  /** Sentences for the help on this command. */
+  /** Further sentences for this command's help. */
   readonly details?: string
   readonly args?: readonly ArgumentSpec[]
   readonly options?: Readonly<Record<string, OptionSpec>>
   /** Whole lines that work once the reader fills in the <brackets>. Tests run them. */
   readonly examples: readonly string[]
-  /** The command after which it is listed, if that is not the one before it in its table. */
+  /** The command to list it after, if not the previous one in its table. */
   readonly after?: string
   /** True for a command that runs until it is stopped, and handles signals itself. */
   readonly longRunning?: boolean
-  /** Loads the module, so that help and small commands do not have to load all of them. */
+  /** Loads the command's module, so that help and small commands do not have to load all of them. */
   load(): Promise<Run>
 }
 
@@ -68,17 +68,17 @@ export const GROUPS = {
 } as const
 export type Group = keyof typeof GROUPS
 
-/** One call of a command, its arguments checked against what the command says it takes. */
+/** One call of a command, with its arguments already checked. */
 export interface Call {
   readonly command: Command
-  /** Loads other commands by their first word, because `init` runs some as its steps. */
+  /** Loads other commands by their first word. `init` runs some as its steps. */
   readonly commands: (word?: string) => Promise<readonly Command[]>
   readonly args: Readonly<Record<string, string>>
   readonly values: Readonly<Record<string, string>>
   readonly flags: ReadonlySet<string>
   readonly io: Io
   readonly out: Output
-  /** Aborts on Ctrl-C; the command then cleans up what is half done. */
+  /** Aborts on Ctrl-C. The command then cleans up whatever is half done. */
   readonly signal: AbortSignal
 }
 export type Run = (call: Call) => Promise<ExitCode>

@@ -1,5 +1,5 @@
-// The table of all commands. Help, docs/CLI.md and the parser are made from it; what each command does is in its module. The operator's acts and
-// readings declare their own commands. These are loaded one subject at a time, so that small commands do not have to load all of them.
+// The table of all commands. Help, docs/CLI.md and the parser are made from it; each command's code is in its module. The operator's acts and
+// readings declare their own commands. We load these one subject at a time, so that small commands do not have to load all of them.
 import type { Command } from './command.ts'
 import { BOOKS } from './commands/books.ts'
 import { INIT } from './commands/init.ts'
@@ -10,7 +10,7 @@ import { SERVICE } from './commands/service.ts'
 import { TOOLS } from './commands/tools.ts'
 import type { View } from './operator.ts'
 
-/** Commands that begin with one word: those that modules of acts and readings declare, what they do beyond that, and others. */
+/** Commands that share their first word: those that acts and readings declare, the views that extend them, and others. */
 interface Subject {
   readonly modules?: () => Promise<object>[]
   readonly views?: () => Promise<{
@@ -78,19 +78,19 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
     commands: from(SERVICE, 'admin-keys'),
   },
   'second-person': { modules: () => [import('../operator/second-person/rule.ts')] },
-  // Any act may have been proposed.
+  // All modules, because any act may have been proposed.
   proposals: { modules: () => [import('../operator/second-person/proposals.ts'), import('../operator/acts.ts')] },
   ...simple(TOOLS),
 }
 
-/** Subjects of commands that need to load nothing. */
+/** Subjects of commands that need no further module. */
 function simple(commands: readonly Command[]): Record<string, Subject> {
   return Object.fromEntries(
     commands.map(({ name }) => [name.split(' ')[0], { commands: from(commands, name.split(' ')[0] ?? '') }]),
   )
 }
 
-/** The commands that begin with the word; all of them if none does, or no word is given. */
+/** The commands that begin with this word; all commands if none does, or if no word is given. */
 export async function loadCommands(word?: string): Promise<readonly Command[]> {
   const subjects = word !== undefined && Object.hasOwn(SUBJECTS, word) ? [word] : Object.keys(SUBJECTS)
   const loaded: Command[] = []

@@ -1,5 +1,5 @@
-// The settings and the database that commands work on. With nothing configured it is the database of the service that runs in this directory; a
-// command never starts its own. chain.ts has what also needs the chain.
+// The settings and the database that commands work on. If nothing is configured, this is the database of the service that runs in this directory; a
+// command never starts one. For commands that also need the chain, see chain.ts.
 import { readFileSync } from 'node:fs'
 import { attachDatabase, type DatabasePart } from '../boot/database.ts'
 import { type Config, loadConfig } from '../config/load.ts'
@@ -11,7 +11,7 @@ import type { Call } from './command.ts'
 import { RefusedError, UnavailableError, UsageError } from './errors.ts'
 import { type Io, userName } from './io.ts'
 
-/** One command does one thing at a time; a streamed export and its look-ups take two. */
+/** A command does one thing at a time. A streamed export and its look-ups take two connections. */
 const POOL_MAX = 3
 
 const readFile = (path: string) => readFileSync(path, 'utf8')
@@ -26,7 +26,9 @@ export function actorHere(): Actor {
   return { name: `cli:${userName() || (process.getuid?.() ?? 'unknown')}`, requestId: null }
 }
 
-/** The empty database that a call names, with --into or a variable that other users of the machine cannot see. Throws a UsageError without one. */
+/**
+ * The URL of the empty database, from --into or from a variable, which other users of the machine cannot see. Throws a UsageError if neither is set.
+ */
 export function emptyDatabaseUrl({ io: { env }, values }: Pick<Call, 'io' | 'values'>, variable: string): string {
   const url = values.into ?? env[variable]
   if (!url) throw new UsageError(`Name an empty database: set ${variable}, or add --into <url>.`)
@@ -35,14 +37,14 @@ export function emptyDatabaseUrl({ io: { env }, values }: Pick<Call, 'io' | 'val
   return url
 }
 
-/** Connections that are open while a command runs, and always closed afterwards. */
+/** Connections that are open while a command runs, and are always closed afterwards. */
 export interface OpenDatabase {
   readonly config: Config
   readonly database: DatabasePart
   readonly pool: Pool
 }
 
-/** Runs `body` on the ledger's database. Throws an UnavailableError or RefusedError if there is no ledger to work on. */
+/** Runs `body` on the ledger's database. Throws an UnavailableError or a RefusedError if there is no ledger. */
 export async function withDatabase<T>(io: Io, body: (ledger: OpenDatabase) => Promise<T>): Promise<T> {
   const config = readSettings(io)
   const database = await attachDatabase(config)
@@ -56,7 +58,7 @@ export async function withDatabase<T>(io: Io, body: (ledger: OpenDatabase) => Pr
   return await body({ config, database, pool })
 }
 
-/** What acts and readings need from the settings. */
+/** The parts of the settings that acts and readings need. */
 export const settingsPart = ({ ADMIN_KEY, PUBLIC_URL }: Config): EnvironmentKeys & ReachedAt => ({
   environmentLabels: (ADMIN_KEY ?? []).map(({ label }) => label),
   publicUrl: PUBLIC_URL,
@@ -66,7 +68,7 @@ export const settingsPart = ({ ADMIN_KEY, PUBLIC_URL }: Config): EnvironmentKeys
 export const withLedger = <T>(io: Io, body: (deps: LedgerPart) => Promise<T>): Promise<T> =>
   withDatabase(io, ({ config, pool }) => body({ pool, ...settingsPart(config) }))
 
-/** The error if the settings name no database or chain, and no running service has one. */
+/** The error for when the settings name no database or chain, and no running service has one. */
 export function noService({ DATA_DIR }: Config, setting: 'DATABASE_URL' | 'RPC_URL'): UnavailableError {
   return new UnavailableError(
     `No service runs in this directory (DATA_DIR is ${DATA_DIR}), and ${setting} is not set. Start the service with "npm start", or set ${setting}.`,

@@ -1,5 +1,5 @@
-// Errors of a command that could not do its work. Each is one sentence or a few lines that say what to do,
-// and its kind gives its exit code (run.ts). Anything else that is thrown is a fault of the program.
+// Errors of commands that could not do their work. Each message is a sentence or a few lines that say what to do. The kind determines the exit code
+// (run.ts). Anything else that is thrown is a bug.
 import { KnownError } from '../lib/errors.ts'
 
 /** Called wrongly; nothing was checked. */
@@ -11,7 +11,7 @@ export class UsageError extends KnownError {
   }
 }
 
-/** Checked, and refused or declined; nothing was changed. */
+/** Checked, and refused or declined; nothing has changed. */
 export class RefusedError extends KnownError {
   override readonly name = 'RefusedError'
 
@@ -20,7 +20,7 @@ export class RefusedError extends KnownError {
   }
 }
 
-/** A part that the command needs cannot be reached, so nothing is known. */
+/** The command could not reach a part that it needs, so nothing is known. */
 export class UnavailableError extends KnownError {
   override readonly name = 'UnavailableError'
 

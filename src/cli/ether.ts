@@ -1,4 +1,4 @@
-// Amounts as people read and write them. Scripts get wei: --json never rounds.
+// Amounts as people read and write them. Scripts get wei, because --json never rounds.
 import { inEther as exactly } from '../domain/units.ts'
 
 /** Wei, or its decimal string, in ether, exactly. A dash if there is none. */
@@ -13,8 +13,8 @@ export type Unit = keyof typeof UNITS
 export const isUnit = (word: string): word is Unit => Object.hasOwn(UNITS, word)
 
 /**
- * An amount in `unit`, as digits: from `0.1ether`, `5 gwei`, or digits alone, which are already in `unit`. Null if it is no amount, or not a whole
- * number of that unit, because we never round.
+ * Parses `0.1ether`, `5 gwei`, or bare digits (already in `unit`) into an amount in `unit`, as digits. Null if the text is not an amount, or not a
+ * whole number of that unit, because we never round.
  */
 export function readAmount(text: string, unit: Unit): string | null {
   const [, digits, decimals = '', named = unit] = /^(\d{1,40})(?:\.(\d{1,18}))? ?(wei|gwei|ether)?$/.exec(text) ?? []

@@ -1,4 +1,4 @@
-// The help of the command line, and the reference of docs/CLI.md, both made from the table of commands.
+// The command line's help and the reference in docs/CLI.md, both made from the table of commands.
 import { COMMON } from './arguments.ts'
 import { type Command, GROUPS, type OptionSpec } from './command.ts'
 

@@ -1,4 +1,4 @@
-// The parts of its process that a command gets, so that tests can pass their own; and the user who runs it.
+// The parts of the process that a command gets, so that tests can pass their own; and the user who runs it.
 import { userInfo } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 
@@ -9,7 +9,7 @@ export interface Io {
   readonly stderr: Writable
 }
 
-/** The user's name, for the audit log and their keys; empty if there is none, because a container may run under a number alone. */
+/** The user's name, for the audit log and their keys. Empty if there is none, because a container may run under a bare user id. */
 export function userName(): string {
   try {
     return userInfo().username

@@ -1,7 +1,7 @@
-// A line of the JSON log as a person reads it: time, level, message, and the other fields. Only for terminals; the log itself stays JSON.
+// A line of the JSON log in readable form: time, level, message, and the other fields. Only for terminals; the log itself stays JSON.
 /** In capitals, so that people notice them. */
 const LOUD = new Set(['warn', 'error', 'fatal'])
-/** Fields of the process, which the line leaves out. */
+/** Fields that the line does not repeat. */
 const LEFT_OUT = new Set(['level', 'time', 'msg', 'pid', 'hostname'])
 
 /** Formats a line of the log; shows any other line unchanged. */

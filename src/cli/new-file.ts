@@ -1,10 +1,10 @@
-// Secrets that a command makes, in files of their own.
+// Writes secrets that a command makes to files of their own.
 import { open, rm } from 'node:fs/promises'
 import { RefusedError } from './errors.ts'
 
 /**
- * Makes a file of one line that only its owner can read. It makes the content once the file exists, and deletes the file again if that fails. Returns
- * what was made.
+ * Creates a one-line file that only its owner can read. It makes the content once the file exists, and deletes the file again if that fails. Returns
+ * what it made.
  */
 export async function writeNew<Made>(
   path: string,

@@ -1,5 +1,5 @@
-// Connects the command line with the operator's acts and readings: each declares a command, options become fields, refusals become errors with exit
-// codes.
+// Connects the command line with the operator's acts and readings: each declares a command, options become fields, and refusals become errors with
+// exit codes.
 import type { KnownError } from '../lib/errors.ts'
 import {
   type EveryPart,
@@ -26,15 +26,15 @@ export interface View<Parts = any, Result = any> extends Partial<CommandTexts> {
   readonly options?: Readonly<Record<string, OptionSpec>>
   /** Fields that the command always gives. */
   readonly fixed?: Fields
-  /** Opens the dependencies, if they are not the ledger's or the operator's. */
+  /** Opens the dependencies, if they are neither the ledger's nor the operator's. */
   readonly open?: <T>(io: Io, body: (parts: Parts) => Promise<T>) => Promise<T>
-  /** Shows what would happen, before the question. @returns further fields; or, if there is nothing to do, the result that says so. */
+  /** Shows what would happen, before the question. @returns further fields or, if there is nothing to do, the result that says so. */
   readonly first?: (parts: Parts, input: Fields, call: Call) => Promise<First> | First
   /** The result for people. */
   readonly text?: (result: Result, parts: Parts) => string
   /** Printed after the result. */
   readonly afterwards?: (result: Result, call: Call) => void
-  /** Replaces all of it. */
+  /** Replaces everything above. */
   readonly run?: Run
 }
 type First = { readonly input: Fields } | { readonly result: object; readonly text: string } | undefined | null
@@ -97,7 +97,7 @@ async function run(operation: Operation & View, call: Call): Promise<ExitCode> {
 
 const firstList = (result: object) => Object.values(result).find((value): value is unknown[] => Array.isArray(value))
 
-/** The error of the command line, which gives the exit code, for each reason of a refusal. */
+/** The command line's error, and so its exit code, for each reason of a refusal. */
 const ERROR_OF: Readonly<Record<RefusedBecause, new (message: string) => KnownError>> = {
   invalid: UsageError,
   forbidden: RefusedError,
@@ -122,7 +122,7 @@ export function fieldsOf({
   return Object.fromEntries(entries.map(([name, value]) => [camel(name), value]))
 }
 
-/** The result; or a refusal, or that it waits for a second person, as an error of the command line, with the field names that people use here. */
+/** Returns the result. Throws if the act was refused or waits for a second person, with the field names that people use here. */
 export function accepted<T extends object>(
   result: T | Proposed | OperatorRefusal,
   { command: { options = {}, args = [] } }: Pick<Call, 'command'>,

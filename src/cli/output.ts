@@ -1,5 +1,5 @@
-// Output of a command. Results go to stdout, as text for people or as JSON; everything else goes to stderr, so that a script can read the one and a
-// person both.
+// Output of a command. Results go to stdout, as text for people or as JSON; everything else goes to stderr, so that a script can read only stdout and
+// a person both.
 import { createInterface } from 'node:readline/promises'
 import { toJson } from '../lib/json.ts'
 import type { Column } from '../operator/define-act.ts'
@@ -18,7 +18,7 @@ export interface Output {
 
 export function createOutput(io: Io, json: boolean): Output {
   const command = calledAs(io.env)
-  // Commands in a message work as written for this person.
+  // So that this person can run the commands in a message as written.
   const asCalled = (text: string) => text.replaceAll('"node-ledger ', `"${command} `)
   return {
     json,
@@ -30,13 +30,13 @@ export function createOutput(io: Io, json: boolean): Output {
   }
 }
 
-/** Writes to stdout. Rejects if the write fails, because a full disk must not pass for a result. */
+/** Writes to stdout. Rejects if the write fails, because on a full disk there is no result. */
 export const written = ({ stdout }: Pick<Io, 'stdout'>, text: string | Uint8Array): Promise<void> =>
   new Promise((resolve, reject) => {
     stdout.write(text, (error) => (error ? reject(error) : resolve()))
   })
 
-/** How the person calls the command: with npx, with a script of theirs that says so, or by its name. */
+/** How the person calls the command: through npx, through a script of theirs that sets the variable, or by its name. */
 function calledAs({ NODE_LEDGER_COMMAND, npm_command }: NodeJS.ProcessEnv): string {
   return NODE_LEDGER_COMMAND || (npm_command === undefined ? 'node-ledger' : 'npx node-ledger')
 }
@@ -55,7 +55,7 @@ export function table(heads: readonly string[], rows: readonly (readonly unknown
     .join('\n')
 }
 
-/** A table with these columns of each row. Shows amounts of wei in ether. */
+/** A table of these columns. Shows amounts of wei in ether. */
 export function tableOf(rows: readonly unknown[], columns: readonly Column[]): string {
   const named = columns.map((column) => (typeof column === 'string' ? ([column, column] as const) : column))
   const entry = (row: Readonly<Record<string, unknown>>, of: (typeof named)[number][1]) => {
@@ -81,8 +81,8 @@ function cell(value: unknown): string {
 }
 
 /**
- * Asks before something that cannot be undone, and continues only after a yes. `--yes` answers; without it and without a terminal it throws a
- * UsageError, because a script must say what it wants. Without a yes it throws a RefusedError that says how things stand.
+ * Asks before something that cannot be undone, and returns only after a yes. `--yes` answers the question. Without it and without a terminal it
+ * throws a UsageError, because a script must be explicit. If the user declines, it throws a RefusedError that describes the state.
  */
 export async function mustAgree(
   { io, flags, signal }: { io: Io; flags: ReadonlySet<string>; signal: AbortSignal },
@@ -96,7 +96,7 @@ async function agrees(io: Io, question: string, flags: ReadonlySet<string>, sign
   if (flags.has('yes')) return true
   if (!io.stdin.isTTY) throw new UsageError('No terminal to ask: add --yes to do it anyway.')
   const dialogue = createInterface({ input: io.stdin, output: io.stderr })
-  // Ctrl-C in a dialogue is no signal, because the terminal passes it on as a key.
+  // In a dialogue, Ctrl-C is not a signal, because the terminal passes it on as a key.
   const interrupted = new Promise<string>((resolve) => dialogue.once('SIGINT', () => resolve('')))
   const closed = new Promise<string>((resolve) => dialogue.once('close', () => resolve('')))
   try {

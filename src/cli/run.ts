@@ -1,5 +1,5 @@
 // Runs one command line: finds the command, checks its arguments, runs it, and turns any error into one message and an
-// exit code. No stack reaches a person, unless LOG_LEVEL asks for one.
+// exit code. It shows no stack trace unless LOG_LEVEL asks for one.
 
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -20,7 +20,7 @@ const EXIT_OF: Readonly<Record<ErrorKind, ExitCode>> = {
   usage: EXIT.usage,
   refused: EXIT.negative,
   retryable: EXIT.unavailable,
-  // Settings that do not fit now will not fit at the next call either.
+  // Settings that do not match now will not match at the next call either.
   fatal: EXIT.usage,
 }
 const HELP: readonly string[] = ['--help', '-h']
@@ -53,7 +53,7 @@ export async function runCli(argv: readonly string[], io: Io, interrupt = new Ab
   }
 }
 
-/** Reports an error, to a script as well. */
+/** Reports an error to the person and, with --json, to a script. */
 async function failed(out: Output, code: ExitCode, message: string): Promise<ExitCode> {
   out.say(message)
   if (out.json) await out.result({ error: message, exitCode: code }, '')
@@ -90,7 +90,7 @@ async function help(words: readonly string[], io: Io, out: Output): Promise<Exit
   return EXIT.done
 }
 
-/** The message for an unknown command, with the nearest name. Without any word it is the overview. */
+/** The message for an unknown command, with the nearest name; without any words, the overview. */
 async function unknown(argv: readonly string[]): Promise<string> {
   const commands = await loadCommands()
   const words = argv.filter((word) => !word.startsWith('-'))
@@ -131,7 +131,7 @@ function explain(error: unknown, command: Command, env: NodeJS.ProcessEnv): { co
   }
 }
 
-/** For files in the data directory. */
+/** What to do about this file, if it is in the data directory. */
 function remedyOf(path: string, { DATA_DIR }: NodeJS.ProcessEnv): string {
   const directory = resolve(DATA_DIR || '.node-ledger')
   return resolve(path).startsWith(directory)

@@ -1,4 +1,4 @@
-// The command `node-ledger backup`: a dump of the ledger, and a manifest of its contents at exactly that moment. It contains no keys or secrets.
+// The command `node-ledger backup`: a dump of the ledger, and a manifest of its contents at the same moment. It contains no keys or secrets.
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { inSnapshot } from '../../db/core/snapshot.ts'
@@ -8,7 +8,7 @@ import { withDatabase } from '../database.ts'
 import { RefusedError } from '../errors.ts'
 import { DUMP, digestOf, MANIFEST, type Manifest, readContents, runTool } from './tools.ts'
 
-/** Runs the command. It writes the manifest last, so without one there is no backup. */
+/** Runs the command. It writes the manifest last, so a folder without one is not a backup. */
 export async function backup({ io, out, values, signal }: Call): Promise<ExitCode> {
   const folder = resolve(values.out ?? `ledger-${new Date().toISOString().slice(0, 19).replaceAll(':', '')}`)
   if (existsSync(join(folder, MANIFEST))) throw new RefusedError(`${folder} has a backup already: name another folder.`)

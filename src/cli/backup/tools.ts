@@ -1,5 +1,5 @@
-// PostgreSQL's own programs for a dump, and what both backup and restore read of a ledger. They get a password through the environment, never as an
-// argument, which other users of the machine could see.
+// Runs PostgreSQL's own dump programs, and reads the contents of a ledger for both backup and restore. The programs get a password through the
+// environment, never as an argument, which other users of the machine could see.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -13,7 +13,7 @@ import { RefusedError } from '../errors.ts'
 
 export const DUMP = 'ledger.dump'
 export const MANIFEST = 'manifest.json'
-/** Tables whose rows we count: what owners have, and what no chain could bring back. */
+/** Tables whose rows we count: what owners hold, and what cannot be rebuilt from the chain. */
 const COUNTED = ['payments', 'payment_verdicts', 'nodes', 'rounds', 'withdrawals', 'tiers', 'refunds', 'audit'] as const
 const ERROR_CHARS = 2_000
 
@@ -31,7 +31,7 @@ export interface Manifest extends Contents {
   readonly sha256: string
 }
 
-/** Reads what a ledger holds; all as of one moment if `sql` is a snapshot. */
+/** Reads a ledger's contents, all as of one moment if `sql` is a snapshot. */
 export async function readContents(sql: Sql): Promise<Contents> {
   const rows: Record<string, number> = {}
   for (const table of COUNTED) {

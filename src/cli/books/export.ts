@@ -1,4 +1,4 @@
-// The command `node-ledger export`: a table of the books as CSV, to stdout or to a file that is either complete or absent. With --json the same rows
+// The command `node-ledger export`: a table of the books as CSV, to stdout or to a file that is either complete or absent. With --json, the same rows
 // as JSON lines.
 import { createWriteStream } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
@@ -29,7 +29,7 @@ export async function exportRows(call: Call): Promise<ExitCode> {
   })
 }
 
-/** Under another name until it is complete, because a file that Ctrl-C or a fault cut short must not be booked. */
+/** Writes under another name until the file is complete, so that one cut short by Ctrl-C or a fault cannot be booked. */
 export async function toFile({ stream }: Pick<ExportFile, 'stream'>, path: string, signal: AbortSignal): Promise<void> {
   const partial = `${path}.partial`
   try {
@@ -54,7 +54,7 @@ async function asJsonLines({ stream }: ExportFile, { out, signal }: Call): Promi
   }
 }
 
-/** The cells of a line of our own CSV, in which no cell holds a line break. */
+/** The cells of a line of our own CSV, whose cells hold no line breaks. */
 function cellsOf(line: string): string[] {
   return [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(
     ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain ?? '',

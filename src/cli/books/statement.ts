@@ -1,4 +1,4 @@
-// The command `node-ledger statement`: a period's books, from every account's balance at its beginning to the one at its end.
+// The command `node-ledger statement`: a period's books, from every account's opening balance to its closing balance.
 import { loadEmbedded } from '../../boot/embedded.ts'
 import { readStatement, type Statement, statementCsv } from '../../operator/books/statement.ts'
 import { withOperator } from '../chain.ts'
@@ -7,7 +7,7 @@ import { inEther } from '../ether.ts'
 import { accepted, fieldsOf } from '../operator.ts'
 import { fields, table } from '../output.ts'
 
-/** Runs the command: 0 if everything adds up to the wei, 1 if something is left over, 3 if a balance could not be read. */
+/** Runs the command: 0 if everything adds up to the wei, 1 if there is a difference, 3 if we could not read a balance. */
 export async function statement(call: Call): Promise<ExitCode> {
   const { io, out, flags } = call
   return await withOperator(io, async (deps, { config }) => {
@@ -25,8 +25,8 @@ export async function statement(call: Call): Promise<ExitCode> {
 }
 
 /**
- * Says which balances at which block are missing, the possible reason, and what to do. `statesKept`: how many blocks' states the embedded chain
- * keeps; null for another chain.
+ * Names the balances that are missing and their blocks, the likely reason, and what to do. `statesKept`: for how many blocks the embedded chain keeps
+ * states; null for another chain.
  */
 function whyUnknown({ period, accounts, contract }: Statement, statesKept: number | null): string {
   const { opening, closing } = period
@@ -118,7 +118,7 @@ const commissionsOf = (lines: Statement['commissions']): string =>
         ]),
       )
 
-/** Each movement of an account, and the blocks in which ether moved that the ledger does not follow. */
+/** An account's movements, and the blocks in which ether moved that the ledger does not follow. */
 function movementsOf({ name, address, movements, other, otherWei }: Statement['accounts'][number]): string {
   const lines = movements.map(({ what, count, wei }) => [what, count, inEther(wei)])
   const blocks = ({ fromBlock, toBlock }: (typeof other)[number]) =>

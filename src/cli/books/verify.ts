@@ -1,5 +1,5 @@
 // The command `node-ledger verify`: compares the ledger, or a share of its nodes, with the contract at the ledger's block, and prints the
-// differences. Reads both sides, changes nothing.
+// differences. Changes nothing on either side.
 import type { Drift } from '../../domain/drift.ts'
 import { isOperatorRefusal } from '../../operator/act.ts'
 import { type Share, verifyLedger } from '../../operator/books/verify.ts'
@@ -12,7 +12,7 @@ import { fields } from '../output.ts'
 /** How many differences we list; we count all. */
 const SHOWN_MAX = 50
 
-/** Runs the command: 0 equal and covered, 1 drift or too little cover, 3 could not compare. */
+/** Runs the command: 0 if both are equal and the balance covers the debt, 1 on drift or too little cover, 3 if we could not compare. */
 export async function verify({ io, out, values, signal }: Call): Promise<ExitCode> {
   const share = readShare(values)
   return await withOperator(io, async (deps) => {

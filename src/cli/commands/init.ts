@@ -1,4 +1,4 @@
-// The command that sets a ledger up.
+// The command that sets up a ledger.
 import { type Command, YES } from '../command.ts'
 
 export const INIT: readonly Command[] = [

@@ -1,4 +1,4 @@
-// Commands about the service that are more than one act, or none.
+// The commands about the service that do more than one act, or none.
 import { type Command, REASON, YES } from '../command.ts'
 
 export const SERVICE: readonly Command[] = [

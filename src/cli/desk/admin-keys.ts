@@ -1,4 +1,4 @@
-// What the commands `node-ledger admin-keys create`, `invite`, `list` and `revoke` do beyond their acts: show a secret once, or write it to a file.
+// What `node-ledger admin-keys create`, `invite`, `list` and `revoke` do beyond their acts: show a secret once, or write it to a file.
 import { relyingPartyAt } from '../../domain/keys/passkey.ts'
 import type { Fields, LedgerPart, OperatorRefusal } from '../../operator/act.ts'
 import type { Act } from '../../operator/define-act.ts'
@@ -75,7 +75,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
   },
 }
 
-/** Makes something and shows its secret just once: on a terminal, or in a new file that only its owner may read. */
+/** Makes something and shows its secret just once: on a terminal, or in a new file that only its owner can read. */
 async function showOnce<T extends Made>(
   call: Call,
   how: {
@@ -103,7 +103,7 @@ async function showOnce<T extends Made>(
   })
 }
 
-/** What a number in the list may stand for, by its prefix. */
+/** What an id in the list stands for, by its prefix. */
 const REVOKED = {
   '': { act: revokeKey, question: (id) => `Revoke key ${id}?` },
   'passkey-': { act: revokePasskey, question: (id) => `Revoke passkey ${id}, and end its sessions?` },

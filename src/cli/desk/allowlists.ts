@@ -21,7 +21,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
   },
 }
 
-/** From a checkout it is the source, from a package the built file. */
+/** In a checkout this is the source, in a package the built file. */
 const BUILDER = join(import.meta.dirname, `build-allowlist${extname(import.meta.filename)}`)
 
 /** Runs the command: 1 if a line is bad. */
@@ -64,7 +64,7 @@ async function listOf(builder: ChildProcess, file: string): Promise<BuiltList> {
   const ended = once(builder, 'exit').then(([code, signal]) => {
     throw new Error(`the process that builds the tree ended early (${code ?? signal})`)
   })
-  // If it ends while we ask nothing, that is no error.
+  // It is no error if it ends while we ask nothing.
   ended.catch(() => {})
   const next = async () => (await Promise.race([once(builder, 'message'), ended]))[0] as FromBuilder
   const said = await next()

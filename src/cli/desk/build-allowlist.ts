@@ -1,5 +1,5 @@
-// A separate process that reads a file as an allowlist and builds its tree, which takes seconds for a large one, so the command that starts it still
-// answers Ctrl-C. It reports what the file has, and then passes one part after the other on request.
+// A process that reads a file as an allowlist and builds its tree. That takes seconds for a large list, so a separate process keeps the command
+// responsive to Ctrl-C. It reports what the file contains, then sends one part after another on request.
 import { createReadStream } from 'node:fs'
 import { codeOf } from '../../lib/errors.ts'
 import { build } from '../../operator/allowlists/built.ts'

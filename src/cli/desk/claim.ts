@@ -1,4 +1,4 @@
-// The command `node-ledger payments claim`, which does what a buyer's claim does. It runs a pass, so it loads everything that passes need.
+// The command `node-ledger payments claim`, which does the same as a buyer's claim. It runs a pass, so it loads everything that passes need.
 import { readPaymentsIn } from '../../db/reads/public-payments.ts'
 import type { Hash } from '../../domain/units.ts'
 import { paymentsPass } from '../../passes/payments.ts'

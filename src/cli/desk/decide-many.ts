@@ -1,5 +1,5 @@
-// The command `payments decide`: one decision about many held payments, chosen by a filter or a file. Each is decided as if named alone, with its own
-// row of the audit log. So after an interruption, just run it again; it finds what is left.
+// The command `payments decide`: one decision about many held payments, chosen by a filter or a file. We decide each on its own, with its own row in
+// the audit log. So after an interruption, just run it again; it finds what is left.
 import { readFileSync } from 'node:fs'
 import type { components } from '../../../api/admin.ts'
 import { isOperatorRefusal, type OperatorDeps } from '../../operator/act.ts'
@@ -41,7 +41,7 @@ export async function decidePayments(call: Call): Promise<ExitCode> {
       await out.result({ dryRun, decided: 0, refused: [] }, 'No held payment is like that.')
       return EXIT.done
     }
-    // Over the whole file, because a part of it does not know the names in another.
+    // For the whole file at once, because a payment may be named in two parts of it.
     const rows = await findRows(deps.pool, names.map(namedAs))
     const payments = rows.flatMap(({ row }) => (isOperatorRefusal(row) ? [] : [String(row.id)]))
     const question = `${WORDS[args.decision ?? '']} ${payments.length === 1 ? 'this payment' : `these ${payments.length} payments`}?`
@@ -63,7 +63,7 @@ export async function decidePayments(call: Call): Promise<ExitCode> {
   })
 }
 
-/** As many at a time as one act takes, until the run is interrupted. @returns why each was not decided; null if it was. */
+/** Decides as many at a time as one act allows, until interrupted. @returns why each was not decided; null if it was. */
 async function decideInParts(
   call: Call,
   deps: OperatorDeps,
@@ -100,7 +100,7 @@ async function chosen(call: Call, deps: OperatorDeps): Promise<string[]> {
   return rows.map(({ id }) => String(id)).reverse()
 }
 
-/** How many there are by reason and tier, and their sums. */
+/** Their number and sum by reason and tier. */
 function summary(rows: readonly Row[]): string {
   const groups = Map.groupBy(rows, ({ reason, tierId }) => `${reason} ${tierId ?? '-'}`)
   return table(

@@ -1,4 +1,4 @@
-// How the commands `node-ledger owner …` show the transactions that the contract's owner may sign. They print, and never send.
+// How `node-ledger owner …` shows the transactions that the contract's owner may sign. It prints, and never sends.
 import type { OwnersPowers } from '../../chain/port.ts'
 import { type OwnerDeps, type OwnerPreview, previewPause } from '../../operator/owner.ts'
 import { withOwnerPreviews } from '../chain.ts'
@@ -61,7 +61,7 @@ export const more = (): Command[] => [
   }),
 ]
 
-/** What a transaction changes, in words; others stand as they are. */
+/** Names of the values that a transaction changes, in words. Other names are shown unchanged. */
 const CHANGED: Readonly<Record<string, string>> = {
   nodesLeft: 'nodes left',
   cohortsLeft: 'cohorts left',

@@ -1,5 +1,5 @@
-// What the commands `node-ledger payments …` show, and do beyond the operator's acts. They show the payment before any decision about it. Nothing
-// here can send ether.
+// What `node-ledger payments …` shows, and does beyond the operator's acts. It shows a payment before any decision about it. Nothing here can send
+// ether.
 import { Readable } from 'node:stream'
 import type { components } from '../../../api/admin.ts'
 import type { PaymentEvent } from '../../db/payments/history.ts'
@@ -71,7 +71,7 @@ function summary({ id, txHash, from, valueWei, status, reason, tierId, blockTime
   ])
 }
 
-/** A restored ledger no longer knows later refunds, so the operator has to see them before they pay twice. */
+/** A restored ledger has lost later refunds, so we show the operator any that we find, before they pay twice. */
 function paidBack({ id, looksRefundedBy }: Detail): string[] {
   return looksRefundedBy.map(
     ({ txHash, blockNumber }) =>
@@ -83,7 +83,7 @@ function pairs(value: object): string {
   return fields(Object.entries(value).map(([name, entry]) => [`  ${name}`, entry] as const))
 }
 
-/** `payments refund-batch`: the same for several payments, with one file for a Safe that pays them all. */
+/** `payments refund-batch`: the same for several payments, with one file from which a Safe pays them all. */
 export async function refundBatch(call: Call): Promise<ExitCode> {
   const { io, out } = call
   const { 'safe-file': _, ...values } = call.values
@@ -100,7 +100,7 @@ export async function refundBatch(call: Call): Promise<ExitCode> {
   })
 }
 
-/** Writes a file for a Safe to --safe-file, if that is given and there is something to pay. */
+/** Writes a file for a Safe to --safe-file, if given and if there is something to pay. */
 export async function writeSafeFile(
   { values: { 'safe-file': path }, signal, out }: Call,
   { safeBatch, sendNowWei }: { safeBatch: SafeBatch | null; sendNowWei: bigint },
@@ -132,7 +132,7 @@ export async function dismiss(call: Call): Promise<ExitCode> {
   })
 }
 
-/** The evidence of the standing verdict, for the operator's decision. */
+/** The evidence for the current verdict, for the operator's decision. */
 function held({ verdicts }: Detail): string {
   const last = verdicts.at(-1)
   return last ? `  because\n${pairs(last.evidence)}` : ''

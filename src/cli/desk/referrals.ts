@@ -1,4 +1,4 @@
-// The command `referrals file`: writes the file by which a Safe pays the commissions that are due. Nothing here can send ether.
+// The command `referrals file`: writes the file from which a Safe pays the commissions that are due. Nothing here can send ether.
 
 import { toldOf } from '../../operator/define-act.ts'
 import { fileCommissions } from '../../operator/referrals/commissions.ts'

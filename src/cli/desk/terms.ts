@@ -1,5 +1,5 @@
-// How the commands `node-ledger terms …` show what a turn pays, whether turns are owed, and the schedule that new nodes join. They show the entry
-// that they would make, with what the contract's owner has to do for it, before they ask.
+// How `node-ledger terms …` shows what a turn pays, whether turns are owed, and the schedule that new nodes join. Before it asks, it shows the entry
+// that it would make and what the contract's owner has to do for it.
 import type { OwnerTransaction } from '../../chain/factory/owner-calls.ts'
 import type { EveryPart } from '../../operator/act.ts'
 import { listTerms, previewTerms, type TermsList, type TermsProposal } from '../../operator/terms.ts'
@@ -23,7 +23,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
       call.out.say(inWords(proposal))
       return null
     },
-    // Blocks go on while a person thinks, so the earliest time changes. We print the entry once more.
+    // New blocks arrive while a person thinks, so the earliest time changes. We print the entry again.
     text: ({ entries, ownersTransaction }: TermsProposal) =>
       `Entered.\n${table(HEADS, entries.map(cells))}${forTheOwner(ownersTransaction)}`,
   },

@@ -1,4 +1,4 @@
-// How the commands `node-ledger tiers …` show what is on sale at what price. A change is a new version; they first show what it changes.
+// How `node-ledger tiers …` shows what is on sale at what price. A change is a new version; it first shows what that changes.
 import type { EveryPart, Fields } from '../../operator/act.ts'
 import { type EnteredTier, listTiers, nextGraceSec, setOnSale, type TierView } from '../../operator/tiers.ts'
 import type { Command } from '../command.ts'
@@ -72,13 +72,13 @@ const asTable = (tiers: readonly TierView[]): string =>
 
 const timeOf = (unix: unknown) => (typeof unix === 'number' ? new Date(unix * 1000).toISOString() : null)
 
-/** Until when the present terms still apply to sales. */
+/** Until when the current terms still apply to sales. */
 function graceInWords({ versions }: TierView, { graceSec, atOnce }: Fields, { rules }: EveryPart): string {
   if (atOnce === true) return 'No payment in a later block at what was on sale before is a sale.'
   return `What was on sale before still buys it for ${Number(graceSec ?? nextGraceSec(versions, rules)) / 60} minutes.`
 }
 
-/** The new values beside the present ones. */
+/** The new values next to the current ones. */
 function preview(before: TierView | null, input: Fields): string {
   const now = before as unknown as Record<string, unknown> | null
   return fields(

@@ -1,4 +1,4 @@
-// How the command `node-ledger transactions stuck` shows its two lists.
+// How `node-ledger transactions stuck` shows its two lists.
 import type { Column } from '../../operator/define-act.ts'
 import type { View } from '../operator.ts'
 import { tableOf } from '../output.ts'

@@ -1,4 +1,4 @@
-// How the commands `node-ledger wallets …` and `contract-wallets …` show what they list, and what a change would do, before they ask.
+// How `node-ledger wallets …` and `contract-wallets …` show their lists and, before they ask, what a change would do.
 import type { EveryPart } from '../../operator/act.ts'
 import type { ContractWalletsView } from '../../operator/contract-wallets.ts'
 import { changeInWords, previewWallet, type WalletView } from '../../operator/payment-wallets.ts'

@@ -1,4 +1,4 @@
-// The command `node-ledger webhooks add`: the endpoints that WEBHOOK_URL names here. It takes neither a URL nor a secret from the command line.
+// The command `node-ledger webhooks add`: adds the endpoints that WEBHOOK_URL names here. It takes neither a URL nor a secret from the command line.
 import { choiceText } from '../../domain/webhooks/choice.ts'
 import { addWebhook } from '../../operator/webhooks.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'

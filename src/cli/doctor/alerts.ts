@@ -1,4 +1,4 @@
-// The alert of each check whose fault an alert reports too. A section of docs/RUNBOOK.md has the alert's name and says what to do.
+// Checks whose fault an alert reports too, with the alert's name. The section of that name in docs/RUNBOOK.md says what to do.
 
 const FUNDS = 'NodeLedgerFundsLow'
 const SIGNER = 'NodeLedgerSignerDown'

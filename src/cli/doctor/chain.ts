@@ -1,5 +1,5 @@
 // The checks of the chain: each provider separately, the factory and its roles, how far back providers can answer, and that the payments wallet is
-// none of the sending accounts.
+// not one of the signer accounts.
 import { type ChainPart, signersOf } from '../../boot/parts.ts'
 import {
   BELIEVED_TODO,
@@ -22,11 +22,11 @@ import { BEHIND_HEAD, PROVEN_PARTS, type ProofStates, type ProvenPart } from '..
 import { type Checks, type Finding, reasonOf, runChecks, type Said } from './check.ts'
 import { ASKED_CHECKS } from './provider.ts'
 
-/** Providers of one chain hear of a block within seconds of each other. */
+/** How many blocks apart providers' heads may be. They see a new block within seconds of each other. */
 const HEADS_APART_WARN = 10
-/** If a node keeps less, we cannot follow it after even the shortest outage; geth's default keeps 128. */
+/** How many blocks' states a node must keep. With fewer, we cannot catch up after even the shortest outage; geth keeps 128 by default. */
 const STATES_MIN = 64
-/** Clock skew to expect of a chain's blocks. */
+/** Clock skew to expect in block times. */
 const AHEAD_WARN_SEC = 60
 
 interface ChainExamined {
@@ -35,7 +35,7 @@ interface ChainExamined {
   /** Null if there is no ledger. */
   readonly pool: Pool | null
   readonly config: Pick<Config, 'production' | 'TRUST_PROVIDER'>
-  /** From this age on a head is old. */
+  /** From this age on, a head counts as stale. */
   readonly staleSec: number
 }
 
@@ -44,7 +44,7 @@ interface Probed extends ChainExamined {
   readonly seen: readonly ProviderProbe[]
 }
 
-/** The parts that this chain proved, and that no provider proves any more. */
+/** The parts of blocks that this chain used to prove, and that no provider proves any more. */
 async function ceasedParts(reader: ChainReader, states: ProofStates): Promise<ProvenPart[]> {
   if (states.size === 0) return []
   const newest = Math.max(0, (await reader.head()).number - BEHIND_HEAD)
@@ -105,7 +105,7 @@ const FACTORY_CHECKS: Checks<Probed & { deployment: DeploymentCheck }> = {
     return { says: 'the factory knows recent blocks by other hashes: no fork guard', warn: todo, reading }
   },
 
-  /** Whether blocks prove what the only provider says, or we must believe it. */
+  /** Whether blocks prove what a single provider reports, or whether we must believe it. */
   'chain.proofs': async ({ chain, rpc, pool, config }) => {
     const states: ProofStates = pool ? await readProofStates(pool) : new Map()
     const reader = readerOf(chain, rpc, signersOf(chain))
@@ -138,7 +138,7 @@ const FACTORY_CHECKS: Checks<Probed & { deployment: DeploymentCheck }> = {
     return (await reader.proofs.hasForeignBlooms((await reader.head()).number)) ? FOREIGN_BLOOMS : null
   },
 
-  /** Whether the ledger begins early enough. What a factory did before START_BLOCK is missing for good, and the passes stop because of it. */
+  /** Whether the ledger starts early enough. Whatever the factory did before START_BLOCK is missing for good, so the passes stop. */
   'chain.start': async ({ chain: { factory, startBlock }, rpc }) => {
     const found = await lookAtBeginning(rpc, factory, startBlock)
     if (found.kind === 'fine') return FINE[found.why](startBlock)
@@ -150,7 +150,7 @@ const FACTORY_CHECKS: Checks<Probed & { deployment: DeploymentCheck }> = {
     return { says: 'no provider can tell whether the factory is older than START_BLOCK', warn: todo }
   },
 
-  /** Whether buyers may pay to that address: it is none of the sending accounts, and if it has code, we can see what that sends. */
+  /** Whether buyers may pay to that address: it must not be a signer account and, if it has code, traces must show what that code sends. */
   'wallet.key': async ({ chain, rpc, pool }) => {
     const sold = pool && (await readWalletInForce(pool))
     const paymentAddress = sold ?? chain.paymentAddress
@@ -171,7 +171,7 @@ const FINE = {
   noEvents: (startBlock: number) => `the factory did nothing before START_BLOCK=${startBlock}`,
 }
 
-/** If no provider answers, we check only the providers. */
+/** If no provider answers, we check nothing but the providers. */
 export async function lookAtChain(examined: ChainExamined): Promise<Finding[]> {
   const { chain, rpc } = examined
   const { factory, paymentAddress, startBlock, rpcUrls } = chain
@@ -224,7 +224,7 @@ function lookAtProvider(
   return { says, warn: statesBack !== null && statesBack < STATES_MIN && todo, reading }
 }
 
-/** The age that a guard's block may have. After that, a transaction expires before its own deadline, and is signed again. */
+/** How old a guard's block may be. A transaction with an older one expires before its own deadline, and is signed again. */
 function reach(historyUsable: boolean | null): string {
   if (historyUsable === null) return '; whether also beyond the last 256 cannot be seen yet'
   return historyUsable ? ', also beyond the last 256 (EIP-2935)' : ', of the last 256 alone: it has no EIP-2935'

@@ -1,11 +1,11 @@
-// The form of the doctor's checks: tables of ids and looks; each table runs with what its looks need. "Could not look" is a finding of its own, and
-// counts neither as ok nor as wrong.
+// The form of the doctor's checks: tables from ids to functions, each table with the context that its checks need. "Could not check" is a finding of
+// its own, neither ok nor wrong.
 import { ChainFault } from '../../chain/faults.ts'
 import { databaseFault } from '../../db/core/faults.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { ALERTS } from './alerts.ts'
 
-/** `unknown`: could not look. */
+/** `unknown`: could not check. */
 export type Verdict = 'ok' | 'warn' | 'fail' | 'unknown'
 
 export interface Finding {
@@ -15,13 +15,13 @@ export interface Finding {
   readonly says: string
   /** The next step; null if there is nothing to do. */
   readonly todo: string | null
-  /** The section of docs/RUNBOOK.md about it, which has the name of its alert; null if all is well, or no alert reports it. */
+  /** The section of docs/RUNBOOK.md about it, named like its alert; null if all is well, or if no alert reports it. */
   readonly runbook: string | null
   /** The value read, for scripts; null if it could not be read. */
   readonly reading: unknown
 }
 
-/** The result of a look: all is well, or the next step, by how bad it is. */
+/** The result of a check: all is well, or the next step, by severity. */
 export interface Said {
   readonly says: string
   readonly warn?: string | false
@@ -29,7 +29,7 @@ export interface Said {
   readonly reading?: unknown
 }
 
-/** Plain text means that all is well; null means that there is nothing to check. */
+/** A string means that all is well, null that there is nothing to check. */
 type Answer = string | Said | { readonly unknown: string } | null
 export type Look<Context> = (context: Context) => Answer | readonly Answer[] | Promise<Answer | readonly Answer[]>
 export type Checks<Context> = Readonly<Record<string, Look<Context>>>
@@ -48,7 +48,7 @@ export async function runChecks<Context>(checks: Checks<Context>, context: Conte
   return findings
 }
 
-/** The finding of an answer. */
+/** Turns an answer into a finding. */
 export function findingOf(check: string, answer: NonNullable<Answer>): Finding {
   const none = { check, todo: null, runbook: null, reading: null }
   if (typeof answer === 'string') return { ...none, verdict: 'ok', says: answer }
@@ -59,7 +59,7 @@ export function findingOf(check: string, answer: NonNullable<Answer>): Finding {
   return { check, verdict: fail ? 'fail' : warn ? 'warn' : 'ok', says, todo, runbook, reading }
 }
 
-/** Why a check could not look, in a few words without secrets. */
+/** Why a check could not be made, in a few words without secrets. */
 export function reasonOf(error: unknown): string {
   const firstLine = messageOf(error).split('\n')[0] ?? ''
   const fault = databaseFault(error)

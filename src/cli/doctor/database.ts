@@ -1,5 +1,5 @@
-// The checks of the database: does it answer, is it new enough, does it have our schema, may we use it, are locks and prepared statements safe on the
-// path to it.
+// The checks of the database: whether it answers, is new enough, has our schema, and lets us use it, and whether locks and prepared statements are
+// safe on the way to it.
 import type { DatabasePart } from '../../boot/database.ts'
 import { databaseFault } from '../../db/core/faults.ts'
 import { compareMigrations, isLedger } from '../../db/core/migrate.ts'
@@ -15,7 +15,7 @@ import { type Checks, type Finding, reasonOf, runChecks } from './check.ts'
 const VERSION_MIN = 15
 /** Clock skew to expect between two NTP-synchronised machines. */
 const CLOCK_WARN_MS = 5_000
-/** The time limit of a test write, which waits at most two seconds for a lock. */
+/** The time limit for a test write. It waits at most two seconds for a lock. */
 const WRITE_MS_MAX = 5_000
 /** A replica that is a minute behind shows owners wrong balances. */
 const REPLICA_LAG_WARN_SEC = 60
@@ -84,7 +84,7 @@ const CHECKS: Checks<Examined> = {
     return { says: 'may read, write and migrate', reading: row }
   },
 
-  /** Tries a write and undoes it. Without a ledger there is nothing to write to; database.schema says so. */
+  /** Tries a write and undoes it. Without a ledger there is nothing to write to, which database.schema reports. */
   'database.writes': async ({ pool }) => {
     if (!(await isLedger(pool))) return null
     try {
@@ -119,7 +119,7 @@ const CHECKS: Checks<Examined> = {
   },
 }
 
-/** If it does not answer, we ask it nothing else. */
+/** If the database does not answer, we check nothing else about it. */
 export async function lookAtDatabase(examined: Examined): Promise<Finding[]> {
   const reached = await runChecks(REACHED, examined)
   return reached[0]?.reading === null ? reached : [...reached, ...(await runChecks(CHECKS, examined))]

@@ -1,5 +1,5 @@
-// The command `node-ledger doctor`: checks everything that the service needs, one by one, and says what is wrong and what to do. It changes nothing,
-// and a part that is down does not stop it.
+// The command `node-ledger doctor`: checks everything that the service needs, one by one, and reports what is wrong and what to do. It changes
+// nothing, and goes on if a part is down.
 import { readFileSync } from 'node:fs'
 import { attachDatabase, type DatabasePart } from '../../boot/database.ts'
 import { loadEmbedded } from '../../boot/embedded.ts'
@@ -20,12 +20,12 @@ import { TERMS_CHECKS } from './terms.ts'
 import { WEBHOOK_CHECKS } from './webhooks.ts'
 
 const SIGNS: Readonly<Record<Verdict, string>> = { ok: 'ok  ', warn: 'WARN', fail: 'FAIL', unknown: '?   ' }
-/** A check of a provider may need several answers. */
+/** Longer than the service's, because one check may need several answers from a provider. */
 const RPC_TIMEOUT_MS = 5_000
-/** The service answers this at once, or something is wrong. */
+/** If the service does not answer this almost at once, something is wrong. */
 const SERVICE_TIMEOUT_MS = 3_000
 
-/** Runs the command: 0 if nothing is worse than a warning, 1 if something is wrong, 3 if some checks could not look. */
+/** Runs the command: 0 if nothing is worse than a warning, 1 if something is wrong, 3 if we could not make some checks. */
 export async function doctor({ io, out }: Call): Promise<ExitCode> {
   const { config, problems } = inspectConfig(io.env, { readFile: (path) => readFileSync(path, 'utf8') })
   const findings = [...(await runChecks(CHECKS, { config, problems })), ...(await lookAtParts(config))]
@@ -59,7 +59,7 @@ const CHECKS: Checks<{ config: Config; problems: readonly Problem[] }> = {
     return config.production ? 'right, for production' : 'right, for development'
   },
 
-  /** Whether the service of these settings answers on this machine. */
+  /** Whether the service with these settings answers on this machine. */
   service: async ({ config: { HOST, PORT, embedded, DATA_DIR } }) => {
     const running = embedded.database || embedded.chain ? (await loadEmbedded()).findRunning(DATA_DIR) : null
     const settled = `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${PORT}`
@@ -129,14 +129,14 @@ function open({ url }: DatabasePart, stack: AsyncDisposableStack): Pool {
   return pool
 }
 
-/** What the other checks have shown about the sending accounts, and the chain's head. */
+/** The signer accounts and the chain's head, as far as the other checks found them. */
 function knownOf(chain: ChainPart | null, findings: readonly Finding[]) {
   const heads = findings.flatMap(({ check, reading }) =>
     check === 'chain.provider' ? ((reading as { head?: Head } | null)?.head ?? []) : [],
   )
   const { minter, distributor } = chain ? signersOf(chain) : { minter: null, distributor: null }
   return {
-    // A key that is not here may be on another machine.
+    // A key that is missing here may be on another machine.
     signers: minter && distributor ? [minter, distributor] : null,
     head: heads.sort((a, b) => b.number - a.number)[0] ?? null,
   }

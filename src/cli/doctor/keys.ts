@@ -1,5 +1,5 @@
-// The checks of the sending keys: do they exist, can they be opened, are they public knowledge, can they pay for what comes, can what they have
-// signed still be mined, does a remote signer sign. It must never repeat a password or a signer's URL.
+// The checks of the sending keys: whether they exist, can be opened, are publicly known, and have enough ether for what comes; whether what they
+// signed can still be mined; and whether a remote signer signs. It must never repeat a password or a signer's URL.
 import { assertTwoAccounts, type Keys, openKey } from '../../boot/keys.ts'
 import { type ChainPart, signersOf } from '../../boot/parts.ts'
 import type { Rpc } from '../../chain/rpc/rpc.ts'
@@ -26,7 +26,7 @@ export interface KeysExamined {
   readonly config: Config
   readonly chain: ChainPart
   readonly rpc: Rpc
-  /** Null if there is no ledger to ask what the next round costs. */
+  /** Null if there is no ledger from which to estimate the next round's cost. */
   readonly pool: Pool | null
 }
 
@@ -83,12 +83,12 @@ function lookAtFunds(role: AccountRole): Look<KeysExamined> {
   }
 }
 
-/** Warns if providers give a higher nonce for a sender than followed blocks show: as its pass recorded, or as seen now. */
+/** Warns if providers report a higher nonce for a sender than followed blocks show: as its pass recorded, or now. */
 function lookAtNonce(role: AccountRole): Look<KeysExamined> {
   return async ({ chain, rpc, pool }) => {
     const of = signersOf(chain)[role]
     if (of === null || pool === null) return null
-    // In this order, so that what waits by then is in no block up to the cursor.
+    // In this order, so that a transaction that is still waiting then is in no block up to the cursor.
     const cursor = await readCursor(pool)
     const known = await readKnownNonces(pool, of)
     if (!cursor || !known) return `the ${role} has sent nothing yet`
@@ -110,7 +110,7 @@ async function readFunds(rpc: Rpc, of: Address): Promise<{ balanceWei: bigint; m
   return { balanceWei, maxFeeWei: (await currentFees(rpc)).maxFeeWei }
 }
 
-/** By where the key is; the upper-case role is inserted. */
+/** What to do, by where the key is. The role is inserted in upper case. */
 const REMEDIES = {
   signer: (name: string) =>
     `See that the signer at ${name}_SIGNER_URL runs, can be reached from here, and has the key of ${name}_ADDRESS unlocked`,
@@ -118,7 +118,7 @@ const REMEDIES = {
     `See that the service of ${name}_KMS_KEY can be reached from here, lets this program in to sign with that key, and that ${name}_ADDRESS is its account ("node-ledger keys address")`,
 }
 
-/** Makes a remote signer sign something that can never be mined. */
+/** Has a remote signer sign something that can never be mined. */
 function lookAtSigner(role: AccountRole): Look<KeysExamined> {
   return async ({ config, chain, rpc }) => {
     const signer = chain[role]
@@ -144,7 +144,7 @@ export interface OpenedKeys {
   readonly findings: readonly Finding[]
 }
 
-/** Opens each key separately. If a key file does not open, we still know its account. */
+/** Opens each key separately. Even if a key file does not open, we know its account. */
 export async function openEachKey(config: Config): Promise<OpenedKeys> {
   const keys: Keys = { minter: null, distributor: null }
   const findings: Finding[] = []

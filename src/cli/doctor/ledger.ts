@@ -1,5 +1,5 @@
-// The checks of the ledger itself: do the passes run and end well, are they paused or halted, what waits for the operator, does it agree with the
-// contract as far as it was compared, are there signs of a stolen key.
+// The checks of the ledger itself: whether the passes run and succeed, whether they are paused or halted, what waits for the operator, whether the
+// last comparisons with the contract found drift, and whether there are signs of a stolen key.
 
 import type { Head } from '../../chain/rpc/probe.ts'
 import type { Config } from '../../config/load.ts'
@@ -28,14 +28,14 @@ import type { Address } from '../../domain/units.ts'
 import { haltInWords } from '../service/halt.ts'
 import type { Checks, Look } from './check.ts'
 
-/** The most nodes without payment or grant that we name. */
+/** How many nodes without payment or grant we name. */
 const UNPAID_MAX = 20
 const STOLEN_KEY = 'docs/RUNBOOK.md, "A lost or stolen key".'
 
 export interface LedgerExamined {
   readonly pool: Pool
   readonly config: Pick<Config, 'STALE_AFTER_SEC' | 'SCHEDULER' | 'QUOTE_TIER'>
-  /** The sending accounts; null if they are not known here. */
+  /** The signer accounts; null if not known here. */
   readonly signers: Address[] | null
   /** Null if no provider answered. */
   readonly head: Head | null
@@ -70,7 +70,7 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
     return { says: 'crediting is paused by the operator', warn: '"node-ledger resume" ends the pause.' }
   },
 
-  /** The refusals that the passes met, which are the only evidence on an instance without keys. */
+  /** Refusals by the signers, as the passes recorded them. An instance without keys has no other evidence. */
   'passes.signers': async ({ pool }) => {
     const troubles = await readSignerTroubles(pool)
     if (troubles.length === 0) return 'no signer refused what it was last asked for'
@@ -81,7 +81,7 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
     }))
   },
 
-  /** The roles that the contract refused to our accounts, which is the only evidence on an instance without keys. */
+  /** Roles that the contract denied our accounts, as the passes recorded them. An instance without keys has no other evidence. */
   'passes.roles': async ({ pool }) =>
     (await readLostRoles(pool)).map((lost) => ({
       says: `since ${lost.since} the contract knows another account than ${lost.address} as its ${lost.role}: nothing is sent for it`,
@@ -124,7 +124,7 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
     }
   },
 
-  /** Also names the other watched wallets besides the one in force. */
+  /** Names the wallet in force and any others that we still watch. */
   'sale.wallet': async ({ pool }) => {
     const [wallets, wallet] = [await readPaymentWallets(pool), await readWalletInForce(pool)]
     if (wallet === null) {

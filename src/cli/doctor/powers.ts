@@ -1,4 +1,4 @@
-// The checks of what the contract's owner allows the two keys, and of what a stolen owner's key would leave behind.
+// The checks of what the contract's owner allows the two keys, and of traces that a thief with the owner's key would leave.
 import type { GovernanceReader, OwnersPowers } from '../../chain/port.ts'
 import { createGovernanceReader } from '../../chain/read/governance.ts'
 import type { Rpc } from '../../chain/rpc/rpc.ts'
@@ -86,7 +86,7 @@ const CHECKS: Checks<PowersExamined> = {
 
 type Limited = Pick<TierVersion, 'tierId' | 'tierNo'> & { supply: number }
 
-/** The tiers that have a supply now. */
+/** The tiers that are limited now. */
 async function readLimited(pool: Pool | null): Promise<Limited[]> {
   const latest = new Map((pool ? await readTierVersions(pool) : []).map((tier) => [tier.tierNo, tier]))
   return [...latest.values()].flatMap(({ supply, ...tier }) => (supply === null ? [] : [{ ...tier, supply }]))
@@ -101,7 +101,7 @@ function saySold(tierId: string, sold: number, supply: number) {
   }
 }
 
-/** Null if the contract mints as many as the ledger sells. */
+/** Null if the contract allows at least as many as the ledger sells. */
 async function sayCap(governance: GovernanceReader, { tierId, tierNo, supply }: Limited) {
   const { most } = await governance.tierSupply(tierNo)
   if (most >= supply) return null

@@ -1,5 +1,5 @@
-// The checks of what providers do not say of themselves: how many calls they take at once, whether a state is that of the block asked for, and how the
-// chain counts gas. Each is a question whose right answer is known.
+// The checks of what providers do not report themselves: how many calls they accept in a batch, whether a state is that of the block asked for, and
+// how the chain counts gas. Each is a request whose right answer we know.
 import { RpcFault } from '../../chain/faults.ts'
 import type { ProviderProbe } from '../../chain/rpc/probe.ts'
 import { createProvider } from '../../chain/rpc/provider.ts'
@@ -16,13 +16,13 @@ export interface ProviderExamined {
   readonly probes: readonly { readonly host: string; readonly probe: ProviderProbe | Error }[]
 }
 
-/** The sizes to try. The service batches up to the first, and halves a batch that a provider refuses. */
+/** The sizes to try. The service batches up to the first, and halves a batch that a provider rejects. */
 const BATCHES = [50, 10, 3, 1]
 const TIMEOUT_MS = 5_000
 const REPLY_BYTES_MAX = 1024 * 1024
-/** No chain makes so many blocks while the doctor looks. */
+/** No chain makes this many blocks while the doctor runs. */
 const NOT_THERE_YET = 10_000_000
-/** The mint of one node takes about this many times the gas of a transfer. */
+/** Minting a node takes about this many times the gas of a transfer. */
 const MINT_BY_TRANSFERS = 8n
 const NOBODY = `0x${'0'.repeat(36)}dead`
 

@@ -1,5 +1,5 @@
-// The checks of the operator's terms: are there credit terms, do the settings name other values, has the contract's owner set what the terms say
-// about turns not owed.
+// The checks of the operator's terms: whether there are credit terms, whether the settings name other values, and whether the contract's owner has
+// added the windows of turns that the terms declare not owed.
 import { ignoredInWords, ignoredValues } from '../../boot/first-values.ts'
 import type { Config } from '../../config/load.ts'
 import { readCursor } from '../../db/blocks/blocks.ts'

@@ -1,5 +1,5 @@
-// What `node-ledger init` checks before it spends any ether, because a mistake must not show up only after the contract has its owner and its bounds:
-// the answers together, the settings as the service will read them, the database, and the payments wallet.
+// What `node-ledger init` checks before it spends any ether: the answers together, the settings as the service will read them, the database, and the
+// payments wallet. A mistake must show before the contract has its owner and its bounds.
 import { migrateWhenUp } from '../../boot/preflight.ts'
 import { isUsed } from '../../chain/factory/check-deployment.ts'
 import { LEAST_INTERVAL_SEC } from '../../chain/factory/deploy.ts'
@@ -17,9 +17,9 @@ import { RefusedError, UsageError } from '../errors.ts'
 import type { Role } from './folder.ts'
 import type { Answers } from './questions.ts'
 
-/** If a database does not answer now, we say so at once. */
+/** Short, so that we report at once if the database does not answer. */
 const DATABASE_WAIT_MS = 2_000
-/** Stands for a contract that does not exist yet, in the settings that we check. */
+/** A placeholder in the settings that we check, because the contract does not exist yet. */
 const SOME_FACTORY = `0x${'1'.repeat(40)}`
 
 const GWEI = 10n ** 9n
@@ -32,7 +32,7 @@ const NAMED: Readonly<Record<string, string>> = {
   zero: 'more',
 }
 
-/** Answers that do not fit together, or not the bounds that the call gives the contract. */
+/** Answers that contradict each other, or the bounds that the call sets for the contract. */
 export function mistakesIn(answers: Answers, given: Readonly<Record<string, string>>): string[] {
   const intervalSec = Number(answers.interval)
   const terms = {
@@ -67,7 +67,7 @@ export function checkSettings(env: NodeJS.ProcessEnv): void {
     throw new UsageError(problems.map(({ setting, message }) => `${setting} ${message}`).join('\n'))
 }
 
-/** Creates the tables, to see whether that works. Throws a KnownError if not, or if another contract's ledger is there. */
+/** Creates the tables, to see whether that works. Throws a KnownError if it fails, or if the database holds another contract's ledger. */
 export async function checkDatabase(url: string, say: (line: string) => void): Promise<void> {
   await migrateWhenUp(url, say, { waitMs: DATABASE_WAIT_MS })
   if (await isBegun(url))
@@ -86,14 +86,14 @@ export async function isBegun(url: string): Promise<boolean> {
   }
 }
 
-/** Throws a RefusedError if buyers must not pay to that wallet, or another sale may have used it. */
+/** Throws a RefusedError if buyers must not pay to that wallet, or if another sale may have used it. */
 export async function checkWallet(
   rpc: Rpc,
   wallet: Address,
   { chainId, roles, former }: { chainId: number; roles: Readonly<Record<Role, Address>>; former: string | undefined },
 ): Promise<void> {
   const hasCode = bytes(await rpc.request('eth_getCode', [wallet, 'latest']), 'code') !== '0x'
-  // The start checks whether its code can be traced, with the contract's own reader.
+  // The start checks later, with the contract's own reader, whether the wallet's code can be traced.
   const facts = { factory: address(ZERO_ADDRESS), chainId, hasCode, isTraceable: true }
   const objection = refuseWallet(wallet, { ...facts, hotKeys: hotKeysOf(roles) })
   if (objection) throw new RefusedError(`--payments: ${objection.problem}. ${objection.remedy}`)

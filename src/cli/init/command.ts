@@ -1,4 +1,4 @@
-// The command in a ledger's folder, `ledger`: any command of this program, with the settings and secrets of the folder.
+// The script `ledger` in a ledger's folder: it runs any command of this program with the folder's settings and secrets.
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Folder } from './folder.ts'
@@ -10,7 +10,7 @@ export const MAIN =
     .find((path) => existsSync(path)) ?? ''
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
-/** Its text, for a shell. */
+/** The text of the shell script. */
 export function commandOf(folder: Folder): string {
   const secrets = Object.entries(folder.secretSettings()).map(([name, value]) => `export ${name}=${quoted(value)}`)
   return `#!/bin/sh

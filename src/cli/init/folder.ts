@@ -1,5 +1,5 @@
 // The folder that `node-ledger init` fills: settings, secrets in files of their own, and a record of its progress. It uses existing files and never
-// overwrites them, so the same call continues after an interruption, and operators can put their own key there. The record holds no secret.
+// overwrites them, so repeating the call continues after an interruption, and operators can put their own keys there. The record holds no secret.
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -16,17 +16,17 @@ import { randomKey } from '../service/keys.ts'
 export const ROLES = ['minter', 'distributor', 'deployer'] as const
 export type Role = (typeof ROLES)[number]
 
-/** A started deployment: where its contract will be, and a block from before it. */
+/** A deployment that has begun: its contract's future address, and a block from before it. */
 export interface Deployment {
   readonly expected: Address
   readonly nonce: number
   readonly fromBlock: number
 }
 
-/** The record that stays between runs. */
+/** The record kept between runs. */
 export interface Progress {
   readonly answers: Readonly<Record<string, string>>
-  /** What the user typed in a dialogue that was broken off. */
+  /** What the user typed in an interrupted dialogue. */
   readonly typed?: Readonly<Record<string, string>>
   readonly chainId?: number
   readonly deployment?: Deployment
@@ -76,7 +76,7 @@ export class Folder {
     }
   }
 
-  /** Stores it atomically. */
+  /** Stores the record atomically. */
   keep(progress: Progress): void {
     mkdirSync(this.at('secrets'), { recursive: true, mode: PRIVATE_DIR_MODE })
     writeFileAtomic(this.at('init.json'), `${JSON.stringify(progress, null, 2)}\n`)
@@ -109,13 +109,13 @@ export class Folder {
     return this.secret(name) === null && this.add(join('secrets', name), `${text()}\n`, PRIVATE_FILE_MODE)
   }
 
-  /** Stores a secret, or replaces it, as long as the operator may correct it. */
+  /** Stores or replaces a secret, while the operator may still correct it. */
   putSecret(name: string, text: string): void {
     if (this.addSecret(name, () => text) || this.secret(name) === text) return
     writeFileAtomic(this.at('secrets', name), `${text}\n`)
   }
 
-  /** The account of a role. Makes its key if there is none of any kind. */
+  /** The account of a role. Makes a key if the role has none of any kind. */
   account(role: Role): Address {
     const given = this.secret(`${role}_address`)
     const keystore = this.secret(`${role}_keystore`)
@@ -135,13 +135,13 @@ export class Folder {
     this.addSecret('admin_key', () => `${userName().replace(/[^A-Za-z0-9_-]/g, '') || 'operator'}:${word()}`)
   }
 
-  /** The existing secrets, by the setting that names each file; never the deployer's, which only a deployment needs. */
+  /** The existing secrets, by the setting that names each file. Never the deployer's, because only a deployment needs it. */
   secrets(): readonly (readonly [setting: string, name: string])[] {
     const all = Object.entries(SETTING_OF).filter(([name]) => this.secret(name) !== null && name !== 'deployer_key')
     return all.map(([name, setting]) => [setting, name])
   }
 
-  /** Settings that name those files in this folder. */
+  /** The settings that name those files in this folder. */
   secretSettings(): Record<string, string> {
     return Object.fromEntries(this.secrets().map(([setting, name]) => [setting, this.at('secrets', name)]))
   }
@@ -157,7 +157,7 @@ export class Folder {
     )
   }
 
-  /** All settings of this folder, plus what a process needs from its own environment. */
+  /** All settings of this folder, plus what a process needs from the environment. */
   environment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
     const { PATH, HOME, LOG_LEVEL } = env
     const settings = parseEnv((readIfExists(this.at('settings.env')) ?? '').replace(/^\uFEFF/, ''))

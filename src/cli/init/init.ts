@@ -1,5 +1,5 @@
 // The command `node-ledger init`: from an empty folder to a ledger with its first tier on sale. It asks, writes settings and secrets, and runs the
-// commands that an operator would type, each with the settings of the folder. After an interruption the same call continues. No secret is an
+// commands that an operator would type, each with the folder's settings. After an interruption, repeat the call to continue. No secret is an
 // argument, and none is printed.
 import { readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
@@ -55,7 +55,10 @@ export async function init(call: Call): Promise<ExitCode> {
   return code
 }
 
-/** If the dialogue ends early, or its answers do not fit, keeps what the user has typed, so that the next run offers it. A dry run writes nothing. */
+/**
+ * If the dialogue ends early, or its answers contradict each other, stores what the user has typed, so that the next run offers it. A dry run writes
+ * nothing.
+ */
 async function keepingTyped<T>(
   { flags, out }: Call,
   folder: Folder,
@@ -93,7 +96,7 @@ async function ask(call: Call, folder: Folder, typed: Record<string, string>): P
   }
 }
 
-/** How to change an answer once the ledger has begun. Those without an entry are fixed on the chain. */
+/** How to change an answer once the ledger has begun. Answers without an entry are fixed on the chain. */
 const LATER: Readonly<Partial<Record<AnswerName, string>>> = {
   payments: '"node-ledger wallets set" changes it',
   'public-url': 'PUBLIC_URL in settings.env changes it',
@@ -107,7 +110,7 @@ const LATER: Readonly<Partial<Record<AnswerName, string>>> = {
   'per-wallet': 'the tier keeps it',
 }
 
-/** Refuses to change an answer that is on the chain already, or in a ledger that follows it. Before that, a new answer replaces the old one. */
+/** Refuses to change an answer that is already on the chain, or in a ledger that follows it. Before that, a new answer replaces the old one. */
 async function refuseLateChanges(
   { folder, answers, urls }: { folder: Folder; answers: Answers; urls: Readonly<Record<SecretName, string>> },
   mistakes: string[],
@@ -150,7 +153,7 @@ interface Asking {
   readonly mistakes: string[]
 }
 
-/** A URL that may hold a password: from the environment, else from the folder, else from a question; never from the command line. */
+/** A URL that may contain a password: from the environment, else the folder, else the user; never from the command line. */
 async function askSecret(setting: SecretName, { env, folder, dialogue, mistakes }: Asking): Promise<string> {
   const { [setting]: given, [`${setting}_FILE`]: path } = env
   const fromFile = path === undefined ? undefined : readGiven(path)
@@ -221,7 +224,7 @@ function settingsOf({ call, folder, answers }: Setup): string[] {
   return settings
 }
 
-/** Writes them once. A later run keeps what the operator changed there, except the lines of answers that it corrects. */
+/** Writes the files once. A later run keeps the operator's changes, except in the lines of answers that it corrects. */
 function writeFiles(setup: Setup): void {
   const { folder } = setup
   const lines = settingsOf(setup)
@@ -247,7 +250,7 @@ const SETTING_OF_ANSWER: Readonly<Partial<Record<AnswerName, string>>> = {
   slot: 'CREDIT_SLOT_SEC',
 }
 
-/** A value in a form that a shell and systemd read alike. */
+/** A value quoted so that a shell and systemd read it alike. */
 const quote = (value: string) => (/^[\w.:/,@%+-]*$/.test(value) ? value : `'${value.replaceAll("'", '')}'`)
 
 /** Migrates, starts the service, puts the tier on sale, buys one node of it if requested, checks everything, and stops the service. */

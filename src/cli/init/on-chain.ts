@@ -1,5 +1,5 @@
-// The factory of a new ledger, for `node-ledger init`: checks whether its accounts have ether, and deploys once. It records a deployment before it
-// sends it, so that after an interruption the next run finds the contract and does not pay for a second one.
+// The factory of a new ledger, for `node-ledger init`: checks whether its accounts have ether, and deploys once. It records a deployment before
+// sending it, so that after an interruption the next run finds the contract and does not pay for a second one.
 import { getContractAddress } from 'viem/utils'
 import { checksum } from '../../chain/digest.ts'
 import { LEAST_INTERVAL_SEC } from '../../chain/factory/deploy.ts'
@@ -16,13 +16,13 @@ import { type Deployment, type Folder, type Progress, ROLES, type Role } from '.
 import type { Answers } from './questions.ts'
 import { jsonOf } from './steps.ts'
 
-/** Bounds of the factory that the call may give, under the names that `deploy` uses. */
+/** Bounds of the factory that the call may set, named as in `deploy`. */
 const BOUNDS = [
   ...(['nodes', 'cohorts', 'min-wei', 'floor-gwei', 'ceiling-gwei'] as const),
   ...(['max-per-wallet', 'least-interval', 'expulsion-period'] as const),
 ]
 const GWEI = 10n ** 9n
-/** The ceiling of a turn's credit as a multiple of its highest draw, because a tier's rate multiplies that. */
+/** The ceiling of a turn's credit, as a multiple of the highest draw, because a tier's rate multiplies the draw. */
 const CEILING_FACTOR = 10n
 
 export interface OnChain {
@@ -34,7 +34,7 @@ export interface OnChain {
   readonly roles: Readonly<Record<Role, Address>>
 }
 
-/** Makes sure that there is a factory. If ether is missing or a deployment is under way, throws a RefusedError that says what to do. */
+/** Ensures that there is a factory. If ether is missing or a deployment is pending, throws a RefusedError that says what to do. */
 export async function putOnChain(setup: OnChain): Promise<void> {
   const { folder, call, rpcUrl } = setup
   const progress = folder.progress()
@@ -71,9 +71,9 @@ function former({ io: { env } }: Call): string | undefined {
   return FORMER_FACTORIES
 }
 
-/** Gas of a first deployment, with room; of a mint, and of a round of few cohorts. */
+/** Gas of a first deployment, of a mint, and of a round of few cohorts; each with a margin. */
 const GAS = { deployment: 6_000_000n, mint: 400_000n, round: 400_000n } as const
-/** What the amounts pay for: this many mints, and this many rounds of one node. */
+/** What the required amounts pay for: this many mints, and this many rounds of one node. */
 const FIRST = { mints: 20n, rounds: 7n } as const
 
 async function seeEther(rpc: Rpc, { roles, answers, call }: OnChain): Promise<void> {

@@ -1,5 +1,5 @@
-// Questions of `node-ledger init`, each answer checked on its own. The folder keeps answers between runs. Nothing here is secret, so we may show an
-// answer.
+// The questions of `node-ledger init`. We check each answer on its own, and the folder keeps answers between runs. Nothing here is secret, so we may
+// show an answer.
 import { createInterface, type Interface } from 'node:readline'
 import { parseAddress, parseUrl } from '../../config/values.ts'
 import { TIER_ID_FORM } from '../../domain/tiers.ts'
@@ -9,7 +9,7 @@ import { RefusedError } from '../errors.ts'
 import { readAmount } from '../ether.ts'
 import type { Io } from '../io.ts'
 
-/** Names of the answers; options of the command have the same. */
+/** Names of the answers. The command's options have the same names. */
 export type AnswerName =
   | 'owner'
   | 'payments'
@@ -26,9 +26,9 @@ export type Answers = Readonly<Record<AnswerName, string>>
 
 export interface Question {
   readonly ask: string
-  /** Meaning of an empty answer; null if an answer is required. */
+  /** What an empty answer means; null if an answer is required. */
   readonly usual: string | null
-  /** Form of a valid answer. */
+  /** The form of a valid answer. */
   readonly wanted: string
   /** The answer in the form we store; null if it is invalid. */
   read(text: string): string | null
@@ -84,7 +84,7 @@ const QUESTIONS: Readonly<Record<AnswerName, Question>> = {
 }
 export const ANSWERS = Object.keys(QUESTIONS) as AnswerName[]
 
-/** A dialogue on the terminal. It keeps what the user types ahead for the next question. */
+/** A dialogue on the terminal. It keeps what the user types ahead, for the next question. */
 export class Dialogue {
   readonly #io: Io
   #open: { reader: Interface; lines: AsyncIterator<string> } | null = null
@@ -98,7 +98,7 @@ export class Dialogue {
     return this.#io.stdin.isTTY === true
   }
 
-  /** The answer, trimmed. Throws a RefusedError if the person leaves. */
+  /** The answer, trimmed. Throws a RefusedError if the user ends the dialogue. */
   async ask(question: string): Promise<string> {
     this.#open ??= this.#begin()
     const { lines } = this.#open
@@ -110,12 +110,12 @@ export class Dialogue {
 
   #begin() {
     const reader = createInterface({ input: this.#io.stdin, output: this.#io.stderr })
-    // Ctrl-C in a dialogue is no signal, because the terminal passes it on as a key.
+    // In a dialogue, Ctrl-C is not a signal, because the terminal passes it on as a key.
     reader.once('SIGINT', () => reader.close())
     return { reader, lines: reader[Symbol.asyncIterator]() }
   }
 
-  /** Leaves the terminal to the next question of a command. */
+  /** Releases the terminal for the next command's question. */
   close(): void {
     this.#open?.reader.close()
     this.#open = null
@@ -132,8 +132,8 @@ async function askFor({ ask, usual, wanted, read }: Question, dialogue: Pick<Dia
 }
 
 /**
- * The answer to a question: the given one, checked, else the user's. Null if it is wrong or missing, which is added to `mistakes` under `name`. Also
- * null if there are mistakes already, because then we ask no more.
+ * The answer to a question: the given one, if valid, else the user's. Null if it is wrong or missing, which we add to `mistakes` under `name`. Also
+ * null if there are already mistakes, because then we stop asking.
  */
 export async function answerTo(
   question: Question,
@@ -148,17 +148,17 @@ export async function answerTo(
   return null
 }
 
-/** Where answers come from, in this order; the user is asked last, and offered what they typed in a run that was broken off. */
+/** The sources of answers, in this order. We ask the user last, and offer what they typed in an interrupted run. */
 export interface Sources {
   /** Options of the call. */
   readonly given: Readonly<Record<string, string>>
-  /** Those of an earlier run. */
+  /** Answers of an earlier run. */
   readonly kept: Readonly<Record<string, string>>
-  /** Typed by the user, in such a run and in this one, which adds to it. */
+  /** What the user typed in an interrupted run. This run adds to it. */
   readonly typed: Record<string, string>
 }
 
-/** All answers; without a terminal the usual ones in place of the user's. Mistakes are added to `mistakes`. */
+/** All answers. Without a terminal, defaults replace the user's. Adds mistakes to `mistakes`. */
 export async function gather(
   { given, kept, typed }: Sources,
   dialogue: Dialogue,

@@ -1,5 +1,5 @@
-// The first start of a new ledger, by `node-ledger init`: the service runs until the first tier is on sale, and one node has been bought as a trial.
-// The price goes to the operator's own payments wallet; the deployer pays.
+// The first start of a new ledger, by `node-ledger init`: the service runs until the first tier is on sale and, as a trial, one node is bought. The
+// deployer pays; the price goes to the operator's own payments wallet.
 import { spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,17 +11,17 @@ import { MAIN } from './command.ts'
 import type { Folder } from './folder.ts'
 
 const POLL_MS = 500
-/** A new ledger has to follow the blocks since its factory's deployment. */
+/** How long we wait for the service: a new ledger has to follow all blocks since its factory's deployment. */
 const READY_MS = 300_000
-/** The first run of each pass. If it has not happened by then, `doctor` says so. */
+/** How long we wait for the first run of each pass. After that, `doctor` reports it. */
 const TICK_MS = 30_000
-/** Confirmations, a pass and a mint, on a slow chain. */
+/** How long we wait for the node: confirmations, a pass and a mint on a slow chain. */
 const NODE_MS = 600_000
 
 /** The passes run often while a person waits for them. */
 const FIRST_TICK_SEC = '2'
 
-/** Runs `body` beside the service of the folder, which answers at `url`: the running one, else one that is started here and stopped afterwards. */
+/** Runs `body` while the folder's service answers at `url`: the one already running, or else one that we start and stop afterwards. */
 export async function besideService<T>(
   folder: Folder,
   env: NodeJS.ProcessEnv,
@@ -75,7 +75,7 @@ export async function buyOne(
 ): Promise<string> {
   const privateKey = parsePrivateKey(deployerKey)
   if (privateKey === null) throw new RefusedError('No deployer’s key to pay with: buy a node from a wallet of yours.')
-  // The wallet that the service shows, whatever the answers say, because no pass would watch another one.
+  // The wallet that the service shows, whatever the answers were, because no pass watches any other.
   const known = await answer(`${url}/.well-known/node-ledger.json`)
   const to = ((await known?.json().catch(() => null)) as { paymentAddress?: Address | null } | null)?.paymentAddress
   if (!to) throw new RefusedError('The ledger watches no payments wallet: "node-ledger wallets set" enters one.')

@@ -1,10 +1,10 @@
-// Other commands as steps of `node-ledger init`: exactly the commands that an operator would type, with the settings of the folder.
+// Other commands as steps of `node-ledger init`: exactly the commands that an operator would type, with the folder's settings.
 import { Writable } from 'node:stream'
 import { findCommand, parseArguments } from '../arguments.ts'
 import type { Call, ExitCode } from '../command.ts'
 import { createOutput } from '../output.ts'
 
-/** Runs a command, and throws what it throws. */
+/** Runs a command. Throws what it throws. */
 export async function run(
   call: Call,
   argv: readonly string[],

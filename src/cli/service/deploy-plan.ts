@@ -16,7 +16,7 @@ import { silentLog } from '../../lib/log.ts'
 export interface DeployPlan {
   readonly chainId: number
   readonly balanceWei: bigint
-  /** The highest cost of the deployment, at present fees. */
+  /** The highest cost of the deployment, at current fees. */
   readonly costMaxWei: bigint
   /** The factory's future address, for a deterministic deployment. */
   readonly expected: Address | null
@@ -27,7 +27,7 @@ export interface DeployPlan {
 /** How much more than the estimate the deployment may use. */
 const GAS_MARGIN_PERCENT = 20n
 
-/** Reads the chain. Throws a ChainFault if it cannot be asked, or if the deployment would revert. */
+/** Reads the chain. Throws a ChainFault if we cannot reach it, or if the deployment would revert. */
 export async function planDeployment(
   rpcUrl: string,
   deployer: Address,

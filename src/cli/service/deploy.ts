@@ -1,4 +1,4 @@
-// The command `node-ledger deploy`: puts the factory on a chain of the operator's own and prints the settings that go with it. Owns its arguments and
+// The command `node-ledger deploy`: deploys the factory on the operator's own chain and prints the settings that go with it. Owns its arguments and
 // its output: text to copy goes to stdout, everything else to stderr. The key comes from the environment or a file, never from an argument, which
 // other users of the machine could see. It must never print the key.
 import { readFileSync } from 'node:fs'
@@ -23,7 +23,7 @@ import { readAmount } from '../ether.ts'
 import { mustAgree } from '../output.ts'
 import { type DeployPlan, planDeployment } from './deploy-plan.ts'
 
-/** A wide ceiling, because a setting of the service limits the range of the draw. */
+/** A wide ceiling, because a setting of the service already limits the draw. */
 const CEILING_GWEI = '1000000000'
 /** Figures of the deployment by option: the default, the least and the most. */
 const FIGURES = {
@@ -37,7 +37,7 @@ const FIGURES = {
 } as const
 
 interface Request extends FactorySetup {
-  /** For a deterministic address; null for the deployer's next. */
+  /** For a deterministic address; null to deploy at the deployer's next address. */
   readonly salt: Hash | null
   readonly rpcUrl: string
   readonly privateKey: `0x${string}`
@@ -73,7 +73,7 @@ const VERIFY =
 /** The compiler's input in Sourcify's form. A test compiles it to the deployed bytecode. */
 const INPUT = fileURLToPath(new URL('../../chain/factory/verification.json', import.meta.url))
 
-/** The commands with which explorers verify the source. They send files of this program, and have not been tried with either service. */
+/** Commands that submit the source to explorers for verification. They send files of this program, and have not been tried with either service. */
 function verifyCommands(chainId: number, { address }: DeployedContract, setup: FactorySetup) {
   const { compilerVersion, contractIdentifier } = JSON.parse(readFileSync(INPUT, 'utf8'))
   return {
@@ -114,7 +114,7 @@ function readRequest({ values, io: { env } }: Call): Request {
   const figure = (name: keyof typeof FIGURES): bigint => {
     const { usual, min, max } = FIGURES[name]
     const given = values[name] ?? usual ?? usualFloor(values, env, mistakes)
-    // We parse an amount here, not with the other arguments, so that its mistake is reported with the others.
+    // We parse amounts here, not with the other arguments, so that we report their mistakes together with the others.
     const text = name.endsWith('-gwei') ? (readAmount(given, 'gwei') ?? given) : given
     const found = /^(0|[1-9][0-9]{0,19})$/.test(text) ? BigInt(text) : -1n
     if (found < min || found > max) mistakes.push(`--${name}: a whole number from ${min} to ${max} is wanted`)
@@ -138,7 +138,7 @@ function readRequest({ values, io: { env } }: Call): Request {
   return { rpcUrl, ...setup, salt: salt as Hash | null, privateKey }
 }
 
-/** The floor that the smallest amount of a turn requires, gwei; a mistake if that amount is unknown. */
+/** The floor, in gwei, that the smallest amount of a turn requires. Adds a mistake if that amount is unknown. */
 function usualFloor(values: Call['values'], { CREDIT_MIN_WEI }: NodeJS.ProcessEnv, mistakes: string[]): string {
   const given = values['min-wei'] ?? CREDIT_MIN_WEI
   if (given === undefined) {

@@ -1,5 +1,5 @@
 // The commands `node-ledger keys new`, which makes a private key and writes it to a file that no other user can read, and `keys address`, which asks
-// a key management service for the account of a key. They must never print a key, nor overwrite an existing file.
+// a key management service for the account of a key. They must never print a key or overwrite an existing file.
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
@@ -16,7 +16,7 @@ import { RefusedError, UsageError } from '../errors.ts'
 import type { Io } from '../io.ts'
 import { writeNew } from '../new-file.ts'
 
-/** Thieves take a keystore as a file, and can then guess for as long as they like. */
+/** Thieves who have a keystore file can guess for as long as they like. */
 const PASSWORD_CHARS_MIN = 12
 
 /** Runs `node-ledger keys new`. */
@@ -50,7 +50,7 @@ export async function keyAddress({ io, out, args }: Call): Promise<ExitCode> {
 /** A new private key. */
 export function randomKey(): `0x${string}` {
   for (;;) {
-    // All but about one in 2^128 numbers of this size are keys.
+    // Nearly every number of this size is a key: all but about one in 2^128.
     const key = parsePrivateKey(randomBytes(32).toString('hex'))
     if (key !== null) return key
   }
@@ -78,7 +78,7 @@ async function askTwice(io: Io, signal: AbortSignal): Promise<string> {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   const dialogue = createInterface({ input: io.stdin, output: nowhere, terminal: true, signal })
   dialogue.once('SIGINT', () => dialogue.close())
-  // Through one reader, which keeps what was typed ahead.
+  // A single reader, because it keeps what was typed ahead.
   const lines = dialogue[Symbol.asyncIterator]()
   const ask = async (question: string) => {
     io.stderr.write(question)

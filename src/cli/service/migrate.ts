@@ -1,4 +1,4 @@
-// The command `node-ledger migrate`: brings the database to the current schema, or says what that would take.
+// The command `node-ledger migrate`: brings the database to the current schema, or reports what is missing.
 import { attachDatabase } from '../../boot/database.ts'
 import { attachChain } from '../../boot/parts.ts'
 import { checkBeforeMigrating, migrateWhenUp } from '../../boot/preflight.ts'

@@ -1,4 +1,4 @@
-// The command `node-ledger pass`: one run of a pass, as the service would run it, under the same locks.
+// The command `node-ledger pass`: runs a pass once, as the service would, under the same locks.
 import { readCursor } from '../../db/blocks/blocks.ts'
 import { readHalt } from '../../db/blocks/halts.ts'
 import type { Drift } from '../../domain/drift.ts'
@@ -11,10 +11,10 @@ import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { UnavailableError } from '../errors.ts'
 import { fields } from '../output.ts'
 
-/** How often it tries one window before it gives up on a ledger that keeps moving on. */
+/** How often it tries one window before it gives up because the ledger keeps moving on. */
 const TRIES_MAX = 20
 
-/** Runs the command: 0 if the pass did its work, 1 if it did not run or something stands in its way. */
+/** Runs the command: 0 if the pass did its work, 1 if it did not run or something blocks it. */
 export async function pass(call: Call): Promise<ExitCode> {
   const { io, out, args } = call
   return await withPasses(io, async (ctx) => {
@@ -54,12 +54,12 @@ function run(ctx: PassContext, name: string) {
 interface ReconcileOutcome {
   ran: boolean
   blockNumber: number | null
-  /** Nodes that the ledger lacked and has now. */
+  /** Nodes that the ledger lacked and now has. */
   inserted: number
   drifts: Drift[]
 }
 
-/** Every window of nodes once; the pass does one at a time. */
+/** Compares every window of nodes once. A run of the pass does only one. */
 async function reconcileAll(ctx: PassContext): Promise<ReconcileOutcome> {
   const done = await ctx.lock('payments', async (signal): Promise<ReconcileOutcome> => {
     let blockNumber: number | null = null
@@ -73,7 +73,7 @@ async function reconcileAll(ctx: PassContext): Promise<ReconcileOutcome> {
       const { result, next } = await reconcileWindow(ctx, cursor, first)
       inserted += result.inserted
       if ((await readCursor(ctx.pool))?.hash !== cursor.hash) {
-        // The ledger moved on meanwhile, so the two sides were not read at one block.
+        // The ledger moved on in between, so we did not read both sides at the same block.
         tries++
         continue
       }

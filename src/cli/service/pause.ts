@@ -1,5 +1,5 @@
-// The command `resume`: ends the operator's pause, and lets halted passes go on. These are two different things: the operator pauses; the passes halt
-// automatically if the chain is not the one they had followed.
+// The command `resume`: ends the operator's pause, and lets halted passes continue. These are two things: the operator pauses, but the passes halt
+// automatically if the chain is not the one they were following.
 import { type HaltState, readHalt } from '../../db/blocks/halts.ts'
 import { inTransaction } from '../../db/core/sql.ts'
 import { dropGuard, readGuard } from '../../db/sends/guard.ts'
@@ -38,7 +38,7 @@ export async function resume(call: Call): Promise<ExitCode> {
   })
 }
 
-/** Lets the next start do without the fork guard, if the contract then knows blocks by other hashes. */
+/** Lets the next start run without the fork guard, if by then the contract sees other block hashes. */
 async function takeBackGuard(call: Call, deps: OpenDatabase): Promise<ExitCode> {
   const before = await readGuard(deps.pool)
   if (before !== 'used') throw new RefusedError('The fork guard is not used.')

@@ -1,4 +1,4 @@
-// What the command `node-ledger proofs lower` shows before the question: what the providers prove, and what the part would rest on.
+// What `node-ledger proofs lower` shows before the question: what the providers prove, and what the part would rest on.
 import { toldOf } from '../../operator/define-act.ts'
 import { lowerProofByHand } from '../../operator/proofs.ts'
 import { actorHere } from '../database.ts'

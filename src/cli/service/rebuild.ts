@@ -1,5 +1,5 @@
-// The command `node-ledger rebuild`: wires the settings' chain and current ledger to a rebuild in another database, shows its progress, and reports
-// what differs. It holds no key that could sign, so nothing here can send.
+// The command `node-ledger rebuild`: connects the configured chain and current ledger to a rebuild in another database, shows its progress, and
+// reports what differs. It has no key that could sign, so nothing here can send.
 import { attachDatabase } from '../../boot/database.ts'
 import { attachChain, type ChainPart, signersOf } from '../../boot/parts.ts'
 import { ledgerContext } from '../../boot/pass-context.ts'
@@ -21,7 +21,7 @@ import { RefusedError } from '../errors.ts'
 /** A rebuild reads and writes one thing at a time; a comparison holds a cursor on each side. */
 const POOL_MAX = 4
 
-/** Runs the command: 0 if nothing that must be equal differs, 1 otherwise. */
+/** Runs the command: 0 if everything that must be equal is, 1 otherwise. */
 export async function rebuildLedger(call: Call): Promise<ExitCode> {
   const { io, out } = call
   const into = emptyDatabaseUrl(call, 'REBUILD_DATABASE_URL')
@@ -90,7 +90,7 @@ function report({ rows, decidedAnew, differences, surveyedTo }: Comparison): str
   return lines.join('\n')
 }
 
-/** Senders of this factory: the keys' addresses, or those that the factory names if a key is not configured. */
+/** The factory's senders: the keys' addresses or, if a key is not configured, the address that the factory names. */
 async function signersOnRecord(chain: ChainPart, rpc: Rpc): Promise<{ minter: Address; distributor: Address }> {
   const known = signersOf(chain)
   const ask = async (role: 'minter' | 'distributor') => {

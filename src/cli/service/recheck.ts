@@ -1,5 +1,5 @@
-// The command `node-ledger recheck`: holds for the operator every payment up to a block that has no node, as after a restore that the service could
-// not notice itself.
+// The command `node-ledger recheck`: holds every payment up to a block that has no node, for the operator to review. Needed after a restore that the
+// service could not notice itself.
 import { readCursor } from '../../db/blocks/blocks.ts'
 import { inTransaction } from '../../db/core/sql.ts'
 import { countUnminted, raiseRecheck, readRecheck } from '../../db/payments/recheck.ts'
@@ -18,7 +18,7 @@ export async function recheck(call: Call): Promise<ExitCode> {
   return await withOperator(io, async ({ pool, chain }) => {
     const head = await chain.head()
     const block = named === 'head' ? head.number : named
-    // Future payments would be held too, for good. One digit too many must not close the shop.
+    // Otherwise future payments would be held too. One digit too many must not stop the sale.
     if (block > head.number)
       throw new RefusedError(`The chain's head is block ${head.number}: name that one, or one before it.`)
     const before = await readRecheck(pool)

@@ -1,5 +1,5 @@
-// The command `node-ledger rescan`: reads blocks again and compares them with the ledger. It only reports; on request it also rewinds the ledger, so
-// that the next pass follows again.
+// The command `node-ledger rescan`: reads blocks again and compares them with the ledger. By default it only reports. On request it also rewinds the
+// ledger, so that the next pass follows those blocks again.
 import { toJson } from '../../lib/json.ts'
 import { toldOf } from '../../operator/define-act.ts'
 import { type RescanResult, rescan } from '../../operator/rescan.ts'
@@ -11,14 +11,14 @@ import { mustAgree } from '../output.ts'
 
 export const VIEWS: Readonly<Record<string, View>> = { rescan: { run: rescanBlocks } }
 
-/** Runs the command: 0 if nothing differs, or if the next pass will follow again what differed. */
+/** Runs the command: 0 if nothing differs, or if the ledger was rewound so that the next pass follows those blocks again. */
 async function rescanBlocks(call: Call): Promise<ExitCode> {
   const { io, out, signal } = call
   return await withOperator(io, async (deps) => {
     let input: Record<string, unknown> = fieldsOf(call)
     const scan = async (dryRun: boolean) => accepted(await rescan(deps, actorHere(), { ...input, dryRun }), call)
     let found: RescanResult = await scan(true)
-    // One look ends after a while and says how far it got.
+    // One request ends after a while and reports how far it got.
     while (!differs(found) && found.toBlock < found.followedTo) {
       signal.throwIfAborted()
       out.say(`  blocks up to ${found.toBlock} agree`)

@@ -15,24 +15,24 @@ import { onParentGone } from '../../lib/parent.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { readableLine } from '../log-line.ts'
 
-/** If a stop takes longer than this, the process exits hard, because a supervisor would kill it anyway. */
+/** If stopping takes longer than this, the process exits at once, because a supervisor would kill it anyway. */
 const STOP_MS = 30_000
 type DataDirLock = Awaited<ReturnType<Embedded['lockDataDir']>>
 
-/** A service whose launcher was killed notices at once, and usually stops within this time. */
+/** How long we wait for the lock. A service whose launcher was killed notices at once, and usually stops within this time. */
 const LOCK_WAIT_MS = 5_000
 const LOCK_POLL_MS = 200
-/** By then, everything that a service compiles at its start is compiled. */
+/** By then, a service has compiled everything that it needs at start. */
 const COMPILED_MS = 10_000
 
-/** Only in a checkout. */
+/** Exists only in a checkout. */
 const DEMO = new URL('../../../scripts/demo.ts', import.meta.url)
 
-/** Runs the command: 0 if it was stopped, 1 if it could not start or go on. */
+/** Runs the command: 0 if it was stopped, 1 if it could not start or continue. */
 export async function start({ io, out }: Call): Promise<ExitCode> {
   out.say('Node Ledger')
   const { config, lock } = await prepare(io.env)
-  // A person reads the lines on a terminal; everything else reads JSON.
+  // On a terminal, lines for people; otherwise JSON.
   const readable = (line: string) => void io.stdout.write(`${readableLine(line.trimEnd())}\n`)
   const log = createLog(config.LOG_LEVEL, io.stdout.isTTY ? readable : null)
   for (const { setting, message } of config.hints) out.say(`  ${setting} ${message}.`)
@@ -44,7 +44,7 @@ export async function start({ io, out }: Call): Promise<ExitCode> {
     if (lock) writeFileAtomic(join(config.DATA_DIR, 'url'), app.url)
     out.say(banner(app, config))
     if (out.json) await out.result({ url: app.url, chainId: app.chainId, factoryAddress: app.chain.factory }, '')
-    // Otherwise the cache would stay in memory, about 9 MB, and be written only at the end; or, if the process is killed, never.
+    // Otherwise the cache (about 9 MB) would stay in memory and be written only at the end or, if the process is killed, never.
     setTimeout(flushCompileCache, COMPILED_MS).unref()
     const { reason, code } = await untilStopped(app, Number(NODE_LEDGER_LAUNCHER_PID), io.stdin.isTTY === true)
     out.say(`Stopping: ${reason}.`)
@@ -61,7 +61,7 @@ interface Prepared {
   readonly lock: DataDirLock | null
 }
 
-/** The configuration, outside production with generated secrets, and with the data directory locked if it is used. */
+/** The configuration. Outside production it includes generated secrets; if the data directory is used, we lock it. */
 async function prepare(env: NodeJS.ProcessEnv): Promise<Prepared> {
   const readFile = (path: string) => readFileSync(path, 'utf8')
   const first = loadConfig(env, { readFile })
@@ -90,10 +90,10 @@ async function lockPatiently(dataDir: string): Promise<DataDirLock> {
   }
 }
 
-/** Waits for a reason to stop: a signal, a parent that is gone, an embedded part that ended. */
+/** Waits for a reason to stop: a signal, a parent that is gone, or an embedded part that has exited. */
 function untilStopped(app: App, launcher: number, hasTerminal: boolean): Promise<{ reason: string; code: ExitCode }> {
   return new Promise((resolve) => {
-    // Closing a terminal ends what runs in it. Without a terminal, as under nohup, the signal means nothing.
+    // Closing a terminal ends what runs in it. Without a terminal, as under nohup, we ignore the signal.
     if (!hasTerminal) process.on('SIGHUP', () => {})
     for (const signal of ['SIGINT', 'SIGTERM', ...(hasTerminal ? (['SIGHUP'] as const) : [])] as const) {
       process.on(signal, () => resolve({ reason: `received ${signal}`, code: EXIT.done }))
