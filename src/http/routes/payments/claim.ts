@@ -1,6 +1,6 @@
-// POST /api/payments/claim: "look at this transaction now". The hash is only a pointer: we read everything from the chain, and the node goes to
-// whoever sent the ether. A second claim changes nothing. The answer is the payment's current state, so pages can poll it. A contract may make
-// several payments in one transaction.
+// POST /api/payments/claim: "look at this transaction now". The hash is only a pointer: we read everything from the chain, and the node goes to the
+// sender of the ether. A second claim changes nothing. The answer is the payment's current state, so pages can poll it. A contract may make several
+// payments in one transaction.
 import { readPaymentsIn, type TransactionPayments } from '../../../db/reads/public-payments.ts'
 import { readWalletInForce } from '../../../db/sale/payment-wallets.ts'
 import type { Hash } from '../../../domain/units.ts'
