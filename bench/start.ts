@@ -85,9 +85,7 @@ async function asInstalled({ quick, progress }: BenchOptions): Promise<Row[]> {
   ]
 }
 
-/**
- * The image's packages, from the Dockerfile's own commands run in a folder, and how much of them is the service's own.
- */
+/** Measures the image's packages, from the Dockerfile's own commands run in a folder, and the service's own share. */
 function installed({ progress }: BenchOptions): Row {
   const folder = temporaryDirectory()
   for (const name of [

@@ -1,6 +1,6 @@
--- The requests of a load: paths of a template with a number drawn from 1 to a maximum, each from a client of its own, so that no rate
--- limit is met. Prints what came of it as a line of JSON.
---   wrk ... -s load.lua <origin> -- <template> <maximum> [<encoding that is taken>]
+-- The requests of a load: paths of a template with a number drawn from 1 to a maximum, each from a different client, so that no rate
+-- limit applies. Prints the result as one line of JSON.
+--   wrk ... -s load.lua <origin> -- <template> <maximum> [<accepted encoding>]
 local template, maximum, encoding
 
 function init(args)

@@ -7,7 +7,7 @@ import type { World } from './world.ts'
 const STRANGER = 14
 /** How many calls we put in one request to anvil. */
 const BATCH = 200
-/** A block's gas limit of 30 million allows this many transfers. */
+/** As many transfers as surely fit into a block, whose gas limit is 30 million. */
 const PER_BLOCK_MAX = 1_000
 
 /**

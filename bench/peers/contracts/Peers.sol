@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Two ways of paying holders elsewhere, for comparing gas a node with a round of ours: both touch each node.
+// Two common ways to pay holders, to compare their gas per node with a round of ours. Both touch each node.
 pragma solidity ^0.8.28;
 
-/// @notice Sends ether to each recipient, as Disperse.app does: one `transfer` each, then what is left goes back
+/// @notice Sends ether to each recipient, as Disperse.app does: one `transfer` each, then it returns the rest
 /// (https://etherscan.io/address/0xD152f549545093347A162Dce210e7293f1452150#code).
 contract Disperse {
     function disperseEther(address payable[] calldata recipients, uint256[] calldata values) external payable {
@@ -14,7 +14,7 @@ contract Disperse {
     }
 }
 
-/// @notice Books an amount for each node, one after the other.
+/// @notice Credits an amount to each node, one after the other.
 contract PerNode {
     mapping(uint256 nodeId => uint256) public credited;
 

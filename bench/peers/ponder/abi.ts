@@ -1,6 +1,6 @@
 import { parseAbi } from 'viem'
 
-/** The factory's events that make up the ledger (contracts/src/INodeFactory.sol). */
+/** The factory's events from which the ledger follows (contracts/src/INodeFactory.sol). */
 export const factoryEvents = parseAbi([
   'event NodeMinted(uint256 indexed nodeId, address indexed owner, bytes32 indexed ref, uint256 cohort)',
   'event Transfer(address indexed from, address indexed to, uint256 indexed id)',

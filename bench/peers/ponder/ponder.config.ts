@@ -1,4 +1,4 @@
-// The bench passes its settings through the environment (bench/lib/ponder.ts).
+// The bench passes its settings through the environment (bench/lib/peers.ts).
 import { createConfig } from 'ponder'
 import { factoryEvents } from './abi'
 

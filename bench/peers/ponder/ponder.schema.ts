@@ -1,4 +1,4 @@
-// The part of the ledger that blocks alone give: transfers received, nodes, their holders, rounds, withdrawals.
+// The part of the ledger that follows from blocks alone: transfers received, nodes, their holders, rounds, withdrawals.
 import { index, onchainTable, primaryKey } from 'ponder'
 
 export const payment = onchainTable('payment', (t) => ({
@@ -64,7 +64,7 @@ export const turn = onchainTable(
 export const withdrawal = onchainTable(
   'withdrawal',
   (t) => ({
-    /** Ponder's id of the event; sorts as the chain does. */
+    /** Ponder's id of the event. Sorts in the chain's order. */
     id: t.text().primaryKey(),
     nodeId: t.bigint().notNull(),
     amountWei: t.bigint().notNull(),

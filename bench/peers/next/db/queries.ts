@@ -14,7 +14,7 @@ function selectNodes() {
     .leftJoin(payments, eq(payments.id, nodes.paymentId))
 }
 
-/** A node by its number on the chain, or else by the row's. */
+/** Finds a node by its id on the chain, else by its row's id. */
 export const nodeByEitherId = selectNodes()
   .where(or(eq(nodes.nodeId, id), eq(nodes.id, id)))
   .orderBy(desc(eq(nodes.nodeId, id)))

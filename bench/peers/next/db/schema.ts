@@ -1,7 +1,7 @@
-// The ledger's tables (migrations/0001_schema.sql), as far as the three routes look at them.
+// The ledger's tables (migrations/0001_schema.sql), as far as the three routes read them.
 import { bigint, integer, numeric, pgTable, text, timestamp } from 'drizzle-orm/pg-core'
 
-/** Whole numbers beyond 2^53, which the driver hands over as text. */
+/** Whole numbers beyond 2^53, which the driver returns as text. */
 const wei = () => numeric({ precision: 78, scale: 0 }).notNull()
 const int8 = () => bigint({ mode: 'number' })
 const time = () => timestamp({ withTimezone: true })

@@ -41,7 +41,7 @@ ponder.on('NodeFactory:NodeMinted', async ({ event, context }) => {
 ponder.on('NodeFactory:Transfer', async ({ event, context }) => {
   const { from, to, id } = event.args
   await context.db.insert(nodeTransfer).values({ id: event.id, nodeId: id, from, to, txHash: event.transaction.hash })
-  // A mint's own event, which says more, comes after this one.
+  // A mint also has its own event, which comes after this one and contains more.
   if (from !== zeroAddress) await context.db.update(node, { id }).set({ owner: to })
 })
 

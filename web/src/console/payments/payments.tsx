@@ -137,7 +137,7 @@ function Filters({ filter: { status, reason, tierId }, choose }: FiltersProps) {
   )
 }
 
-/** A choice with the number of payments that it would list. */
+/** A choice with the number of its payments that wait for the operator. */
 function counted(counts: Read<'payments/counts'> | undefined, text: string, status: string, reason?: string): string {
   const found = counts?.open.filter((row) => row.status === status && (reason === undefined || row.reason === reason))
   const count = found?.reduce((sum, row) => sum + row.count, 0) ?? 0
