@@ -81,9 +81,7 @@ async function follow(address: string, signal: AbortSignal): Promise<void> {
   }
 }
 
-/**
- * Runs it only while the page is visible. Browsers allow few connections per host, so background tabs release theirs.
- */
+/** Runs it only while the page is visible: browsers allow few connections per host, so background tabs release theirs. */
 export function whileShown(run: (signal: AbortSignal) => Promise<void>): () => void {
   let stop = new AbortController()
   const begin = () => {

@@ -52,9 +52,7 @@ find('withdraw').addEventListener('submit', (event) => {
 })
 find('place').addEventListener('submit', (event) => event.preventDefault())
 
-/**
- * The contract and its chain. Either the service wrote them into the file, or they follow `#` in the page's address.
- */
+/** The contract and its chain, which the service wrote into the file or which follow `#` in the page's address. */
 function fillPlace(): void {
   const given = new URLSearchParams(window.location.hash.slice(1))
   for (const name of ['contract', 'chain']) {

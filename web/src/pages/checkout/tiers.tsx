@@ -110,7 +110,7 @@ export function TierCards({ tiers }: { tiers: readonly Tier[] }) {
   )
 }
 
-/** Why the tier cannot be bought now, and when it can. */
+/** Why the tier cannot be bought now, and when it can be. */
 function Opening({ tier, tiers }: { tier: Tier; tiers: readonly Tier[] }) {
   if (tier.state === 'upcoming' && tier.opensAt)
     return (

@@ -180,7 +180,7 @@ function Rest({ intent, isHere, resume, show }: RestProps) {
   )
 }
 
-/** A purchase that was sent completely. */
+/** A purchase whose transfers were all sent. */
 function Sent({ intent, show }: { intent: Intent; show: UnfinishedProps['show'] }) {
   const { sent, tierId, quantity } = intent
   const [only] = sent

@@ -1,5 +1,4 @@
-// The product page: what a node is, proof that it pays, what it costs, and what is left. The ledger's figures come
-// last.
+// The product page: what a node is, proof that it pays, what it costs, what is left. The ledger's figures come last.
 import type { Cover, Stats } from '@node-ledger/client'
 import { Link } from 'wouter'
 import { figure, percent } from '../../format.ts'

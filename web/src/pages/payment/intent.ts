@@ -97,7 +97,7 @@ function parsed(text: string | null): Intent | null {
 const listeners = new Set<() => void>()
 function subscribe(listener: () => void) {
   listeners.add(listener)
-  // Another tab may write.
+  // Another tab may write it.
   window.addEventListener('storage', listener)
   return () => {
     listeners.delete(listener)
