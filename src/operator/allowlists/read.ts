@@ -55,7 +55,7 @@ class ListReader {
   #badChecksums = 0
   #line = 0
   #bytes = 0
-  /** The start of a line whose end has not come yet; empty once it is too long. */
+  /** The start of a line that is not complete yet; empty once it is too long. */
   #rest = Buffer.alloc(0)
   #restIsLong = false
   isOver = false

@@ -1,4 +1,4 @@
-// One account's books over a period, compared with the chain: its balance at the opening block, the moves that the ledger knows, its balance at the
+// One account's books over a period, compared with the chain: its balance at the opening block, the movements in the ledger, its balance at the
 // closing block, and the blocks in between in which unknown ether moved. We read balances from the chain at exactly those blocks. If we cannot read
 // one, it is null, never made up.
 import { readBlock } from '../../db/blocks/blocks.ts'

@@ -39,8 +39,8 @@ export interface Share {
 }
 
 /**
- * Compares everything, or a share of the nodes; `signal` ends it early; `say` gets the progress. Refused as `notYet` if the chain has another block
- * there by then. Throws a ChainFault if we cannot reach the chain.
+ * Compares everything, or a share of the nodes; `signal` ends it early; `say` gets the progress. Refused as `notYet` if the chain has a different
+ * block there by then. Throws a ChainFault if we cannot reach the chain.
  */
 export function verifyLedger(
   { readPool, chain, contract }: ReplicaDb & ChainRead & FactoryRead,

@@ -20,7 +20,7 @@ const SESSIONS_MAX = 10
 /** We remember a used challenge longer than it is valid, so that a clock that steps back does not revive it. */
 const KEPT_SEC = 24 * 3600
 
-/** A challenge of ours, read back from what was signed; `hash` is what we keep of a used one. */
+/** A challenge of ours, taken from what the browser signed. `hash` is what we store once it is used. */
 export interface Challenge {
   readonly text: string
   readonly hash: string

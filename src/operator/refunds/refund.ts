@@ -28,7 +28,7 @@ export interface RefundResult extends DecisionResult {
   alarm: RefundAlarm | null
 }
 
-/** A refund of a payment that has its node, that is no longer on the chain, or that may yet be minted. */
+/** A refund of a payment that has its node, that is no longer on the chain, or that may still be minted. */
 type RefundAlarm = 'refundOfMinted' | 'refundOfOrphaned' | 'refundTooEarly'
 
 /**
