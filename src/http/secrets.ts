@@ -10,7 +10,7 @@ export function sameSecret(given: string, expected: string): boolean {
   return timingSafeEqual(digest(given), digest(expected))
 }
 
-/** A header's value if it was sent exactly once, else null, because a key sent twice is no key. */
+/** A header's value if it was sent exactly once, else null. A key sent twice does not count. */
 export function headerOnce(request: IncomingMessage, name: string): string | null {
   const [value = null, ...more] = request.headersDistinct[name] ?? []
   return more.length === 0 ? value : null

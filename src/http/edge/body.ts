@@ -10,7 +10,7 @@ const DEPTH_MAX = 32
 /** How many bytes of a refused body we still read before we cut the caller off, so that they get to read the refusal. */
 const REFUSED_BYTES_MAX = 16 * 1024 * 1024
 
-/** The fields that any route knows; we ignore others. */
+/** All fields that routes use; we ignore others. */
 export interface JsonObject {
   txHash?: unknown
   nodeId?: unknown

@@ -60,7 +60,7 @@ function known({ json, states }: TransactionPayments): Outcome {
   return { json }
 }
 
-/** The ledger has not reached the payment's block, so its state is `seen`, with what the chain says about it. */
+/** The ledger has not reached the payment's block, so its state is `seen`, with what the chain shows about it. */
 function unfollowed(txHash: Hash, found: ClaimOutcome): Outcome {
   if (found.kind !== 'following') return refuse('notYetKnown')
   const { from, valueWei, blockNumber } = found
