@@ -14,12 +14,12 @@ import { type Keys, openKeys } from './keys.ts'
 export interface ChainPart {
   rpcUrls: readonly string[]
   publicRpcUrl: string | null
-  /** Null to take the provider's. */
+  /** Null to use the provider's. */
   chainId: number | null
   factory: Address
   /** The code hash of another version that the settings trust. */
   factoryCodeHash: Hash | null
-  /** Former factories of the sale; null if the settings do not say. */
+  /** Former factories of the sale; null if not set. */
   formerFactories: readonly Address[] | null
   startBlock: number
   paymentAddress: Address | null

@@ -175,7 +175,7 @@ export async function settleFacts(pool: Pool, facts: ChainFacts, tell: (line: st
   return facts
 }
 
-/** The chain id of the settings, else of the ledger, else of the provider. Throws a StartError if none of them knows it. */
+/** The chain id from the settings, else from the ledger, else from the provider. Throws a StartError if none of them has it. */
 export async function resolveChainId(pool: Pool, chain: ChainPart, reader: ChainReader): Promise<number> {
   if (chain.chainId !== null) return chain.chainId
   const stored = await readIdentity(pool)

@@ -1,6 +1,6 @@
-// The settings that say where the minter's and the distributor's keys are: in the settings, in an encrypted key file, with a remote signer, or in a
-// key management service. Each key is in one place. A key file is read here, so we report a missing one with all other mistakes. It is decrypted at
-// start. It must never repeat a key, a password or a URL.
+// The settings for the location of the minter's and the distributor's keys: the settings themselves, an encrypted key file, a remote signer, or a key
+// management service. Each key is in one place. We read key files here, to report a missing one with all other mistakes, and decrypt them at start.
+// It must never repeat a key, a password or a URL.
 import { KeystoreError, keystoreAddress } from '../chain/send/keystore.ts'
 import { type KmsKey, parseKmsKey } from '../chain/send/kms/key.ts'
 import { type Parse, type SettingGroup, shown } from './setting.ts'

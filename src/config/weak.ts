@@ -1,4 +1,4 @@
-// Finds secrets and keys that others may know or guess. Judges only; it must never repeat the secret.
+// Finds secrets and keys that others may know or guess. It only judges them, and must never repeat one.
 import { DEVELOPMENT_ACCOUNTS } from '../domain/development.ts'
 
 /** The smallest number of different characters in a generated secret: 32 random hex digits have 14 on average. */

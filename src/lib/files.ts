@@ -9,7 +9,7 @@ export const PRIVATE_FILE_MODE = 0o600
 /** The same for directories. */
 export const PRIVATE_DIR_MODE = 0o700
 
-/** Writes `text` so that a reader, or a crash at any instant, sees the old file or the new one, never a part. */
+/** Writes `text` so that a reader, or a crash at any instant, sees the old file or the new one, never part of one. */
 export function writeFileAtomic(path: string, text: string): void {
   const temporary = `${path}.${process.pid}.tmp`
   const file = openSync(temporary, 'w', PRIVATE_FILE_MODE)

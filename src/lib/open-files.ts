@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 /** The smallest common limit. We assume it if the system does not report one. */
 const UNKNOWN = 1_024
 
-/** The limit, which Node has already raised as far as it may; Infinity if there is none. */
+/** The limit, which Node has already raised as far as allowed; Infinity if there is none. */
 export function openFilesMax(): number {
   try {
     return parseOpenFiles(readFileSync('/proc/self/limits', 'utf8'))
