@@ -75,14 +75,7 @@ test('the command says its version', () => {
 })
 
 test('pages, the API’s reference and its document are in it', async () => {
-  for (const path of [
-    '/',
-    '/withdraw.html',
-    '/docs',
-    '/preview.png',
-    '/runbook.html',
-    '/api/openapi.json',
-  ]) {
+  for (const path of ['/', '/withdraw.html', '/docs', '/preview.png', '/runbook.html', '/api/openapi.json']) {
     const response = await fetch(service.url + path)
     assert.equal(response.status, 200, path)
     await response.body?.cancel()
