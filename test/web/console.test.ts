@@ -54,6 +54,7 @@ describe('the console', { skip: noBrowser }, () => {
     assert.equal(await page.evaluate('sessionStorage.length'), 0)
     await enter()
     assert.equal(await page.title(), 'State · Operator console · Node Ledger')
+    await page.getByText('Nothing needs you now.').waitFor()
     // What the contract's owner lets the service do, as a pass has read it.
     await page.getByText('Groups left to open').waitFor()
     await page.getByText('1000000000000000000 wei').waitFor()
@@ -143,6 +144,7 @@ describe('the console', { skip: noBrowser }, () => {
     const json = { ...((await read.json()) as object), drift: found }
     await page.route('**/api/admin/reconciliation', (route) => route.fulfill({ json }))
     await go('State')
+    await page.getByRole('listitem').filter({ hasText: '1 difference from the contract' }).waitFor()
     const row = page.getByRole('table', { name: 'Differences' }).getByRole('row').nth(1)
     await row.getByText('0.001 ETH (1000000000000000 wei)').waitFor()
     assert.match(await row.innerText(), /node #1\s+creditedWei\s+0\.000000000000000005 ETH \(5 wei\)/)
@@ -256,7 +258,7 @@ describe('the console', { skip: noBrowser }, () => {
     await row.getByText('Basic').waitFor()
     await axe()
     await go('State')
-    await page.getByRole('definition').filter({ hasText: /^1$/ }).getByRole('link').click()
+    await page.getByRole('listitem').filter({ hasText: '1 node has no payment' }).getByRole('link').click()
     await row.getByRole('button', { name: 'Grant…' }).click()
     await confirm('Grant')
     assert.equal(await dialog().locator('input[name=reason]:invalid').count(), 1)
@@ -316,7 +318,7 @@ describe('the console', { skip: noBrowser }, () => {
     await dialog().getByText('there is no payment.hold').waitFor()
     await kinds.fill('payment.held,funds.low')
     await confirm('Choose events')
-    await dialog().getByText('From now on it is told: payment.held,funds.low.').waitFor()
+    await dialog().getByText('From now on it gets: payment.held,funds.low.').waitFor()
     await confirm('Done')
     await page.getByText('payment.held, funds.low').waitFor()
   })

@@ -1,4 +1,4 @@
-// The overview: work for the operator, the passes, and the comparison of ledger and chain.
+// The console's first page: what waits for the operator, the passes, and the ledger against the chain.
 import { Link } from 'wouter'
 import { useCover, useHealth, useStats } from '../../ledger.ts'
 import { Mark, Time, Unknown } from '../../ui/facts.tsx'
@@ -9,18 +9,15 @@ import { ActButton } from '../act.tsx'
 import { type Reconciliation, useAdmin } from '../admin.ts'
 import { Exact } from '../exact.tsx'
 import { inUnits, shown } from '../values.ts'
-
-const SHOWN_MAX = '200'
+import { ToDo } from './to-do.tsx'
 
 export function State() {
   const health = useHealth()
   const cover = useCover()
   const stats = useStats()
-  const held = useAdmin('payments', { status: 'held', limit: SHOWN_MAX })
-  const unpaid = useAdmin('nodes/unpaid', { open: 'true', limit: SHOWN_MAX })
-  const oldest = held.data?.payments.at(-1)
   return (
     <>
+      <ToDo />
       <dl className="tiles">
         <Figure
           name="Worker"
@@ -31,23 +28,6 @@ export function State() {
           }
         >
           {health.data ? <WorkerMark health={health.data} /> : <Unknown why="not known" />}
-        </Figure>
-        <Figure
-          name="Held payments"
-          note={
-            oldest ? (
-              <>
-                the oldest from <Time at={new Date(oldest.blockTime)} />
-              </>
-            ) : (
-              <Link href="/console/payments">All payments</Link>
-            )
-          }
-        >
-          <HowMany rows={held.data?.payments} next={held.data?.nextCursor} href="/console/payments" />
-        </Figure>
-        <Figure name="Nodes without a payment" note="that wait for a grant">
-          <HowMany rows={unpaid.data?.nodes} next={unpaid.data?.nextCursor} href="/console/nodes" />
         </Figure>
         <Figure name="Distributor holds" note="for rounds and their gas">
           <Exact wei={health.data?.distributorBalanceWei ?? null} hinted />
@@ -111,24 +91,6 @@ function Left({ count, isLow }: { count: number; isLow: boolean }) {
     <>
       {count.toLocaleString()} {isLow && <Mark tone="warn">low</Mark>}
     </>
-  )
-}
-
-interface HowManyProps {
-  /** The first page of a list, and whether there is another. */
-  rows: readonly unknown[] | undefined
-  next: string | null | undefined
-  href: string
-}
-
-/** The number of rows in a list, counted on its first page only. */
-function HowMany({ rows, next, href }: HowManyProps) {
-  if (!rows) return <Unknown why="not known" />
-  return (
-    <Link href={href}>
-      {rows.length}
-      {next && ' or more'}
-    </Link>
   )
 }
 

@@ -1,0 +1,129 @@
+// What waits for the operator, the most urgent first, each with the page that deals with it.
+import { Link } from 'wouter'
+import { useCover, useHealth } from '../../ledger.ts'
+import { Mark, Time, type Tone } from '../../ui/facts.tsx'
+import { Section } from '../../ui/page.tsx'
+import { Empty, Waiting } from '../../ui/states.tsx'
+import { type Reconciliation, useAdmin } from '../admin.ts'
+
+/** Rows that we ask for of each list. If there are more, the count says so. */
+const COUNTED_MAX = 200
+
+interface Task {
+  what: string
+  tone: Tone
+  since?: Date | null | undefined
+  /** The section that deals with it. Null if it is on this page, or outside the console. */
+  section: string | null
+  how: string
+}
+
+export function ToDo() {
+  const limit = String(COUNTED_MAX)
+  const held = useAdmin('payments', { status: 'held', limit })
+  const unpaid = useAdmin('nodes/unpaid', { open: 'true', limit })
+  const proposals = useAdmin('proposals')
+  const stuck = useAdmin('transactions/stuck')
+  const reconciliation = useAdmin('reconciliation')
+  const service = useOfService()
+  const readings = [held, unpaid, proposals, stuck, reconciliation]
+  const blocked = (stuck.data?.senders.length ?? 0) + (stuck.data?.transactions.length ?? 0)
+  // The newest come first.
+  const oldest = held.data?.nextCursor ? undefined : held.data?.payments.at(-1)
+  const open = proposals.data?.proposals.filter(({ state }) => state === 'open') ?? []
+  const tasks: Task[] = [
+    ...service,
+    ...ofChain(reconciliation.data),
+    ...counted(blocked, 'transaction is stuck', 'transactions are stuck', {
+      tone: 'bad',
+      section: 'transactions',
+      how: 'See why',
+    }),
+    ...counted(held.data?.payments.length, 'payment is held', 'payments are held', {
+      tone: 'warn',
+      since: oldest && new Date(oldest.blockTime),
+      section: 'payments',
+      how: 'Release or refund',
+    }),
+    ...counted(unpaid.data?.nodes.length, 'node has no payment', 'nodes have no payment', {
+      tone: 'warn',
+      section: 'nodes',
+      how: 'Grant, or leave without credits',
+    }),
+    ...counted(open.length, 'act waits for a second person', 'acts wait for a second person', {
+      tone: 'warn',
+      since: open.at(-1)?.proposedAt,
+      section: 'proposals',
+      how: 'Confirm or refuse',
+    }),
+  ].sort((one, other) => Number(other.tone === 'bad') - Number(one.tone === 'bad'))
+  return (
+    <Section title="To do">
+      {tasks.length > 0 && (
+        <ul className="todo">
+          {tasks.map((task) => (
+            <Row key={task.what} {...task} />
+          ))}
+        </ul>
+      )}
+      {readings.some(({ isPending }) => isPending) && <Waiting lines={2} />}
+      {readings.some(({ isError }) => isError) && <p className="notice warn">Some of it could not be read.</p>}
+      {tasks.length === 0 && readings.every(({ isSuccess }) => isSuccess) && <Empty title="Nothing needs you now." />}
+    </Section>
+  )
+}
+
+function Row({ what, tone, since, section, how }: Task) {
+  return (
+    <li>
+      <Mark tone={tone}>{tone === 'bad' ? 'now' : 'waits'}</Mark>
+      <span>
+        <strong>{what}</strong>
+        {since && (
+          <span className="note">
+            {' '}
+            the oldest from <Time at={since} />
+          </span>
+        )}
+      </span>
+      {section === null ? <span className="note">{how}</span> : <Link href={`/console/${section}`}>{how}</Link>}
+    </li>
+  )
+}
+
+const counted = (n = 0, one: string, many: string, task: Omit<Task, 'what'>): Task[] =>
+  n === 0 ? [] : [{ ...task, what: `${n}${n === COUNTED_MAX ? ' or more' : ''} ${n === 1 ? one : many}` }]
+
+/** Faults of the service, as its health and its cover show them. */
+function useOfService(): Task[] {
+  const { data: health } = useHealth()
+  const { data: cover } = useCover()
+  const tasks: Task[] = []
+  const add = (what: string, how: string) => tasks.push({ what, tone: 'bad', section: null, how })
+  if (health?.halted) add(`Halted: ${health.halted.reason}`, 'Clear the halt below')
+  if (health?.stuck) add(`Stuck at block ${health.stuck.block}`, 'See “stuck” in the runbook')
+  for (const role of health?.notSigning ?? []) add(`The ${role} does not sign`, 'Check its key or signer')
+  if (health?.stale) add('The credit worker has stopped', 'Check that the service runs')
+  if (cover?.isSolvent === false) add('The contract holds less than it owes', 'Send ether to the contract')
+  return tasks
+}
+
+/** What the ledger lacks beside the contract, and budgets that the contract's owner has to refill. */
+function ofChain(read: Reconciliation | undefined): Task[] {
+  if (!read) return []
+  const tasks = counted(read.drift?.count, 'difference from the contract', 'differences from the contract', {
+    tone: 'bad',
+    section: null,
+    how: 'See them below',
+  })
+  const { budget } = read
+  for (const kind of budget?.low ?? [])
+    tasks.push({
+      what: budget?.spent === kind ? `No ${NAMES[kind]} are left, and work waits` : `Few ${NAMES[kind]} are left`,
+      tone: budget?.spent === kind ? 'bad' : 'warn',
+      section: null,
+      how: 'The contract’s owner refills them',
+    })
+  return tasks
+}
+const NAMES = { nodes: 'nodes to mint', cohorts: 'groups to open' } as const
