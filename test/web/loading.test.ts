@@ -186,9 +186,9 @@ describe('a browser', { skip: noBrowser }, () => {
     const page = await browser.newPage()
     await page.goto(at(`/payment/${hashOf('unclear')}`))
     const said = page.getByRole('alert')
-    await said.getByText('This payment cannot be checked just now.').waitFor()
+    await said.getByText('We cannot check this payment right now.').waitFor()
     assert.equal(await said.getByText(/reached|asked/).count(), 0)
-    assert.equal(await page.getByText('In no block yet').count(), 0)
+    assert.equal(await page.getByText('Not in a block yet').count(), 0)
     await page.close()
   })
 
@@ -196,9 +196,9 @@ describe('a browser', { skip: noBrowser }, () => {
     const page = await browser.newPage()
     for (const [reason, says, notSays] of [
       ['oldWallet', /went to that wallet\. The operator decides/, /Nothing is lost/],
-      ['mintedElsewhere', /Nothing is lost: .* The operator sends it back/, /decides/],
-      ['recheck', /Nothing is lost: .* finds out more/, /decides/],
-      ['senderDenied', /Nothing is lost: .* The operator decides/, /sends it back/],
+      ['mintedElsewhere', /Nothing is lost. .* The operator sends it back/, /decides/],
+      ['recheck', /Nothing is lost. .* looks into it/, /decides/],
+      ['senderDenied', /Nothing is lost. .* The operator decides/, /sends it back/],
     ] as const) {
       await insertPayment(service.sql, {
         txHash: hashOf(reason),

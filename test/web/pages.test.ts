@@ -103,7 +103,7 @@ describe('the pages', { skip: noBrowser }, () => {
     const page = await browser.newPage()
     await page.goto(at('/'))
     // This service has no chain behind it.
-    await page.getByText('Could not be checked.').waitFor()
+    await page.getByText('Not checked.').waitFor()
     await page.goto(at('/node/1'))
     await page.getByText('chain not read').waitFor()
     await answersWith(page, '**/api/node/1*', ({ owner, creditedWei, withdrawnWei }) => ({
@@ -131,10 +131,10 @@ describe('the pages', { skip: noBrowser }, () => {
     })
     await page.goto(at('/'))
     await page.locator('.proof').getByRole('link', { name: 'round 2' }).waitFor()
-    await page.getByText('paid several turns at once, and was not read turn by turn').waitFor()
+    await page.getByText('paid several turns at once. Its own page').waitFor()
     await page.route('**/api/stats', (route) => route.fulfill({ status: 503, json: { error: 'no' } }))
     await page.goto(at('/'))
-    await page.getByText('The service cannot answer this at present.').waitFor()
+    await page.getByText('The service cannot answer this right now.').waitFor()
     assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 1)
     await page.close()
   })
@@ -187,9 +187,9 @@ describe('the pages', { skip: noBrowser }, () => {
     })
     await page.goto(at('/buy'))
     await page.getByLabel('Hash of the transfer').fill(txHash)
-    await page.getByRole('button', { name: 'Look for it' }).click()
+    await page.getByRole('button', { name: 'Find it' }).click()
     // The page reports a rate limit as such, and obeys it.
-    await page.getByText('Too many requests came from here. Nothing is lost').waitFor()
+    await page.getByText('Too many requests from your network. Nothing is lost').waitFor()
     for (let step = 0; step < 5; step++) {
       await page.clock.runFor(5_000)
       // The requests made then are answered.
@@ -199,11 +199,11 @@ describe('the pages', { skip: noBrowser }, () => {
     assert.ok(limited <= 2, `${limited} requests`)
     isLimited = false
     await page.clock.runFor(10_000)
-    await page.getByText('it waits until a second one shows the same').waitFor()
+    await page.getByText('we wait until a second one agrees').waitFor()
     ;[status, assurance] = ['held', 'linked']
     await page.clock.fastForward(20_000)
-    await page.getByText('Once one is moved away, this node is minted by itself.').waitFor()
-    await page.getByText('Checked, waiting for the chain’s own word.').waitFor()
+    await page.getByText('Once you move one away, we mint this node automatically.').waitFor()
+    await page.getByText('Checked, waiting for the chain to confirm it.').waitFor()
     ;[status, assurance] = ['minted', 'proven']
     await page.clock.fastForward(20_000)
     await page.getByText('Node 3 is yours').waitFor()
@@ -230,7 +230,7 @@ describe('the pages', { skip: noBrowser }, () => {
     const page = await browser.newPage({ timezoneId: 'Asia/Kathmandu' })
     await page.goto(at('/rounds'))
     const plot = page.locator('.chart')
-    await plot.getByText(/^2 rounds from .+ together; a bar is a day\.$/).waitFor()
+    await plot.getByText(/^2 rounds from .+ in all; a bar is a day\.$/).waitFor()
     const titles = await plot.locator('.bars title').allTextContents()
     const paid = titles.filter((title) => !title.endsWith(': 0 ETH'))
     assert.ok(paid.length > 0 && paid.length < titles.length, 'a day without a round has its place')
@@ -279,7 +279,7 @@ describe('the pages', { skip: noBrowser }, () => {
     await find(hashOf('mint 3'), 'Node 3')
     await search.fill('owner.eth')
     await search.press('Enter')
-    await page.getByText('owner.eth is no address, and this chain has no names.').waitFor()
+    await page.getByText('owner.eth is not an address, and this chain has no names.').waitFor()
     await find('nonsense', /^Wallet/)
     await page.getByRole('alert').waitFor()
     // A retry would change nothing.
@@ -302,7 +302,7 @@ describe('the pages', { skip: noBrowser }, () => {
     await page.getByRole('heading', { level: 1, name: /^Wallet/ }).waitFor()
     await search.fill('nobody.eth')
     await search.press('Enter')
-    await page.getByText('No address has the name nobody.eth.').waitFor()
+    await page.getByText('The name nobody.eth has no address.').waitFor()
     await page.close()
   })
 

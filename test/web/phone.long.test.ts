@@ -127,7 +127,7 @@ describe('on a phone', { skip: noBrowser }, () => {
     await database.stop()
     const txHash = await pay(7)
     await page.goto(`${service.url}/payment/${txHash}`)
-    await page.getByRole('alert').getByText('This payment cannot be checked just now.').waitFor()
+    await page.getByRole('alert').getByText('We cannot check this payment right now.').waitFor()
     assert.deepEqual(await violations(page), [])
     const { url } = database
     database = await startPostgres({ dataDir: databaseDir, log: silentLog })
@@ -153,9 +153,9 @@ describe('on a phone', { skip: noBrowser }, () => {
     process.kill(chain, 'SIGSTOP')
     try {
       // An unreadable fact is neither a yes nor a no.
-      await page.getByText('Not all checks could be made').waitFor()
+      await page.getByText('We could not run every check').waitFor()
       await page.goto(service.url)
-      await page.getByText('Could not be checked.').waitFor()
+      await page.getByText('Not checked.').waitFor()
     } finally {
       process.kill(chain, 'SIGCONT')
     }

@@ -25,7 +25,7 @@ test('quotes nothing while the minter may mint no node more, or a payment waits 
     const soldOut = new Set(tiers?.json.tiers.map((tier: { soldOut: boolean }) => tier.soldOut))
     return [quote?.status, named?.status, [...soldOut], buyer?.status, buyer?.json.canBuy, named?.json.error]
   }
-  const refused = 'Sold out for now: the owner of the contract has to allow more nodes first.'
+  const refused = 'Sold out for now. The contract’s owner has to allow more nodes first.'
   const soldOut = [503, 503, [true], 200, false, refused]
   const onSale = [200, 200, [false], 200, null, undefined]
   for (const [budget, expected] of [
@@ -74,13 +74,13 @@ test('the pages offer nothing meanwhile, and a payment says whom it waits for', 
       'document.querySelectorAll(".tier").values().filter((one) => one.scrollWidth > one.clientWidth).toArray().length'
     assert.equal(await page.evaluate(overflows), 0)
     await page.goto(at('/buy/basic'))
-    await page.getByText('Sold out for now: the owner of the contract').first().waitFor()
+    await page.getByText('Sold out for now. The contract’s owner').first().waitFor()
     assert.equal(await page.getByRole('button', { name: 'Connect a wallet' }).count(), 0)
     await page.goto(at(`/payment/${hashOf('waits')}`))
-    await page.getByText('waits until the owner of the contract allows more nodes').waitFor()
+    await page.getByText('waits until the contract’s owner allows more nodes').waitFor()
     // There is no chain here, so the page says nothing of a transaction that the ledger does not have.
     await page.goto(at(`/payment/${hashOf('unknown')}`))
-    await page.getByText('Cannot be checked now').waitFor({ state: 'attached' })
+    await page.getByText('Cannot check now').waitFor({ state: 'attached' })
     assert.equal(await page.getByText('waiting for the next block').count(), 0)
   } finally {
     await browser.close()

@@ -54,11 +54,11 @@ describe('with a wallet', { skip: noBrowser }, () => {
     await page.getByRole('link', { name: 'Buy Basic' }).click()
     await connect(page)
     await page.getByText('All checks pass').click()
-    await page.getByText('You have 0 of the 10 nodes of this tier').waitFor()
+    await page.getByText('You have 0 of at most 10 nodes of this tier').waitFor()
 
     own.refuseNext()
     await press(page, 'Pay 0.01 ETH')
-    await page.getByText('You refused in the wallet. Nothing was sent').waitFor()
+    await page.getByText('You declined in the wallet. Nothing was sent').waitFor()
 
     await press(page, 'Pay 0.01 ETH')
     // The focus and the title follow the payment.
@@ -72,9 +72,9 @@ describe('with a wallet', { skip: noBrowser }, () => {
     const [receipt] = await Promise.all([page.waitForEvent('download'), press(page, 'Save')])
     assert.ok(readFileSync(await receipt.path(), 'utf8').includes(`Transfer: ${txHash}\r\n`))
     await page.getByRole('link', { name: 'See the node' }).click()
-    await page.getByText('chain says the same').waitFor()
+    await page.getByText('matches the chain').waitFor()
     await press(page, 'Check with your own provider')
-    await page.getByText(`${WALLET_NAME} says the same`).waitFor()
+    await page.getByText(`${WALLET_NAME} agrees`).waitFor()
 
     await page.getByRole('link', { name: 'My nodes' }).click()
     own.refuseNext()
@@ -108,7 +108,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
     // If the wallet errs, it may have sent, so the page prompts again only after its owner has looked.
     own.refuseNext(LOST)
     await dialog.getByRole('button', { name: 'Withdraw' }).click()
-    await dialog.getByText('The wallet may have sent it all the same.').waitFor()
+    await dialog.getByText('The wallet may have sent it anyway.').waitFor()
     assert.equal(await dialog.getByRole('button', { name: 'Withdraw' }).isDisabled(), true)
     await dialog.getByLabel('it shows nothing sent').click()
     await dialog.getByRole('button', { name: 'Withdraw' }).click()
@@ -149,7 +149,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
     // The service is down for this page, and its last answer is enough.
     const before = complaints.length
     await page.route(`${service.url}/**`, (route) => route.abort())
-    await page.getByText('The balances are those that the service said last.').waitFor()
+    await page.getByText('The balances are the last that we read.').waitFor()
     await press(page, 'Withdraw…')
     await dialog.getByLabel('Amount in ETH').fill('0.0001')
     await dialog.getByRole('button', { name: 'Withdraw' }).click()
@@ -157,7 +157,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
     await slip.getByText(getAddress(own.address), { exact: true }).waitFor()
     await dialog.getByRole('button', { name: 'Done' }).click()
     await page.unrouteAll({ behavior: 'ignoreErrors' })
-    await page.getByText('The balances are those that the service said last.').waitFor({ state: 'detached' })
+    await page.getByText('The balances are the last that we read.').waitFor({ state: 'detached' })
     complaints.splice(before)
 
     // A payout is still readable once the ledger, too, has recorded that nothing is left.
@@ -173,10 +173,10 @@ describe('with a wallet', { skip: noBrowser }, () => {
     await dialog.getByRole('button', { name: 'Withdraw' }).click()
     await dialog.getByText(/^Paid out in block/).waitFor()
     await empty
-    await page.getByText('may be withdrawn now').locator('..').getByText('0 ETH', { exact: true }).waitFor()
+    await page.getByText('you can withdraw now').locator('..').getByText('0 ETH', { exact: true }).waitFor()
     await dialog.getByText(/^Paid out in block/).waitFor()
     await dialog.getByRole('button', { name: 'Done' }).click()
-    await page.getByText('There is nothing to withdraw at present.').waitFor()
+    await page.getByText('There is nothing to withdraw now.').waitFor()
 
     // The wallet declines gifts, and accepts them again.
     const declinesGifts = () => wallet(5, wellKnown).declinesGifts()
@@ -185,10 +185,10 @@ describe('with a wallet', { skip: noBrowser }, () => {
     await page.getByText('The wallet refused.').waitFor()
     await press(page, 'Decline gifts')
     await page.getByText('Your wallet declines nodes that others send to it.').waitFor()
-    await page.getByText('It cannot receive a node you bought on a market').waitFor()
+    await page.getByText('It cannot receive a node from a market').waitFor()
     assert.equal(await declinesGifts(), true)
     await press(page, 'Accept gifts again')
-    await page.getByText('Anyone may send your wallet a node.').waitFor()
+    await page.getByText('Anyone can send your wallet a node.').waitFor()
     assert.equal(await declinesGifts(), false)
 
     await press(page, 'Sign out')
@@ -264,19 +264,19 @@ describe('with a wallet', { skip: noBrowser }, () => {
     await page.goto(`${service.url}/buy`)
     const field = page.getByLabel('Hash of the transfer')
     await field.fill('0x12')
-    await press(page, 'Look for it')
+    await press(page, 'Find it')
     await page.getByText('A transaction hash is 0x and 64 hex digits.').waitFor()
     await field.fill(held)
-    await press(page, 'Look for it')
-    await page.getByText('did not hold the tokens this tier asks for').waitFor()
+    await press(page, 'Find it')
+    await page.getByText('did not hold the tokens that this tier needs').waitFor()
     await page.getByText('Nothing is lost').waitFor()
     assert.deepEqual(faultsIn(complaints), [])
     await field.fill(wrong)
-    await press(page, 'Look for it')
+    await press(page, 'Find it')
     await page.getByText('It is 1 wei more than Basic costs.').waitFor()
     const nothing = await wallet(8, wellKnown).pay(own.address as `0x${string}`, 1n)
     await field.fill(nothing)
-    await press(page, 'Look for it')
+    await press(page, 'Find it')
     await page.getByText('This transaction will not become a node automatically.').waitFor()
   })
 
@@ -289,14 +289,14 @@ describe('with a wallet', { skip: noBrowser }, () => {
     await connect(page)
     const pay = page.getByRole('button', { name: 'Pay 0.05 ETH' })
     // An unchecked fact is neither yes nor no.
-    await page.getByText('The checks could not be made just now.').waitFor()
+    await page.getByText('We could not run the checks right now.').waitFor()
     assert.equal(await pay.isEnabled(), true)
     // The page checks once more before the wallet prompts.
     await page.unroute(answers)
     await pay.click()
-    await page.getByText('This payment would be held, so it is not offered:').waitFor()
-    await page.locator('.notice', { hasText: 'You hold 0 of the 1,000 DEMO that it asks for.' }).waitFor()
-    await page.getByText('1 check does not pass').click()
+    await page.getByText('You cannot pay now, because we would hold this payment:').waitFor()
+    await page.locator('.notice', { hasText: 'You hold 0 of the 1,000 DEMO that you need.' }).waitFor()
+    await page.getByText('1 check failed').click()
     await page.locator('.ticks .fails', { hasText: 'You hold 0 of the 1,000 DEMO' }).waitFor()
     assert.equal(await pay.isDisabled(), true)
     assert.deepEqual(await violations(page), [])
@@ -318,10 +318,10 @@ describe('with a wallet', { skip: noBrowser }, () => {
     const code = page.getByRole('img', { name: 'QR code of the payment' })
     assert.equal(await code.locator('path').getAttribute('d'), drawn(link))
     await page.getByLabel('Which address will pay?').fill(phone.address)
-    await page.getByText('An exchange would receive it in your place.').waitFor()
+    await page.getByText('If you pay from an exchange, the exchange gets the node.').waitFor()
     await page.getByText('All checks pass').waitFor()
-    await page.getByText('Waiting for the transfer of this address.').waitFor()
-    await page.getByText('Sent on another network than Local chain (chain 31337), it is not seen here.').waitFor()
+    await page.getByText('Waiting for a transfer from this address.').waitFor()
+    await page.getByText('If you send on a network other than Local chain (chain 31337), we cannot see it.').waitFor()
     // The page learns of the transfer from its stream, because the service would not answer a poll.
     await page.route(/\/api\/payments\/0x/, (route) => route.abort())
     const [, to, value] = /^ethereum:(0x\w{40})@31337\?value=(\d+)$/.exec(link) ?? []
@@ -351,7 +351,7 @@ describe('with a wallet', { skip: noBrowser }, () => {
     assert.deepEqual(await violations(page), [])
     const txHash = await wallet(14, wellKnown).pay(to as `0x${string}`, parseEther(amount))
     await page.getByLabel('Hash of the transfer').fill(txHash)
-    await page.getByRole('button', { name: 'Look for it' }).tap()
+    await page.getByRole('button', { name: 'Find it' }).tap()
     await page.getByText(/Node \d+ is yours/).waitFor()
     await page.getByRole('link', { name: 'See the node' }).tap()
     const [node] = await wallet(14, wellKnown).nodesOf()

@@ -35,7 +35,7 @@ const bought = ({ account, wellKnown }: End) => wallet(account, wellKnown).nodes
 
 /** The page has removed the button, and says why. */
 async function unsure(page: Page): Promise<void> {
-  await page.getByText('Do not pay again before you have looked into the wallet.').waitFor()
+  await page.getByText('Check your wallet before you pay again.').waitFor()
   assert.equal(await page.getByRole('button', { name: /^Pay / }).count(), 0)
   assert.equal(await page.getByLabel('QR code or by hand').count(), 0)
 }
@@ -69,7 +69,7 @@ async function sendsNothingAndErrs(end: End): Promise<void> {
   await unsure(page)
   await press(page, SHOWS_NOTHING)
   await page.getByText('you pay twice and get two nodes').waitFor()
-  await press(page, 'Nothing was sent: buy now')
+  await press(page, 'Nothing was sent. Buy now')
   await press(page, PAY)
   await page.getByText(/Node \d+ is yours/).waitFor()
   assert.deepEqual(own.asked, ['eth_sendTransaction'])
@@ -155,13 +155,13 @@ async function lacksEther(end: End): Promise<void> {
   await connect(end)
   own.refuseNext()
   await press(page, PAY)
-  const refused = page.getByText('You refused in the wallet.')
+  const refused = page.getByText('You declined in the wallet.')
   await refused.waitFor()
   await setBalance(BASIC_WEI)
   await page.getByText('Not enough ether:').waitFor()
-  await page.getByRole('listitem').filter({ hasText: 'You have 0.01 ETH; price and gas take 0.01' }).first().waitFor()
+  await page.getByRole('listitem').filter({ hasText: 'You have 0.01 ETH. Price and gas need 0.01' }).first().waitFor()
   assert.equal(await refused.count(), 0)
-  assert.equal(await page.getByText('would be held, so it is not offered').count(), 0)
+  assert.equal(await page.getByText('because we would hold this payment').count(), 0)
   await setBalance(BASIC_WEI * 100n)
   await page.getByText('Not enough ether:').waitFor({ state: 'detached' })
   assert.equal(await page.getByRole('button', { name: PAY }).isEnabled(), true)
@@ -173,7 +173,7 @@ const byHand = (valueWei: bigint, text: RegExp) => async (end: End) => {
   await page.goto(`${service.url}/buy/basic`)
   await page.getByLabel('QR code or by hand').check()
   await page.getByLabel('Which address will pay?').fill(wallet(account, wellKnown).address)
-  await page.getByText('Waiting for the transfer of this address.').waitFor()
+  await page.getByText('Waiting for a transfer from this address.').waitFor()
   await wallet(account, wellKnown).pay(wellKnown.paymentAddress, valueWei)
   await page.getByText(text).first().waitFor()
 }

@@ -1,8 +1,8 @@
 // A payment's states and reasons.
 export const words = {
   title: 'Payment',
-  stands: 'Where it stands',
-  noHash: 'This is no transaction hash: 0x and 64 hex digits.',
+  stands: 'Status',
+  noHash: 'This is not a transaction hash. One is 0x and 64 hex digits.',
   transfer: 'Transfer {hash}',
   steps: { seen: 'Seen in a block', checked: 'Checked', minting: 'Being minted', minted: 'Minted' },
   notes: {
@@ -22,16 +22,16 @@ export const words = {
     },
     checks: 'amount, tier, allowance, holding',
     sent: 'sent to the contract',
-    nextRun: 'with the next run, in seconds',
-    soldOut: 'waits until the owner of the contract allows more nodes',
+    nextRun: 'in the next run, within seconds',
+    soldOut: 'waits until the contract’s owner allows more nodes',
   },
   inExplorer: 'See it in the explorer',
   ask: 'Ask about it',
   /** Each state as a title and an announcement say it. */
   said: {
-    none: 'In no block yet',
-    unchecked: 'Cannot be checked now',
-    orphaned: 'Taken back by the chain',
+    none: 'Not in a block yet',
+    unchecked: 'Cannot check now',
+    orphaned: 'Dropped by the chain',
     seen: 'In a block',
     accepted: 'Accepted',
     minting: 'Being minted',
@@ -43,27 +43,26 @@ export const words = {
   /** What a payment rests on. */
   assurance: {
     proven: 'Proven by the hash of its block, which the contract has named.',
-    linked: 'Checked, waiting for the chain’s own word.',
-    agreed: 'Two providers of the chain show it alike.',
-    believed: 'It rests on the word of one provider of the chain.',
-    waits:
-      'One provider of the chain alone shows it so far. If the service asks several, it waits until a second one shows the same.',
+    linked: 'Checked, waiting for the chain to confirm it.',
+    agreed: 'Two providers of the chain agree on it.',
+    believed: 'One provider of the chain reports it.',
+    waits: 'Only one provider of the chain reports it so far. If we use several, we wait until a second one agrees.',
   },
-  cannotAsk: 'This payment cannot be checked just now.',
-  goesOn: 'Nothing is lost; this page goes on by itself.',
+  cannotAsk: 'We cannot check this payment right now.',
+  goesOn: 'Nothing is lost. This page continues automatically.',
   one: 'Payment {at} of {all}: {amount} from {payer}',
-  orphaned: 'The chain took the block of this transfer back. It counts again as soon as it is in another one.',
+  orphaned: 'The chain dropped the block of this transfer. The transfer counts again once it is in a new block.',
   notAPayment: 'This transaction will not become a node automatically. {why}',
   notSeen: {
     other:
-      'Another payment of this wallet has come: <other>look at it</other>. A transaction that is sped up in the wallet gets a new hash.',
-    late: 'The chain has not shown this transaction for some minutes. Look into your wallet: it may still wait for a fee, or have been replaced by one with another hash, or cancelled. Do not pay again before you know.',
-    all: 'All payments of this wallet',
+      'Another payment from this wallet has arrived: <other>view it</other>. If you speed up a transaction in the wallet, it gets a new hash.',
+    late: 'The chain has not shown this transaction for some minutes. Check your wallet. The transaction may have too low a fee, may have been replaced by one with a new hash, or may have been cancelled. Do not pay again before you know.',
+    all: 'All payments from this wallet',
   },
   claim: {
-    title: 'Paid already?',
+    title: 'Already paid?',
     hash: 'Hash of the transfer',
-    look: 'Look for it',
+    look: 'Find it',
     wrong: 'A transaction hash is 0x and 64 hex digits.',
   },
   list: {
@@ -82,14 +81,14 @@ export const words = {
       held: 'held',
       refunded: 'sent back',
       dismissed: 'closed',
-      orphaned: 'taken back by the chain',
+      orphaned: 'dropped by the chain',
     },
   },
   success: {
     yours: 'Node {id} is yours',
     notScheduled: 'its first round is not scheduled yet',
     expelled:
-      'never: the contract’s owner has expelled this node. It keeps what it was credited, and the operator sends your payment back',
+      'never: the contract’s owner has expelled this node. You can withdraw what it was credited, and the operator sends your payment back',
     nextRound: 'next round {time}',
     see: 'See the node',
     node: 'Node {id}',
@@ -119,26 +118,26 @@ export const words = {
     refundedBy: 'The operator has sent the ether back, by transaction {hash}.',
     dismissed: 'The operator has closed this payment without a node.',
     held: '<strong>Held.</strong> {why}',
-    looks: 'The operator looks at it.',
+    looks: 'The operator reviews it.',
     nothingLost:
-      'Nothing is lost: {amount} lies in the payments wallet. {next} Keep the hash; this page shows what becomes of it.',
-    wentElsewhere: '{amount} went to that wallet. {next} Keep the hash; this page shows what becomes of it.',
+      'Nothing is lost. Your {amount} is in the payments wallet. {next} Keep the hash. This page shows what happens next.',
+    wentElsewhere: '{amount} went to that wallet. {next} Keep the hash. This page shows what happens next.',
     ask: '<contact>Ask the operator</contact> about this payment.',
     subject: 'Payment {hash}',
     less: 'It is {amount} less than {tier} costs.',
     more: 'It is {amount} more than {tier} costs.',
-    decides: 'The operator decides whether it becomes a node or is sent back.',
+    decides: 'The operator decides whether you get a node or your ether back.',
     sendsBack: 'The operator sends it back to the wallet that paid.',
     waitsForPlace:
-      'If a place comes free within a day of the payment and before the sale closes, it becomes a node by itself. Otherwise the operator decides.',
+      'If a place becomes free within a day of the payment and before the sale closes, you get the node automatically. Otherwise the operator decides.',
     noPlace:
-      'It takes no place that comes free any more. The operator sends it back, or releases it if there are places again.',
-    findsOut: 'The operator finds out more, and then releases the node or sends the ether back.',
-    noDecision: 'No one has to decide anything; ask the operator if you want the ether back instead.',
+      'It no longer takes a place that becomes free. The operator sends it back, or releases it if there are places again.',
+    findsOut: 'The operator looks into it, then releases the node or sends the ether back.',
+    noDecision: 'Nobody has to decide. If you want the ether back instead, ask the operator.',
     ofContract:
-      'The operator makes sure that somebody can use what this contract owns, and then releases the node or sends the ether back.',
+      'The operator checks that somebody can use what this contract owns, then releases the node or sends the ether back.',
     ofProven:
-      '<signIn>Sign in</signIn> with that wallet, and your node comes by itself. Else the operator makes sure that the wallet is yours, and releases the node or sends the ether back.',
+      '<signIn>Sign in</signIn> with that wallet, and you get your node automatically. Otherwise the operator checks that the wallet is yours, then releases the node or sends the ether back.',
   },
   /** Every reason in plain words, and what happens next. */
   reasons: {
@@ -147,20 +146,19 @@ export const words = {
     notOpenYet: 'The tier was not open yet when the transfer was made.',
     soldOut: 'All nodes of this tier were sold before this transfer.',
     notListed: 'The wallet is not on the list of those who may buy this tier, or has used what the list allows it.',
-    tierAllowance: 'The wallet already holds, or has under way, as many nodes of this tier as one wallet may.',
+    tierAllowance: 'This wallet has reached its limit for this tier, counting purchases in progress.',
     holding:
-      'The wallet did not hold the tokens this tier asks for at the block of the transfer, or that could not be read.',
+      'The wallet did not hold the tokens that this tier needs at the block of the transfer, or we could not read it.',
     walletLimit:
-      'The wallet holds as many nodes as the contract allows. Once one is moved away, this node is minted by itself.',
-    review: 'A person looks at this payment first.',
-    unattributed: 'The ether came by a call inside another transaction, so that its sender is not certain.',
+      'The wallet holds as many nodes as the contract allows. Once you move one away, we mint this node automatically.',
+    review: 'A person reviews this payment first.',
+    unattributed: 'The ether came from a call inside another transaction, so its sender is not certain.',
     contractWallet: 'A contract sent the ether: a Safe, a smart account, or another.',
-    mintReverted: 'The contract refused the mint.',
-    supplySpent: 'All nodes of this tier are sold: the contract lets there be no more.',
-    oldWallet: 'It went to a wallet that is no longer the one for payments.',
-    mintedElsewhere: 'Another wallet was given the node of this payment.',
-    recheck:
-      'The ledger was restored from a backup; the operator makes sure that this payment has not been dealt with before.',
+    mintReverted: 'The contract rejected the mint.',
+    supplySpent: 'All nodes of this tier are sold, and the contract allows no more.',
+    oldWallet: 'It went to a wallet that no longer takes payments.',
+    mintedElsewhere: 'Another wallet got the node of this payment.',
+    recheck: 'The ledger was restored from a backup, so the operator checks that this payment was not handled before.',
     refunding: 'The operator is about to send the ether back.',
   },
 } as const

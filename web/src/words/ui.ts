@@ -16,7 +16,7 @@ export const ui = {
   copy: {
     copy: 'Copy {what}',
     copied: 'Copied',
-    failed: 'Could not copy: select it by hand',
+    failed: 'Could not copy. Select it by hand',
     address: 'address',
     transaction: 'transaction hash',
     seed: 'seed',
@@ -41,19 +41,18 @@ export const ui = {
     namedChain: '{name} (chain {id})',
   },
   alerts: {
-    halted: 'Standing still: the chain is not the one that was followed. What is shown is as of then.',
+    halted: 'Halted, because the chain is not the one that we followed. These pages show the state before the halt.',
     stuck:
-      'Standing still at block {block}: the chain’s providers answer, but not with what the service needs there. Payments in later blocks wait, and none is lost.',
+      'Stopped at block {block}, because the chain’s providers do not return what we need there. Payments in later blocks wait, and none is lost.',
     paused: 'Rounds are paused by the operator. Withdrawing works as always.',
-    stale: 'The worker that credits nodes has not been heard of for a while.',
+    stale: 'The worker that credits nodes has not reported for a while.',
     short: 'The contract holds less than it owes.',
     lastCheck: 'Last round check: {time}',
   },
   search: {
-    nobody: 'No address has the name {name}.',
-    noNames: '{name} is no address, and this chain has no names.',
-    notAsked:
-      'The name {name} could not be looked up: no wallet of this browser is on this chain, or it did not answer.',
+    nobody: 'The name {name} has no address.',
+    noNames: '{name} is not an address, and this chain has no names.',
+    notAsked: 'We could not look up {name}. No wallet in this browser is on this chain, or it did not answer.',
     open: 'Search',
     placeholder: 'Address, node 3, round 7, hash',
     label: 'Address, node or round by its number, or transaction hash',
@@ -74,11 +73,11 @@ export const ui = {
     },
     ofRounds: {
       one: '{n} round, {first}: {total}; {bar}.',
-      other: '{n} rounds from {first} to {last}: {total} together; {bar}.',
+      other: '{n} rounds from {first} to {last}: {total} in all; {bar}.',
     },
     ofCredits: {
       one: '{n} credit, {first}: {total}; {bar}.',
-      other: '{n} credits from {first} to {last}: {total} together; {bar}.',
+      other: '{n} credits from {first} to {last}: {total} in all; {bar}.',
     },
     noRounds: 'No round in this time.',
     noCredits: 'No credit in this time.',
@@ -86,13 +85,13 @@ export const ui = {
   states: {
     loading: 'Loading',
     again: 'Try again',
-    stale: 'Not current: {why} Shown is what was read last.',
+    stale: 'Not current. {why} This is what we read last.',
     wrong: 'Something went wrong.',
     part: 'This part could not be shown.',
     unreachable: 'The service could not be reached.',
-    limited: 'Too many requests came from here.',
+    limited: 'Too many requests from your network.',
     tryIn: { one: 'Try again in {n} second.', other: 'Try again in {n} seconds.' },
-    unable: 'The service cannot answer this at present.',
+    unable: 'The service cannot answer this right now.',
   },
-  notFound: { title: 'No such page', lead: 'There is nothing at this address.', home: 'Go to the overview' },
+  notFound: { title: 'Page not found', lead: 'There is nothing at this address.', home: 'Go to the overview' },
 } as const

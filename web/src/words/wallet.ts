@@ -7,7 +7,7 @@ export const words = {
   install:
     'Install a wallet extension and reload this page, or pay from a phone with the QR code on the page of a tier.',
   confirm: 'confirm in the wallet…',
-  keys: 'Connecting shows this page your address, nothing more. Keys stay in the wallet.',
+  keys: 'Connecting shows this page your address and nothing else. Keys stay in the wallet.',
   wrongChain: 'Your wallet is on chain {id}; this ledger is on {chain}.',
   confirmSwitch: 'Confirm in the wallet…',
   switch: 'Switch the wallet',
@@ -15,21 +15,20 @@ export const words = {
   added: 'Added',
   apps: {
     open: 'Open this page in the browser of your wallet app:',
-    another: 'Another app works, too: open its browser, and go to {host}. Or pay by hand.',
+    another: 'Or open the browser of another wallet app and go to {host}. Or pay by hand.',
   },
   notices: {
-    hold: 'This wallet is a contract. Its payment will be held for review: the operator looks at it, and releases the node or sends the ether back. From an ordinary account the node comes by itself.',
+    hold: 'This wallet is a contract. We hold its payment until the operator releases the node or sends the ether back. If you pay from an ordinary account, you get the node automatically.',
     proven:
-      'This wallet is a contract. Its payment becomes a node once the wallet is known to be somebody’s. A Safe and other known wallets are; any other <signIn>signs in here</signIn>, before it pays or after.',
-    all: 'This wallet is a contract. It buys as any other wallet does, and the node belongs to it.',
+      'This wallet is a contract. Its payment becomes a node once we know that somebody controls it. We know a Safe and other common wallets. With any other, <signIn>sign in here</signIn> before or after you pay.',
+    all: 'This wallet is a contract. It can buy like any other wallet, and it will own the node.',
   },
   contractsMay: {
-    hold: 'A transfer of a contract wallet (a Safe, a smart account) is held until the operator has looked.',
-    proven: 'A contract wallet (a Safe, a smart account) may pay, too, once it is known to be somebody’s.',
-    all: 'A contract wallet (a Safe, a smart account) may pay, too.',
+    hold: 'We hold a transfer from a contract wallet (a Safe, a smart account) until the operator reviews it.',
+    proven: 'A contract wallet (a Safe, a smart account) can pay too, once we know that somebody controls it.',
+    all: 'A contract wallet (a Safe, a smart account) can pay too.',
   },
-  proposed:
-    'The wallet has taken the call. It is sent once as many signers as the wallet asks for have agreed. This page waits for it, and need not stay open.',
+  proposed: 'The wallet has accepted the call and sends it once enough signers agree. You can close this page.',
   call: { to: 'To', value: 'Value', data: 'Data', chainId: 'Chain id' },
   errors: {
     noAnswer: 'The wallet did not answer.',

@@ -52,7 +52,7 @@ function RoundFacts({ round }: { round: Distribution }) {
     <>
       <Section title={t.everyone}>
         {check.isError ? (
-          <Failed error={check.error} retry={() => void check.refetch()} />
+          <Failed error={new Error(t.notRecomputed, { cause: check.error })} retry={() => void check.refetch()} />
         ) : check.data ? (
           <Verdict verified={check.data} />
         ) : (

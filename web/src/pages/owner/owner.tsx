@@ -89,10 +89,10 @@ async function readMe(signal: AbortSignal): Promise<Wallet | null> {
 function SignIn() {
   const wallet = useWallet()
   return (
-    <>
+    <div className={wallet ? 'stack' : 'one-column'}>
       {wallet && !hasLapsed && <OfWallet wallet={wallet} />}
       <Section title={words.signIn}>
-        <div className="stack narrow">
+        <div className={wallet ? 'stack narrow' : 'stack'}>
           {hasLapsed && (
             <p className="notice warn" role="status">
               {words.lapsed}
@@ -106,12 +106,9 @@ function SignIn() {
               page: (text) => <Link href={wallet ? `/address/${wallet.address}` : '/'}>{text}</Link>,
             })}
           </p>
-          <a className="button quiet wide" href="/withdraw.html">
-            {words.withoutSession}
-          </a>
         </div>
       </Section>
-    </>
+    </div>
   )
 }
 
