@@ -88,7 +88,7 @@ try {
   // For the README's pictures, we keep the screenshots of all pages.
   if (!only.includes('pictures')) rmSync(OUT, { recursive: true, force: true })
   mkdirSync(OUT, { recursive: true })
-  let visitor = 1
+  let visitor = 0
   for (const theme of ['light', 'dark'] as const) {
     for (const [size, width] of Object.entries(WIDTHS)) {
       const context = await browser.newContext({
@@ -97,10 +97,14 @@ try {
         deviceScaleFactor: 1,
       })
       const page = await context.newPage()
+      // The chain's provider rejects a request that has this header.
+      await context.route(`${service.url}/**`, (route) =>
+        route.continue({ headers: { ...route.request().headers(), 'x-forwarded-for': `10.0.0.${visitor}` } }),
+      )
       page.on('console', (message) => message.type() === 'error' && console.error(`  console: ${message.text()}`))
       for (const [name, path] of Object.entries(pages)) {
         if (only.length > 0 && !only.includes(name)) continue
-        await context.setExtraHTTPHeaders({ 'x-forwarded-for': `10.0.0.${visitor++}` })
+        visitor++
         await page.goto(service.url + path)
         await shoot(page, `${name}-${theme}-${size}`)
       }

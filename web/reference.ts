@@ -67,7 +67,7 @@ export function referenceOf(file: string): string {
       `${prose(schema.description)}${fieldsOf(schema) || `<p>${typeOf(schema)}</p>`}`,
     ),
   )
-  return `<h1>API</h1><p class="lead">The same facts as JSON. <a href="/api/openapi.json">The document itself</a> is OpenAPI 3.1.</p>${prose(api.info.description)}${groups.join('')}<h2 id="schemas">Schemas</h2>${schemas.join('')}`
+  return `<h1>API</h1><p class="lead">The same facts as JSON. <a href="/api/openapi.json">The document itself</a> is OpenAPI 3.1.</p>${prose(api.info.description)}${groups.join('')}<h2 id="schemas">Schemas</h2><div class="schemas">${schemas.join('')}</div>`
 }
 
 type Listed = Operation & { path: string; method: string }

@@ -6,6 +6,9 @@ import { saveFile } from './save.ts'
 /** A row of the receipt. Rows without a value are left out. */
 export type ReceiptRow = readonly [name: string, value: string | null | undefined]
 
+/** An address or a hash. */
+const HEX = /^0x[0-9a-f]+$/i
+
 interface ReceiptProps {
   rows: readonly ReceiptRow[]
   /** The file's name, without its extension. */
@@ -31,7 +34,12 @@ export function Receipt({ rows, name, title = ui.receipt.title }: ReceiptProps) 
           </button>
         </div>
       </header>
-      <Facts of={Object.fromEntries(shown)} />
+      <Facts of={Object.fromEntries(shown.map(([what, value]) => [what, <Value key={what} of={value} />]))} />
     </section>
   )
+}
+
+/** A hash is smaller, so it fits in a line. */
+function Value({ of }: { of: string }) {
+  return HEX.test(of) ? <span className="hex">{of}</span> : of
 }

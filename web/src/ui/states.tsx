@@ -108,7 +108,8 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
 
 /** An error as a sentence for people. */
 function inWords(error: Error): string {
-  if (!(error instanceof LedgerError)) return error.message || ui.states.wrong
+  // After its first line viem appends the request and its own version.
+  if (!(error instanceof LedgerError)) return error.message.split('\n', 1)[0] || ui.states.wrong
   if (error.status === null) return ui.states.unreachable
   const limit = limitInWords(error)
   if (limit !== null) return `${limit} ${fill(ui.states.tryIn, { n: error.retryAfter ?? 60 })}`

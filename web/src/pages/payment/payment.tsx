@@ -27,9 +27,15 @@ export function PaymentPage() {
       }
     >
       {HASH.test(txHash) ? (
-        <Section title={words.stands}>
-          <PaymentSteps key={txHash} txHash={txHash} payer={intent?.sent.includes(txHash) ? intent.payer : undefined} />
-        </Section>
+        <div className="one-column wider">
+          <Section title={words.stands}>
+            <PaymentSteps
+              key={txHash}
+              txHash={txHash}
+              payer={intent?.sent.includes(txHash) ? intent.payer : undefined}
+            />
+          </Section>
+        </div>
       ) : (
         <Empty title={words.noHash} />
       )}
