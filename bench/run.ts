@@ -18,6 +18,7 @@ import { peers } from './peers.ts'
 import { proving } from './proving.ts'
 import { reads } from './reads.ts'
 import { round } from './round.ts'
+import { sale } from './sale.ts'
 import { sparse } from './sparse.ts'
 import { start } from './start.ts'
 
@@ -29,6 +30,7 @@ const BENCHES: readonly Bench[] = [
   judging,
   proving,
   latency,
+  sale,
   contracts,
   desk,
   lists,

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 const RUN = fileURLToPath(new URL('../../bench/run.ts', import.meta.url))
-const BENCHES = ['start', 'round', 'latency', 'contracts', 'lists', 'follow', 'load', 'hostile']
+const BENCHES = ['start', 'round', 'latency', 'sale', 'contracts', 'lists', 'follow', 'load', 'hostile']
 /** Only ends a run that hangs. */
 const TIMEOUT_MS = 600_000
 
