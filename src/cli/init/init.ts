@@ -50,7 +50,11 @@ export async function init(call: Call): Promise<ExitCode> {
   await putOnChain({ ...setup, roles })
   writeFiles(setup)
   const code = await firstStart(setup)
-  const next = `Start it: ${folder.at('ledger')} start. docs/RUNBOOK.md shows how to run it with systemd, in containers or on Kubernetes.`
+  const program = folder.at('ledger')
+  const next = [
+    `Start it: ${program} start. docs/RUNBOOK.md shows how to run it with systemd, in containers or on Kubernetes.`,
+    `To have the contract limit the first tier as well, its owner signs the transaction that this shows: ${program} owner cap-tier ${setup.answers.tier} --most <nodes>`,
+  ].join('\n')
   await out.result({ folder: folder.path, ...folder.progress().factory, next }, `\n${next}`)
   return code
 }
