@@ -279,7 +279,7 @@ test('a ledger is set up, stops for ether, goes on, and sells; a second run chan
   assert.doesNotMatch(settings, /not-for-the-file|postgres:/)
   const own = spawnSync(join(folder, 'ledger'), ['tiers', 'list', '--json'], { encoding: 'utf8', env: runtimeEnv() })
   assert.equal(JSON.parse(own.stdout).tiers[0].label, 'First of all')
-  const [, program = '', cap = ''] = /this shows: (\S+) (owner cap-tier basic --most) <nodes>/.exec(done.err) ?? []
+  const [, program = '', cap = ''] = /this shows: (\S+) (owner cap-tier basic --most) <nodes>/.exec(done.out) ?? []
   const shown = spawnSync(program, [...cap.split(' '), '500', '--json'], { encoding: 'utf8', env: runtimeEnv() })
   assert.equal(JSON.parse(shown.stdout).after.most, '500', shown.stderr)
 
