@@ -35,7 +35,7 @@ export function Door({ wasInside, opened }: DoorProps) {
     <>
       {wasInside && (
         <p className="notice" role="status">
-          Your key opens no more: it has ended, or was revoked. What you had not sent yet is not done.
+          Your key is revoked or has expired. What you had not sent yet is not done.
         </p>
       )}
       <ByPasskey {...keeping} opened={opened} />
