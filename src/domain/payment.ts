@@ -95,7 +95,7 @@ export type Verdict =
   | { kind: 'held'; reason: JudgedReason; tier: TierVersion | null; evidence: Evidence }
   | { kind: 'accepted'; tier: TierVersion; evidence: Evidence }
   /** Undecided, because we could not read a fact yet. The payment stays as it is and is judged again. */
-  | { kind: 'undecided'; missing: 'holding' | 'payer' | 'proof' | 'place' | 'list' }
+  | { kind: 'undecided'; missing: 'holding' | 'payer' | 'proof' | 'place' | 'opening' | 'list' }
 
 /**
  * Decides from the transfer alone whether it can buy anything.
@@ -132,7 +132,7 @@ export function judgePayment(facts: PaymentFacts): Verdict {
   if (facts.senderDenied) return held('senderDenied', {})
   if (selection.kind === 'none') return held('wrongAmount', {})
   const times = timesOf(selection.tier, facts)
-  if (selection.kind === 'notOpenYet' && facts.mayOpen) return { kind: 'undecided', missing: 'place' }
+  if (selection.kind === 'notOpenYet' && facts.mayOpen) return { kind: 'undecided', missing: 'opening' }
   if (selection.kind !== 'onSale') return held(REASON_NOT_SOLD[selection.kind], times)
 
   const list = judgeList(selection, facts)

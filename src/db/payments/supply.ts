@@ -8,19 +8,21 @@ import { readCursor } from '../blocks/blocks.ts'
 import type { Fragment, Sql } from '../core/sql.ts'
 import { readTierVersions } from '../sale/tiers.ts'
 
-/** A payment that reserves a place, with its position on the chain. */
-interface Reserving {
+/** An undecided payment with its position on the chain. It reserves a place until it is old. */
+export interface Undecided {
   id: number
   blockNumber: number
   txIndex: number
   innerIndex: number
+  proof: string | null
+  isOld: boolean
 }
 
 /** What a tier has sold, and its undecided payments. */
 export interface TierSales {
   /** Nodes, whatever their origin, and payments accepted or being minted. */
   sold: number
-  reservedBy: Reserving[]
+  undecided: Undecided[]
 }
 
 /**
@@ -74,19 +76,18 @@ export async function readTierSales(
   const counted = await sql<{ tierNo: number; nodes: number; underWay: number }[]>`
     SELECT tier_no AS "tierNo", nodes, under_way AS "underWay" FROM (${sql.unsafe(SALES)}) s`
   const prices = versions.filter(({ tierNo }) => onContract.has(tierNo)).map(({ priceWei }) => priceWei.toString())
-  const seen = await sql<(Reserving & { valueWei: Wei; blockTime: number })[]>`
-    SELECT id, value_wei AS "valueWei", block_number AS "blockNumber", tx_index AS "txIndex", inner_index AS "innerIndex",
+  const seen = await sql<(Undecided & { valueWei: Wei; blockTime: number })[]>`
+    SELECT id, proof, block_time <= to_timestamp(${reservedSince}) AS "isOld", value_wei AS "valueWei", block_number AS "blockNumber", tx_index AS "txIndex", inner_index AS "innerIndex",
       floor(extract(epoch FROM block_time))::bigint AS "blockTime"
-    FROM payments WHERE state = 'seen' AND succeeded AND value_wei = ANY(${prices}::numeric[])
-      AND block_time > to_timestamp(${reservedSince})`
-  const reserving = Map.groupBy(seen, (payment) => {
+    FROM payments WHERE state = 'seen' AND succeeded AND value_wei = ANY(${prices}::numeric[])`
+  const ofTiers = Map.groupBy(seen, (payment) => {
     const selection = selectTier(versions, payment)
     return selection.kind === 'onSale' ? selection.tier.tierNo : null
   })
   return new Map(
     [...onContract].map(([tierNo, minted]) => {
       const { nodes, underWay } = counted.find((row) => row.tierNo === tierNo) ?? { nodes: 0, underWay: 0 }
-      return [tierNo, { sold: Math.max(nodes, minted) + underWay, reservedBy: reserving.get(tierNo) ?? [] }]
+      return [tierNo, { sold: Math.max(nodes, minted) + underWay, undecided: ofTiers.get(tierNo) ?? [] }]
     }),
   )
 }
@@ -95,8 +96,8 @@ export async function readTierSales(
 export async function countSales(sql: Sql, tierNo: number): Promise<{ sold: number; reserved: number }> {
   const since = ((await readCursor(sql))?.time ?? 0) - PLACE_RESERVED_SEC
   const sales = await readTierSales(sql, new Map([[tierNo, 0]]), await readTierVersions(sql), since)
-  const { sold = 0, reservedBy = [] } = sales.get(tierNo) ?? {}
-  return { sold, reserved: reservedBy.length }
+  const { sold = 0, undecided = [] } = sales.get(tierNo) ?? {}
+  return { sold, reserved: undecided.filter(({ isOld }) => !isOld).length }
 }
 
 /** How long a payment that came too late may still get a freed place, seconds of block time. */

@@ -8,7 +8,7 @@ import { type PayerStanding, readPayerStandings, storePayerCode } from '../../db
 import { lockWallet, lockWalletsNow, readPlaces, type TierPlaces, walletUse } from '../../db/payments/places.ts'
 import { readLastVerdicts } from '../../db/payments/recheck.ts'
 import { byPlace, lockPayments, type Payment } from '../../db/payments/rows.ts'
-import { lockTiers, readSupplies, readTierSales, type TierSales } from '../../db/payments/supply.ts'
+import { lockTiers, readSupplies, readTierSales, type TierSales, type Undecided } from '../../db/payments/supply.ts'
 import { openSteps, readTierVersions } from '../../db/sale/tiers.ts'
 import { type CodeReading, type ModeEntry, modeFor, type PayerFacts } from '../../domain/payers/payer.ts'
 import {
@@ -63,8 +63,8 @@ export interface Candidate {
   holding: HoldingReading
 }
 
-/** The outcome for a payment. `failed`: we could not judge it. */
-export type Outcome = Verdict['kind'] | 'unchanged' | 'failed'
+/** The outcome for a payment. `failed`: we could not judge it. `early`: its step may open yet, and it holds up no other payment of its wallet. */
+export type Outcome = Verdict['kind'] | 'unchanged' | 'failed' | 'early'
 
 export interface Judged {
   candidate: Candidate
@@ -249,7 +249,7 @@ function decideInOrder(basis: JudgingBasis, page: readonly Candidate[], facts: P
         sales.sold++
         lastBlocks.set(tierNo, payment.blockNumber)
       }
-      if (outcome !== 'undecided') sales.reservedBy = sales.reservedBy.filter(({ id }) => id !== payment.id)
+      if (outcome !== 'undecided') sales.undecided = sales.undecided.filter(({ id }) => id !== payment.id)
     }
   }
   return { ...decided, sold: soldSince(before, lastBlocks, facts) }
@@ -285,7 +285,7 @@ function decide(basis: JudgingBasis, candidate: Candidate, facts: PageFacts): De
   if (payment.state === 'held' && facts.decisions.get(payment.id) === 'accepted')
     return acceptIfWalletHasRoom(basis, payment, facts)
   const verdict = judgePayment(factsOf(basis, candidate, facts))
-  if (verdict.kind === 'undecided') return { outcome: 'undecided' }
+  if (verdict.kind === 'undecided') return { outcome: verdict.missing === 'opening' ? 'early' : 'undecided' }
   const isHeldAgain = verdict.kind === 'held' && verdict.reason === payment.reason
   // For a contract wallet we record each time what the judgement was based on, because we judge again once that changes.
   if (isHeldAgain && verdict.reason !== 'contractWallet') return { outcome: 'unchanged' }
@@ -316,8 +316,8 @@ function factsOf(basis: JudgingBasis, candidate: Candidate, facts: PageFacts): P
     selection: withSupply(selection, supplies),
     listed: listedBy(selection, from, lists),
     sold: ofTier?.sold ?? 0,
-    reserved: ofTier?.reservedBy.filter((earlier) => byPlace(earlier, payment) < 0).length ?? 0,
-    mayOpen: mayOpen(awaitedNo(basis, { ...candidate, selection }), payment, { supplies, sales }),
+    reserved: ofTier?.undecided.filter((earlier) => !earlier.isOld && byPlace(earlier, payment) < 0).length ?? 0,
+    mayOpen: mayOpen(basis, awaitedNo(basis, { ...candidate, selection }), payment, { supplies, sales }),
     wallets: basis.wallets.map(({ wallet }) => wallet),
     isToOldWallet: isOldWallet(basis.wallets, payment.wallet, place),
     serviceAccounts: basis.serviceAccounts,
@@ -330,16 +330,18 @@ function factsOf(basis: JudgingBasis, candidate: Candidate, facts: PageFacts): P
   }
 }
 
-/** True if the awaited tier is sold out, or undecided payments up to this block may take its remaining places. A step opens in that block. */
+/** True if a tier is sold out, or may be by undecided payments up to this block. This run decides the old ones, except those that rest on one provider. */
 function mayOpen(
+  basis: JudgingBasis,
   awaited: number | null,
   { blockNumber }: Payment,
   { supplies, sales }: Pick<PageFacts, 'supplies' | 'sales'>,
 ): boolean {
-  const supply = awaited === null ? undefined : supplies.get(awaited)
-  const before = awaited === null ? undefined : sales.get(awaited)
+  const [supply, before] = [supplies.get(awaited ?? 0), sales.get(awaited ?? 0)]
   if (supply === undefined || !before) return false
-  return before.sold + before.reservedBy.filter((earlier) => earlier.blockNumber <= blockNumber).length >= supply
+  const mayTake = (earlier: Undecided) =>
+    earlier.blockNumber <= blockNumber && !(earlier.isOld && restsOnOne(basis, earlier))
+  return before.sold + before.undecided.filter(mayTake).length >= supply
 }
 
 /** A supply that was lowered since we read the tiers applies immediately. */
@@ -350,7 +352,7 @@ function withSupply(selection: TierSelection, supplies: ReadonlyMap<number, numb
 }
 
 /** True if a payment rests on one provider's word although there are two to ask. */
-export const restsOnOne = ({ hasSecond }: JudgingBasis, { proof }: Payment): boolean =>
+export const restsOnOne = ({ hasSecond }: JudgingBasis, { proof }: { proof: string | null }): boolean =>
   hasSecond && proof === 'believed'
 
 /** The facts about a payment's sender. */

@@ -237,7 +237,7 @@ type Bench = JudgeContext & { basis: JudgingBasis }
 async function* judgeInTurn(bench: Bench, candidates: readonly Candidate[], page: number): AsyncGenerator<Judged[]> {
   const undecided: Candidate[] = []
   for await (const judged of judgeInOrder(bench, chunks(candidates.filter(mayBuy), page))) {
-    undecided.push(...judged.filter(({ outcome }) => outcome === 'undecided').map(candidateOf))
+    undecided.push(...judged.filter(({ outcome }) => AGAIN.includes(outcome)).map(candidateOf))
     yield judged
   }
   yield* judgeWithReadings(bench, undecided)
@@ -247,6 +247,8 @@ async function* judgeInTurn(bench: Bench, candidates: readonly Candidate[], page
 
 /** Outcomes that make the later payments of a wallet wait. */
 const WAITS: readonly Outcome[] = ['undecided', 'failed']
+/** Outcomes that may change within the run, once we have read the chain or a step has opened. */
+const AGAIN: readonly Outcome[] = ['undecided', 'early']
 
 /**
  * Judges pages one after the other. If a page fails, judges its payments one by one. If a payment waits, the later ones of its wallet are not judged

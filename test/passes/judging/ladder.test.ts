@@ -38,6 +38,25 @@ for (const page of [1, 2, 500])
     assert.equal(await statesOf(world), 'aaaaah')
   })
 
+test('who pays for a step first may take the last place before it as well', async () => {
+  await enterPayments(
+    world,
+    [STEP, PLACES, PLACES].map((valueWei) => ({ from: payer(3), valueWei })),
+  )
+  await judgePages(world, 500)
+  assert.equal(await statesOf(world), 'aaa')
+})
+
+test('a step opens for that whole block, even if the service judges it hours later', async () => {
+  await enterPayments(
+    world,
+    [4, 1, 2].map((n) => ({ from: payer(n), valueWei: n === 4 ? STEP : PLACES })),
+  )
+  await world.pool`UPDATE payments SET block_time = block_time - interval '2 hours'`
+  await judgePages(world, 500)
+  assert.equal(await statesOf(world), 'aaa')
+})
+
 test('what is paid for a step before that is held', async () => {
   await enterPayments(
     world,
