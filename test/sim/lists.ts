@@ -12,6 +12,7 @@ import { count } from './tally.ts'
 /** A payment, as the oracle reads it. */
 interface Paid {
   ref: Hash
+  inner: number
   from: Address
   state: string
   reason: string | null
@@ -69,7 +70,7 @@ export function unlistedRightly(play: Play, payments: readonly Paid[]): (payment
 export function checkListOrder(play: Play, payments: readonly Paid[]): void {
   if (!isListed(play) || play.restored || play.decided.size > 0 || play.foreign.length > 0) return
   if ([...play.tally.keys()].some((what) => /reorganisation|expulsion|refund/.test(what))) return
-  const ofTier = payments.filter(({ tierId }) => tierId === TIER)
+  const ofTier = payments.filter(({ tierId, inner }) => tierId === TIER && inner === 0)
   for (const [wallet, paid] of Map.groupBy(ofTier, ({ from }) => from)) {
     const late = paid.findIndex(({ state, reason }) => state === 'held' && reason === 'notListed')
     const after = late < 0 ? [] : paid.slice(late).filter(({ state }) => state === 'minted')

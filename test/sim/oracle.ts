@@ -11,6 +11,7 @@ import { rebuild } from '../../src/rebuild/rebuild.ts'
 import { compareAnswers } from '../db/compare-answers.ts'
 import { FAULTS } from '../support/faults/names.ts'
 import { contextOf, ETHER } from '../support/world.ts'
+import { checkLadder, unopenedRightly } from './ladder.ts'
 import { checkListOrder, unlistedRightly } from './lists.ts'
 import { payersRights } from './payers/oracle.ts'
 import type { Decision, Play, Terms } from './play.ts'
@@ -72,10 +73,13 @@ export async function checkSales(play: Play): Promise<void> {
   }
   checkOrder(play, payments)
   checkListOrder(play, payments)
+  await checkLadder(play, payments)
   const isTooLate = await soldOutRightly(play)
   const isUnlisted = unlistedRightly(play, payments)
+  const isTooEarly = await unopenedRightly(play)
+  const excuses = [isTooLate, isUnlisted, isTooEarly]
   for (const [wallet, byTier] of wallets)
-    checkWallet(play, wallet, { byTier, isTooLate: (payment) => isTooLate(payment) || isUnlisted(payment) })
+    checkWallet(play, wallet, { byTier, isUnsold: (payment) => excuses.some((isRight) => isRight(payment)) })
   // After a reorganisation, a payment that was no sale may be one now.
   if (play.tally.has('reorganisation')) return
   const sold = payments.filter(({ txHash, state }) => state === 'minted' && play.refused.has(txHash))
@@ -89,10 +93,11 @@ interface Buyable extends Paid {
 
 interface Bought {
   byTier: Map<string, Buyable[]>
-  isTooLate: (payment: Paid) => boolean
+  /** True if the service was right to turn a payment away. */
+  isUnsold: (payment: Paid) => boolean
 }
 
-function checkWallet(play: Play, wallet: Address, { byTier, isTooLate }: Bought): void {
+function checkWallet(play: Play, wallet: Address, { byTier, isUnsold }: Bought): void {
   // Wallets that gave or received nodes had other room at other times; the verdicts record what was decided then.
   if (play.traded.has(wallet)) return
   const isMinted = ({ state }: Paid) => state === 'minted'
@@ -108,7 +113,7 @@ function checkWallet(play: Play, wallet: Address, { byTier, isTooLate }: Bought)
     const isLeft = play.restored && payments.some(({ reason }) => reason === 'recheck')
     const refused = payments.filter(({ state, must }) => state !== 'minted' && must)
     const isExcused = (payment: Paid) =>
-      isTooLate(payment) ||
+      isUnsold(payment) ||
       payment.reason === 'holding' ||
       (payment.reason === 'contractWallet' && payment.unreadable) ||
       (play.restored && payment.reason === 'recheck') ||

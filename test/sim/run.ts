@@ -14,6 +14,7 @@ import { checkInvariants } from '../support/invariants.ts'
 import { ETHER } from '../support/world.ts'
 import { ACTS, act, calm, HIGH_FEE_WEI, mendWallet, notePrice } from './acts.ts'
 import { calmEdges, EDGE_ACTS, EDGE_INTERRUPTS, edgeActs, edgePlan, OTHER_SETTINGS } from './edges.ts'
+import { buildLadder, climb } from './ladder.ts'
 import { VOICES } from './liars/liar.ts'
 import { LIES } from './liars/lies.ts'
 import { endLie, liarActs, lyingOf, rescanAfterLies, tryLie } from './liars/lying.ts'
@@ -35,7 +36,7 @@ import { TRACE_FAULTS } from './payers/faults.ts'
 import { checkInside, isAllTold } from './payers/oracle.ts'
 import { armInstances, createPlay, mine, type PassName, type Play, runPass, startInstance } from './play.ts'
 import { type Backend, INTERVAL_SEC, openStage, type Stage } from './stage.ts'
-import { checkSupply, limitSupply } from './supply.ts'
+import { checkSupply, limitSupply, scarceOf } from './supply.ts'
 import { addTo, count, type Tally } from './tally.ts'
 
 const KEPT = JSON.parse(readFileSync(new URL('seeds.json', import.meta.url), 'utf8')) as { seed: number }[]
@@ -107,6 +108,7 @@ export async function playSeed(
     play.facts = await settleFacts(stage.pool, play.facts, () => {})
     await limitSupply(play)
     await listBuyers(play)
+    await buildLadder(play)
     const head = await stage.chain.block()
     const basic = { tierId: 'basic', priceWei: ETHER / 100n, onSale: true }
     play.terms.push({ ...basic, fromBlock: 0, fromTime: Number(head.timestamp) })
@@ -161,6 +163,7 @@ async function step(play: Play, number: number): Promise<void> {
   await edgeActs(play)
   await payersActs(play)
   await liarActs(play)
+  await climb(play)
   const seconds = dice.pick('time', [1, 1, 2, 12, INTERVAL_SEC / 2, INTERVAL_SEC, 2 * INTERVAL_SEC + 7])
   await mine(play, seconds)
   await notePrice(play)
@@ -237,9 +240,11 @@ async function comeToRest(play: Play): Promise<void> {
   const pool = new Proxy(play.stage.pool, {})
   const world = play.stage.world.instance({ pool, rules: play.rules, facts: play.facts })
   let stands = ''
-  for (let i = 0; i < REST_BLOCKS_MAX; i++) {
+  // An undecided payment reserves its place for an hour.
+  const most = scarceOf(play) ? 2 * REST_BLOCKS_MAX : REST_BLOCKS_MAX
+  for (let i = 0; i < most; i++) {
     await setWindow(play)
-    const isFast = !play.facts.guardUsable && i >= REST_BLOCKS_MAX / 2
+    const isFast = !play.facts.guardUsable && i >= most / 2
     await mine(play, isFast ? REST_STEP_UNGUARDED_SEC : REST_STEP_SEC)
     const outcome = await oneRun(world)
     if (!outcome) continue
@@ -249,7 +254,7 @@ async function comeToRest(play: Play): Promise<void> {
     stands = `${pending} payments, ${row?.sent} transactions, rounds ${reason}`
     if (pending === 0 && row?.sent === 0 && (reason === 'nothingDue' || reason === 'unpaidNodes')) return
   }
-  assert.fail(`not at rest after ${REST_BLOCKS_MAX} blocks of fair weather: ${stands}`)
+  assert.fail(`not at rest after ${most} blocks of fair weather: ${stands}`)
 }
 
 /** Both passes; null if one did not run, the ledger rewound because of a lie, or a connection was one of the cut ones: the next run continues. */

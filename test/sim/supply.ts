@@ -2,52 +2,68 @@
 // one was refused who came before one that was served.
 import assert from 'node:assert/strict'
 import type { Hash } from '../../src/domain/units.ts'
+import { FIRST, firstSupply, isLadder } from './ladder.ts'
 import type { Play } from './play.ts'
 import { count } from './tally.ts'
 
 /** A payment, as the oracle reads it. */
 interface Paid {
   ref: Hash
+  /** 0: the transaction's own transfer. */
+  inner: number
   time: number
   state: string
   reason: string | null
   tierId: string | null
 }
 
-const TIER = 'plus'
+/** The tier that has a supply, and how large that is. */
+interface Scarce {
+  tier: string
+  supply: number
+}
+
 const SUPPLY = 4
 const DAY_SEC = 86_400
 
-/** None of the kept seeds has it, so those do not change. */
-const isScarce = ({ seed }: Play): boolean => seed % 11 === 1
+/** None of the kept seeds has one, so those do not change. */
+export function scarceOf(play: Play): Scarce | null {
+  if (isLadder(play)) return { tier: FIRST, supply: firstSupply(play) }
+  return play.seed % 11 === 1 ? { tier: 'plus', supply: SUPPLY } : null
+}
 
 export async function limitSupply(play: Play): Promise<void> {
-  if (!isScarce(play)) return
-  await play.stage.observer`UPDATE tiers SET supply = ${SUPPLY} WHERE tier_id = ${TIER}`
+  const scarce = scarceOf(play)
+  if (!scarce) return
+  await play.stage.observer`UPDATE tiers SET supply = ${scarce.supply} WHERE tier_id = ${scarce.tier}`
   count(play.tally, 'a supply')
 }
 
 /** Payments whose last verdict accepted them, and that are nodes or pending. A stolen key's mints are no one's sale. */
 export async function checkSupply(play: Play): Promise<void> {
-  if (!isScarce(play)) return
+  const scarce = scarceOf(play)
+  if (!scarce) return
+  const { tier, supply } = scarce
   const [row] = await play.stage.observer<{ sold: number }[]>`
-    SELECT count(*) AS sold FROM payments p WHERE tier_id = ${TIER} AND state IN ('accepted', 'minting', 'minted')
+    SELECT count(*) AS sold FROM payments p WHERE tier_id = ${tier} AND state IN ('accepted', 'minting', 'minted')
       AND (SELECT verdict FROM standing_verdicts v WHERE v.payment_id = p.id ORDER BY id DESC LIMIT 1) = 'accepted'`
-  assert.ok(Number(row?.sold) <= SUPPLY, `I14: ${row?.sold} of ${SUPPLY} are sold`)
+  assert.ok(Number(row?.sold) <= supply, `I14: ${row?.sold} of ${supply} are sold`)
 }
 
 /** Whether the service was right to hold a payment as `soldOut`. */
 export async function soldOutRightly(play: Play): Promise<(payment: Paid) => boolean> {
-  if (!isScarce(play)) return () => false
+  const scarce = scarceOf(play)
+  if (!scarce) return () => false
+  const { tier, supply } = scarce
   const { observer, chain } = play.stage
   const [row] = await observer<{ taken: number }[]>`
-    SELECT (SELECT coalesce(sum(size), 0) FROM cohorts WHERE tier_no = (SELECT max(tier_no) FROM tiers WHERE tier_id = ${TIER}))
-      + (SELECT count(*) FROM expulsions) + (SELECT count(*) FROM payments WHERE tier_id = ${TIER} AND state IN ('accepted', 'minting')) AS taken`
+    SELECT (SELECT coalesce(sum(size), 0) FROM cohorts WHERE tier_no = (SELECT max(tier_no) FROM tiers WHERE tier_id = ${tier}))
+      + (SELECT count(*) FROM expulsions) + (SELECT count(*) FROM payments WHERE tier_id = ${tier} AND state IN ('accepted', 'minting')) AS taken`
   const kept = await observer<{ ref: string }[]>`
     SELECT ref FROM payments p WHERE state = 'held' AND reason = 'soldOut' AND (
       EXISTS (SELECT FROM payment_verdicts v WHERE v.payment_id = p.id AND decided_by <> 'pass')
       OR EXISTS (SELECT FROM wallet_outflows o WHERE o.to_address = p.from_address AND o.value_wei >= p.value_wei))`
-  const isFull = Number(row?.taken) >= SUPPLY
+  const isFull = Number(row?.taken) >= supply
   const now = Number((await chain.block()).timestamp)
   if (isFull) count(play.tally, 'sold out')
   return ({ ref, time, reason }) =>
@@ -56,9 +72,11 @@ export async function soldOutRightly(play: Play): Promise<(payment: Paid) => boo
 
 /** Counts once more from the blocks: if nothing was reorganised or decided, late payments came after all those that were served. */
 export function checkOrder(play: Play, payments: readonly Paid[]): void {
-  if (!isScarce(play) || play.restored || play.decided.size > 0 || play.foreign.length > 0) return
+  const scarce = scarceOf(play)
+  if (!scarce || play.restored || play.decided.size > 0 || play.foreign.length > 0) return
   if ([...play.tally.keys()].some((what) => /reorganisation|expulsion|refund/.test(what))) return
-  const ofTier = payments.filter(({ tierId }) => tierId === TIER)
+  // A contract's payment may be judged once more, long after its block.
+  const ofTier = payments.filter(({ tierId, inner }) => tierId === scarce.tier && inner === 0)
   const late = ofTier.findIndex(({ state, reason }) => state === 'held' && reason === 'soldOut')
   const after = late < 0 ? [] : ofTier.slice(late).filter(({ state }) => state === 'minted')
   assert.deepEqual(after, [], 'I14: places are taken in the order of the chain')

@@ -252,9 +252,9 @@ async function isTold({ stage: { observer } }: Play, since: number): Promise<boo
   return rows.count > 0
 }
 
-/** Minted, or its tier is sold out: whether rightly, we check at rest. */
+/** Minted, or its tier is sold out or not open yet: whether rightly, we check at rest. */
 async function isDecided(play: Play, txHash: Hash): Promise<boolean> {
-  return ['minted', 'held soldOut'].includes(await standingOf(play, txHash))
+  return ['minted', 'held soldOut', 'held notOpenYet'].includes(await standingOf(play, txHash))
 }
 
 async function standingOf({ stage: { observer } }: Play, txHash: Hash): Promise<string> {
