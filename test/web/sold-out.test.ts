@@ -25,7 +25,7 @@ test('quotes nothing while the minter may mint no node more, or a payment waits 
     const soldOut = new Set(tiers?.json.tiers.map((tier: { soldOut: boolean }) => tier.soldOut))
     return [quote?.status, named?.status, [...soldOut], buyer?.status, buyer?.json.canBuy, named?.json.error]
   }
-  const refused = 'Sold out for now. The contract’s owner has to allow more nodes first.'
+  const refused = 'Sold out for now: the owner of the contract has to allow more nodes first.'
   const soldOut = [503, 503, [true], 200, false, refused]
   const onSale = [200, 200, [false], 200, null, undefined]
   for (const [budget, expected] of [
