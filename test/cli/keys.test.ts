@@ -89,7 +89,7 @@ test('an admin key goes into a file that only its owner may read, once; a taken 
   assert.match(again.err, /exists already/)
   const shown = await run(...words.slice(0, -2))
   assert.equal(shown.code, 2)
-  assert.match(shown.err, /no terminal to show it on/)
+  assert.match(shown.err, /No terminal to show it on/)
   const [other = ''] = (
     await runHere(['admin-keys', 'create', '--label', 'bot', '--scopes', 'read'], env, '')
   ).out.split('\n')

@@ -7,6 +7,7 @@ import type { Call, Route } from '../../src/http/route.ts'
 import { cover } from '../../src/http/routes/cover.ts'
 import { deployQuote } from '../../src/http/routes/deploy-quote.ts'
 import { node } from '../../src/http/routes/node.ts'
+import { pages } from '../../src/http/routes/pages.ts'
 import { canBuy } from '../../src/http/routes/payments/can-buy.ts'
 import {
   distributions,
@@ -28,8 +29,10 @@ const QUOTED = 'basic'
 let key: string | null = null
 const tools = {
   deps: {
-    settings: { quoteTier: QUOTED, chainId: 1, publicUrl: 'http://127.0.0.1:3000' },
+    settings: { quoteTier: QUOTED, chainId: 1, publicUrl: 'http://127.0.0.1:3000', frameAncestors: [] },
     checksum: (text: string) => text,
+    clock: () => 0,
+    monotonicClock: () => 0,
   },
   queryReplica: async () => '',
   cached: (asked: string) => {
@@ -87,6 +90,16 @@ function* questions(): Generator<[string, Question]> {
   yield ['tiers', { route: tiers(tools) }]
   yield ['cover', { route: cover(tools) }]
   yield ['well-known', { route: wellKnown(tools) }]
+  yield* shops()
+}
+
+/** The pages whose first paint shows what is on sale. */
+function* shops(): Generator<[string, Question]> {
+  for (const route of pages(tools)) {
+    if (['/', '/tiers', '/buy'].includes(route.path)) yield [`page ${route.path}`, { route }]
+    if (route.path !== '/buy/:id') continue
+    for (const id of [QUOTED, 'b', '1']) yield [`page of ${id}`, { route, params: { id } }]
+  }
 }
 
 test('two pages that differ in anything are kept under two keys, and one page under one', () => {
@@ -105,7 +118,7 @@ test('no other route keeps pages', () => {
   const keeping = globSync('http/routes/**/*.ts', { cwd: SRC }).filter((file) =>
     /\bcached\(/.test(readFileSync(SRC + file, 'utf8')),
   )
-  const tried = ['cover', 'cron-health', 'well-known', 'deploy-quote', 'node', 'payments/can-buy', 'reads']
+  const tried = ['cover', 'cron-health', 'well-known', 'deploy-quote', 'node', 'pages', 'payments/can-buy', 'reads']
   assert.deepEqual(keeping.sort(), tried.map((name) => `http/routes/${name}.ts`).sort())
 })
 

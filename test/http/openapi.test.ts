@@ -12,7 +12,7 @@ import { startService } from '../support/http.ts'
 import { document } from '../support/http-contract.ts'
 
 /** Not part of the API's public surface: the operator's, the scheduler's and the platform's routes, and all pages. */
-const UNDOCUMENTED = /^\/api\/cron\/(payments|credit)$|^\/api\/(admin|passkeys)|^\/(?!api\/|\.well-known\/)/
+const UNDOCUMENTED = /^\/api\/cron\/(payments|credit)$|^\/api\/(admin|passkeys)|^\/(?!api\/|\.well-known\/node-ledger)/
 
 describe('the document', () => {
   it('describes every public route with its methods, and no other', async () => {

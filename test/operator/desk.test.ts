@@ -268,7 +268,7 @@ describe('a rescan', () => {
     assert.equal(await told(paid), 'held senderDenied')
     const refused = await desk.post(`payments/${paid}/dismiss`)
     assert.equal(refused.status, 409, refused.text)
-    assert.match(refused.json.error, /is on its way/)
+    assert.match(refused.json.error, /is pending/)
     const back = await world.chain.send({ from: world.at(10), to: world.at(15), value: `0x${BASIC.toString(16)}` })
     await world.chain.mine()
     const refunded = await desk.post(`payments/${paid}/refund`, { refundTxHash: back })

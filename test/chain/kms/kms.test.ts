@@ -196,7 +196,7 @@ describe('settings', () => {
     )
     refused(
       { DISTRIBUTOR_KMS_KEY: GOOGLE_KEY, DISTRIBUTOR_ADDRESS: ACCOUNT },
-      /DISTRIBUTOR_ADDRESS is MINTER_ADDRESS too/,
+      /DISTRIBUTOR_ADDRESS is also MINTER_ADDRESS/,
     )
   })
 
