@@ -23,7 +23,7 @@ export interface FollowedPayment {
   node: NodeDetail | null
 }
 
-/** States that the service never leaves by itself. Only the operator can change them. */
+/** States that only the operator can change. */
 const SETTLED = new Set<Payment['status']>(['minted', 'held', 'refunded', 'dismissed'])
 
 /**

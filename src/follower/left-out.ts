@@ -16,6 +16,7 @@ import { readKnownNonces } from '../db/sends/outbox.ts'
 import { sortTransfers } from '../domain/junk.ts'
 import type { Block, ObservedRange } from '../domain/observed.ts'
 import type { Address, Hash } from '../domain/units.ts'
+import { firstWhere } from '../lib/bisect.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
 import { lowerOrHalt, tellFailedProofs } from './proofs.ts'
 import { blockBefore, rewindTo } from './rewind.ts'
@@ -90,21 +91,17 @@ async function findNonceLeftOut(ctx: LeftOutContext, cursor: Cursor, sender: Add
   const known = await readKnownNonces(pool, sender)
   const oldest = await oldestBlockNumber(pool)
   if (known === null || oldest === null || (await readProofStates(pool)).get('transactions') !== 'askedFor') return
-  const usedAt = async (number: number) => {
+  const hashes = new Map<number, Hash>()
+  const isUsedAt = async (number: number): Promise<boolean | null> => {
     const [at] = (await orNull(chain.survey.accountsAt([{ number, accounts: [sender] }]))) ?? []
-    return at && { number, hash: at.block.hash, isUsed: (at.accounts.get(sender)?.nonce ?? 0) > known.followed }
+    if (!at) return null
+    hashes.set(number, at.block.hash)
+    return (at.accounts.get(sender)?.nonce ?? 0) > known.followed
   }
-  let before = oldest
-  let found = await usedAt(cursor.number)
-  if (!found?.isUsed || (await usedAt(before))?.isUsed !== false) return
-  while (found.number - before > 1) {
-    const at = await usedAt(Math.floor((before + found.number) / 2))
-    if (!at) return
-    if (at.isUsed) found = at
-    else before = at.number
-  }
-  const own = await readBlock(pool, found.number)
-  if (own?.hash === found.hash) await goBack(ctx, cursor, own)
+  if ((await isUsedAt(cursor.number)) !== true || (await isUsedAt(oldest)) !== false) return
+  const first = await firstWhere(oldest, cursor.number, isUsedAt)
+  const own = first === null ? null : await readBlock(pool, first)
+  if (own && own.hash === hashes.get(own.number)) await goBack(ctx, cursor, own)
 }
 
 /**

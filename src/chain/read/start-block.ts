@@ -1,6 +1,7 @@
 // Checks that a ledger's start block is not after the factory's first block. Otherwise earlier history would be missing for good, and the passes
 // would stop.
 import type { Address } from '../../domain/units.ts'
+import { firstWhere } from '../../lib/bisect.ts'
 import { orNull } from '../faults.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 import { bytes, count, toQuantity } from '../rpc/wire.ts'
@@ -21,7 +22,7 @@ export async function lookAtBeginning(rpc: Rpc, factory: Address, startBlock: nu
     return reply?.ok ? bytes(reply.result, 'code') !== '0x' : null
   }
   const there = await deployed(before)
-  if (there === true) return { kind: 'tooLate', first: await firstBlock(deployed, before) }
+  if (there === true) return { kind: 'tooLate', first: await firstWhere(-1, before, deployed) }
   if (there === false) return { kind: 'fine', why: 'notDeployed' }
   const filter = { address: factory, fromBlock: '0x0', toBlock: toQuantity(before) }
   const logs = await orNull(rpc.call('eth_getLogs', [filter]))
@@ -29,19 +30,6 @@ export async function lookAtBeginning(rpc: Rpc, factory: Address, startBlock: nu
   const [first] = logs.result as { blockNumber?: unknown }[]
   if (first === undefined) return { kind: 'fine', why: 'noEvents' }
   return { kind: 'tooLate', first: count(first.blockNumber, 'block number') }
-}
-
-/** The block of the deployment, by bisection; null if a state that it needs is not available. */
-async function firstBlock(deployed: (block: number) => Promise<boolean | null>, there: number): Promise<number | null> {
-  let [low, high] = [-1, there]
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2)
-    const found = await deployed(middle)
-    if (found === null) return null
-    if (found) high = middle
-    else low = middle
-  }
-  return high
 }
 
 /** What is wrong with a start block that is too late, and how to fix it. */

@@ -1,5 +1,6 @@
 // The first paint of a page: heading, offer, price and state in the HTML that the service sends. It is for crawlers, people without JavaScript and
 // slow phones; the pages replace it when their script runs. Its classes are those of web/src/styles.
+import { inEther } from '../../domain/units.ts'
 
 /** A page's title and a sentence about it. */
 export type Said = readonly [title: string, description: string]
@@ -30,10 +31,9 @@ const PLACES: readonly (readonly [path: string, name: string, here: RegExp])[] =
   ['/rounds', 'Rounds', /^\/round/],
   ['/owner', 'My nodes', /^\/owner/],
 ]
-/** Pages that sell. */
-const SHOPS = ['/', '/tiers', '/buy']
+/** Pages that show all tiers. */
+export const SHOPS = ['/', '/tiers', '/buy']
 const STATES = { upcoming: 'not open yet', open: 'on sale', soldOut: 'sold out', closed: 'not on sale' }
-const WEI_DIGITS = 18
 
 /** The top of every page. */
 export const topOf = ({ name, logoUrl }: Sale, path: string): string =>
@@ -67,15 +67,8 @@ function cardOf(tier: OfferedTier): string {
     : opens
   return (
     `<li class="card tier"><header><h2>${escaped(label)}</h2><span class="mark ${isOpen ? 'good' : 'calm'}">${stands}</span></header>` +
-    `<p class="price">${etherOf(priceWei)} ETH</p>${left}${buy}</li>`
+    `<p class="price">${inEther(BigInt(priceWei))} ETH</p>${left}${buy}</li>`
   )
-}
-
-/** Exact ether without trailing zeros. */
-function etherOf(wei: string): string {
-  const digits = wei.padStart(WEI_DIGITS + 1, '0')
-  const rest = digits.slice(-WEI_DIGITS).replace(/0+$/, '')
-  return `${digits.slice(0, -WEI_DIGITS)}${rest && `.${rest}`}`
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {

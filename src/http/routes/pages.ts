@@ -11,7 +11,7 @@ import { Asset, assetRoute, pagePolicy } from '../edge/assets.ts'
 import { cachedResponseOf } from '../edge/memo.ts'
 import { robotsText, securityText, sitemap } from '../pages/crawlers.ts'
 import { documentPage } from '../pages/document.ts'
-import { escaped } from '../pages/first-paint.ts'
+import { escaped, SHOPS } from '../pages/first-paint.ts'
 import { appManifest, type Params, saleOf, withHead } from '../pages/heads.ts'
 import type { Outcome, Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
@@ -41,7 +41,7 @@ const RUNBOOK = 'runbook.html'
 /** The API's reference. */
 const REFERENCE = 'reference.html'
 /** Pages whose first paint shows what is on sale. */
-const SHOPS = ['/', '/tiers', '/buy', '/buy/:id']
+const SELLING = [...SHOPS, '/buy/:id']
 /** How long /api/tiers is cached too, in seconds. */
 const SOLD_KEPT_SEC = 30
 /** Our own icons. A sale with its own logo has none of them. */
@@ -170,7 +170,7 @@ export function pages({ deps, cached, queryReplica }: Tools): Route[] {
   const withTiers = (path: string, params: Params) => async () =>
     withHead(built, settings, { path, params, offered: await queryReplica(readTiers).catch(noneWhileAway) })
   const page = (path: string, policy: string) => {
-    if (!SHOPS.includes(path))
+    if (!SELLING.includes(path))
       return pageRoute(
         path,
         policy,

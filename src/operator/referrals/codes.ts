@@ -1,13 +1,19 @@
 // The operator's referral codes: who gets how much of the price if a payment names one in its calldata. A version is never changed. It takes effect
 // at the block after the chain's head at the earliest, so payments already made keep theirs. Nothing here sends money.
 import { insertReferral, type ReferralVersion, readReferrals } from '../../db/sale/referrals.ts'
-import { COMMISSION_BPS_MAX } from '../../domain/payers/referrals.ts'
+import { CODE_FORM, COMMISSION_BPS_MAX } from '../../domain/payers/referrals.ts'
 import type { ChainRead, LedgerDb } from '../../passes/context.ts'
 import { fieldNamed, type OperatorRefusal, refuseField } from '../act.ts'
 import { defineAct, defineReading } from '../define-act.ts'
 import * as field from '../input.ts'
 import { readNow } from '../tiers.ts'
-import { CODE } from './commissions.ts'
+
+export const CODE = field.text('the code', {
+  max: 32,
+  pattern: CODE_FORM,
+  form: '1 to 32 of a-z, 0-9, _ and -',
+  value: 'code',
+})
 
 /** By code, each with every version it ever had, oldest first. */
 export const listReferrals = defineReading({

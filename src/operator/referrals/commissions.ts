@@ -6,7 +6,6 @@ import { insertRefund, type Refund, readRefundsBy } from '../../db/payments/refu
 import { type DueCommission, readDueCommissions } from '../../db/reads/commissions.ts'
 import { readPaymentWallets } from '../../db/sale/payment-wallets.ts'
 import { readReferrals } from '../../db/sale/referrals.ts'
-import { CODE_FORM } from '../../domain/payers/referrals.ts'
 import { type Address, type Hash, inEther, type Wei, wei } from '../../domain/units.ts'
 import type { ChainRead, FinalityRules, LedgerDb, RuledBy } from '../../passes/context.ts'
 import { type Actor, fieldNamed, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from '../act.ts'
@@ -16,15 +15,9 @@ import { isOwnBlock, type MinedTransaction, readMined, takenBack } from '../mine
 import { innerTransfersTo, refuseUnmoved } from '../refunds/refund.ts'
 import { readHorizon } from '../refunds/refunding.ts'
 import { batchOf, type SafeBatch } from '../refunds/safe-batch.ts'
+import { CODE } from './codes.ts'
 
 type CommissionContext = LedgerDb & ChainRead & RuledBy<FinalityRules>
-
-export const CODE = field.text('the code', {
-  max: 32,
-  pattern: CODE_FORM,
-  form: '1 to 32 of a-z, 0-9, _ and -',
-  value: 'code',
-})
 
 /** The newest final block, from the chain. If there is none, nothing is due. */
 const finalBlock = async (deps: CommissionContext) => (await readHorizon(deps)).final?.number ?? -1
@@ -167,11 +160,13 @@ async function choose(
 ): Promise<{ transfer: Moved; isKnown: boolean } | OperatorRefusal> {
   const free: Moved[] = []
   let known: Moved | undefined
-  for (const transfer of moved) {
-    const recorded = await readRefundsBy(sql, txHash, transfer.to)
-    const proves = recorded.find(({ innerIndex }) => innerIndex === transfer.innerIndex)
-    if (proves === undefined) free.push(transfer)
-    else if (proves.commissionOf === code) known = transfer
+  for (const [payee, transfers] of Map.groupBy(moved, ({ to }) => to)) {
+    const recorded = await readRefundsBy(sql, txHash, payee)
+    for (const transfer of transfers) {
+      const proves = recorded.find(({ innerIndex }) => innerIndex === transfer.innerIndex)
+      if (proves === undefined) free.push(transfer)
+      else if (proves.commissionOf === code) known = transfer
+    }
   }
   const [first] = free
   if (first && free.some(({ valueWei }) => valueWei !== first.valueWei))

@@ -3,10 +3,10 @@ import { type FormEvent, useState } from 'react'
 import { count, plainEther } from '../../format.ts'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Mark } from '../../ui/facts.tsx'
-import { saveFile } from '../../ui/save.ts'
 import { Failed } from '../../ui/states.tsx'
 import { type Did, type Payment, useAct } from '../admin.ts'
 import { etherAndWei } from '../amounts.ts'
+import { SafeFile } from '../safe-file.tsx'
 
 /** The outcome of a step for a payment. */
 interface Outcome {
@@ -137,13 +137,7 @@ function Send({ payments, prepared: { safeBatch, sendNowWei }, isBusy, record }:
       )}
       {safeBatch && (
         <div className="buttons">
-          <button
-            type="button"
-            className="button"
-            onClick={() => saveFile(`${JSON.stringify(safeBatch, null, 2)}\n`, 'refunds-safe.json', 'application/json')}
-          >
-            File for a Safe
-          </button>
+          <SafeFile safeBatch={safeBatch} name="refunds-safe.json" />
         </div>
       )}
       <div className="field">

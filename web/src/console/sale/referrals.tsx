@@ -1,13 +1,13 @@
 // The referral codes with their versions, what they earned, and the acts that pay it out.
 import { exactTime } from '../../format.ts'
 import { Section } from '../../ui/page.tsx'
-import { saveFile } from '../../ui/save.ts'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { ActButton } from '../act.tsx'
 import { type Read, useAdmin } from '../admin.ts'
 import { ENTERED } from '../columns.tsx'
 import { Exact } from '../exact.tsx'
+import { SafeFile } from '../safe-file.tsx'
 
 export function ReferralsConsole() {
   const [codes, commissions] = [useAdmin('referrals'), useAdmin('referrals/commissions')]
@@ -37,7 +37,12 @@ export function ReferralsConsole() {
             label="File for a Safe"
             act="referrals/commissions/file"
             says="It pays every code what is due. Send only one file, then record its transaction for each code."
-            did={(done) => <SafeFile {...done} />}
+            did={({ says, safeBatch }) => (
+              <div className="stack">
+                <p>{says}</p>
+                {safeBatch && <SafeFile safeBatch={safeBatch} name="commissions-safe.json" />}
+              </div>
+            )}
           />
         }
       >
@@ -91,22 +96,3 @@ const COMMISSIONS: readonly Column<Read<'referrals/commissions'>['commissions'][
     ),
   },
 ]
-
-function SafeFile({ safeBatch, says }: { safeBatch: object | null; says: string }) {
-  return (
-    <div className="stack">
-      <p>{says}</p>
-      {safeBatch && (
-        <button
-          type="button"
-          className="button"
-          onClick={() =>
-            saveFile(`${JSON.stringify(safeBatch, null, 2)}\n`, 'commissions-safe.json', 'application/json')
-          }
-        >
-          File for a Safe
-        </button>
-      )}
-    </div>
-  )
-}

@@ -1,0 +1,14 @@
+// The button that saves a file by which a Safe pays several at once: its Transaction Builder imports it.
+import { saveFile } from '../ui/save.ts'
+
+export function SafeFile({ safeBatch, name }: { safeBatch: object; name: string }) {
+  return (
+    <button
+      type="button"
+      className="button"
+      onClick={() => saveFile(`${JSON.stringify(safeBatch, null, 2)}\n`, name, 'application/json')}
+    >
+      File for a Safe
+    </button>
+  )
+}
