@@ -125,6 +125,37 @@ test('a provider that is down is given up after one batch and one call, and keep
   assert.deepEqual(sizes, [35])
 })
 
+test('a batch that hangs is waited for once: the call after it gets a second, and no batch of that size follows', async (t) => {
+  const { proxy, rpc, sizes } = await providerOf(3, () => null)
+  // A clock on which 4 seconds pass in a tenth of one.
+  const [now, timeout] = [performance.now.bind(performance), AbortSignal.timeout.bind(AbortSignal)]
+  const waits: number[] = []
+  let ahead = 0
+  t.mock.method(performance, 'now', () => now() + ahead)
+  t.mock.method(AbortSignal, 'timeout', (ms: number) => {
+    waits.push(ms)
+    if (ms < 4_000) return timeout(ms)
+    const signal = timeout(100)
+    signal.addEventListener('abort', () => (ahead += ms))
+    return signal
+  })
+  assert.deepEqual(await rpc.requestAll(calls, { attempts: 1, timeoutMs: 4_000 }), names)
+  const hung = sizes.filter((size) => size > 3)
+  assert.equal(hung[0], 35)
+  assert.equal(new Set(hung).size, hung.length, `batches of ${hung.join(', ')}`)
+  assert.equal(waits.filter((ms) => ms === 1_000).length, hung.length)
+  // It answers nothing any more, so no third request follows.
+  proxy.http = () => null
+  waits.length = 0
+  await assert.rejects(rpc.requestAll(calls, { attempts: 1, timeoutMs: 4_000 }), /no answer in time/)
+  assert.deepEqual(waits, [4_000, 1_000])
+  // A batch that is refused at once did not use up any time.
+  proxy.http = (body) => (body.startsWith('[') ? { status: 500, body: '' } : null)
+  waits.length = 0
+  await assert.rejects(rpc.requestAll(calls, { attempts: 1, timeoutMs: 4_000 }), /no answer in time/)
+  assert.deepEqual(waits, [4_000, 4_000])
+})
+
 test('one that asks for a pause with each batch is asked for shorter ones after it', async () => {
   const { rpc, sizes } = await providerOf(10, () => ({ status: 429, headers: { 'retry-after': '1' }, body: '{}' }))
   await assert.rejects(rpc.requestAll(calls, { attempts: 1 }))

@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test'
 import { type FalseProvider, type Rule, startFalseProvider } from '../chain/false-provider.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, INTERVAL_SEC, startWorld, type World } from '../support/world.ts'
+import { loseNode } from './lost.ts'
 
 const BASIC = ETHER / 100n
 /** More blocks than the range over which it fetches a node's events one by one. */
@@ -102,5 +103,53 @@ test('a node that was never followed is looked for from the one before it on', a
   assert.equal((await world.payments()).reconciled, 1)
   assert.ok(Math.min(...asked.map(([from]) => from)) >= second)
   await world.payments()
+  await checkInvariants(world)
+})
+
+test('after a few failures a run stops, and the next one goes on behind the last of them, round and round', async () => {
+  const { pool } = world
+  provider.rule = () => undefined
+  for (const account of [9, 10, 11]) await world.pay(account, BASIC)
+  await world.settle()
+  const all = [1, 2, 3, 4, 5, 6]
+  let withheld = all
+  let tried: number[] = []
+  provider.rule = async ({ method, params: [filter] }) => {
+    if (method !== 'eth_getLogs') return undefined
+    const { fromBlock, topics = [] } = filter as { fromBlock?: string; topics?: unknown[] }
+    const id = Number(typeof topics[1] === 'string' ? topics[1] : topics[3])
+    if (fromBlock === undefined || !all.includes(id)) return undefined
+    if (tried.at(-1) !== id) tried.push(id)
+    return withheld.includes(id) ? { error: { code: -32000, message: 'header not found' } } : undefined
+  }
+  const triedByRun = async () => {
+    tried = []
+    await world.payments()
+    return tried
+  }
+  const known = async () =>
+    (await pool<{ id: number }[]>`SELECT node_id AS id FROM nodes ORDER BY 1`).map(({ id }) => id)
+  for (const id of all) await loseNode(world, id)
+  assert.deepEqual(await triedByRun(), [1, 2, 3])
+  assert.deepEqual(await triedByRun(), [4, 5, 6])
+  assert.deepEqual(await triedByRun(), [1, 2, 3])
+  withheld = [1, 2, 3]
+  assert.deepEqual(await triedByRun(), [4, 5, 6, 1, 2, 3])
+  assert.deepEqual(await known(), [4, 5, 6])
+  withheld = []
+  assert.deepEqual(await triedByRun(), [1, 2, 3])
+  assert.deepEqual(await known(), all)
+  await world.payments()
+  await checkInvariants(world)
+  // Nodes that lack events have a place of their own to go on from. The first test left it at node 1.
+  const owners = await pool<{ id: number; owner: string }[]>`SELECT node_id AS id, owner FROM nodes`
+  await pool`UPDATE nodes SET owner = ${world.at(12)}`
+  withheld = all
+  assert.deepEqual(await triedByRun(), [2, 3, 4])
+  assert.deepEqual(await triedByRun(), [5, 6, 1])
+  assert.deepEqual(await triedByRun(), [2, 3, 4])
+  for (const { id, owner } of owners) await pool`UPDATE nodes SET owner = ${owner} WHERE node_id = ${id}`
+  await world.payments()
+  assert.deepEqual(await drift(), [])
   await checkInvariants(world)
 })

@@ -24,8 +24,9 @@ export const PAUSED = `coalesce((SELECT value = 'true'::jsonb FROM settings WHER
 /** True while the operator's switch pauses crediting. */
 export const readPaused = async (sql: Sql): Promise<boolean> => (await readState(sql, 'paused')) === true
 
-/** Keeps others from changing a setting until the transaction ends. A setting that was never set has no row to lock. */
+/** Keeps others from changing a setting until the transaction ends. One that was never set has no row, so callers also take turns. */
 export async function lockState(sql: Sql, name: string): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, 9))`
   await sql`SELECT FROM settings WHERE name = ${name} FOR UPDATE`
 }
 

@@ -251,28 +251,46 @@ describe('with the rule, a second person is needed', () => {
     assert.equal((await desk.post('nodes/999999/grant', why)).status, 404)
   })
 
-  it('to raise the amount that somebody else has lowered meanwhile', async () => {
+  it('to raise the amount that somebody else has lowered meanwhile, or to switch off the rule that they have set', async () => {
     const { pool } = desk.world
-    const amount = (wei: bigint) => desk.post('second-person', { aboveWei: wei.toString() })
+    const LOWERED = BOUND - 2n
+    const amount = (wei: bigint) => ({ aboveWei: wei.toString() })
     const waiting = (many: number) =>
       until(`${many} who wait`, async () => {
         const rows = await pool`
           SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
         return rows.length === many
       })
-    const asked = await pool.begin(async (sql) => {
-      await sql`SELECT FROM settings WHERE name = 'secondPerson' FOR UPDATE`
-      const first = amount(BOUND - 2n)
-      await waiting(1)
-      const second = amount(BOUND - 1n)
-      await waiting(2)
-      return { both: Promise.all([first, second]) }
-    })
-    assert.deepEqual(
-      (await asked.both).map(({ status }) => status),
-      [200, 409],
-    )
-    assert.equal((await desk.get('second-person')).json.aboveWei, (BOUND - 2n).toString())
+    /** A ledger in which the rule was never set. */
+    const never = 'never'
+    const cases: [was: bigint | null | typeof never, asked: object, status: number, then: bigint][] = [
+      [BOUND, amount(LOWERED + 1n), 409, LOWERED],
+      [BOUND, amount(LOWERED), 200, LOWERED],
+      [BOUND, amount(LOWERED - 1n), 200, LOWERED - 1n],
+      [null, { off: true }, 409, LOWERED],
+      [null, amount(LOWERED + 1n), 409, LOWERED],
+      [never, amount(LOWERED + 1n), 409, LOWERED],
+    ]
+    for (const [was, asked, status, then] of cases) {
+      const what = `${was}, then ${JSON.stringify(asked)}`
+      if (was === never) await pool`DELETE FROM settings WHERE name = 'secondPerson'`
+      else await setRule(was)
+      const given = await pool.begin(async (sql) => {
+        // Delays both after they have seen that they need nobody.
+        await sql`
+          INSERT INTO settings (name, value, updated_by) VALUES ('secondPerson', '{"aboveWei": null}', 'test')
+          ON CONFLICT (name) DO UPDATE SET value = settings.value`
+        const first = desk.post('second-person', amount(LOWERED))
+        await waiting(1)
+        const second = desk.post('second-person', asked)
+        await waiting(2)
+        return { both: Promise.all([first, second]) }
+      })
+      const statuses = (await given.both).map((answer) => answer.status)
+      assert.deepEqual(statuses, [200, status], what)
+      assert.equal((await desk.get('second-person')).json.aboveWei, then.toString(), what)
+    }
+    await setRule(BOUND)
   })
 
   it('not by a proposal: one that would be refused is refused at once', async () => {
