@@ -1,6 +1,6 @@
-// Reads ranges of blocks one after another, each while the previous one is being stored. It must never read two at once, never hide a fault from the
-// caller that asks for the range, and leave nothing in flight after `end`. If possible it surveys old blocks (survey/survey.ts); it reads all others
-// one by one.
+// Reads ranges of blocks one after another, each while the previous one is being stored. Old blocks are surveyed if possible (survey/survey.ts); all
+// others are read one by one. It must never read two ranges at once, never hide a fault from the caller that asks for the range, and leave nothing in
+// flight after `end`.
 import { ChainFault } from '../chain/faults.ts'
 import type { ChainReader } from '../chain/port.ts'
 import type { Block, ObservedRange } from '../domain/observed.ts'
@@ -10,18 +10,20 @@ import { HEADERS_KEPT } from './store.ts'
 import type { Pace } from './survey/pace.ts'
 import { type SurveyContext, surveyRange } from './survey/survey.ts'
 
-/** We read blocks one by one if we keep their headers, and if there are too few for a survey to save anything. */
+/** We read blocks one by one if they are so new that we keep their headers, or so few that a survey would save nothing. */
 export const SURVEY: SurveyRules = { behind: HEADERS_KEPT, blocksMin: 512 }
 /** The most blocks in one database transaction: enough for a fast sync, few enough for a short transaction. */
 const RANGE_MAX = 512
-/** Near the target, ranges get shorter, down to this size, because there is nothing left to read while we store the last one. */
+/**
+ * Near the target, ranges get shorter, down to this size. Otherwise the last range would be a long one, with nothing left to read while we store it.
+ */
 const LAST_RANGE_MIN = 64
 
-/** The block after which we read; null before the first one. */
+/** The last block that we have; reading continues with the next one. Null before the first block. */
 export type Place = Pick<Block, 'number' | 'hash'> | null
 
 export interface Reading {
-  /** The range after a block. Starts reading it unless already started. Null at the target, and if the run is out of time. */
+  /** The range after `place`; starts reading it if that has not begun. Null at the target, or if the run is out of time. */
   after(place: Place): Promise<ObservedRange | null>
   /** Starts reading the next range. If that fails, `after` throws the fault. */
   beginAfter(range: ObservedRange): void
@@ -29,7 +31,7 @@ export interface Reading {
   end(): Promise<void>
 }
 
-/** How far to read, and how. */
+/** How far to read, and by which method. */
 export interface Route {
   target: number
   /** The last block that we may survey. */
@@ -39,7 +41,7 @@ export interface Route {
   readMax: number
 }
 
-/** Reads up to a target. Starts no read once the run is out of time, but still returns one already started. */
+/** Reads up to a target. It starts no read once the run is out of time, but still returns a range whose read has begun. */
 export function readAhead(ctx: SurveyContext & RuledBy<FollowRules>, run: RunLimits, route: Route): Reading {
   const { chain, rules } = ctx
   const { target, pace } = route
@@ -86,7 +88,7 @@ export function readAhead(ctx: SurveyContext & RuledBy<FollowRules>, run: RunLim
     },
     end,
     async after(place) {
-      // Another run has moved the cursor, so the range that we started does not follow it.
+      // Another run has moved the cursor, so the range that we have begun to read does not follow it.
       if (begun && begun.parent !== (place?.hash ?? null)) await end()
       if (!begun) begin(place)
       const range = begun?.range ?? null

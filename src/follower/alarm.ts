@@ -1,9 +1,9 @@
-// Raises alarms in the log and in the audit log, which webhooks, metrics and the doctor read.
+// Raises alarms: writes them to the log and to the audit log. Webhooks, metrics and the doctor read the audit log.
 import type { Sql } from '../db/core/sql.ts'
 import { writeAudit } from '../db/core/state.ts'
 import type { Logging } from '../passes/context.ts'
 
-/** An event that a person must look at, and the row it concerns. */
+/** An event that a person must look at, and the row that it is about. */
 interface Alarm {
   action: string
   subject?: string
@@ -11,11 +11,11 @@ interface Alarm {
   level?: 'info' | 'warn' | 'error'
   /** The message in the log. */
   says?: string
-  /** The person whose act raised it, as in the act's own row. Omitted if a pass raised it. */
+  /** The person whose act raised the alarm, named as in the act's own audit row. Omitted if a pass raised it. */
   by?: { readonly name: string; readonly requestId: string | null }
 }
 
-/** Raises an alarm. Call it in the transaction that found the reason. */
+/** Raises an alarm. Call it in the transaction that found the cause. */
 export async function raiseAlarm({ log }: Logging, sql: Sql, alarm: Alarm): Promise<void> {
   const { level = 'warn', says = 'needs a look', detail = {}, by = { name: 'pass', requestId: null }, ...what } = alarm
   log[level]({ actor: by.name, ...what, ...detail }, says)

@@ -1,6 +1,6 @@
-// Checks the payments wallets: compares each balance at the followed block with the ledger. A difference came from inner calls, which no
-// transaction's value shows. We locate its blocks, trace them, and record each inner transfer. What no trace explains becomes a residue, held for the
-// operator. A failure here must never stop payments from being judged.
+// Checks the payments wallets: compares each balance at the followed block with the ledger. If they differ, ether moved by inner calls, which no
+// transaction's value shows. We locate the blocks in which it moved, trace them, and record each inner transfer. What no trace explains becomes a
+// residue, held for the operator. A failure here must never stop payments from being judged.
 import { residueRef } from '../chain/digest.ts'
 import { ChainFault, ProofFault } from '../chain/faults.ts'
 import { type Cursor, readBlock, readCursor } from '../db/blocks/blocks.ts'
@@ -35,17 +35,17 @@ type BalanceCheckContext = LedgerDb & ChainRead & RuledBy<FollowRules> & Logging
 type Place = Pick<Block, 'number' | 'hash'>
 
 /**
- * How long a run may retrace old residues, prove old residues, and trace one wallet's new differences. The rest of the time is for judging and
- * minting.
+ * Time limits within a run: for tracing old residues again, for proving old residues, and for tracing one wallet's new differences. The rest of the
+ * run's time is for judging and minting.
  */
 const RETRACING_MS = 2_000
 const PROVING_MS = 2_000
 const TRACING_MS = 10_000
 
 /**
- * Checks the wallets' balances at the cursor, or, if a wallet's books are closed, at its last block. Takes one read per wallet if nothing differs,
- * and none if we already checked this block.
- * @throws a LeftOutFault if a provider left out transfers; then the ledger has rewound.
+ * Checks the wallets' balances at the cursor. If a wallet's books are closed, checks it at its last block. Takes one read per wallet if nothing
+ * differs, and none if we already checked this block.
+ * @throws a LeftOutFault if a provider left out transfers; by then the ledger has rewound.
  * @returns how many payments were filed as `unattributed`.
  */
 export async function checkWalletBalances(ctx: BalanceCheckContext, cursor: Cursor, run: RunLimits): Promise<number> {
@@ -62,7 +62,8 @@ export async function checkWalletBalances(ctx: BalanceCheckContext, cursor: Curs
       filed += await checkWallet(ctx, cursor, address, run)
     } catch (error) {
       if (error instanceof LeftOutFault) throw error
-      // A wallet that we cannot check is no reason to halt. But two providers may agree that account proofs no longer recompute.
+      // A wallet that we cannot check is no reason to halt. But if two providers agree on an account proof that fails, we stop requiring account
+      // proofs.
       if (error instanceof ProofFault) await lowerOrHalt(ctx, error)
       ctx.log.warn({ err: error, wallet: address }, 'the payments wallet could not be checked; the next run checks it')
     }
@@ -70,13 +71,13 @@ export async function checkWalletBalances(ctx: BalanceCheckContext, cursor: Curs
   return filed
 }
 
-/** The same run with a time limit of its own. */
+/** The limits of the same run, with an earlier deadline. */
 function within(run: RunLimits, ms: number): RunLimits {
   const until = performance.now() + ms
   return { checkLock: run.checkLock, outOfTime: () => performance.now() > until || run.outOfTime() }
 }
 
-/** Checks one wallet, after setting its opening balance if necessary. @returns how many incoming residues were filed. */
+/** Checks one wallet. Sets its opening balance first if it has none. @returns how many incoming residues were filed. */
 async function checkWallet(
   ctx: BalanceCheckContext,
   cursor: Cursor,
@@ -84,7 +85,7 @@ async function checkWallet(
   run: RunLimits,
 ): Promise<number> {
   const balance = await readBegun(ctx, cursor, address)
-  // Another run has moved the cursor and will check.
+  // Another run has moved the cursor, and will check the wallet itself.
   if (balance === null) return 0
   const upTo = await lastBlockOf(ctx, balance, cursor)
   if (balance.base === null || balance.auditedBlock === null || balance.auditedBlock === upTo.number) return 0
@@ -117,7 +118,7 @@ async function checkWallet(
   return filed
 }
 
-/** If a difference may hide a sale, compares the ledger's transfers in its block with the block's own list. */
+/** Compares the ledger's transfers with the block's own list, for each block whose difference may hide a sale. */
 async function compareBlocks(
   ctx: BalanceCheckContext,
   cursor: Cursor,
@@ -133,7 +134,7 @@ async function compareBlocks(
   }
 }
 
-/** Adds to each difference its ref as a residue, and whether the operator has decided on that residue. */
+/** Adds to each difference the ref that it would have as a residue, and whether the operator has already decided on that residue. */
 async function nameDifferences(
   ctx: LedgerDb & ChainRead,
   address: Address,
@@ -149,7 +150,10 @@ async function nameDifferences(
   })
 }
 
-/** The balance at the cursor, with an opening balance. Null if the ledger has moved, or the state for the opening balance is not available. */
+/**
+ * The wallet's balance at the cursor; sets its opening balance if it has none. Null if the ledger has moved, or if the state for the opening balance
+ * is not available.
+ */
 async function readBegun(
   ctx: BalanceCheckContext,
   cursor: Cursor,
@@ -163,7 +167,7 @@ async function readBegun(
   return begun?.cursor.hash === cursor.hash ? begun : null
 }
 
-/** The block at which we check a wallet: the cursor's, or its last one if its books are closed. */
+/** The block at which we check a wallet: the cursor's block, or the wallet's last block if its books are closed. */
 async function lastBlockOf(
   ctx: BalanceCheckContext,
   { closedBlock }: wallet.WalletBalance,
@@ -172,15 +176,18 @@ async function lastBlockOf(
   return closedBlock !== null && closedBlock < cursor.number ? await blockAt(ctx, closedBlock) : cursor
 }
 
-/** Sets the opening balance: before the first block that we read for the wallet or, if that state is pruned, at `upTo`, the last block. */
+/**
+ * Sets the opening balance: the balance before the first block that we read for the wallet. If that state is pruned, we compute it from the balance
+ * at `upTo` and what the ledger has recorded up to then.
+ */
 async function beginWalletBalance(
   ctx: LedgerDb & ChainRead & RuledBy<FollowRules> & Logging,
   upTo: Place,
   balance: wallet.WalletBalance,
 ): Promise<boolean> {
   const address = balance.wallet
-  // Throws if no provider has this block, because that does not mean that the state is pruned. If we then started at the cursor, value that arrived
-  // earlier would count as part of the opening balance.
+  // Throws if no provider has this block: a missing block is not the same as pruned state. If we took it for pruned and started at the cursor, value
+  // that arrived earlier would count as part of the opening balance.
   const before = await blockBeforeFirst(ctx, balance)
   const first = await ctx.chain.balanceAt(address, before)
   if (first !== null)
@@ -243,7 +250,7 @@ async function file(
   return filed
 }
 
-/** Stores the transfers if this trace, or an earlier one, explains the difference. @returns whether one does. */
+/** Stores the inner transfers if this trace, or an earlier one, explains the difference. @returns whether a trace explains it. */
 async function storeExplained(
   ctx: ChainRead & Logging,
   sql: Sql,
@@ -257,7 +264,7 @@ async function storeExplained(
   return true
 }
 
-/** Merges differences that cannot hold a sale into one over all their blocks. */
+/** Merges the differences that are too small for a sale into one, over all their blocks. */
 function together(small: readonly Difference[]): Difference[] {
   const [first, last] = [small[0], small.at(-1)]
   const residueWei = small.reduce((total, difference) => total + difference.residueWei, 0n)
@@ -269,7 +276,7 @@ function together(small: readonly Difference[]): Difference[] {
 interface SignedResidue extends wallet.Residue {
   arrived: boolean
   proof: Proof
-  /** True if it covers several blocks because the states in between were not available. */
+  /** True if the residue covers several blocks because the states in between were not available. */
   isWide: boolean
 }
 
@@ -299,7 +306,7 @@ function residueOf(chainId: number, address: Address, difference: Difference): S
   }
 }
 
-/** @returns whether it is incoming and was not filed before. */
+/** @returns whether the residue is incoming and was not filed before. */
 async function fileResidue(
   ctx: Logging,
   sql: Sql,
@@ -314,7 +321,7 @@ async function fileResidue(
   return filed && arrived
 }
 
-/** Runs `body` under the cursor's lock if the balance is still the one that we read; otherwise returns false. */
+/** Runs `body` under the cursor's lock and returns true. If the balance has changed since we read it, returns false instead. */
 function underCursor(
   ctx: LedgerDb,
   balance: wallet.WalletBalance,

@@ -25,37 +25,41 @@ import type { Difference } from './locate.ts'
 import { adopt } from './store.ts'
 
 /**
- * The most blocks that all instances together trace in a day: more than a chain with two-second blocks has, so that we can trace a payment in each. A
- * trace costs a sender at least the lowest price on sale, so the only way to exhaust this is to pay that in every block of a faster chain.
+ * The most blocks that all instances together trace in a day. That is more blocks than a chain with two-second blocks has, so we can trace a payment
+ * in each of them. A trace costs a sender at least the lowest price on sale, so the budget can only be exhausted by paying that much in every block
+ * of a faster chain.
  */
 const TRACES_PER_DAY = 50_000
-/** After this many failed traces in a row, a run asks for no more, because the providers cannot trace or do not answer. */
+/** After this many failed traces in a row, a run starts no more, because the providers cannot trace or do not answer. */
 export const FAILURES_MAX = 3
 
 /** A block by its number, hash and time. */
 type Place = Pick<Block, 'number' | 'hash' | 'time'>
 
-/** A difference with its ref as a residue, and the operator's decision on that residue. */
+/** A difference, the ref that it would have as a residue, and the operator's decision on that residue. */
 export interface NamedDifference extends Difference {
   ref: Hash
-  /** `decided`: the decision stands. `attributed`: the parts that the operator attributed stand. Null if there is no decision. */
+  /** `decided`: the operator has decided on the residue. `attributed`: the operator has attributed parts of it. Null: neither. */
   known: 'decided' | 'attributed' | null
 }
 
-/** A difference, and what may explain it. */
+/** A difference, and the inner transfers that may explain it. */
 export interface Explained {
   difference: NamedDifference
-  /** Its block's inner transfers from a trace; null if we did not, or could not, trace it. */
+  /** The block's inner transfers according to a trace; null if we did not trace the block or could not. */
   transfers: BlockTransfer[] | null
-  /** The inner transfers from an earlier trace, before a reorganisation; null if there is none. */
+  /** The inner transfers from an earlier trace, made before a reorganisation; null if there is none. */
   recalled: BlockTransfer[] | null
-  /** True if it cannot hold a sale and is undecided. A pass merges all of these into one residue. */
+  /**
+   * True if the difference is too small for a sale and the operator has not decided on it. A pass merges all small differences of a wallet into one
+   * residue.
+   */
   isSmall: boolean
 }
 
 /**
- * Traces the blocks of differences that could hold a sale, within the run's time and the day's budget. It leaves out those for which there is no
- * time; the next run finds them again.
+ * Traces the blocks of differences that are large enough for a sale, within the run's time and the day's budget. Differences that it has no time to
+ * trace are missing from the result; the next run finds them again.
  */
 export async function traceDifferences(
   ctx: LedgerDb & ChainRead & Logging,
@@ -79,18 +83,21 @@ export async function traceDifferences(
   return explained
 }
 
-/** True if a difference is less than every price that buys a node in its block, including prices in their grace period. */
+/** True if the difference is below every price that buys a node in its block. A superseded price still counts in its grace period. */
 export function cannotBuy(
   versions: readonly TierVersion[],
   { residueWei, block }: { residueWei: bigint; block: Place },
 ): boolean {
-  // A ledger that was started afresh does not know what was on sale then.
+  // If all versions are newer than this block, the ledger does not know what was on sale then.
   if (versions.every(({ fromBlock }) => fromBlock > block.number)) return false
   const lowestWei = lowestPriceAt(versions, { blockNumber: block.number, blockTime: block.time })
   return lowestWei === null || (residueWei < 0n ? -residueWei : residueWei) < lowestWei
 }
 
-/** True if a payment may have been left out of a block, or reported as dust. In the latter case slightly less than its price is missing. */
+/**
+ * True if the difference may come from a payment that was left out of the block or reported as dust. If it was reported as dust, slightly less than
+ * its price is missing.
+ */
 export function mayHideSale(
   versions: readonly TierVersion[],
   { residueWei, block }: { residueWei: bigint; block: Place },
@@ -99,7 +106,7 @@ export function mayHideSale(
   return !cannotBuy(versions, { residueWei: (missingWei * DUST_PER_PRICE) / (DUST_PER_PRICE - 1n) + 1n, block })
 }
 
-/** Traces a block for one wallet; null if it cannot be traced, or the day's budget is used up. */
+/** Traces a block for one wallet; null if it cannot be traced, or if the day's budget is used up. */
 export async function traceWithinBudget(
   ctx: LedgerDb & ChainRead & Logging,
   block: Place,
@@ -115,8 +122,9 @@ export async function traceWithinBudget(
 }
 
 /**
- * The transfers that a trace showed before a reorganisation removed them, if their transactions are now in exactly the difference's block and add up
- * to it. A provider may no longer trace, and something already sold or refunded must not come back as a residue to be decided again.
+ * Transfers that a trace showed in a block that was later reorganised out. Null unless their transactions are now all in the difference's block, and
+ * add up to the difference. We need them because a provider may no longer trace. Without them, a payment already sold or refunded would come back as
+ * a residue, to be decided again.
  */
 async function recallTransfers(
   ctx: LedgerDb & ChainRead,
@@ -136,18 +144,18 @@ async function recallTransfers(
 
 /** The result of comparing a trace with the difference that it should explain. */
 export interface WeighedTrace {
-  /** The transfers that are not booked yet. */
+  /** The transfers that are not yet in the books. */
   ins: InnerTransferIn[]
   outs: InnerTransferOut[]
-  /** True if they add up to the difference, to the wei, and the trace agrees with the operator's attributions of that residue. */
+  /** True if `ins` minus `outs` is the difference, to the wei, and the trace does not contradict the operator's attributions of that residue. */
   isProven: boolean
-  /** True if it contradicts those attributions. */
+  /** True if the trace contradicts the operator's attributions. */
   contradicts: boolean
-  /** Those transfers, in the form that a residue records. */
+  /** `ins` and `outs` in the form that a residue records. */
   shown: ShownTransfer[]
 }
 
-/** Compares a block's trace with its difference. Call it under the cursor's lock. */
+/** Compares a block's trace with the difference that it should explain. Call it under the cursor's lock. */
 export async function weighTrace(
   sql: Sql,
   { ref, residueWei, block }: { ref: Hash; residueWei: bigint; block: Place },
@@ -182,7 +190,7 @@ export async function storeTraced(
 ): Promise<number> {
   const { payments, dust } = await sortInner(sql, ins)
   const came = await insertInnerTransfers(sql, payments, { areAgreed: ctx.chain.providers.length >= VOICES })
-  // Each must be new, or the balance would not match.
+  // All of them must be new, or the balance would not match.
   if (came !== payments.length) throw new Error(`of ${payments.length} inner transfers ${came} were new`)
   await insertDust(sql, dust)
   await insertInnerOutflows(sql, outs)
@@ -194,7 +202,9 @@ export async function storeTraced(
   return came
 }
 
-/** Sorts out dust, as with plain transfers. A transfer that we recorded as a payment before a reorganisation stays one. */
+/**
+ * Separates payments from dust, as we do for plain transfers. If a transfer was recorded as a payment before a reorganisation, it stays a payment.
+ */
 async function sortInner(sql: Sql, transfers: readonly InnerTransferIn[]) {
   const sorted = sortTransfers(transfers, await readTierVersions(sql))
   const dustRefs = sorted.dust.map(({ ref }) => ref)

@@ -5,7 +5,7 @@ import { firmHeight, VOICES } from '../domain/finality.ts'
 import type { ChainRead, LedgerDb } from '../passes/context.ts'
 
 export interface FollowedFinality {
-  /** The highest block that the providers call final, at most the followed one. For payments that wait for finality. */
+  /** The highest block that the providers call final, but not above the followed one. Payments that wait for finality go by this. */
   said: number
   /** The highest block that halts and refunds may treat as final. */
   firm: number
@@ -13,7 +13,7 @@ export interface FollowedFinality {
   isNamed: boolean
 }
 
-/** Null if the chain has no final block, or the ledger has a different block there. Throws a ChainFault if no provider answers. */
+/** Null if the chain has no final block, or if the ledger has a different block there. Throws a ChainFault if no provider answers. */
 export async function readFinality(
   { pool, chain }: LedgerDb & ChainRead,
   cursor: Cursor,

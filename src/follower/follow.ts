@@ -33,9 +33,9 @@ import { storeRange } from './store.ts'
 import { tellingStuck } from './stuck.ts'
 import { createPace, type Pace } from './survey/pace.ts'
 
-/** How often a run that another instance has overtaken continues to a newer head; the next run does the rest. */
+/** How often one run continues to a newer head after another instance has overtaken it. The next run does the rest. */
 const OVERTAKEN_MAX = 3
-/** With fewer new blocks than this, we read them right away. The first one shows whether it follows the cursor. */
+/** With fewer new blocks than this, we read them without locating the cursor first. The first of them shows whether it follows the cursor. */
 const NEAR_MAX = 64
 
 type FollowContext = LedgerDb & ChainRead & FactoryRead & ServiceAccounts & RuledBy<FollowRules> & Logging
@@ -45,17 +45,17 @@ export interface FollowResult {
   fromBlock: number | null
   toBlock: number | null
   head: Block
-  /** The ledger's block now; null only before the first block is stored. */
+  /** The ledger's block at present; null only before the first block is stored. */
   cursor: Cursor | null
   detected: number
   minted: number
 }
 
-/** Where a run ends if not at the provider's head. */
+/** Limits of a run. By default it ends at the provider's head. */
 export interface FollowOptions {
   /** The last block to follow. */
   upTo?: number
-  /** The block that this run and later ones should reach. We keep the headers of the last blocks before it. By default `upTo`. */
+  /** The block that this run and later ones are to reach. We keep the headers of the last blocks before it. By default it is `upTo`. */
   goal?: number
   /** The most blocks to read one by one. */
   readMax?: number
@@ -65,8 +65,8 @@ export interface FollowOptions {
 
 /**
  * Follows to the provider's head, or to `upTo`, as far as the run's time allows.
- * @throws ChainFault: retryable if a provider could not answer or contradicted itself; a HaltFault if no provider has the chain that the ledger
- * followed.
+ * @throws a ChainFault. It is retryable if a provider could not answer or contradicted itself; it is a HaltFault if no provider has the chain that
+ * the ledger followed.
  */
 export async function follow(ctx: FollowContext, run: RunLimits, options: FollowOptions = {}): Promise<FollowResult> {
   try {
@@ -77,7 +77,7 @@ export async function follow(ctx: FollowContext, run: RunLimits, options: Follow
   }
 }
 
-/** Follows. If a proof fails because this part of the chain has become unprovable, tries once more. Otherwise throws the halt. */
+/** Follows. If a proof fails, either the ledger stops requiring that kind of proof and we try once more, or we throw the halt. */
 async function followProven(ctx: FollowContext, run: RunLimits, options: FollowOptions): Promise<FollowResult> {
   try {
     return await followOn(ctx, run, options)
@@ -111,10 +111,10 @@ async function followOn(ctx: FollowContext, run: RunLimits, options: FollowOptio
     }
   })
   await clearHaltIfHealthy(ctx, halt, head, result.cursor)
-  // Another instance has stored blocks beyond the head that we read. This run should judge and mint their payments too.
+  // Another instance has stored blocks beyond the head that we read. This run should also judge and mint the payments in those blocks.
   for (let i = 0; i < OVERTAKEN_MAX && isOvertaken(result); i++) {
     const later = await ctx.chain.head({ toFollow: true })
-    // This provider lags, so asking again would not help.
+    // The provider of this head lags, so asking again would not help.
     if (later.number <= result.head.number) break
     result.head = later
     await placeCursor(ctx, later, result)
@@ -123,13 +123,13 @@ async function followOn(ctx: FollowContext, run: RunLimits, options: FollowOptio
   return result
 }
 
-/** True if so few blocks are new that we read them right away. The first one shows whether it follows the cursor. */
+/** True if few enough blocks are new to read them without locating the cursor first. The first of them shows whether it follows the cursor. */
 function isJustAhead({ rules }: RuledBy<FollowRules>, head: Block, cursor: Cursor | null): boolean {
   const ahead = cursor ? head.number - cursor.number : 0
   return ahead > 0 && ahead < Math.min(NEAR_MAX, (rules.survey ?? SURVEY).blocksMin)
 }
 
-/** Checks that the provider is on the ledger's chain and has its latest block. Rewinds the ledger if they have diverged. */
+/** Checks that the provider is on the ledger's chain and has the ledger's latest block. If the chains have diverged, rewinds the ledger. */
 async function placeCursor(ctx: FollowContext, head: Block, result: FollowResult): Promise<void> {
   await assertOwnChain(ctx)
   result.cursor = await canonicalCursor(ctx, head)
@@ -151,13 +151,13 @@ async function storeUpTo(
     for (let range = await reading.after(result.cursor); range; range = await reading.after(result.cursor)) {
       failpoint('follow.observed')
       reading.beginAfter(range)
-      // We must store nothing from another chain, and blocks that follow the ledger's may belong to a chain that has split off. We check after
-      // reading, so that the provider that returned the blocks answers.
+      // We must store nothing from another chain, and a chain that has split off may have blocks that follow the ledger's. We check the chain id only
+      // after reading, so that the provider that returned the blocks answers.
       await assertOwnChain(ctx)
       const stored = await storeRange(ctx, range, result.cursor, head.number)
       failpoint('follow.stored')
       if (!stored) {
-        // Another instance has followed in the meantime, or a wallet was added. Continue from the ledger's current block.
+        // Another instance has followed in the meantime, or a wallet was added. Continue from the block that the ledger is at by now.
         result.cursor = await readCursor(ctx.pool)
         continue
       }
@@ -173,8 +173,8 @@ async function storeUpTo(
 }
 
 /**
- * How far this run reads, and up to where it may survey. The latter is far enough below both the final block and the goal that we keep no headers
- * there.
+ * How far this run reads, and up to which block it may survey. We keep no headers of surveyed blocks, so that block is far enough below both the
+ * final block and the goal.
  */
 async function routeOf(
   { chain, rules }: ChainRead & RuledBy<FollowRules>,
@@ -189,7 +189,7 @@ async function routeOf(
   return { ...route, surveyTo: final ? Math.min(final.number, head.number, goal) - behind : -1 }
 }
 
-/** The same chain, but each range watches the ledger's current addresses. */
+/** The same chain reader, but it watches the addresses that the ledger has when each range is read. */
 function watchingLedger({ chain, pool }: LedgerDb & ChainRead): ChainRead['chain'] {
   return {
     ...chain,
@@ -197,7 +197,7 @@ function watchingLedger({ chain, pool }: LedgerDb & ChainRead): ChainRead['chain
   }
 }
 
-/** The cursor, after rewinding the ledger if it has diverged from the canonical chain. */
+/** The cursor. If the ledger has diverged from the canonical chain, rewinds it first. */
 async function canonicalCursor(
   ctx: LedgerDb & ChainRead & FactoryRead & RuledBy<FollowRules> & Logging,
   head: Block,
@@ -223,8 +223,8 @@ async function canonicalCursor(
 }
 
 /**
- * The highest stored block, at or below `top`, that is still canonical; found by bisection, because stored headers agree up to it and not beyond.
- * Null if there is none and the ledger may start over.
+ * The highest stored block, at or below `top`, that is still canonical. We find it by bisection: headers below it agree with the chain, headers above
+ * it do not. Null if there is none but the ledger may start over; throws if it may not.
  */
 async function findFork(ctx: LedgerDb & ChainRead & RuledBy<FollowRules>, top: number): Promise<Block | null> {
   const oldest = await oldestBlockNumber(ctx.pool)
@@ -249,7 +249,7 @@ async function findFork(ctx: LedgerDb & ChainRead & RuledBy<FollowRules>, top: n
   return fork
 }
 
-/** Throws if the deployment went away with the first blocks, because what buyers send to an address without code is lost. */
+/** Throws if the reorganisation of the first blocks also removed the factory, because ether that buyers send to an address without code is lost. */
 async function assertFactoryExists(ctx: FactoryRead, head: Block): Promise<void> {
   if (await ctx.contract.isDeployed(head.number)) return
   throw new ChainFault(

@@ -1,6 +1,6 @@
 // Halts if the chain is not the one that the ledger followed. It must never guess: nothing is rewound or sent until the old chain is back, or an
-// operator has decided. How many observations seal a halt, and what clears it: db/blocks/halts.ts (noteHalt; withdrawHalt by a run, clearHalt by the
-// operator).
+// operator has decided. db/blocks/halts.ts says after how many observations a halt is sealed (noteHalt), and what clears it: a run (withdrawHalt) or
+// the operator (clearHalt).
 import { ChainFault, orNull } from '../chain/faults.ts'
 import type { ChainReader, ProviderReader } from '../chain/port.ts'
 import { type Cursor, oldestBlockNumber, readBlock } from '../db/blocks/blocks.ts'
@@ -31,8 +31,8 @@ const WORDS: Record<HaltReason, string> = {
 }
 
 /**
- * Ends a run because the chain is not the one the ledger followed. `noted`: the halt is already sealed. `confirmed`: false if only one of several
- * providers says so.
+ * Ends a run because the chain is not the one that the ledger followed. `noted`: true if a sealed halt is already on record. `confirmed`: false if
+ * only one of several providers shows the other chain.
  */
 export class HaltFault extends ChainFault {
   readonly reason: HaltReason
@@ -54,8 +54,8 @@ export class HaltFault extends ChainFault {
 }
 
 /**
- * Before one provider's word may halt the passes, asks every provider separately, in order. Returns the first answer from the ledger's chain.
- * Providers found on another chain before that become last in order.
+ * Asks the providers one by one, in order, so that no single provider's word halts the passes. Returns the first answer from a provider on the
+ * ledger's chain. Providers that turned out to be on another chain move to the end of the order.
  * @throws the halt if no provider has the ledger's chain.
  */
 export async function askOthers<T>(
@@ -80,7 +80,10 @@ export async function askOthers<T>(
   throw new HaltFault(fault.reason, { ...fault.detail, saidBy: hosts }, { confirmed: hosts.length >= VOICES })
 }
 
-/** Checks whether a run may begin. @returns the unsealed halt, which the caller withdraws if the chain turns out to be right. */
+/**
+ * Throws if a sealed halt is in force. @returns a halt that is not sealed yet, if there is one; the caller withdraws it if the chain turns out to be
+ * right.
+ */
 export async function assertNotHalted(ctx: LedgerDb): Promise<HaltState | null> {
   const halt = await readHalt(ctx.pool)
   if (halt?.sealed) throw new HaltFault(halt.reason, halt.detail, { noted: true })
@@ -95,7 +98,7 @@ export async function assertOwnChain(ctx: LedgerDb & ChainRead): Promise<void> {
   if (chainId !== identity.chainId) throw new HaltFault('otherChain', { chainId, chainIdOfLedger: identity.chainId })
 }
 
-/** Withdraws an unsealed halt if the provider's head builds on what the ledger followed. */
+/** Withdraws a halt that is not sealed, once a run has followed without a fault. Does nothing if the provider's head is below the cursor. */
 export async function clearHaltIfHealthy(
   ctx: LedgerDb & Logging,
   halt: HaltState | null,
@@ -112,7 +115,7 @@ export async function clearHaltIfHealthy(
   })
 }
 
-/** Records a halt. The reason and the evidence go to the settings, the health report, the audit log and the log. */
+/** Records a halt. The reason and the evidence go into the settings, the health report, the audit log and the log. */
 export async function raiseHalt(ctx: LedgerDb & Logging, fault: HaltFault): Promise<void> {
   if (fault.noted) return
   const halt = await noteHalt(ctx.pool, fault)
@@ -122,7 +125,7 @@ export async function raiseHalt(ctx: LedgerDb & Logging, fault: HaltFault): Prom
   ctx.log.error({ ...halt }, `${fault.message}; ${remedy}`)
 }
 
-/** For a head below the cursor. Usually the provider just lags; throws a halt if its chain shares no stored header with the ledger. */
+/** Checks a head below the cursor. Usually the provider just lags. Throws a halt if its chain shares no stored header with the ledger. */
 export async function assertSameHistory(ctx: LedgerDb & ChainRead & RuledBy<FollowRules>, head: Block): Promise<void> {
   const stored = await readBlock(ctx.pool, head.number)
   if (stored?.hash === head.hash) return
@@ -134,8 +137,8 @@ export async function assertSameHistory(ctx: LedgerDb & ChainRead & RuledBy<Foll
 }
 
 /**
- * Throws a halt for a chain that agrees with no stored header; `oldest` is the oldest of them. Does not throw if that was the first followed block
- * and the chain has this ledger's genesis, because then starting over loses nothing.
+ * For a chain that agrees with no stored header; `oldest` is the oldest stored header. Throws a halt, unless that header is the ledger's first block
+ * and the chain has the ledger's genesis: then the ledger can start over and loses nothing.
  */
 export async function assertNotTooDeep(
   ctx: LedgerDb & ChainRead & RuledBy<FollowRules>,
@@ -145,7 +148,10 @@ export async function assertNotTooDeep(
   if (oldest > ctx.rules.startBlock || !isSameChain) throw new HaltFault('tooDeep', { oldestHeader: oldest })
 }
 
-/** Throws a halt instead of rewinding blocks that the chain had called final. Except on the embedded chain, which restarts from its last dump. */
+/**
+ * Throws a halt if a rewind to `fork` would undo blocks that the chain had called final. The embedded chain is exempt, because it restarts from its
+ * last dump.
+ */
 export async function assertNotPastFinalized(ctx: LedgerDb & RuledBy<FollowRules>, fork: Block | null): Promise<void> {
   if (ctx.rules.rewindsToShorterChain) return
   const finalized = await readFinalized(ctx.pool)
@@ -153,7 +159,7 @@ export async function assertNotPastFinalized(ctx: LedgerDb & RuledBy<FollowRules
     throw new HaltFault('pastFinalized', { forkBlock: fork?.number ?? null, forkHash: fork?.hash ?? null, finalized })
 }
 
-/** Records how far the followed chain is final. A reorganisation deeper than that halts the passes. */
+/** Records up to which block the followed chain is final. A reorganisation that goes deeper halts the passes. */
 export async function noteFinalized(ctx: LedgerDb & ChainRead & RuledBy<FollowRules>, cursor: Cursor): Promise<void> {
   if (ctx.rules.rewindsToShorterChain) return
   // If we cannot read it now, the next run will.
@@ -167,15 +173,15 @@ export async function noteFinalized(ctx: LedgerDb & ChainRead & RuledBy<FollowRu
   await writeState(ctx.pool, 'finalized', { number, hash, named }, 'pass')
 }
 
-/** The ledger's chain id, as recorded at the first start, because what a provider says now may be false. */
+/** The chain id that the ledger recorded at its first start. We do not ask a provider, because its answer may be false. */
 export async function ledgerChainId(ctx: LedgerDb & ChainRead): Promise<number> {
   return (await readIdentity(ctx))?.chainId ?? (await ctx.chain.chainId())
 }
 
-/** Throws a halt for a chain with a different block 0. @returns whether block 0 is this ledger's; false if we cannot read it. */
+/** Throws a halt if the chain has a different block 0. @returns true if block 0 is the ledger's, false if we cannot read it. */
 async function assertSameGenesis(ctx: LedgerDb & ChainRead): Promise<boolean> {
   const identity = await readIdentity(ctx)
-  // The embedded chain has a new genesis at every start.
+  // We cannot compare the embedded chain: it has a new genesis at every start.
   if (!identity?.genesisHash.startsWith('0x')) return false
   const genesis = await ctx.chain.block(0)
   if (genesis && genesis.hash !== identity.genesisHash)

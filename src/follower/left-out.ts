@@ -1,6 +1,6 @@
-// Compares what the ledger recorded of a block with the block's own list. If nothing in a block seemed to matter, we did not prove its list, so a
-// provider may have left out a payment or a transaction of ours, or changed an amount. In that case the ledger rewinds to before the block and reads
-// it again. It must never rewind on anything unproven.
+// Compares what the ledger recorded of a block with the block's own list of transactions. If nothing in a block seemed to matter, we did not prove
+// its list when we followed it. So a provider may have left out a payment or a transaction of ours, or changed an amount. In that case the ledger
+// rewinds to before the block and reads it again. It must never rewind on anything unproven.
 import { isDeepStrictEqual } from 'node:util'
 import { ChainFault, orNull, ProofFault } from '../chain/faults.ts'
 import { type Cursor, oldestBlockNumber, readBlock } from '../db/blocks/blocks.ts'
@@ -26,7 +26,7 @@ type LeftOutContext = LedgerDb & ChainRead & RuledBy<FollowRules> & Logging
 /** The action's name in the audit log. */
 const LEFT_OUT = 'leftOut'
 
-/** The ledger has rewound, so what the run has read from it is no longer valid. */
+/** The ledger has rewound, so whatever the run has read from it is no longer valid. */
 export class LeftOutFault extends ChainFault {
   constructor(block: number) {
     super(`transactions of block ${block} were left out or told otherwise: the ledger went back to before it`, {
@@ -37,9 +37,9 @@ export class LeftOutFault extends ChainFault {
 }
 
 /**
- * Compares the transfers of one block.
- * @returns `same` if they are the ones that the block's hash commits to; `unproven` if no provider proves its list, or the block is too old to
- * rewind.
+ * Compares the transfers of one block with the block's own list.
+ * @returns `same` if the ledger has the transfers that the block's hash commits to; `unproven` if no provider proves the list, or if the block is too
+ * old to rewind.
  * @throws a LeftOutFault if the ledger has rewound, and a ChainFault if providers do not prove the block or contradict it.
  */
 export async function compareTransfers(
@@ -60,12 +60,12 @@ export async function compareTransfers(
   return 'unproven'
 }
 
-/** The most transactions of ours that we look for in a run. */
+/** The most transactions of ours that one run looks for. */
 const SENT_MAX = 20
 
 /**
- * Looks for transactions of ours that providers left out of blocks we followed; an account's nonce has shown that some are missing. Any provider may
- * name the block, because the block's own list decides. Takes one statement if none is missing.
+ * Looks for transactions of ours that providers left out of blocks we followed. We look if an account's nonce shows that some are missing. Any one
+ * provider may name the block, because the block's own list decides. Takes two statements if none is missing.
  * @throws a LeftOutFault once the ledger has rewound.
  */
 export async function findSentLeftOut(ctx: LeftOutContext, cursor: Cursor): Promise<void> {
@@ -83,8 +83,9 @@ export async function findSentLeftOut(ctx: LeftOutContext, cursor: Cursor): Prom
 }
 
 /**
- * Looks for the followed block in which an account used a nonce that the ledger lacks, whoever used it. An account's proof includes its nonce, so we
- * bisect, which takes about a dozen reads. If providers do not prove accounts, we find nothing, and later accept the nonce unproven.
+ * Looks for the followed block in which an account used a nonce that the ledger lacks, no matter who used it. An account's proof includes its nonce,
+ * so we find the block by bisection, in about a dozen reads. If providers do not prove accounts, we find nothing; the nonce is then accepted unproven
+ * later.
  */
 async function findNonceLeftOut(ctx: LeftOutContext, cursor: Cursor, sender: Address): Promise<void> {
   const { pool, chain } = ctx
@@ -105,8 +106,8 @@ async function findNonceLeftOut(ctx: LeftOutContext, cursor: Cursor, sender: Add
 }
 
 /**
- * Compares one block in which a caller claims a payment that we have not recorded. The block's own list decides, so a claim costs no more than one
- * read.
+ * Checks one block in which, according to a caller, there is a payment that we have not recorded. The block's own list decides, so a claim costs at
+ * most one read.
  * @throws a LeftOutFault once the ledger has rewound.
  */
 export async function findClaimedLeftOut(ctx: LeftOutContext, cursor: Cursor): Promise<void> {
@@ -115,7 +116,7 @@ export async function findClaimedLeftOut(ctx: LeftOutContext, cursor: Cursor): P
   if (own) await compareTransfers(ctx, cursor, own)
 }
 
-/** Rewinds the ledger to before a block, unless it cannot rewind that far, or has already rewound for this block. */
+/** Rewinds the ledger to before a block. Does nothing if it cannot rewind that far, or has already rewound for this block. */
 async function goBack(
   ctx: LeftOutContext,
   cursor: Cursor,
@@ -135,8 +136,9 @@ async function goBack(
 }
 
 /**
- * The block as its hash commits to it; null if no proof is possible.
- * @throws a ChainFault if providers do not answer, or contradict what the block commits to. We report that and use none of the answer.
+ * The block with the full list that its hash commits to; null if no proof is possible.
+ * @throws a ChainFault if providers do not answer, or if they contradict what the block commits to. We report a contradiction, and use nothing of the
+ * answer.
  */
 async function observeWhole(ctx: LeftOutContext, number: number): Promise<ObservedRange | null> {
   const watching = { ...(await readWatching(ctx.pool)), prices: undefined, isWhole: true }
@@ -145,7 +147,7 @@ async function observeWhole(ctx: LeftOutContext, number: number): Promise<Observ
   } catch (error) {
     if (!(error instanceof ChainFault)) throw error
     const isLowered = error instanceof ProofFault && (await lowerOrHalt(ctx, error)) === null
-    // If the ledger cannot rewind to before the block, an answer would change nothing.
+    // If the ledger cannot rewind to before the block, reading the block would change nothing.
     if (isLowered || (await blockBefore(ctx, number)) === undefined) return null
     throw error
   }
@@ -159,8 +161,8 @@ const toldOtherwise = (blockNumber: number) => ({
 })
 
 /**
- * True if the ledger's payments and outflows match the block's transactions and, if receipts are proven, whether payments succeeded. The ledger does
- * not store dust as a payment, but a payment stays one even if it would count as dust now.
+ * True if the ledger's payments and outflows match the block's transactions. If receipts are proven, it must also be right about which payments
+ * succeeded. The ledger stores no dust as payments, but what it has stored as a payment stays one even if it would count as dust now.
  */
 async function hasTransfersOf(
   sql: Sql,
@@ -184,7 +186,7 @@ type Told = { txHash: Hash; wallet: Address } & (
   | { to: Address | null }
 )
 
-/** What the transaction says about a transfer and, if proven, what the receipt says about a payment. */
+/** What we compare of a transfer: the transaction's fields and, if receipts are proven, whether a payment succeeded. */
 function wordsFor(told: Told, isOutcomeProven: boolean): string {
   const of = 'from' in told ? [told.from, told.valueWei, isOutcomeProven && told.succeeded, told.codes] : [told.to]
   return [told.txHash, told.wallet, ...of].join(' ')

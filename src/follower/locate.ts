@@ -1,5 +1,5 @@
-// Finds by bisection the blocks in which a payments wallet's balance diverges from the books: each block in which their difference changes. It misses
-// value that inner calls brought and took away again, to the wei, between two readings.
+// Finds by bisection the blocks in which a payments wallet's balance diverges from the books: each block in which the gap between them changes. It
+// misses value that inner calls brought and took away again, to the wei, between two readings.
 import { ChainFault, ProofFault } from '../chain/faults.ts'
 import { readBlock } from '../db/blocks/blocks.ts'
 import * as wallet from '../db/payments/wallet.ts'
@@ -8,24 +8,24 @@ import type { BalanceReading, Block, Proof } from '../domain/observed.ts'
 import type { Address } from '../domain/units.ts'
 import type { ChainRead, LedgerDb, RunLimits } from '../passes/context.ts'
 
-/** A wallet whose balance differs at block `upTo`. At block `checked` it still agreed. */
+/** A wallet whose balance differs from the books at block `upTo`. At block `checked` they still agreed. */
 export interface Question {
   address: Address
   checked: number
   upTo: number
   expectedWei: bigint
   balance: BalanceReading
-  /** What backs the reading at `checked`. */
+  /** What backs the balance at `checked`. */
   checkedProof: Proof
 }
 
 /** Value that moved in a block and is not in the books; negative if it left. */
 export interface Difference {
   residueWei: bigint
-  /** What backs the balances before and after; the weaker of the two. */
+  /** What backs the balances before and after it: the weaker of the two proofs. */
   proof: Proof
   block: Block
-  /** The difference arose in blocks `fromBlock` to `block`. They are the same unless the states in between are pruned. */
+  /** The difference arose in blocks `fromBlock` to `block`. That is one block unless the states in between are pruned. */
   fromBlock: number
   balanceBeforeWei: bigint | null
   balanceAfterWei: bigint
@@ -35,21 +35,21 @@ interface Reading {
   block: Block
   balanceWei: bigint
   proof: Proof
-  /** Balance minus books. */
+  /** The balance minus what the books say it should be. */
   aheadWei: bigint
 }
 
-/** The lower end of a stretch of blocks. Everything below it is explained. */
+/** The lower end of a stretch of blocks. All differences up to it have been found. */
 interface Low {
   number: number
-  /** The block whose balance we know; earlier than `number` if the states since are pruned. */
+  /** The last block whose balance we know. It is below `number` if the states after it are pruned. */
   knownAt: number
   balanceWei: bigint
   proof: Proof
   aheadWei: bigint
 }
 
-/** The differences, oldest first; all of them unless the run is out of time. If states are pruned, a difference spans several blocks. */
+/** The differences, oldest first. Some are missing if the run runs out of time. If states are pruned, a difference spans several blocks. */
 export async function locateDifferences(
   ctx: LedgerDb & ChainRead,
   asked: Question,
@@ -69,7 +69,7 @@ export async function locateDifferences(
   const { wei, proof } = asked.balance
   const last = { block: await blockAt(ctx, upTo), balanceWei: wei, proof, aheadWei: wei - asked.expectedWei }
   const waiting: { low: Low; high: Reading }[] = [{ low: first, high: last }]
-  // Each round halves a stretch or finishes one. We skip a stretch with the same difference at both ends.
+  // Each round halves a stretch or finishes it. If both ends of a stretch are off by the same amount, nothing happened in it.
   for (let next = waiting.pop(); next && !run.outOfTime(); next = waiting.pop()) {
     const { low, high } = next
     if (low.aheadWei === high.aheadWei) continue
@@ -96,12 +96,13 @@ export async function locateDifferences(
   return found
 }
 
-/** If no provider proves the middle block's state, how many blocks on either side we try. */
+/** How many blocks on either side we try if no provider proves the state of the middle block. */
 const NEAR = 2
 
 /**
- * Reads a balance in the middle of a stretch, or near it. The balance is null if that state is pruned. In a short stretch it is also null if no block
- * can be proven; then the difference spans them all. In a longer one that throws a ChainFault, and a later run tries again.
+ * Reads the balance at a block in the middle of a stretch, or near the middle. The balance is null if that state is pruned. If no block can be
+ * proven, it depends on the length: in a short stretch the balance is null too, so one difference spans the whole stretch; in a longer one this
+ * throws a ChainFault, and a later run tries again.
  */
 async function readBetween(
   ctx: LedgerDb & ChainRead,
@@ -125,7 +126,7 @@ async function readBetween(
   return { block: await blockAt(ctx, high - 1), balance: null }
 }
 
-/** The followed block, or else the provider's. */
+/** A block as the ledger stored it, or else from the provider. */
 export async function blockAt(ctx: LedgerDb & ChainRead, number: number): Promise<Block> {
   const block = (await readBlock(ctx.pool, number)) ?? (await ctx.chain.block(number))
   if (!block) throw new ChainFault(`the provider has no block ${number}`, { retryable: true })

@@ -1,6 +1,6 @@
-// Handles a mint of a node that the ledger already has. If the ledger's row comes from a block that is not its own, or this is the first time, the
-// ledger rewinds to before that block and reads again. If that did not help, or is impossible, the passes halt. It must never ignore such a mint, or
-// loop.
+// Handles a mint of a node that the ledger already has. The ledger rewinds to before the block from which it has the node, and reads again. It does
+// so once per node, and again only if that block turns out not to be the ledger's own. If this did not help, or is impossible, the passes halt. It
+// must never ignore such a mint, and never loop.
 import { ChainFault } from '../chain/faults.ts'
 import { type Cursor, readBlock, readHashes } from '../db/blocks/blocks.ts'
 import { isDuplicate } from '../db/core/sql.ts'
@@ -14,7 +14,7 @@ import { rewindTo } from './rewind.ts'
 /** The action's name in the audit log, and the halt's reason. */
 const MINTED_TWICE = 'mintedTwice'
 
-/** Nothing in the range was stored. */
+/** The range contains a mint of a node that the ledger has. Nothing of the range was stored. */
 export class MintedTwiceFault extends ChainFault {
   readonly minted: readonly NewNode[]
 
@@ -30,7 +30,10 @@ export function asMintedTwice(error: unknown, minted: readonly NewNode[]): unkno
   return isDuplicate(error, 'nodes') ? new MintedTwiceFault(minted, error) : error
 }
 
-/** Rewinds the ledger to before the first of these nodes that it has. @throws a HaltFault if that does not help. */
+/**
+ * Rewinds the ledger to before the block from which it has one of these nodes. @throws a HaltFault if a rewind has not helped before, or is
+ * impossible.
+ */
 export async function takeBackMint(
   ctx: LedgerDb & RuledBy<FollowRules> & Logging,
   { minted }: MintedTwiceFault,

@@ -1,5 +1,6 @@
-// Checks that what a provider said about old blocks is about the ledger's own blocks. Behind a load balancer, the node that answers may have a
-// different block at the same height. Call it after all reads: `areOlderCanonical` before the transaction that stores them, `areOwnBlocks` in it.
+// Checks that what a provider said about old blocks is about the ledger's own blocks. Behind a load balancer, the server that answers may have a
+// different block at the same height. Call it after all reads: `areOlderCanonical` before the transaction that stores the results, `areOwnBlocks`
+// within that transaction.
 import { oldestBlockNumber, readHashes } from '../db/blocks/blocks.ts'
 import type { Sql } from '../db/core/sql.ts'
 import type { Position } from '../domain/observed.ts'
@@ -7,7 +8,10 @@ import type { ChainRead, LedgerDb } from '../passes/context.ts'
 
 type Place = Pick<Position, 'blockNumber' | 'blockHash'>
 
-/** True if each block that is older than the stored headers is the provider's block at that height. We follow no reorganisation that deep. */
+/**
+ * True if the provider still has each of these blocks at its height. Checks only blocks older than the stored headers; no reorganisation that we
+ * follow goes that deep.
+ */
 export async function areOlderCanonical({ pool, chain }: LedgerDb & ChainRead, places: readonly Place[]) {
   const oldest = (await oldestBlockNumber(pool)) ?? 0
   const older = new Map(places.filter(({ blockNumber }) => blockNumber < oldest).map((at) => [at.blockNumber, at]))
@@ -16,7 +20,7 @@ export async function areOlderCanonical({ pool, chain }: LedgerDb & ChainRead, p
   return places.every(({ blockNumber, blockHash }) => blockNumber >= oldest || canonical.get(blockNumber) === blockHash)
 }
 
-/** True if each of the other blocks is the ledger's, according to its stored header. Call it under the cursor's lock. */
+/** True if each block that is not older than the stored headers is the ledger's own. Call it under the cursor's lock. */
 export async function areOwnBlocks(sql: Sql, places: readonly Place[]): Promise<boolean> {
   const oldest = (await oldestBlockNumber(sql)) ?? 0
   const own = await readHashes(sql, [...new Set(places.map(({ blockNumber }) => blockNumber))])

@@ -1,5 +1,6 @@
-// Records what this chain's blocks can prove, and decides what to do if one does not: we treat it as a bad answer, ask another provider, and report
-// it. Only two providers that agree, or a person, can lower what we require. It must never rely on one provider in either direction.
+// Records which parts of this chain's blocks can be proven, and decides what to do if a block fails its proof. We treat it as a bad answer, ask
+// another provider, and report it. Only two providers that agree, or a person, can lower what we require. It must never rely on one provider, neither
+// to require a proof nor to give it up.
 import type { ChainFault, ProofFault } from '../chain/faults.ts'
 import { isDoubted, lowerProof, noteProven, readProofStates } from '../db/blocks/proofs.ts'
 import { inTransaction, type Pool, type Sql } from '../db/core/sql.ts'
@@ -16,13 +17,15 @@ import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../pass
 import { raiseAlarm } from './alarm.ts'
 import { HaltFault } from './halt.ts'
 
-/** How often we check again whether a part that we do not require can be proven: one call per provider, for lists one per block. */
+/**
+ * How often we check again whether a part that we do not require can be proven. A check takes one call per provider; for lists, one call per block.
+ */
 const LOOK_MS = 600_000
 
-/** When we last checked, per ledger, on the clock of `performance.now()`. */
+/** When we last checked each ledger, on the clock of `performance.now()`. */
 const lookedAt = new WeakMap<Pool, number>()
 
-/** Requires the parts that the ledger has recorded as provable. Call it before reading anything. @returns the recorded states. */
+/** Requires proofs of the parts that the ledger has recorded as provable. Call it before reading anything. @returns the recorded states. */
 export async function askForProofs({ pool, chain }: LedgerDb & ChainRead): Promise<ProofStates> {
   const states = await readProofStates(pool)
   chain.proofs.askFor(states, await isDoubted(pool))
@@ -30,8 +33,8 @@ export async function askForProofs({ pool, chain }: LedgerDb & ChainRead): Promi
 }
 
 /**
- * If the providers show that headers, then transaction and receipt lists, recompute, requires that from now on. Not on the embedded chain, whose
- * blocks before its last start have different hashes.
+ * Once the providers show that headers can be proven (then the transaction lists and the receipt lists), requires these proofs from then on. The
+ * embedded chain is exempt: the hashes of its blocks from before its last start differ.
  */
 export async function learnProofs(
   ctx: LedgerDb & ChainRead & RuledBy<FollowRules>,
@@ -53,7 +56,7 @@ export async function learnProofs(
   }
 }
 
-/** Reports answers that we rejected; as long as they keep coming, only once. */
+/** Reports answers that failed their proof. While they keep coming, only the first is reported; the others are only logged. */
 export async function tellFailedProofs(ctx: Logging, sql: Sql, failed: readonly FailedProof[]): Promise<void> {
   for (const { blockNumber, ...detail } of failed) {
     const says = 'an answer of a provider does not prove what this chain proves: it was not accepted'
@@ -64,14 +67,15 @@ export async function tellFailedProofs(ctx: Logging, sql: Sql, failed: readonly 
 }
 
 /**
- * What to do if no provider's answer proves a block. If two of them return the same answer, for example after a fork that this version does not know,
- * lower the part. Otherwise stop following. @returns the fault with which to end the run; null if the run may try again.
+ * Decides what to do if no provider's answer proves a block. If two providers return the same answer, we stop requiring proofs of this part; perhaps
+ * a fork brought blocks that this version does not know. Otherwise we stop following. @returns the fault with which to end the run; null if the run
+ * may try again.
  */
 export async function lowerOrHalt(ctx: LedgerDb & ChainRead & Logging, fault: ProofFault): Promise<ChainFault | null> {
   const { part, blockNumber, says } = fault
   const failed: FailedProof = { part, blockNumber, host: null, says }
   await inTransaction(ctx.pool, (sql) => tellFailedProofs(ctx, sql, [failed]))
-  // The answer may have failed before the ledger lowered the part.
+  // The answer may have failed before the ledger lowered the part, so try again.
   if ((await readProofStates(ctx.pool)).get(part) === 'lowered') return null
   if (!(await ctx.chain.proofs.isUnprovable(part, blockNumber)))
     return new HaltFault('unproven', { part, blockNumber, says }, { confirmed: false })

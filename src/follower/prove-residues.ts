@@ -1,5 +1,5 @@
-// Compares residues that rest on unproven balances with proven ones, once providers can prove them. Withdraws a residue that the proofs contradict,
-// and checks the wallet again. What the operator has decided or split stays.
+// Checks residues that rest on unproven balances, once providers can prove the balances. If the proofs contradict a residue, withdraws it and has the
+// wallet checked again. Residues that the operator has decided on or split stay.
 import { type Cursor, readCursor } from '../db/blocks/blocks.ts'
 import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged, writeAudit } from '../db/core/state.ts'
@@ -16,12 +16,12 @@ import { blockAt } from './locate.ts'
 
 type ProveContext = LedgerDb & ChainRead & Logging
 
-/** The most residues that one run compares; each takes two reads. */
+/** The most residues that one run checks; each takes two reads. */
 const PROVEN_MAX = 20
-/** How long before we retry a residue whose blocks no provider proves; proofs of old blocks rarely turn up. */
+/** Seconds until we retry a residue whose blocks no provider proves. It may be long, because proofs of old blocks rarely turn up. */
 const AGAIN_SEC = 600
 
-/** Compares the residues that are due. Takes one statement if there are none. */
+/** Checks the residues that are due. Takes one statement if there are none. */
 export async function proveResidues(ctx: ProveContext, cursor: Cursor, run: RunLimits): Promise<void> {
   for (const residue of await readToldResidues(ctx.pool, PROVEN_MAX)) {
     if (run.outOfTime()) return
@@ -44,7 +44,7 @@ async function prove(ctx: ProveContext, cursor: Cursor, residue: ToldResidue): P
   if (before?.proof !== 'proven' || after?.proof !== 'proven') return
   await whileTold(ctx, cursor, residue, async (sql) => {
     const bookedWei = await netFlow(sql, wallet, { block: first.number, upTo: block.number })
-    // A residue over several blocks waits for the states in between.
+    // A residue of several blocks remains due until the states in between can be read.
     if (after.wei - before.wei === bookedWei) return isWide ? undefined : await proveResidueIn(sql, ref, null)
     await withdraw(ctx, sql, residue, {
       why: 'a residue is contradicted by proofs of its blocks: it is withdrawn',
@@ -63,7 +63,7 @@ async function hasStateWithin(ctx: ProveContext, { wallet, fromBlock, block }: T
   return (await ctx.chain.balanceAt(wallet, middle)) !== null
 }
 
-/** Acts on a residue under the cursor's lock, unless the ledger has moved or the residue has been decided since. */
+/** Runs `act` under the cursor's lock. Does nothing if the ledger has moved, or if the operator has decided on the residue since. */
 async function whileTold(
   { pool }: LedgerDb,
   cursor: Cursor,
@@ -76,7 +76,10 @@ async function whileTold(
   })
 }
 
-/** Withdraws a residue, so that the wallet's next check finds what really arrived. `proven`: the balance before it, if the recorded one was wrong. */
+/**
+ * Withdraws a residue, so that the wallet's next check finds what really arrived. `proven`: the balance before the residue; null unless the recorded
+ * one was wrong.
+ */
 async function withdraw(
   { log }: Logging,
   sql: Sql,

@@ -1,5 +1,5 @@
-// Compares the ledger with the contract at the followed block: counters and cohorts every time, nodes in a rolling window, and every recorded
-// difference. It reports each difference, keeps it on record until the two agree, and repairs what it can (repair.ts).
+// Compares the ledger with the contract at the followed block: the counters and the cohorts every time, the nodes in a rolling window, and all nodes
+// with a recorded difference. It reports each difference, keeps it on record until the two agree, and repairs what it can (repair.ts).
 import { isDeepStrictEqual } from 'node:util'
 import { textDigest } from '../chain/digest.ts'
 import { type Cursor, readCursor } from '../db/blocks/blocks.ts'
@@ -25,25 +25,25 @@ import type { FactoryRead, LedgerDb, Logging, RuledBy, UpkeepRules } from '../pa
 import { noteFinalized } from './halt.ts'
 import { type RepairContext, repair } from './repair.ts'
 
-/** Nodes that we compare in one step, at one block for both sides: four concurrent calls to the contract. */
+/** Nodes compared in one step, with both sides read at the same block: four concurrent calls to the contract. */
 const STEP = 2_000
-/** After this long a run compares no more nodes, so that a slow provider delays the sweep and not the buyers. */
+/** After this long a run compares no more nodes. So a slow provider delays the comparison and not the buyers. */
 const COMPARING_MS = 5_000
-/** After this many differences a run compares no more nodes, because a person must read the record, and repairs are limited too. */
+/** After this many differences a run compares no more nodes: a person must read the record, and the number of repairs is limited too. */
 const DRIFTS_MAX = 500
 /** The most nodes with recorded differences that one run compares again. */
 const NAMED_MAX = 100
-/** The most cohorts that one run compares, in ten requests. That covers all, unless tiers and intervals have changed often. */
+/** The most cohorts that one run compares, in ten requests. These are all cohorts, unless tiers and intervals have changed often. */
 const COHORTS_MAX = 1_000
 const DAY_SEC = 86_400
 
 export interface ReconcileResult {
   inserted: number
-  /** The differences; empty if the run repaired something, because the next run compares again. */
+  /** The differences; empty if the run repaired anything, because then the next run compares again. */
   drifts: Drift[]
 }
 
-/** If enough time has passed since the last time, reconciles, and records how far the chain is final. @returns how many entries were repaired. */
+/** Reconciles if it is due, and records up to which block the chain is final. @returns how many entries were repaired. */
 export async function reconcileWhenDue(ctx: RepairContext & RuledBy<UpkeepRules>, cursor: Cursor): Promise<number> {
   const since = await secondsSincePass(ctx.pool, 'reconcile')
   if (since !== null && since < ctx.rules.reconcileEverySec) return 0
@@ -57,14 +57,14 @@ export async function reconcileWhenDue(ctx: RepairContext & RuledBy<UpkeepRules>
     await passFinished(ctx.pool, 'reconcile', { outcome: result })
     return result.inserted
   } catch (error) {
-    // A failed comparison must never stop payments from being judged. The next pass compares again.
+    // A failed comparison must never stop payments from being judged. A later pass compares again.
     ctx.log.warn({ err: error }, 'the ledger could not be compared with the contract')
     await passFinished(ctx.pool, 'reconcile', { error: messageOf(error) })
     return 0
   }
 }
 
-/** Compares counters and one window of ids, and repairs. `next` is the first id of the next window. */
+/** Compares the counters and one window of node ids with the contract, and repairs what differs. `next` is the first id of the next window. */
 export async function reconcileWindow(
   ctx: RepairContext,
   cursor: Cursor,
@@ -77,31 +77,31 @@ export async function reconcileWindow(
     compareNamed(ctx, cursor),
     compareCohorts(ctx, cursor, chainCounters),
   ])
-  // Another run has moved the cursor. So we did not read both sides at one block, and a difference would prove nothing.
+  // Another run has moved the cursor, so the two sides were not read at one block, and a difference would prove nothing.
   if (!(await standsAt(ctx, cursor))) return { result: { inserted: 0, drifts: [] }, next: first }
   const { drifts: ofWindow, next } = await compareWindow(ctx, cursor, first, windowOf(Number(counters.lastNodeId)))
   const ofCounters = compareCounters(ledgerCounters, chainCounters)
   const drifts = inOrder(onceEach([...ofCounters, ...ofWindow, ...named, ...ofCohorts]))
-  // We read the counters by block number. If the chain has replaced that block, the differences mean nothing.
+  // We read the counters by block number. If the chain has replaced that block since, the differences mean nothing.
   if (drifts.length > 0 && (await ctx.chain.block(cursor.number))?.hash !== cursor.hash)
     return { result: { inserted: 0, drifts: [] }, next: first }
   // Report first, because a repair may fail or never end.
   await report(ctx, drifts)
   const repaired = await repair(ctx, cursor, drifts, counters.lastNodeId)
-  // The next run compares repaired entries again; they stay on record until then.
+  // The next run compares the repaired entries again; until then they stay on record.
   return { result: { inserted: repaired, drifts: repaired > 0 ? [] : drifts }, next }
 }
 
 const standsAt = async ({ pool }: LedgerDb, { hash }: Cursor) => (await readCursor(pool))?.hash === hash
 
-/** Removes duplicates, because we compare recorded differences within the window twice. */
+/** Removes duplicates: a node in the window that also has a recorded difference is compared twice. */
 const onceEach = (drifts: readonly Drift[]) => [
   ...new Map(drifts.map((drift) => [JSON.stringify(drift), drift])).values(),
 ]
 
 /**
  * Compares a window of ids step by step. If it ends early, the next run continues from there. If the cursor moved during a step, that step proves
- * nothing; the ones before it are still valid.
+ * nothing; the steps before it remain valid.
  */
 async function compareWindow(
   ctx: LedgerDb & FactoryRead,
@@ -138,7 +138,7 @@ async function compareFrom(
   return { drifts: compareNodes(known, theirs), onChain: theirs.length }
 }
 
-/** Compares nodes with a recorded difference again, whatever the window. The operator's own comparison covers everything. */
+/** Compares the nodes with a recorded difference again, whether or not they are in the window. The operator's own comparison covers all nodes. */
 async function compareNamed(ctx: LedgerDb & FactoryRead, cursor: Cursor): Promise<Drift[]> {
   const recorded = ((await readState(ctx.pool, 'drift')) as Drift[] | null) ?? []
   const ids = recorded.flatMap((drift) => ('nodeId' in drift ? [Number(drift.nodeId)] : []))
@@ -148,9 +148,9 @@ async function compareNamed(ctx: LedgerDb & FactoryRead, cursor: Cursor): Promis
 }
 
 /**
- * Compares as many cohorts as one run may, those with the earliest turns first, because rounds are planned from these. If neither the contract's
- * storage nor the ledger's cohorts have changed since the two agreed, we do not read them again that day, because each takes a call. We still compare
- * the counters, because the storage root is only one provider's word.
+ * Compares as many cohorts as one run may. Cohorts with the earliest turns come first, because the next rounds are planned from them. If neither the
+ * contract's storage nor the ledger's cohorts have changed since the two last agreed, we do not read the cohorts again on that day, because each
+ * takes a call. The counters are still compared, because the storage root is only one provider's word.
  */
 async function compareCohorts(ctx: LedgerDb & FactoryRead, cursor: Cursor, counters: Counters): Promise<Drift[]> {
   const byTurn = (a: CohortState, b: CohortState) => Number(b.size > 0) - Number(a.size > 0) || a.nextDue - b.nextDue
@@ -172,7 +172,7 @@ async function compareCohorts(ctx: LedgerDb & FactoryRead, cursor: Cursor, count
   return drifts
 }
 
-/** Alerts the operator once per new set of differences. */
+/** Alerts the operator if the differences are not the ones already on record. */
 async function report(ctx: LedgerDb & Logging, drifts: Drift[]): Promise<void> {
   await inTransaction(ctx.pool, async (sql) => {
     const changed = await writeState(sql, 'drift', drifts, 'pass')

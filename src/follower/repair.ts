@@ -1,6 +1,6 @@
 // Repairs what the ledger lacks from the contract: inserts nodes from their own events, and adds missing transfers, withdrawals and expulsions. It
-// must never store anything from a block that is not the ledger's own. So it reads state at the followed block's hash, and after reading everything
-// compares each event's block with the ledger's header.
+// must never store anything from a block that is not the ledger's own. So it reads state at the followed block's hash, and once everything is read,
+// it compares each event's block with the ledger's header.
 import type { ChainNode } from '../chain/port.ts'
 import { type Cursor, readCursor } from '../db/blocks/blocks.ts'
 import { inTransaction, type Sql } from '../db/core/sql.ts'
@@ -23,17 +23,20 @@ import type {
 import { areOlderCanonical, areOwnBlocks } from './own-blocks.ts'
 import { adopt } from './store.ts'
 
-/** What repairs need. */
+/** What repairs need to read and write. */
 export type RepairContext = LedgerDb & ChainRead & FactoryRead & NodeHistoryRead & RuledBy<FollowRules> & Logging
 
 /** The most missing nodes that one run inserts. */
 const REPAIRS_MAX = 100
-/** After this many failed repairs a run stops, because each may have cost many requests. */
+/** After this many failed repairs a run stops, because each of them may have cost many requests. */
 const FAILURES_MAX = 3
-/** Fields of a node that differ if we missed one of its events. */
+/** Fields of a node that differ if the ledger missed one of the node's events. */
 const EXPLAINED_BY_EVENTS: readonly string[] = ['owner', 'withdrawnWei', 'cohort']
 
-/** Inserts the nodes that the ledger lacks, completes those whose events it lacks, then sets cohorts that still differ. @returns how many. */
+/**
+ * Inserts the nodes that the ledger lacks, completes nodes whose events it lacks, then sets cohorts that still differ. @returns how many entries were
+ * repaired.
+ */
 export async function repair(
   ctx: RepairContext,
   cursor: Cursor,
@@ -55,15 +58,15 @@ export async function repair(
 }
 
 /**
- * Sets cohorts to the contract's values, from which the next round is then planned. Credits that the ledger missed remain on record as a difference
- * in the counters, until a rescan finds them. @returns how many were set.
+ * Sets cohorts to the contract's values; the next round is planned from these. If the ledger missed credits, the counters still differ, and that
+ * stays on record until a rescan finds the credits. @returns how many cohorts were set.
  */
 async function repairCohorts(ctx: RepairContext, cursor: Cursor, numbers: readonly number[]): Promise<number> {
   if (numbers.length === 0) return 0
   const theirs = await ctx.contract.cohorts([...numbers], cursor)
   return inTransaction(ctx.pool, async (sql) => {
     if ((await readCursor(sql, { lock: true }))?.hash !== cursor.hash) return 0
-    // Inserting and completing nodes may have fixed some already.
+    // Inserting and completing nodes may have corrected some cohorts already.
     const wrong = (await readCohorts(sql)).flatMap((ours) => {
       const other = theirs.find(({ cohort }) => cohort === ours.cohort)
       return other && compareCohort(ours, other).length > 0 ? [{ ours, other }] : []
@@ -82,8 +85,8 @@ async function repairCohorts(ctx: RepairContext, cursor: Cursor, numbers: readon
 }
 
 /**
- * Repairs node by node. If one repair fails, for example because a provider limits the blocks in a query, it continues with the others. After a few
- * failures the rest waits for the next run, which starts there. @returns how many were repaired.
+ * Repairs nodes one by one. If a repair fails, for example because a provider limits the blocks in a query, it continues with the next node. After a
+ * few failures it leaves the rest to the next run, which starts after the last failure. @returns how many were repaired.
  */
 async function repairEach(
   ctx: LedgerDb & Logging,
@@ -107,17 +110,17 @@ async function repairEach(
   return repaired
 }
 
-/** Inserts a node that the contract has and the ledger lacks, although the ledger has followed past its mint. */
+/** Inserts a node that the contract has and the ledger lacks, although the ledger has already followed the block of its mint. */
 export async function insertMissingNode(ctx: RepairContext, cursor: Cursor, nodeId: bigint): Promise<boolean> {
   const [onChain] = await ctx.contract.nodes(nodeId, 1, cursor)
   if (!onChain) return false
-  // Ids are in mint order, so it was not minted before the node with the next lower id in the ledger.
+  // Ids are in mint order. So this node was not minted before the ledger's node with the next lower id.
   const from = (await nodes.readMintBlockUpTo(ctx.pool, nodeId)) ?? ctx.rules.startBlock
   const events = await ctx.history.eventsOf(nodeId, from, cursor.number)
   return insertNode(ctx, cursor, onChain, events)
 }
 
-/** Inserts one node from its own events, unless the ledger has moved, or the events are from blocks that are not its own. */
+/** Inserts one node from its own events. Does nothing if the ledger has moved, or if the events are not from the ledger's own blocks. */
 async function insertNode(
   ctx: RepairContext,
   cursor: Cursor,
@@ -133,20 +136,20 @@ async function insertNode(
   const read = [...events, ...credits, ...left.credits]
   const transfers = events.filter((event) => event.kind === 'transfer')
   const withdrawals = events.filter((event) => event.kind === 'withdrawn')
-  // Otherwise the provider lags, and has not returned all its events.
+  // If these do not match, the provider lags and has not returned all events of the node.
   const withdrawnWei = withdrawals.at(-1)?.withdrawnTotalWei ?? 0n
   if (transfers.at(-1)?.to !== node.owner || withdrawnWei !== node.withdrawnWei) return false
   if (!(await areOlderCanonical(ctx, read))) return false
   return inTransaction(ctx.pool, async (sql) => {
     if ((await readCursor(sql, { lock: true }))?.hash !== cursor.hash) return false
     if (!(await areOwnBlocks(sql, read))) return false
-    // A sync or another repair may have inserted it in the meantime.
+    // In the meantime, a sync or another repair may have inserted the node.
     if ((await nodes.readMintedTo(sql, [node.nodeId])).size > 0) return false
     const rounds = roundsBefore(credits, mint)
     const known = (await readCohorts(sql)).find((candidate) => candidate.cohort === mint.cohort)
     if (!known) return false
     const before = await nodes.sumCreditsBefore(sql, mint.cohort, { blockNumber: mint.blockNumber, rounds })
-    // What an expelled node was credited says nothing about its cohort since.
+    // An expelled node gets no more credits, so its credits do not show what its cohort got since.
     const perNodeAtMintWei = expulsions.length > 0 ? before.perNodeWei : wei(known.perNodeWei - node.creditedWei)
     const row = { ...mint, tierNo: known.tierNo, perNodeAtMintWei, turnsAtMint: before.credits }
     await nodes.insertNodes(sql, [row])
@@ -167,7 +170,7 @@ async function insertNode(
   })
 }
 
-/** The credits of a node's cohort in exactly the block of its mint. */
+/** The credits of a cohort in exactly the block of a node's mint or expulsion. */
 async function creditsIn(
   ctx: LedgerDb & NodeHistoryRead,
   { cohort, blockNumber }: { cohort: number; blockNumber: number },
@@ -176,7 +179,7 @@ async function creditsIn(
   return wasCredited ? await ctx.history.creditsIn(cohort, blockNumber) : []
 }
 
-/** The rounds among these credits that came before a mint or an expulsion in the same block. */
+/** The rounds whose credits come before a mint or an expulsion in the same block. */
 const roundsBefore = (credits: readonly FactoryEvent[], { txIndex, logIndex }: FactoryEvent) =>
   credits.flatMap((event) =>
     event.kind === 'credited' && (event.txIndex - txIndex || event.logIndex - logIndex) < 0 ? [event.round] : [],
@@ -184,7 +187,7 @@ const roundsBefore = (credits: readonly FactoryEvent[], { txIndex, logIndex }: F
 
 type Expulsion = Extract<FactoryEvent, { kind: 'nodeExpelled' }>
 
-/** What a node's expulsion needs: the credits in its block and, from the ledger, its cohort's credits before it. */
+/** What we need to store a node's expulsions: the credits in an expulsion's block and, from the ledger, the cohort's credits before it. */
 async function leavings(ctx: LedgerDb & NodeHistoryRead, expulsions: readonly Expulsion[]) {
   const credits: FactoryEvent[] = []
   for (const expulsion of expulsions) credits.push(...(await creditsIn(ctx, expulsion)))
@@ -199,7 +202,7 @@ async function leavings(ctx: LedgerDb & NodeHistoryRead, expulsions: readonly Ex
   return { credits, counted }
 }
 
-/** Replaces a node's transfers, withdrawals and expulsion in the ledger with its own events, if there are more of these. */
+/** Replaces a node's transfers, withdrawals and expulsion in the ledger with the node's own events, if the chain has more of them than the ledger. */
 async function completeNode(ctx: RepairContext, cursor: Cursor, nodeId: bigint): Promise<boolean> {
   const from = (await nodes.readMintBlockUpTo(ctx.pool, nodeId)) ?? ctx.rules.startBlock
   const events = await ctx.history.eventsOf(nodeId, from, cursor.number)
@@ -215,7 +218,7 @@ async function completeNode(ctx: RepairContext, cursor: Cursor, nodeId: bigint):
     if ((await readCursor(sql, { lock: true }))?.hash !== cursor.hash) return false
     if (!(await areOwnBlocks(sql, read))) return false
     const known = await nodes.countEvents(sql, nodeId)
-    // The ledger already has all of them, or more, so missing events are not the reason for the difference.
+    // The ledger already has all events, or more, so missing events are not why the node differs.
     if (transfers.length < known.transfers || withdrawals.length < known.withdrawals) return false
     const isExpelledNow = expulsions.length > known.expulsions
     if (transfers.length + withdrawals.length === known.transfers + known.withdrawals && !isExpelledNow) return false

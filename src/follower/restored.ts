@@ -1,5 +1,5 @@
 // Detects that the ledger was restored from a backup, or started afresh on a chain with a past. Blocks then contain work of our own signer accounts
-// that the outbox never stored. It can detect only what left a trace on chain. It must never undo anything.
+// that the outbox never stored. We can detect a restore only if such work is on chain. It must never undo anything.
 import type { Sql } from '../db/core/sql.ts'
 import { countUnjudged, raiseRecheck } from '../db/payments/recheck.ts'
 import { neverStored } from '../db/sends/outbox.ts'
@@ -21,10 +21,11 @@ interface FollowedWork {
 }
 
 /**
- * Checks what transactions that the outbox never stored did on the factory, whichever key sent them, because the key may have been replaced since. A
- * round, an opened cohort, or the mint of a payment not judged yet must be the service's own work. Then every unminted payment up to the provider's
- * head is held as `recheck`. Anything else (ether moved with the key, a node without a payment) says nothing about the ledger; nor does a transaction
- * that used the nonce of one of our intents (`displacing`). Call it before payments are marked minted. @returns whether the ledger was restored.
+ * Looks for transactions on the factory that the outbox never stored, whichever key sent them, because the key may have been replaced since. If one
+ * paid a round, opened a cohort, or minted a payment that is not judged yet, it must be the service's own work, so the ledger was restored. We then
+ * hold every unminted payment up to the provider's head as `recheck`. Anything else says nothing about the ledger: ether moved with the key, a node
+ * without a payment, or a transaction that used the nonce of one of our intents (`displacing`). Call it before payments are marked minted. @returns
+ * whether the ledger was restored.
  */
 export async function noteRestore(
   ctx: Logging,
@@ -36,7 +37,7 @@ export async function noteRestore(
   if (unknown.size === 0) return false
   const theirs = work.filter((event) => unknown.has(event.txHash))
   const ours = theirs.some((event) => event.kind !== 'nodeMinted')
-  // A node minted to a wallet other than the payer's is a thief's work, not the service's.
+  // If the node went to another wallet than the payer's, a thief minted it, not the service.
   const minted = theirs.flatMap((event) =>
     event.kind === 'nodeMinted' ? [{ ref: event.ref, owner: event.owner }] : [],
   )

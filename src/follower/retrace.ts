@@ -1,5 +1,5 @@
-// Traces residues again that we could not explain when we found them, because a provider that had no trace then may have one now. If a residue is
-// undecided, its inner transfers replace it, in one transaction. If it is decided, they are only recorded on it.
+// Traces residues again that we could not explain when we found them, because by now a provider may have the trace. If a residue is undecided, its
+// inner transfers replace it, in one transaction. If the operator has decided on it, the inner transfers are only recorded with it.
 import { type Cursor, readCursor } from '../db/blocks/blocks.ts'
 import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged, writeAudit } from '../db/core/state.ts'
@@ -18,10 +18,10 @@ import { cannotBuy, FAILURES_MAX, storeTraced, traceWithinBudget, weighTrace } f
 
 type RetraceContext = LedgerDb & ChainRead & Logging
 
-/** The most residues that one run traces again; those from new blocks come first. */
+/** The most residues that one run traces again. Residues from new blocks come first. */
 const RETRACED_MAX = 50
 
-/** Traces again the residues that are due. Takes one statement if there are none. */
+/** Traces the residues that are due. Takes one statement if there are none. */
 export async function retraceResidues(ctx: RetraceContext, cursor: Cursor, run: RunLimits): Promise<void> {
   const waiting = await readResiduesToTrace(ctx.pool, RETRACED_MAX)
   if (waiting.length === 0) return
@@ -41,7 +41,7 @@ async function retrace(ctx: RetraceContext, cursor: Cursor, residue: TraceableRe
   if (transfers === null) return false
   return await inTransaction(ctx.pool, async (sql) => {
     if ((await readCursor(sql, { lock: true }))?.hash !== cursor.hash) return false
-    // In the meantime it was decided or partly attributed, or its block was reorganised out.
+    // False if, in the meantime, it was decided or partly attributed, or its block was reorganised out.
     if (!(await lockResidue(sql, residue))) return false
     const trace = await weighTrace(sql, residue, transfers)
     if (trace.contradicts || (residue.decided && trace.isProven)) await noteShown(sql, residue.ref, trace.shown)

@@ -1,5 +1,5 @@
-// Rewinds the ledger to a block that is still canonical. It removes entries from later blocks, recomputes values that depended on them, and has our
-// transactions in them sent again. The operator's decisions stay.
+// Rewinds the ledger to a block that is still canonical. It removes entries from later blocks, recomputes values that depended on them, and marks our
+// transactions in those blocks to be sent again. The operator's decisions stay.
 import {
   type Cursor,
   deleteBlocksAbove,
@@ -34,7 +34,10 @@ interface Cause {
   subject?: string
 }
 
-/** The block to rewind to so that block `number` is followed again. Null for the start of the ledger; undefined if its header is no longer stored. */
+/**
+ * The block to rewind to so that block `number` is followed again. Null for the start of the ledger; undefined if we no longer store that block's
+ * header.
+ */
 export async function blockBefore(
   { pool, rules }: LedgerDb & RuledBy<FollowRules>,
   number: number,
@@ -43,12 +46,12 @@ export async function blockBefore(
   return (await readBlock(pool, number - 1)) ?? undefined
 }
 
-/** The default cause: the chain itself. */
+/** The default cause: the chain replaced its blocks. */
 const REORGANISATION: Cause = { actor: 'pass', action: 'reorganisation' }
 
 /**
- * Rewinds to `fork`, or to before the first block if that is null, in one transaction, unless the cursor has moved from `expected`. If the cause is
- * not a reorganisation, `cause` names who did it, and the action in the audit log. @returns whether it rewound.
+ * Rewinds to `fork` in one transaction. If `fork` is null, rewinds to before the first block. Does nothing if the cursor is no longer at `expected`.
+ * If the cause is not a reorganisation, `cause` names who rewinds, and the action for the audit log. @returns whether it rewound.
  */
 export async function rewindTo(
   ctx: LedgerDb & RuledBy<FollowRules> & Logging,
@@ -58,12 +61,12 @@ export async function rewindTo(
 ): Promise<boolean> {
   const height = fork?.number ?? ctx.rules.startBlock - 1
   const rewound = await inTransaction(ctx.pool, async (sql) => {
-    // Before the cursor, which is the lock order when a wallet is added.
+    // We lock the wallets before the cursor, in the same order as when a wallet is added.
     await lockWallets(sql)
     const cursor = await readCursor(sql, { lock: true })
     if (cursor?.hash !== expected.hash) return false
     const refunded = await readRefundedAbove(sql, height)
-    // The order matters: payments release their nodes first, withdrawals go before the rounds that paid them, cohorts after their nodes.
+    // The order matters. Payments release their nodes first; withdrawals go before the rounds that paid them, and cohorts after their nodes.
     const orphanedPayments = await rewindPayments(sql, height)
     await detachOrphans(sql)
     const { nodes, withdrawals } = await rewindNodes(sql, height)
@@ -79,7 +82,7 @@ export async function rewindTo(
     await deleteBlocksAbove(sql, height)
     await reopenRefunds(sql, height)
     await rewindSurveyed(sql, fork?.number ?? -1)
-    // After a rewind to the start, the block before the first one, at which the books begin, may be a different one.
+    // The books begin at the block before the first one. After a rewind to the start, that may be a different block.
     await (fork ? rewindWalletBalances(sql, height) : forgetWalletBalances(sql))
     await (fork ? writeCursor(sql, fork) : removeCursor(sql))
     const detail = {
@@ -103,7 +106,7 @@ export async function rewindTo(
   return rewound
 }
 
-/** Reports payments that are refunded, or about to be, and whose blocks were reorganised out, because we may never have received them. */
+/** Reports payments that are refunded or about to be, and whose blocks were reorganised out. We may never have received them. */
 async function alarmRefunded(ctx: Logging, sql: Sql, refunded: readonly RefundedPayment[]): Promise<void> {
   for (const { ref, refundTxHash, valueWei } of refunded) {
     const detail = { refundTxHash, valueWei: valueWei.toString() }

@@ -1,5 +1,5 @@
-// The terms and the seeds of turns. A seed comes from the row stored when we followed its block, else from stored headers, else from the chain by
-// bisection. Used both to plan a round and to publish what a followed one was computed from.
+// The terms and the seeds of turns. We store seeds when we follow their blocks. If a seed is not stored, it comes from the stored headers, or else
+// from the chain by bisection. Used to plan a round, and to publish what a followed round was computed from.
 import { turnDigest } from '../chain/digest.ts'
 import { ChainFault, orNull } from '../chain/faults.ts'
 import { firstStoredBlockAt, readBlock } from '../db/blocks/blocks.ts'
@@ -24,39 +24,40 @@ export interface Seed {
 }
 
 interface FoundSeed extends Seed {
-  /** Set if we had to look it up on the chain. */
+  /** Set if we had to look up the seed on the chain. */
   lookedUp?: SeedBlock
 }
 
 /** A credit, as the follower read it. */
 type PaidCredit = Pick<NewTurn, 'cohort' | 'tierNo' | 'due' | 'turns' | 'intervalSec' | 'amountWei'>
 
-/** Looks up turns' terms, and caches what it reads. Build one for each step. */
+/** Looks up turns' terms, and caches what it reads. Create one for each step. */
 export interface TermsReader {
   /**
-   * Terms of a turn due at `due`. Fields are null if the ledger has no terms, or if the seed block does not exist yet. A ledger has no terms from
-   * before its start; for those turns it uses its first terms, because otherwise that turn, and all after it, could never be paid. Throws a
-   * ChainFault if no two of several providers agree on the seed.
+   * Terms of a turn due at `due`. Fields are null if the ledger has no terms, or if the seed block does not exist yet. For turns due before its first
+   * terms, the ledger uses these first terms, because otherwise that turn, and all turns after it, could never be paid. Throws a ChainFault if there
+   * are several providers and no two of them agree on the seed.
    */
   owed(tierNo: number, due: number): Promise<TurnTerms>
   /**
-   * Terms by which a credit's turns were paid: those in force when each was due. For turns from before the ledger's first terms: those first terms,
-   * if they yield the credit's amount. In a sum over several turns, each has its own terms and seed. `notAfter` is a block by which they were due.
+   * Terms by which a credit's turns were paid: the terms in force when each turn was due. If a turn was due before the ledger's first terms, these
+   * first terms, provided that they yield the credit's amount. If a credit sums up several turns, each turn in `singles` has its own terms and seed.
+   * `notAfter`: a block at which all turns were due already.
    */
   paid(credit: PaidCredit, notAfter?: number): Promise<TurnTerms & { singles: SingleTurn[] }>
   /** The seed blocks that we had to look up on the chain. */
   lookedUp(): Promise<SeedBlock[]>
 }
 
-/** A turn's terms in force, and the same with the ledger's first terms in place of missing ones. */
+/** A turn's terms. In `inForce`, those from before the ledger's first ones are null; in `first`, the ledger's first ones take their place. */
 interface SeedLookup {
   inForce: TurnTerms
   first: TurnTerms
 }
 
-/** `upTo` is the followed height; `fresh` has observed blocks that are not stored yet. */
+/** `upTo` is the number of the followed block. `fresh` are blocks that were read and are not stored yet. */
 export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: Fresh = NO_BLOCKS): TermsReader {
-  // Read on first use, because most ranges of blocks contain no turn.
+  // Read at first use, because most ranges of blocks contain no turn.
   let entered: Promise<[CreditTerms[], TierVersion[]]> | undefined
   const seeds = new Map<number, Promise<FoundSeed | null>>()
   async function look(tierNo: number, due: number, notAfter = upTo): Promise<SeedLookup> {
@@ -116,7 +117,7 @@ export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: Fres
   }
 }
 
-/** Blocks of a range that is being stored, and what backs their seeds. */
+/** Blocks of a range that is being stored, and what backs the seeds from these blocks. */
 interface Fresh {
   blocks: readonly Block[]
   proof: Proof
@@ -126,13 +127,13 @@ const NO_BLOCKS: Fresh = { blocks: [], proof: 'believed' }
 
 const NO_TERMS = { seedBlock: null, seed: null, minWei: null, maxWei: null, payoutBps: null }
 
-/** What backs the seeds of several turns; null if one is unknown. */
+/** What backs the seeds of several turns: the weakest proof; null if a seed is unknown. */
 function proofOf(turns: readonly SingleTurn[]): Proof | null {
   const proofs = turns.flatMap(({ proof }) => proof ?? [])
   return proofs.length < turns.length ? null : weakest(proofs)
 }
 
-/** The turns of one credit, with the terms that yield its amount. */
+/** The turns of one credit, with the terms that yield the credit's amount. */
 function singlesOf(looked: readonly (SeedLookup & { due: number })[], cohort: number, amountWei: Wei): SingleTurn[] {
   const by = (terms: 'inForce' | 'first'): SingleTurn[] =>
     looked.map(({ due, [terms]: { tierId: _, ...found } }) => ({
@@ -144,7 +145,7 @@ function singlesOf(looked: readonly (SeedLookup & { due: number })[], cohort: nu
   return sumWei(first.map((turn) => turn.amountWei ?? wei(0n))) === amountWei ? first : by('inForce')
 }
 
-/** The amount of a cohort's turn by its terms; null if one of them is missing. */
+/** The amount of a cohort's turn by its terms; null if the seed or a term is missing. */
 export function amountBy({ seed, minWei, maxWei, payoutBps }: TurnTerms, cohort: number, due: number): Wei | null {
   if (seed === null || minWei === null || maxWei === null || payoutBps === null) return null
   return turnAmountWei(turnDigest(seed, cohort, due), { minWei, maxWei }, payoutBps)
@@ -161,7 +162,8 @@ async function findSeed(ctx: LedgerDb & ChainRead, due: number, upTo: number, fr
   if (!found || found.block.number > upTo) return null
   const { block, parent } = found
   const { number, time } = block
-  // Any header recomputes to its own hash, so only for a followed one do we know that it belongs to this chain.
+  // A header always matches its own hash, so that proves nothing about the chain. Only if we followed the header do we know that it belongs to this
+  // chain.
   const isFollowed = !observed && stored !== null
   const isProven = isFollowed && number > ((await headersProvenFrom(ctx.pool)) ?? Number.POSITIVE_INFINITY)
   const proof = observed ? fresh.proof : isProven ? 'proven' : 'believed'
@@ -173,8 +175,8 @@ async function findSeed(ctx: LedgerDb & ChainRead, due: number, upTo: number, fr
 }
 
 /**
- * If a seed rests on one provider's word and there are two, returns the seed from the block on which two agree. If this chain's headers recompute, so
- * does that block's. Their answer replaces a different one.
+ * Confirms a seed that rests on one provider's word, if there are two providers: returns the seed of the block on which two agree, and stores it in
+ * place of a different one. If this chain's headers can be proven, that block's header was proven too.
  */
 async function confirmed({ pool, chain }: LedgerDb & ChainRead, told: Seed, due: number, upTo: number): Promise<Seed> {
   if (told.proof !== 'believed' || chain.providers.length < VOICES) return told
@@ -190,7 +192,7 @@ async function confirmed({ pool, chain }: LedgerDb & ChainRead, told: Seed, due:
   return { seedBlock: number, seed, proof }
 }
 
-/** The first observed block at or after `time`; null unless we also observed its parent, from before `time`. */
+/** The first of these blocks at or after `time`. Null unless its parent is among them too, so that we know the parent is from before `time`. */
 function firstFresh(fresh: readonly Block[], time: number): { block: Block; parent: Block } | null {
   const at = fresh.findIndex((block) => block.time >= time)
   const block = fresh[at]
@@ -200,7 +202,7 @@ function firstFresh(fresh: readonly Block[], time: number): { block: Block; pare
 
 /**
  * The blocks of a range that give turns their seeds. We store them while following, so that a turn paid years later needs no search. `cohorts` are
- * the states before the range and after changes in it; `before` is the header before the range, if stored.
+ * the states before the range and after each change in it; `before` is the header before the range, null if not stored.
  */
 export function seedBlocksOf(
   blocks: readonly Block[],
@@ -213,7 +215,7 @@ export function seedBlocksOf(
   return firstBlocksOfTurns(times, afterTime, cohorts).flatMap((place) => {
     const block = blocks[place]
     const parent = place === 0 ? before : (blocks[place - 1] ?? null)
-    // In a surveyed range we did not read most parents. When a turn is paid, its block is looked up.
+    // In a surveyed range we did not read most parents, so we look up a turn's seed block when the turn is paid.
     if (!block || parent?.number !== block.number - 1) return []
     return [{ number: block.number, time: block.time, parentTime: parent.time, seed: seedOf(block, parent) }]
   })

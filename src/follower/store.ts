@@ -1,4 +1,4 @@
-// Stores one observed range: its events, their effects on payments and intents, and the cursor, in one transaction. The ledger gets all of it or
+// Stores one range of blocks in one transaction: its events, their effects on payments and intents, and the cursor. The ledger gets all of it or
 // nothing.
 import { isDeepStrictEqual } from 'node:util'
 import {
@@ -49,15 +49,17 @@ import { tellFailedProofs } from './proofs.ts'
 import { noteRestore } from './restored.ts'
 import { seedBlocksOf, termsReader } from './seeds.ts'
 
-/** How many headers we keep, and so how deep a reorganisation we can follow: more than a day of twelve-second blocks. */
+/** How many headers we keep. We can follow a reorganisation that deep: more than a day of twelve-second blocks. */
 export const HEADERS_KEPT = 8_192
 
-/** The contract's reasons for skipping an order: a full wallet, a cohort that takes no nodes at the moment, a spent budget, a full tier. */
+/**
+ * The contract's reasons for skipping an order: the wallet is full, the cohort takes no nodes at the moment, the budget is spent, the tier is full.
+ */
 const SKIPPED_WALLET_FULL = 1
 const SKIPPED_COHORT = 2
 const SKIPPED_BUDGET = 4
 const SKIPPED_SUPPLY = 5
-/** After a closed cohort or a spent budget the payment simply waits for the next mint. */
+/** Reasons that are to be expected. After a closed cohort or a spent budget, the payment simply waits for the next mint. */
 const EXPECTED = [SKIPPED_WALLET_FULL, SKIPPED_COHORT, SKIPPED_BUDGET, SKIPPED_SUPPLY]
 
 export interface StoreResult {
@@ -67,8 +69,8 @@ export interface StoreResult {
 }
 
 /**
- * Stores a range that continues `expected`. Returns null and stores nothing if the cursor, a cohort, or the watched addresses have changed since it
- * was read. `headBlock` is the provider's head: if the ledger turns out to be restored, payments up to it are held.
+ * Stores a range that continues `expected`. Stores nothing and returns null if the cursor, a cohort, or the watched addresses have changed since the
+ * range was read. `headBlock` is the provider's head: if the ledger turns out to have been restored, payments up to that block are held.
  */
 export async function storeRange(
   ctx: LedgerDb & ChainRead & ServiceAccounts & Logging,
@@ -78,7 +80,7 @@ export async function storeRange(
 ): Promise<StoreResult | null> {
   const last = range.blocks.at(-1)
   if (!last) throw new Error('an observed range is never empty')
-  // Cohorts change only with the cursor or under its lock. We compare both below.
+  // Cohorts change only together with the cursor or under its lock. We compare both with what we read here, in beginRange.
   const known = await readCohorts(ctx.pool)
   const cohorts = new Map(known.map((cohort) => [cohort.cohort, cohort]))
   const changes = replay(cohorts, range.events)
@@ -91,8 +93,8 @@ export async function storeRange(
     const { signers, tiers } = begun
     await tellFailedProofs(ctx, sql, range.failedProofs ?? [])
     const sorted = await sortNew(sql, range.transfers, tiers)
-    // These do not depend on each other, so we send them together, and the database does not wait for us in between. The long ones come last, because
-    // after such a statement the driver sends nothing until it is answered.
+    // These statements do not depend on each other, so we send them together, and the database does not wait for us in between. The long ones come
+    // last, because the driver sends nothing after a long statement until that is answered.
     const others = Promise.all([
       insertDust(sql, sorted.dust),
       countZeroTransfers(sql, sorted.zero),
@@ -133,7 +135,7 @@ async function beginRange(
   if (!current) await lockWalletsForReading(sql)
   const [watching, cohorts, tiers] = await Promise.all([
     readWatching(sql),
-    // The reconciler may have inserted a node that the ledger lacked.
+    // The reconciler may have inserted a node that the ledger lacked, and so changed a cohort.
     range.events.length > 0 ? readCohorts(sql) : known,
     range.transfers.length > 0 ? readTierVersions(sql) : [],
   ])
@@ -143,14 +145,15 @@ async function beginRange(
   return { signers: watching.signers, tiers }
 }
 
-/** Stores what the contract's events changed. Cohorts have been written by then. */
+/** Stores what the contract's events changed. Call it once the cohorts are written. */
 async function storeEvents(
   sql: Sql,
   { events, failedWithdrawals }: ObservedRange,
   changes: ReplayedChanges,
   turns: readonly StoredTurn[],
 ): Promise<void> {
-  // Each sends its first statement immediately, in this order: nodes before what happened to them, rounds before withdrawals of what they paid.
+  // Each of these sends its first statement immediately, so they run in this order: nodes before what happened to them, rounds before the withdrawals
+  // of what they paid.
   await Promise.all([
     writeOpenings(sql, events),
     insertNodes(sql, changes.nodes),
@@ -163,7 +166,7 @@ async function storeEvents(
   ])
 }
 
-/** The turns that a range paid, with their terms and seeds, and the range's blocks that are seeds for later turns. */
+/** The turns that a range paid, with their terms and seeds, and the range's blocks that give later turns their seeds. */
 async function readTurns(
   ctx: LedgerDb & ChainRead,
   { blocks, isSurveyed }: ObservedRange,
@@ -180,7 +183,7 @@ async function readTurns(
   const turns = await Promise.all(
     changes.turns.map(async (turn) => ({ ...turn, ...(await reader.paid(turn, paidIn.get(turn.round))) })),
   )
-  // In a surveyed range we look up seeds, once for each turn. Several turns may have the same block.
+  // In a surveyed range we look up each turn's seed. Several turns may have the same seed block.
   const lookedUp = isSurveyed ? await reader.lookedUp() : []
   const seedBlocks = found.map((block): SeedBlock => ({ ...block, proof }))
   return { turns, seedBlocks: byNumber([...seedBlocks, ...lookedUp]) }
@@ -188,7 +191,7 @@ async function readTurns(
 
 const byNumber = (blocks: readonly SeedBlock[]) => [...new Map(blocks.map((block) => [block.number, block])).values()]
 
-/** True if everything that the ledger watches now was watched when the range was read. */
+/** True if all that the ledger watches now was already watched when the range was read. */
 function wasReadFor(read: Watching, now: Watching): boolean {
   return (
     isDeepStrictEqual(read.wallets, now.wallets) &&
@@ -219,7 +222,7 @@ function changesAnything(range: ObservedRange): boolean {
   return [transfers, events, sent, authorizations, failedWithdrawals].some((found) => found.length > 0)
 }
 
-/** Everything in the range that used a nonce of a signer account: its transactions and its valid authorizations. */
+/** Everything in the range that used up a nonce of a signer account: the account's transactions and its valid authorizations. */
 async function usesOfNonces(sql: Sql, { sent, authorizations }: ObservedRange): Promise<NonceUse[]> {
   if (authorizations.length === 0) return sent
   const next = new Map<Address, number>()
@@ -230,7 +233,7 @@ async function usesOfNonces(sql: Sql, { sent, authorizations }: ObservedRange): 
   return [...sent, ...authorizationsHeld(next, sent, authorizations)]
 }
 
-/** Settles pending payments according to the range: minted, skipped by the contract, or to be sent again. */
+/** Updates pending payments from what happened in the range: a payment is minted, or the contract skipped it, or its mint must be sent again. */
 async function settlePayments(
   ctx: ServiceAccounts & Logging,
   sql: Sql,
@@ -248,14 +251,15 @@ async function settlePayments(
     signers: readonly Address[]
   },
 ): Promise<void> {
-  // Most transactions to the factory come from node owners, and none of those is an intent of ours. The outbox stores an intent before sending it.
+  // Most transactions to the factory come from node owners, and none of these is an intent of ours. We can rely on that, because the outbox stores an
+  // intent before sending it.
   const senders = new Set([...addressesOf(ctx), ...signers])
   const used = (await usesOfNonces(sql, range)).filter(({ sender }) => senders.has(sender))
   const { settled, foreign } = await recordMined(sql, used, addressesOf(ctx))
   const displacing = new Set(settled.map((intent) => intent.txHash))
   const restored = await noteRestore(ctx, sql, { displacing, events: range.events, headBlock })
 
-  // A node may exist before its payment, because a reorganisation moved the payment to a later block, or someone else minted with its ref.
+  // A node may be there before its payment: a reorganisation moved the payment to a later block, or someone else minted with the payment's ref.
   const came = await payments.readRefsOfNodes(sql, hashesOf(transfers))
   const minted = [...changes.nodes, ...changes.refsTaken].map(({ ref }) => ref)
   await adopt(ctx, sql, [...came, ...minted, ...(await readUnpaidRefs(sql, numbersOf(range.events, 'intervalSet')))])
@@ -276,7 +280,7 @@ async function settlePayments(
     settled.filter((intent) => intent.kind === 'mint').map((intent) => intent.outboxId),
   )
   for (const intent of settled) await noteSettled(ctx, sql, intent)
-  // A restored ledger does not know what was sent since its backup. We report that once, not for each transaction.
+  // A restored ledger does not know what was sent after its backup. We report that once, not for each transaction.
   if (!restored)
     for (const txHash of foreign) await raiseAlarm(ctx, sql, { action: 'foreignTransaction', subject: txHash })
 }
@@ -302,14 +306,14 @@ export async function adopt(ctx: Logging, sql: Sql, refs: readonly Hash[]): Prom
   }
   for (const ref of await payments.holdRefsTaken(sql, refs))
     await raiseAlarm(ctx, sql, { action: 'mintedElsewhere', subject: ref })
-  // We do not hold a payment that is already decided.
+  // A payment that is already decided is not held.
   for (const { ref, nodeId, tierNo } of others.filter(({ state }) => DECIDED.includes(state)))
     await raiseAlarm(ctx, sql, { action: 'mintedElsewhere', subject: ref, detail: { nodeId, tierNo } })
 }
 
 const DECIDED: readonly PaymentState[] = ['refunded', 'dismissed', 'ignored']
 
-/** Reports payments that were minted in a state in which they should not be. A refund about to be sent must be stopped. */
+/** Reports payments that were minted in a state in which they should not be. If a refund is about to be sent, the operator must stop it. */
 async function alarmSurprises(ctx: Logging, sql: Sql, surprises: readonly payments.MintSurprise[]): Promise<void> {
   for (const { ref, before, heldFor } of surprises) {
     const detail = { before, heldFor }
@@ -326,7 +330,9 @@ async function alarmSurprises(ctx: Logging, sql: Sql, surprises: readonly paymen
   }
 }
 
-/** Reports refs whose node was minted to another wallet. It is fine if the wallet received the node and later gave it away. */
+/**
+ * Reports refs whose node was minted to a wallet other than the payer's. It is fine if the payer's wallet received the node and gave it away later.
+ */
 async function alarmRefsTaken(ctx: Logging, sql: Sql, taken: ReplayedChanges['refsTaken']): Promise<void> {
   if (taken.length === 0) return
   const mintedTo = await readMintedTo(

@@ -1,4 +1,4 @@
-// Records a block that stops run after run although providers answer, and reports it once that has lasted, because no other check would show it.
+// Records a block that stops one run after another although providers answer. Once that has lasted, reports it, because no other check would show it.
 import { ChainFault } from '../chain/faults.ts'
 import { readCursor } from '../db/blocks/blocks.ts'
 import { noteStuck } from '../db/blocks/stuck.ts'
@@ -6,7 +6,7 @@ import { inTransaction } from '../db/core/sql.ts'
 import type { FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
 import { raiseAlarm } from './alarm.ts'
 
-/** Runs `follow`. Records a retryable fault with the block that it left unread, and rethrows it. */
+/** Runs `follow`. If that throws a retryable fault, records it with the block at which following stopped, and rethrows it. */
 export async function tellingStuck(
   ctx: LedgerDb & RuledBy<FollowRules> & Logging,
   follow: () => Promise<void>,

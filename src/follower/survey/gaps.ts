@@ -1,21 +1,21 @@
-// Proves that the blocks we did not read contain nothing of ours, from the states of accounts at both ends of a stretch of blocks: what we know of
-// the stretch must explain every change. If an account changed by more, we halve the stretch for that account, until we find the blocks, and read
-// those.
+// Proves that the blocks we did not read contain nothing of ours. We compare the states of accounts at both ends of a stretch of blocks: what we know
+// to be in the stretch must explain every change. If an account changed by more, we halve the stretch for that account again and again until we find
+// the blocks that changed it, and read them.
 //
 // Why sums over a whole range are enough: a wallet has no code, and its nonce shows that we know all its transactions. So only known transactions
-// take value out of it. (survey.ts ensures that it belongs to a key, at whose address no contract can be created; an EIP-7702 delegation, which gives
-// it code, uses up a nonce.) Unknown value can therefore only have come in, no unknown inflow hides another, and the balances differ by all of them.
-// Nonces only grow, so they hide no unknown use either. For the factory we compare only its storage, in each gap between two blocks with known logs.
-// For changes that cancel out within a gap we rely on the providers' logs.
+// take value out of it. (survey.ts ensures that the wallet belongs to a key, at whose address no contract can be created. An EIP-7702 delegation
+// would give it code, but uses up a nonce.) Value that we do not know of can therefore only have come in. No unknown inflow can cancel out another,
+// so the balances differ by the sum of all of them. Nonces only grow, so unknown uses cannot cancel out either. For the factory we compare only its
+// storage, in each gap between two blocks with known logs. Changes that cancel out within a gap we find only through the providers' logs.
 import type { AccountState, ProvenBlock, SurveyReader } from '../../chain/port.ts'
 import type { Address } from '../../domain/units.ts'
 import type { Seen } from './seen.ts'
 
-/** If a stretch of at most this many blocks differs, we read all of it. */
+/** If a stretch is this short and still differs, we read all its blocks. */
 const READ_WHOLE_MAX = 4
 /**
- * How many states we may read to find unknown changes: one per this many blocks, but at least STATES_MIN. With more, reading all blocks would be
- * cheaper.
+ * How many states we may read in search of unknown changes: one for this many blocks of the range, but at least STATES_MIN. If it takes more, reading
+ * all blocks is cheaper.
  */
 const BLOCKS_PER_STATE = 16
 const STATES_MIN = 64
@@ -27,17 +27,20 @@ export interface Watched {
   factory: Address
 }
 
-/** The blocks after `low`, up to `high`, and the accounts whose states we read at both ends. */
+/** The blocks after `low`, up to `high`, and the accounts whose states we compare between the two. */
 export interface Stretch {
   low: ProvenBlock
   high: ProvenBlock
   accounts: readonly Address[]
 }
 
-/** `unexplained`: the first block of a stretch that we read and in which a wallet changed in a way that none of its transactions explains. */
+/**
+ * `unexplained`: we have read every block of a stretch, and a wallet still changed in a way that none of its transactions explains. `block` is the
+ * first block of that stretch.
+ */
 export type Proof = { kind: 'proven' } | { kind: 'unexplained'; block: number } | { kind: 'notToBeHad' }
 
-/** Proves stretches, and reads the blocks that it needs for this. */
+/** Proves that stretches contain nothing unknown. Reads the blocks that it needs for this. */
 export async function proveGaps(
   survey: SurveyReader,
   watched: Watched,
@@ -48,7 +51,7 @@ export async function proveGaps(
   let left = Math.max(STATES_MIN, Math.floor(blocks / BLOCKS_PER_STATE))
   const unexplained: number[] = []
   let waiting = differing(watched, seen, stretches)
-  // Each round halves every remaining stretch, or finishes it.
+  // Each round halves or finishes every stretch that remains.
   while (waiting.length > 0) {
     const short = waiting.filter((stretch) => lengthOf(stretch) <= READ_WHOLE_MAX)
     if (!(await seen.read(short.flatMap(numbersOf)))) return { kind: 'notToBeHad' }
@@ -78,7 +81,7 @@ const middleOf = ({ low, high }: Stretch) => Math.floor((low.block.number + high
 const numbersOf = (stretch: Stretch) =>
   Array.from({ length: lengthOf(stretch) }, (_, index) => stretch.low.block.number + 1 + index)
 
-/** The stretches in which accounts changed by more than we know, each with only those accounts. */
+/** The stretches in which accounts changed by more than we know of, each with only these accounts. */
 function differing(watched: Watched, seen: Seen, stretches: readonly Stretch[]): Stretch[] {
   return stretches.flatMap((stretch) => {
     const accounts = stretch.accounts.filter((account) => !isKnown(watched, seen, stretch, account))
@@ -86,7 +89,7 @@ function differing(watched: Watched, seen: Seen, stretches: readonly Stretch[]):
   })
 }
 
-/** True if what we know explains the entire difference between an account's states at both ends of a stretch. */
+/** True if what we know of a stretch explains the entire difference between an account's states at its two ends. */
 function isKnown({ wallets, factory }: Watched, seen: Seen, stretch: Stretch, account: Address): boolean {
   const [before, after] = statesOf(stretch, account)
   if (account === factory) return before.storageRoot === after.storageRoot
@@ -94,7 +97,7 @@ function isKnown({ wallets, factory }: Watched, seen: Seen, stretch: Stretch, ac
   return nonces === 0 && (balanceWei === 0n || !wallets.includes(account))
 }
 
-/** How much an account changed beyond what we know. */
+/** How much an account changed beyond what we know of. */
 function unknownOf(seen: Seen, stretch: Stretch, account: Address) {
   const [before, after] = statesOf(stretch, account)
   const known = seen.effectOn(account, stretch.low.block.number, stretch.high.block.number)
@@ -105,8 +108,8 @@ function unknownOf(seen: Seen, stretch: Stretch, account: Address) {
 }
 
 /**
- * For a stretch whose blocks we have all read: true if a wallet still used a nonce or lost value in another way, so it may have had code in between.
- * Value that only came in, by an inner call, is found when balances are compared with the books.
+ * For a stretch of which we have read all blocks: true if a wallet used a nonce or lost value that these blocks do not explain. It may then have had
+ * code for a while. Value that only came in, by an inner call, is no concern here: we find it when we compare balances with the books.
  */
 function isUnexplained({ wallets }: Watched, seen: Seen, stretch: Stretch): boolean {
   return stretch.accounts.some((account) => {

@@ -1,11 +1,12 @@
-// The blocks of a surveyed range that we have read, and their effect on the watched accounts: the known part of what the accounts' states must show.
+// The blocks of a surveyed range that we have read, and how these blocks changed the watched accounts. The accounts' states must show these changes
+// and no others.
 import type { LoggedBlock, SurveyReader } from '../../chain/port.ts'
 import type { Block, ObservedRange, Watching } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 
-/** The effect on an account of the blocks that we have read. */
+/** How the blocks that we have read changed an account. */
 export interface Effect {
-  /** How many transactions it sent. */
+  /** How many transactions the account sent. */
   nonces: number
   balanceWei: bigint
 }
@@ -13,15 +14,15 @@ export interface Effect {
 export interface Seen {
   /** The hash of a block; null if we have not read it. */
   hashOf(number: number): Hash | null
-  /** Reads those blocks that we have not read yet. @returns false if they are not available. */
+  /** Reads the given blocks, except those that it has read before. @returns false if they are not available. */
   read(numbers: readonly number[]): Promise<boolean>
-  /** The known effect of the blocks after `low`, up to `high`. */
+  /** How the blocks that we have read, after `low` and up to `high`, changed an account. */
   effectOn(account: Address, low: number, high: number): Effect
   /** Everything we have read up to `last`, as one range that ends there. */
   rangeTo(last: Block): ObservedRange
 }
 
-/** Starts empty. `logged` are the blocks with logs. */
+/** Creates an empty one. `logged` are the blocks with logs of the factory. */
 export function createSeen(survey: SurveyReader, logged: readonly LoggedBlock[], watching: Watching): Seen {
   const hashes = new Map<number, Hash>()
   const ranges: ObservedRange[] = []
@@ -41,7 +42,7 @@ export function createSeen(survey: SurveyReader, logged: readonly LoggedBlock[],
     for (const { wallet, blockNumber, valueWei, feeWei, succeeded } of range.outflows)
       note(wallet, blockNumber, { nonces: 1, balanceWei: -feeWei - (succeeded ? valueWei : 0n) })
     const wallets = new Set(watching.wallets.map(({ wallet }) => wallet))
-    // Transactions from a payments wallet to the factory are already among its outflows.
+    // Transactions from a payments wallet to the factory are already counted among the wallet's outflows.
     for (const { sender, blockNumber } of range.sent) if (!wallets.has(sender)) note(sender, blockNumber, { nonces: 1 })
   }
 
@@ -67,7 +68,7 @@ export function createSeen(survey: SurveyReader, logged: readonly LoggedBlock[],
   }
 }
 
-/** Merges ranges of single blocks into one, in chain order, up to its last block. */
+/** Merges ranges into one that ends at `last`, in chain order. */
 function together(ranges: readonly ObservedRange[], last: Block): Omit<ObservedRange, 'watching'> {
   type Placed = { blockNumber: number; txIndex: number; logIndex?: number }
   const inOrder = <T extends Placed>(pick: (range: ObservedRange) => readonly T[]): T[] =>

@@ -1,8 +1,8 @@
-// Surveys a range of old blocks: reads those that may contain something of ours, and proves that the others contain nothing. It first reads the
+// Surveys a range of old blocks: reads the blocks that may contain something of ours, and proves that the others contain nothing. It first reads the
 // candidates: blocks with factory logs, and the blocks of the payments that mints name. It must never accept a proof from fewer providers than must
 // agree, and never return only part of what happened. If anything is not available, it returns null.
 //
-// It does not find transactions that moved nothing and used no nonce of ours: failed payments and withdraw calls, and zero-value transfers.
+// It does not find transactions that moved nothing and used no nonce of ours: failed payments, failed withdraw calls and zero-value transfers.
 import { orNull } from '../../chain/faults.ts'
 import type { LoggedBlock, ProvenBlock } from '../../chain/port.ts'
 import { readSignersKnown } from '../../db/blocks/signers.ts'
@@ -20,12 +20,15 @@ import {
 import { type Proof, proveGaps, type Stretch, type Watched } from './gaps.ts'
 import { createSeen, type Seen } from './seen.ts'
 
-/** The most blocks with logs, plus payments that they name, in one range, because we store a range in one database transaction. */
+/**
+ * The most candidates in one range: blocks with logs, plus the payments that these logs name. It is limited because we store a range in one database
+ * transaction.
+ */
 const CANDIDATES_MAX = 1_024
 
 export type SurveyContext = LedgerDb & ChainRead & FactoryRead & ServiceAccounts
 
-/** The blocks from `from`, whose parent is `parent`, up to `to`. */
+/** The blocks to survey: `from` to `to`. `parent` is the hash of the block before `from`. */
 export interface Asked {
   from: number
   to: number
@@ -33,8 +36,8 @@ export interface Asked {
 }
 
 /**
- * The range, which may end before `to`. Null if we have to read it block by block, because states or logs are not available, a wallet has code, or so
- * much happened that a survey would not be cheaper.
+ * The surveyed range, which may end before `to`. Null if we have to read it block by block: states or logs are not available, a wallet has code, or
+ * so much happened that a survey would not be cheaper.
  */
 export async function surveyRange(ctx: SurveyContext, asked: Asked): Promise<ObservedRange | null> {
   const { survey } = ctx.chain
@@ -44,7 +47,7 @@ export async function surveyRange(ctx: SurveyContext, asked: Asked): Promise<Obs
   if (!all) return null
   const { logged, to } = upToSomeCandidates(all, end)
   const accounts = await accountsOf(ctx, watching, asked.from, logged)
-  // First, so that we read nothing else in vain if states are not available.
+  // Before anything else, because without these states all other reads would be useless.
   const first = await readBeginning(ctx, asked, accounts)
   if (first === null) return null
   const seen = createSeen(survey, logged, {
@@ -57,9 +60,9 @@ export async function surveyRange(ctx: SurveyContext, asked: Asked): Promise<Obs
   const last = await prove(ctx, { ...asked, to }, { first, logged, accounts, seen })
   if (last === null) return null
   const range = seen.rangeTo(last)
-  // If providers at first left out a log that gave an account a role, we have not watched that account.
+  // If providers first left out a log that gave an account a role, we did not watch that account.
   if (!namedIn(range.events).every((account) => accounts.signers.includes(account))) return null
-  // We watched accounts that no longer have a role only for their logs.
+  // We watched accounts that no longer have a role only because logs name them; their other transactions do not concern us.
   const ours = [...addressesOf(ctx), ...watching.signers]
   return { ...range, sent: range.sent.filter(({ sender, to }) => ours.includes(sender) || to === ctx.contract.factory) }
 }
@@ -72,13 +75,13 @@ function namedIn(events: ObservedRange['events']): Address[] {
   )
 }
 
-/** The last block up to which we watch the same wallets as in the first block. */
+/** The last block up to which we watch the same wallets as in block `from`. */
 function lastBefore({ wallets }: Watching, { from, to }: Asked): number {
   const ends = wallets.flatMap(({ watchedFrom, closedBlock }) => [watchedFrom - 1, closedBlock ?? to])
   return Math.min(to, ...ends.filter((end) => end >= from))
 }
 
-/** As many blocks with logs as one range may have, and the block at which it then ends. */
+/** As many blocks with logs as one range may have, and the block at which the range then ends. */
 function upToSomeCandidates(all: readonly LoggedBlock[], to: number): { logged: readonly LoggedBlock[]; to: number } {
   let candidates = 0
   const over = all.findIndex(({ refs }, index) => {
@@ -103,8 +106,8 @@ async function accountsOf(
 }
 
 /**
- * The states before the range. Also null if a wallet already has code, so value may come and go without a transaction of the wallet, or if it may
- * have code for a while within the range.
+ * The states before the range. Null if they are not available, or if a wallet may have code in the range: value could then come and go without a
+ * transaction of the wallet. A wallet may have code if it has code before the range, or if we cannot tell that it belongs to a key.
  */
 async function readBeginning(ctx: SurveyContext, asked: Asked, accounts: Watched): Promise<ProvenBlock | null> {
   const { wallets, signers, factory } = accounts
@@ -117,9 +120,9 @@ async function readBeginning(ctx: SurveyContext, asked: Asked, accounts: Watched
 }
 
 /**
- * The wallets that may not belong to a key, because up to the final block they have sent nothing, or have code. At an address without a nonce, a
- * contract may have been created, sent everything away and been removed within one transaction (CREATE2, EIP-6780), which no later state shows. Null
- * if the states are not available.
+ * The wallets that may not belong to a key, because by the final block they have sent nothing or have code. At an address that has sent nothing, a
+ * contract could have been created, have sent everything away and been removed, all in one transaction (CREATE2, EIP-6780), and no later state would
+ * show that. Null if the states are not available.
  */
 export async function readOfNoKey({ chain }: ChainRead, wallets: readonly Address[]): Promise<Address[] | null> {
   if (wallets.length === 0) return []
@@ -140,16 +143,18 @@ interface Material {
   seen: Seen
 }
 
-/** The last block up to which we have proven that the blocks we did not read contain nothing; null if there is none. */
+/**
+ * The last block of the range for which the proof succeeds: up to it, the blocks that we did not read contain nothing of ours. Null if there is none.
+ */
 async function prove(ctx: SurveyContext, asked: Asked, material: Material): Promise<Block | null> {
   const { accounts, seen } = material
   let { to } = asked
-  // Each round that does not finish moves the end of the range down.
+  // A round that finds an unexplained block moves the end of the range to before that block.
   while (to >= asked.from) {
     const ends = await readEnds(ctx, { ...asked, to }, material)
     if (ends === null) return null
     const { block: last } = ends.last
-    // The ledger continues from this block, so the provider that serves the next ones must have it too.
+    // The ledger will continue from this block. So the provider that serves the next blocks must have it too.
     const seenAs = seen.hashOf(last.number) ?? (await ctx.chain.block(last.number))?.hash
     if (seenAs !== last.hash) return null
     const proof: Proof = await proveGaps(ctx.chain.survey, accounts, seen, ends.stretches)
@@ -165,7 +170,7 @@ interface Ends {
   stretches: Stretch[]
 }
 
-/** All states at the end of the range, and the factory's state at both ends of each gap between blocks with logs. */
+/** The states of all accounts at the end of the range, and the factory's state at both ends of each gap between blocks with logs. */
 async function readEnds(
   ctx: SurveyContext,
   { from, to }: Asked,
@@ -194,7 +199,7 @@ async function readEnds(
   return { last, stretches: [{ low: first, high: last, accounts: keys }, ...stretches] }
 }
 
-/** The stretches without logs: the blocks after `low`, up to `high`. */
+/** The stretches between blocks with logs: each is the blocks after `low`, up to `high`. */
 function gapsBetween(from: number, to: number, logged: readonly number[]): { low: number; high: number }[] {
   return [from - 1, ...logged]
     .map((low, index) => ({ low, high: index < logged.length ? (logged[index] as number) - 1 : to }))
