@@ -1,5 +1,5 @@
-// The dependencies of passes, steps and acts. A function names in its signature only those that it uses. The composition root builds them once
-// (pass-context.ts); none changes after that.
+// The dependencies of passes, steps and acts. A function's signature names only the ones that it uses. The composition root builds them once
+// (pass-context.ts); after that none of them changes.
 import type {
   AccountReader,
   ChainFacts,
@@ -35,19 +35,19 @@ export interface NodeHistoryRead {
   readonly history: NodeHistory
 }
 
-/** The service's own accounts; null if the key is not configured. `Account` is what a function may do with them. */
+/** The service's own accounts; an account is null if its key is not configured. `Account` says what a function may do with them. */
 export interface ServiceAccounts<Account extends { readonly address: Address } = { readonly address: Address }> {
   readonly minter: Account | null
   readonly distributor: Account | null
 }
 
-/** Distinguishes the two accounts. */
+/** Says which of the two accounts is meant. */
 export type AccountRole = keyof ServiceAccounts
 
 /** The accounts for reading only: balance, nonce, fees. */
 export type AccountsRead = ServiceAccounts<AccountReader>
 
-/** The accounts with their keys. Only the passes get them. Each hands the account that it sends from to the send step. */
+/** The accounts with their keys. Only the passes get these. A pass hands the account that it sends from to the send step. */
 export type Signers = ServiceAccounts<SignerAccount>
 
 /** Prevents two runs of a pass at once, across instances. */
@@ -55,13 +55,13 @@ export interface RunLock {
   readonly lock: Lock
 }
 
-/** The check at the start of every run that the settings match the chain. */
+/** The check, at the start of every run, that the settings match the chain. */
 export interface Preflight {
-  /** Resolves immediately once it has succeeded. Throws until it has compared the settings with the chain. */
+  /** Compares the settings with the chain, and throws until they match. Once they have matched, it resolves immediately. */
   readonly preflight: () => Promise<ChainFacts>
 }
 
-/** How requests wait for the ledger to catch up. */
+/** How long requests wait for the ledger to catch up. */
 export interface Polling {
   readonly pollPolicy: PollPolicy
 }
@@ -75,7 +75,7 @@ export interface Logging {
   readonly log: Log
 }
 
-/** What following, judging and reading a ledger need; it includes no key. */
+/** What it takes to follow, judge and read a ledger. It includes no key. */
 export interface LedgerContext
   extends LedgerDb,
     ChainRead,
@@ -92,20 +92,23 @@ export interface PassContext extends LedgerContext, Signers, RunLock, Preflight 
 export interface FollowRules {
   /** The first block to follow. */
   readonly startBlock: number
-  /** True only for the embedded chain, which may be shorter after a restart from its last dump. */
+  /** True only for the embedded chain: when it restarts from its last dump, it may be shorter than before. */
   readonly rewindsToShorterChain: boolean
-  /** Which blocks we may survey instead of reading them. Only tests set it, because their histories are short. */
+  /** Which blocks we may survey instead of reading each one. Only tests set this, because their histories are short. */
   readonly survey?: SurveyRules
 }
 
 export interface SurveyRules {
-  /** How many blocks behind the final one a block must be. */
+  /** How many blocks before the final block surveys end. */
   readonly behind: number
   /** The fewest blocks in one survey. */
   readonly blocksMin: number
 }
 
-/** When a payment's block counts as settled: immediately, with a fork guard; when final; or after this many blocks. */
+/**
+ * When a payment's block counts as settled. `guarded`: immediately, because calls have a fork guard. `finalized`: when it is final. A number: after
+ * that many blocks.
+ */
 export type Finality = 'guarded' | 'finalized' | number
 
 export interface FinalityRules {
@@ -118,13 +121,13 @@ export interface TrustRules {
   readonly trustsProvider: boolean
 }
 
-/** The source of the ether for rounds. */
+/** Where the ether for rounds comes from. */
 export interface CreditRules {
   readonly distMode: 'treasury' | 'swaps'
 }
 
 export interface SendRules extends FeeRules {
-  /** Seconds of block time after which a signed call can no longer be executed. */
+  /** How many seconds of block time a signed call remains executable. */
   readonly validForSec: number
 }
 
@@ -132,7 +135,7 @@ export interface SendRules extends FeeRules {
 export interface UpkeepRules {
   /** Seconds between two comparisons of the ledger with the contract. */
   readonly reconcileEverySec: number
-  /** A signer account's funds are low if they pay for fewer transactions than this; 0 turns the warning off. */
+  /** We warn if a signer account's funds pay for fewer transactions than this; 0 turns the warning off. */
   readonly fundsWarnTransactions: number
 }
 
@@ -146,34 +149,34 @@ export interface Rules
     SendRules,
     UpkeepRules {}
 
-/** Runs `body` if no other run holds the lock of that name; otherwise returns null. The signal aborts if the lock is lost. */
+/** Runs `body` if no other run holds the lock named `name`; otherwise returns null. The signal aborts if the lock is lost. */
 export type Lock = <T>(name: LockName, body: (signal: AbortSignal) => Promise<T>) => Promise<T | null>
 
-/** Limits for a request that makes the ledger follow to a block. */
+/** Limits for a request that waits while the ledger follows up to a block. */
 export interface PollPolicy {
-  /** How long we try to read a transaction. After that we report that the chain did not answer. */
+  /** Milliseconds to try to read a transaction. After that we report that the chain did not answer. */
   readonly readMs: number
-  /** How long we wait in total for the ledger to follow, over all checks and runs. After that the answer is the state so far. */
+  /** Milliseconds to wait in total for the ledger to follow, over all checks and runs. After that we answer with the state so far. */
   readonly waitMs: number
   readonly looksMax: number
   readonly pauseMs: number
 }
 
 /**
- * Once it starts, a claim takes at most 12 s, the sum of both times; including its wait in the queue, 20 s (DEADLINE_MS in
- * http/routes/payments/claim.ts). `readMs` leaves time for the next provider to answer if one hangs.
+ * Once it has started, a claim takes at most 12 s: the sum of both times. With its wait in the queue it takes at most 20 s (DEADLINE_MS in
+ * http/routes/payments/claim.ts). `readMs` leaves time for a second provider to answer if the first one hangs.
  */
 export const REQUEST_POLL_POLICY: PollPolicy = { readMs: 8_000, waitMs: 4_000, looksMax: 40, pauseMs: 100 }
 
-/** A run's time limit and its lock. */
+/** A run's time limit, and the check of its lock. */
 export interface RunLimits {
-  /** Throws if the run's lock was lost. Called before every send. */
+  /** Throws if the run's lock was lost. Call it before every send. */
   checkLock(): void
   /** True if the run should start nothing new. */
   outOfTime(): boolean
 }
 
-/** One run of a pass, on a chain that we have reached. */
+/** One run of a pass, once it has reached the chain. */
 export interface Run extends RunLimits, ChainFacts {
   /** Records a fault that does not stop the run. */
   reportFault(message: string): void

@@ -1,5 +1,5 @@
-// The credit pass: follow, settle the outstanding round, else plan the next one and send it. A round pays as many of the turns that cohorts are owed
-// as fit. The contract itself rejects a turn that was already paid or is early, and a wrong round number.
+// The credit pass: follows, then handles the pending round; if there is none, plans the next round and sends it. A round pays as many turns that
+// cohorts are owed as fit into it. The contract itself rejects a turn that was already paid or is early, and a wrong round number.
 import type { SignerAccount } from '../chain/port.ts'
 import { type Cursor, readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { readPaused } from '../db/core/state.ts'
@@ -52,8 +52,8 @@ async function credit(ctx: CreditContext, run: Run, followed: PaymentsOutcome | 
 }
 
 /**
- * Skips the run if the ledger is at the head that the payments pass has just seen, no turn is due and no round is pending, because the provider would
- * have nothing new. Null if there is something to do.
+ * Skips the run if the provider can have nothing new: the ledger is at the head that the payments pass has just seen, no turn is due, and no round is
+ * pending. Null if there is something to do.
  */
 async function rest(ctx: CreditContext, headBlock: number | null): Promise<CreditOutcome | null> {
   const cursor = headBlock === null ? null : await readCursor(ctx.pool)
@@ -74,7 +74,7 @@ async function creditOnce(ctx: CreditContext, run: Run): Promise<CreditOutcome> 
   const dueNodes = due.reduce((nodes, cohort) => nodes + cohort.size, 0)
   const { distributor } = ctx
   if (!distributor || !(await hasTerms(ctx.pool))) return outcome({ reason: 'disabled', dueNodes })
-  // Below the head, the ledger may not know yet which turns are paid; a provider behind the ledger knows even less.
+  // Below the head, the ledger may not yet know which turns are paid. If the provider is behind the ledger, it knows even less.
   if (cursor.number !== head.number) return outcome({ reason: 'pending', dueNodes })
   if (await isPaused(ctx, cursor)) return outcome({ reason: 'paused', dueNodes })
   const sendWith = (sender: SignerAccount) => settleAndPay(ctx, { run, sender, cursor }, due)
@@ -120,7 +120,8 @@ function whyNothing({ outOfBounds, delayed, unbacked }: RoundPlan): CreditReason
 }
 
 /**
- * The time up to which turns can be paid. Without a guard, nothing would void a round on another fork, so it waits until its seed's block is settled.
+ * The time up to which turns can be paid. Without a guard, a round would be valid on another fork too. So each turn then waits until the block of its
+ * seed is settled.
  */
 async function timeSettled(
   ctx: LedgerDb & ChainRead & RuledBy<FinalityRules>,
@@ -135,7 +136,7 @@ async function isPaused(ctx: LedgerDb & FactoryRead, cursor: Cursor): Promise<bo
   return (await ctx.contract.counters(cursor.number)).paused
 }
 
-/** Sends as much of a plan as possible. */
+/** Sends as much of a plan as it can. */
 async function pay(
   ctx: LedgerDb & ChainRead & FactoryRead & RuledBy<CreditRules & SendRules> & Logging,
   sending: SenderRun,
@@ -149,7 +150,10 @@ async function pay(
   return outcome({ reason: sent.why === 'insufficientFunds' ? 'underfunded' : 'pending' })
 }
 
-/** The pending round, as planned. Sizes cannot have changed: a due cohort takes no nodes, and if one is expelled, the contract rejects the round. */
+/**
+ * The pending round, as planned. The sizes of its cohorts cannot have changed: a due cohort takes no nodes, and if a node is expelled from one, the
+ * contract rejects the round.
+ */
 async function outstandingRound(ctx: LedgerDb, { sender }: SenderRun): Promise<CreditOutcome> {
   const [pending] = await readPending(ctx.pool, sender.address)
   const call = pending ? reviveCall(pending.call) : null
@@ -167,7 +171,7 @@ async function outstandingRound(ctx: LedgerDb, { sender }: SenderRun): Promise<C
   })
 }
 
-/** For a run that did not get as far as checking what is due. It counted nothing, which is not zero. */
+/** For a run that ended before it checked what is due. Its counts are null, because it counted nothing. */
 function uncounted(known: Pick<CreditOutcome, 'ran' | 'reason'>): CreditOutcome {
   const counts = { nodeCount: null, totalWei: null, dueNodes: null, durationMs: null }
   return { ...known, ...counts, distributionId: null, txHash: null, signer: null }

@@ -1,5 +1,5 @@
-// The payments pass: follow, reconcile from time to time, check the wallets' balances, judge, settle, mint. It can be killed at any instruction and
-// run from any instance; the next run continues what it did not finish.
+// The payments pass: follow, reconcile from time to time, check the wallets' balances, judge, settle, mint. The process can be killed at any
+// instruction, and any instance can run the pass: the next run finishes what the last one did not.
 import type { SignerAccount } from '../chain/port.ts'
 import { countOpenPayments, releaseFromFormer } from '../db/payments/rows.ts'
 import { checkWalletBalances } from '../follower/balance-check.ts'
@@ -48,14 +48,14 @@ async function payments(ctx: PaymentsContext, run: Run): Promise<PaymentsOutcome
   let reconciled: number | null = null
   let signer: SignerAnswer = null
   let budgetSpent: BudgetAnswer = null
-  // If the provider lags behind the ledger, we can check nothing, so the counts stay null.
+  // If the provider lags behind the ledger, we can check nothing, and the counts stay null.
   if (cursor && cursor.number <= followed.head.number) {
     reconciled = await reconcileWhenDue(ctx, cursor)
     await lookAfterRefunds(ctx, cursor)
     await findSentLeftOut(ctx, cursor)
     await findClaimedLeftOut(ctx, cursor)
     held = await checkWalletBalances(ctx, cursor, run)
-    // Read once for both uses, because with FINALITY=finalized it takes a request.
+    // Read once for both uses below, because with FINALITY=finalized it takes a request.
     const settled = await finalizedHeight(ctx, cursor, run)
     const judging = await beginJudging(ctx, cursor, settled)
     await judging.goOn(untilMint(judging, run))
@@ -90,8 +90,8 @@ async function payments(ctx: PaymentsContext, run: Run): Promise<PaymentsOutcome
 }
 
 /**
- * Call it only when the ledger has followed to the head, because before sending we must know what was already done.
- * @returns which part of the budget is used up; undefined if we did not check, because an earlier transaction is still pending.
+ * Call it only if the ledger has followed to the head, because before we send we must know what is already done.
+ * @returns which of the minter's budgets is used up, null if neither; undefined if we did not check, because an earlier transaction is still pending.
  */
 async function settleAndMint(
   ctx: LedgerDb & FactoryRead & RuledBy<SendRules> & Logging,
@@ -105,14 +105,17 @@ async function settleAndMint(
   return budgetSpent
 }
 
-/** Mints again what a former key signed. If the first transaction is mined after all, the contract skips the second. */
+/**
+ * Mints again the payments whose mint was signed with a previous key. If the earlier transaction is mined after all, the contract skips the second
+ * mint.
+ */
 async function takeOver(ctx: LedgerDb & Logging, minter: SignerAccount): Promise<void> {
   const refs = await releaseFromFormer(ctx.pool, minter.address)
   if (refs.length > 0)
     ctx.log.warn({ refs, minter: minter.address }, 'the mints that a former key had signed are made again')
 }
 
-/** For a run that did not take place. It counted nothing, which is not zero. */
+/** For a run that did not take place. Its counts are null, because it counted nothing. */
 function notRun(): PaymentsOutcome {
   return {
     ran: false,

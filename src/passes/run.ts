@@ -1,26 +1,26 @@
-// Wraps every pass with single-flight (in this process and across instances), a time budget, and a record of its outcome.
+// Wraps every pass: one run at a time (in this process and across instances), a time budget, and a record of the outcome.
 import type { LockName } from '../db/core/locks.ts'
 import { passFinished, passStarted } from '../db/core/passes.ts'
 import { HaltFault, raiseHalt } from '../follower/halt.ts'
 import { messageOf } from '../lib/errors.ts'
 import type { LedgerDb, Logging, Preflight, Run, RunLock } from './context.ts'
 
-/** After this long a run starts nothing new; the next one continues with fresh reads. */
+/** After this long a run starts nothing new. The next run continues, with fresh reads. */
 const BUDGET_MS = 20_000
-/** A run that has not ended after this long is stuck on a database lock or a provider, and we log that. */
+/** If a run has not ended after this long, it is stuck on a database lock or a provider, and we log that. */
 const OVERDUE_MS = 60_000
 
-/** A pass: its name, which also names its lock and its record, and what one run does. */
+/** A pass: its name, which its lock and its record share, and what one run does. */
 interface Pass<T, Given> {
   name: LockName
   body(run: Run, given: Given): Promise<T>
-  /** The outcome while the passes are halted and nothing is sent. */
+  /** The outcome to return while the passes are halted. It must send nothing. */
   halted(): Promise<T>
 }
 
 /**
  * Wraps a pass.
- * @returns a function that runs it, or returns null if another run holds the lock. It records, logs and rethrows faults.
+ * @returns a function that runs the pass, or returns null if another run holds the lock. Faults are recorded, logged and rethrown.
  */
 export function passRunner<T extends object, Given = void>(
   ctx: LedgerDb & RunLock & Preflight & Logging,

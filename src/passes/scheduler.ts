@@ -1,24 +1,27 @@
-// The built-in timer (SCHEDULER=on): runs the payments pass, then the credit pass, every tick, and sooner while payments are pending. An external
-// scheduler can call the cron routes instead; both at once are harmless.
+// The built-in timer (SCHEDULER=on): on every tick it runs the payments pass, then the credit pass. While payments are pending, ticks come sooner. An
+// external scheduler can call the cron routes instead; using both is harmless.
 import { MINT_BATCH_MAX } from '../domain/send.ts'
 import type { Log } from '../lib/log.ts'
 import type { Passes, PaymentsOutcome } from './outcomes.ts'
 
 export interface Scheduler {
-  /** Runs the payments pass for other callers. If it finds a pending payment, the timer shortens its current pause. */
+  /** Runs the payments pass for other callers. If it finds a pending payment, the timer's current pause gets shorter. */
   readonly payments: () => Promise<PaymentsOutcome>
-  /** Starts ticking; the first tick is immediate. @returns a function that stops the timer and resolves when the current pass has ended. */
+  /** Starts the timer; the first tick is immediate. @returns a function that stops the timer and resolves when the current pass has ended. */
   start(): () => Promise<void>
 }
 
-/** While a payment is pending, ticks come this much faster, because a buyer is watching. */
+/** While a payment is pending, ticks come this many times as fast, because a buyer is watching. */
 const HURRY = 5
-/** The shortest pause, and every pause in a backlog, so that the next batch is signed as soon as the previous one is mined. */
+/** The shortest pause. In a backlog every pause is this short, so that the next batch is signed as soon as the previous one is mined. */
 const PAUSE_MS_MIN = 1_000
-/** If this many runs in a row did not shorten a backlog, it waits for something other than a block, because blocks come sooner than that. */
+/**
+ * If this many runs in a row did not shorten the backlog, pauses get longer again. Blocks come sooner than that, so the backlog must wait for
+ * something else.
+ */
 const FRUITLESS_MAX = 15
 
-/** Builds the passes' timer. A pass that stopped on a fault has reported it, and the next tick tries again. */
+/** Creates the timer for the passes. A pass that stops on a fault has already reported it; the next tick tries again. */
 export function createScheduler(passes: Pick<Passes, 'payments' | 'credit'>, tickSec: number, log: Log): Scheduler {
   const pauses = createPauses(tickSec)
   let stopped = false
@@ -52,10 +55,10 @@ export function createScheduler(passes: Pick<Passes, 'payments' | 'credit'>, tic
   }
 }
 
-/** The pauses between two runs, depending on what the runs found. */
+/** The pauses between two runs. Their length depends on what the runs found. */
 function createPauses(tickSec: number) {
   let pending = 0
-  /** True from when there are more pending payments than fit in one mint, until none is left. */
+  /** Becomes true when more payments are pending than fit in one mint, and stays true until none is left. */
   let backlog = false
   let fruitless = 0
   let end = () => {}
@@ -66,9 +69,9 @@ function createPauses(tickSec: number) {
   }
   return {
     end: () => end(),
-    /** Takes in a run's outcome and may shorten the current pause. `own`: the timer's own run. Null if it failed. */
+    /** Learns from a run's outcome, null if the run failed, and may shorten the current pause. `own`: true for the timer's own runs. */
     learn(outcome: PaymentsOutcome | null, { own }: { own: boolean }): void {
-      // A run that did not take place counted nothing. After a failed run we wait a tick, or less in a backlog.
+      // A run that did not take place counted nothing, so the last count stays. After a failed run we wait a full tick, unless there is a backlog.
       const found = outcome?.pending ?? (outcome || backlog ? pending : 0)
       if (own) fruitless++
       if (found < pending) fruitless = 0

@@ -1,5 +1,5 @@
-// Checks from time to time whether what the contract's owner allows the minter still suffices, and warns while there is time to refill it. It sends
-// nothing, and a failure here never stops a pass.
+// Checks from time to time whether the minter's budget still suffices, and warns while the contract's owner has time to refill it. It sends nothing,
+// and a failure here never stops a pass.
 import type { CreditBounds, MinterBudget } from '../../chain/port.ts'
 import type { Cursor } from '../../db/blocks/blocks.ts'
 import { passFinished, passStarted, secondsSincePass } from '../../db/core/passes.ts'
@@ -12,29 +12,29 @@ import { messageOf } from '../../lib/errors.ts'
 import type { FactoryRead, LedgerDb, Logging } from '../context.ts'
 import type { BudgetAnswer } from '../outcomes.ts'
 
-/** Often enough, because we report a budget as low a week ahead, and people refill it. */
+/** Seconds between two checks. That is often enough: we report a low budget a week before it runs out, and a person must refill it. */
 const EVERY_SEC = 300
-/** Below this many nodes every pass checks, because they may be sold within that time, and then nothing more can be sold. */
+/** If fewer nodes than this are left, every pass checks: the rest may be sold before the next check, and then we can mint nothing more. */
 const FEW_NODES = 100
-/** Every pass also checks for this many blocks after an act of the contract's owner, who may have set a new budget. */
+/** For this many blocks after an act of the contract's owner, every pass checks too, because the owner may have set a new budget. */
 const AFTER_ACT_BLOCKS = 25
 
-/** The budget and the bounds as last read, stored as the setting `budget`. */
+/** The budget and the bounds when we last read them, stored as the setting `budget`. */
 export interface KnownBudget extends BudgetNeed {
   nodes: number
   cohorts: number
   floorWei: string
   ceilingWei: string
-  /** The parts that are too low for another week like the last one, or for one more tier. */
+  /** Which budgets are too low: for nodes, for another week like the last one; for cohorts, for one more tier. */
   low: ('nodes' | 'cohorts')[]
-  /** The part that was spent while work was waiting. */
+  /** Which budget ran out while work was waiting; null if neither did. */
   spent: BudgetAnswer
   soldOut: boolean
 }
 
 /**
- * Checks if the last check is long enough ago, or if a mint found that the budget has become spent or is no longer spent. `found` is which part was
- * spent; undefined if the pass did not plan a mint.
+ * Checks if the last check is long enough ago. Also checks if a mint found that a budget has run out, or no longer has. `found`: which budget ran
+ * out; undefined if the pass planned no mint.
  */
 export async function watchBudget(
   ctx: LedgerDb & FactoryRead & Logging,
@@ -78,7 +78,7 @@ function known(
   return { nodes, cohorts, ...need, floorWei: String(floorWei), ceilingWei: String(ceilingWei), low, spent, soldOut }
 }
 
-/** Records the budget, and each change from sufficient to low or spent, and back. */
+/** Records the budget. Reports it when it becomes low, when it is spent, and when it is sufficient again. */
 async function note(ctx: LedgerDb & Logging, before: KnownBudget | null, now: KnownBudget): Promise<void> {
   await inTransaction(ctx.pool, async (sql) => {
     await writeState(sql, 'budget', now, 'pass')

@@ -1,4 +1,4 @@
-// Checks from time to time whether the signer accounts have enough ether left, and warns before it runs out. It sends nothing, and a failure here
+// Checks from time to time whether the signer accounts have enough ether left, and warns before they run out. It sends nothing, and a failure here
 // never stops a pass.
 import type { AccountReader } from '../../chain/port.ts'
 import { passFinished, passStarted, secondsSincePass } from '../../db/core/passes.ts'
@@ -12,15 +12,15 @@ import { messageOf } from '../../lib/errors.ts'
 import type { AccountsRead, CreditRules, LedgerDb, Logging, RuledBy, UpkeepRules } from '../context.ts'
 import { feesToHave } from './fees.ts'
 
-/** Often enough, because a balance that we report as low still lasts for many transactions. */
+/** Seconds between two checks. That is often enough, because a balance that we report as low still lasts for many transactions. */
 const EVERY_SEC = 300
 
-/** A signer account's funds as last read, stored as the setting `funds minter` or `funds distributor`. */
+/** A signer account's funds when we last read them, stored as the setting `funds minter` or `funds distributor`. */
 export interface Funds {
   sender: string
   address: string
   balanceWei: string
-  /** Below this they are low, and stay so for some minutes after. */
+  /** A balance below this is low. It then counts as low until it has sufficed for some minutes. */
   neededWei: string
   low: boolean
 }
@@ -62,7 +62,7 @@ async function lookAt(ctx: FundsContext, role: string, sender: AccountReader, ma
     const trouble = `funds ${role}` as const
     const begins = isShort && (await noteTrouble(sql, trouble))
     const calm = isShort ? null : await noteCalm(sql, trouble)
-    // The needed amount changes with the fees, so funds count as low until they have sufficed for a while.
+    // The needed amount changes with the fees. So funds count as low until they have been sufficient for a while.
     const low = isShort || calm === 'lasting'
     const funds: Funds = {
       sender: role,

@@ -1,4 +1,4 @@
-// Checks a call's guard with every provider before we sign the call, because a guard on a block that the chain does not have only burns gas. That
+// Checks a call's guard with every provider before we sign the call. If the chain does not have the guard's block, the call only burns gas. That
 // happens if the ledger follows a provider that lies or is on another fork. This file cannot send.
 import type { FactoryCall, SignerAccount } from '../../chain/port.ts'
 import { inTransaction } from '../../db/core/sql.ts'
@@ -11,7 +11,7 @@ import type { LedgerDb, Logging } from '../context.ts'
 
 type Asked = Pick<SignerAccount, 'address' | 'hashesOf'>
 
-/** Refuses a call whose guard may be wrong; null if we may sign it. */
+/** Why we must not sign a call, because its guard may be wrong; null if we may sign it. */
 export async function refuseGuard(ctx: LedgerDb & Logging, sender: Asked, call: FactoryCall): Promise<string | null> {
   if (call.kind === 'openCohorts' || call.guard === null) return null
   const { number, hash } = call.guard
@@ -29,7 +29,7 @@ export async function refuseGuard(ctx: LedgerDb & Logging, sender: Asked, call: 
 const doubtOf = ({ address }: Asked) => `guardDoubt ${address}`
 const refusedOf = ({ address }: Asked) => `guardRefused ${address}`
 
-/** Handles providers that disagree on the block. Near the head that can happen briefly, so we report it the second time in a row. */
+/** Handles providers that disagree on the guard's block. Near the head they may disagree briefly, so we report it only the second time in a row. */
 async function contradicted(
   ctx: LedgerDb & Logging,
   sender: Asked,
@@ -49,8 +49,8 @@ async function contradicted(
 }
 
 /**
- * The last guard that, according to any provider, the contract rejected although the ledger has its block (`StaleFork`); reported once. Null if the
- * last guarded call succeeded or reverted for another reason.
+ * The account's last guarded call, if it reverted although the ledger has its guard's block, and a provider shows that the contract saw another block
+ * there (`StaleFork`). We report that once. Null if the call succeeded or reverted for another reason.
  */
 async function readRefused(ctx: LedgerDb & Logging, sender: Asked): Promise<StandingGuard | null> {
   const standing = await readStandingGuard(ctx.pool, sender.address)

@@ -1,18 +1,21 @@
-// The allowlists for judging the payments of a page: what they allow each wallet, and how much of that is used. Hold the wallets' locks when you read
-// them to use an allocation.
+// The allowlists for a page of payments: how many nodes they allow each wallet, and how many of these are used. If you read them to use up an
+// allocation, hold the locks of the wallets.
 import type { Sql } from '../../db/core/sql.ts'
 import { readAllocations, readUsed } from '../../db/sale/allowlists.ts'
 import type { Listed } from '../../domain/payment.ts'
 import type { TierSelection, TierVersion } from '../../domain/tiers.ts'
 import type { Address } from '../../domain/units.ts'
 
-/** Allocations by `root wallet`, and how much of them is used by `tier number wallet`. */
+/** `allocations` has the key `root wallet`; `used` has the key `tier number wallet`, and counts how much of the allocation is used. */
 export interface ListUse {
   readonly allocations: ReadonlyMap<string, number>
   readonly used: Map<string, number>
 }
 
-/** Reads them for all lists that these tiers ever named, because a step of a ladder may open while we judge the page. */
+/**
+ * Reads allocations and their use for all lists that these tiers ever named. It reads them all because a step of a ladder may open while we judge the
+ * page.
+ */
 export async function readListUse(
   sql: Sql,
   versions: readonly TierVersion[],
@@ -27,7 +30,7 @@ export async function readListUse(
   }
 }
 
-/** The list that allows a wallet the most; null if anyone may buy. */
+/** The list that allows a wallet the most nodes; null if the tier needs no list, so anyone may buy. */
 export function listedBy(selection: TierSelection, from: Address, { allocations, used }: ListUse): Listed | null {
   if (selection.kind !== 'onSale' || selection.lists === null) return null
   const allowed = selection.lists.map((root) => ({ root, allocation: allocations.get(`${root} ${from}`) ?? 0 }))
@@ -35,7 +38,7 @@ export function listedBy(selection: TierSelection, from: Address, { allocations,
   return most ? { ...most, used: used.get(`${selection.tier.tierNo} ${from}`) ?? 0 } : null
 }
 
-/** Counts an accepted payment, before we judge the next one of the page. */
+/** Counts an accepted payment as used, before we judge the next payment of the page. */
 export function useAllocation({ used }: ListUse, tierNo: number | null, from: Address): void {
   const key = `${tierNo} ${from}`
   used.set(key, (used.get(key) ?? 0) + 1)

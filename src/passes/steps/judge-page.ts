@@ -1,5 +1,5 @@
-// Judges a page of payments in one transaction, in chain order: locks their wallets, reads what the ledger knows, lets the pure rule decide one after
-// the other, and stores verdicts and evidence together. An accepted payment takes its place before the next one is judged.
+// Judges a page of payments in one transaction, in chain order: locks their wallets, reads what the ledger knows, lets the pure rule decide on one
+// payment after the other, and stores verdicts with their evidence. An accepted payment takes its place before the next one is judged.
 import { inTransaction, type Sql } from '../../db/core/sql.ts'
 import { notifyLedgerChanged, writeAudit } from '../../db/core/state.ts'
 import { readDenied } from '../../db/payments/deny-list.ts'
@@ -33,29 +33,29 @@ import { failpoint } from '../../lib/failpoint.ts'
 import type { LedgerDb, Logging } from '../context.ts'
 import { type ListUse, listedBy, readListUse, useAllocation } from './judge-lists.ts'
 
-/** The facts shared by all payments of one run. */
+/** What we need to judge any payment of a run. */
 export interface JudgingBasis {
   wallets: PaymentWallet[]
-  /** Who may buy by an inner call, by block. */
+  /** Who may buy by an inner call, with the block from which that holds. */
   modes: ModeEntry[]
   walletMax: number
   serviceAccounts: Address[]
-  /** The time and the number of the followed block. */
+  /** Block time and number of the followed block. */
   now: number
   height: number
-  /** True if there are two providers; then one provider's word is not enough for a sale. */
+  /** True if there are two providers. Then one provider's word is not enough for a sale. */
   hasSecond: boolean
   /** True if we believe a single provider about inner transfers. */
   trustsProvider: boolean
   /** All versions of all tiers. */
   versions: readonly TierVersion[]
-  /** How many nodes the contract has of each tier that has, or had, a supply. */
+  /** How many nodes the contract has of each tier that has, or ever had, a supply. */
   onContract: ReadonlyMap<number, number>
-  /** Up to this block the operator decides on unminted payments, because the ledger was restored or rebuilt. */
+  /** Unminted payments up to this block are left to the operator, because the ledger was restored or rebuilt. Null if it was not. */
   recheckUpTo: number | null
 }
 
-/** A payment to judge, the tier that its amount matches, and what we read for it from the chain. */
+/** A payment to judge, the tier that its amount matches, and what we have read from the chain for it. */
 export interface Candidate {
   payment: Payment
   selection: TierSelection
@@ -63,7 +63,7 @@ export interface Candidate {
   holding: HoldingReading
 }
 
-/** The outcome for a payment. `failed`: we could not judge it. `early`: its step may open yet, and it holds up no other payment of its wallet. */
+/** What became of a payment. `failed`: we could not judge it. `early`: its step may still open; its wallet's later payments do not wait. */
 export type Outcome = Verdict['kind'] | 'unchanged' | 'failed' | 'early'
 
 export interface Judged {
@@ -72,8 +72,8 @@ export interface Judged {
 }
 
 /**
- * False if no fact about its wallet could make the payment a sale: it failed, or its amount was never a tier's price. A held payment may always buy,
- * because it may be waiting for room, or be released.
+ * False if the payment cannot become a sale whatever we learn of its wallet, because it failed, or its amount was never the price of a tier. Always
+ * true for a held payment: it may be waiting for room, or the operator may have released it.
  */
 export const mayBuy = ({ payment, selection }: Candidate): boolean =>
   payment.state === 'held' || (payment.succeeded && selection.kind !== 'none')
@@ -85,7 +85,7 @@ interface Written {
 }
 const MOVE_OF = { accepted: 'accept', held: 'hold', ignored: 'ignore' } as const
 
-/** Judges payments, given in chain order. A page of several fails if another session holds one of its locks; a single payment waits for them. */
+/** Judges payments, given in chain order. If another session holds one of the locks, a page of several payments fails, but a single payment waits. */
 export async function judgePage(
   ctx: LedgerDb & Logging,
   basis: JudgingBasis,
@@ -101,7 +101,7 @@ export async function judgePage(
         written.map(({ row }) => row),
       )
     await tellScarce(sql, basis, decided.sold)
-    // Only sales change what cached answers depend on.
+    // Cached answers depend only on sales.
     if (decided.sold.length > 0) await notifyLedgerChanged(sql)
     failpoint('judge.storing')
     return decided
@@ -111,24 +111,24 @@ export async function judgePage(
   return judged
 }
 
-/** What the ledger knows about a page, read under its locks. */
+/** What the ledger knows about a page's payments, read under their locks. */
 interface PageFacts {
-  /** The payments as they are now. */
+  /** The payments as they are at present. */
   current: ReadonlyMap<number, Payment>
   denied: ReadonlySet<Address>
-  /** The operator's last decisions on those payments for which they count. */
+  /** The operator's last decision on each payment that is held, or is from before a restore. */
   decisions: ReadonlyMap<number, PaymentState>
   places: ReadonlyMap<Address, TierPlaces[]>
   payers: ReadonlyMap<number, PayerStanding>
-  /** By tier number, only for tiers with a supply. A tier that has just got its first supply is only in `supplies`. */
+  /** By tier number, only for tiers with a supply. If a tier got its first supply after the run began, it is in `supplies` and not in `sales`. */
   supplies: ReadonlyMap<number, number>
   sales: ReadonlyMap<number, TierSales>
-  /** The tiers' versions, including the steps that are open now. Empty if no payment of the page is for a step. */
+  /** The tiers' versions, read again to see which steps are open. Empty if no payment of the page is for a step. */
   versions: readonly TierVersion[]
   lists: ListUse
 }
 
-/** Locks wallets, then tiers, then payments: the order that all code uses. A payment that matches no price needs no lock on a wallet or tier. */
+/** Locks wallets, then tiers, then payments: all code uses this order. If a payment matches no price, its wallet and tier need no lock. */
 async function readFacts(sql: Sql, basis: JudgingBasis, page: readonly Candidate[]): Promise<PageFacts> {
   const wallets = [...new Set(page.filter(mayBuy).map(({ payment }) => payment.from))]
   const [first] = wallets
@@ -159,13 +159,13 @@ async function readFacts(sql: Sql, basis: JudgingBasis, page: readonly Candidate
   }
 }
 
-/** The tier in which a payment may take a place, as a list of one. */
+/** The tier in which a payment may take a place, as a list of one; empty if there is none. */
 const tierNoOf = ({ payment, selection }: Candidate): number[] => {
   const tierNo = payment.tierNo ?? (selection.kind === 'none' ? null : selection.tier.tierNo)
   return tierNo === null ? [] : [tierNo]
 }
 
-/** The number of the tier for which a payment's step waits. */
+/** The number of the tier that must sell out before the step that this payment buys opens; null if it waits for none. */
 function awaitedNo({ versions }: JudgingBasis, { payment, selection }: Candidate): number | null {
   const awaited = waitsForStep(selection, payment)
   return versions.find(({ tierId }) => tierId === awaited)?.tierNo ?? null
@@ -176,13 +176,13 @@ const idOf = ({ payment }: Candidate): number => payment.id
 const isRestored = ({ recheckUpTo }: JudgingBasis, { blockNumber }: Payment): boolean =>
   recheckUpTo !== null && blockNumber <= recheckUpTo
 
-/** False if, since we read it, the payment was decided elsewhere or removed by a reorganisation. */
+/** True if the payment is as we read it. False if in the meantime it was decided elsewhere, or a reorganisation removed it. */
 function isAsRead({ payment }: Candidate, current: PageFacts['current']): boolean {
   const now = current.get(payment.id)
   return now?.state === payment.state && now.blockHash === payment.blockHash && now.reason === payment.reason
 }
 
-/** The senders of inner transfers. Stores a code that we have just read; one stored before stays. */
+/** What we know of the senders of inner transfers. Stores each sender's code that we have just read, unless a code is already stored. */
 async function readPayers(sql: Sql, page: readonly Candidate[]): Promise<PageFacts['payers']> {
   const inner = page.filter(({ payment }) => payment.innerIndex > 0)
   const payers = await readPayerStandings(
@@ -201,20 +201,20 @@ async function readPayers(sql: Sql, page: readonly Candidate[]): Promise<PageFac
 interface Decided {
   judged: Judged[]
   written: Written[]
-  /** For each tier with a supply that sold a place: how many were sold before and after. */
+  /** The tiers with a supply that sold a place, and how many places each had sold before and after. */
   sold: Sold[]
 }
 
 interface Sold {
   tierNo: number
-  /** The block of the payment that took the last of these places. */
+  /** The block of the payment that took the last place. */
   blockNumber: number
   supply: number
   before: number
   now: number
 }
 
-/** Reports a tier that is nearly sold out, and one that is sold out, once each. Opens the steps that wait for the latter. */
+/** Reports once that a tier is nearly sold out, and once that it is sold out. Opens the steps that wait for a sold-out tier. */
 async function tellScarce(sql: Sql, { versions }: JudgingBasis, tiers: readonly Sold[]): Promise<void> {
   for (const { tierNo, supply, before, now, blockNumber } of tiers) {
     const tierId = versions.find((version) => version.tierNo === tierNo)?.tierId ?? String(tierNo)
@@ -227,7 +227,7 @@ async function tellScarce(sql: Sql, { versions }: JudgingBasis, tiers: readonly 
   }
 }
 
-/** Decides on one after the other. If a payment stays undecided, so do the later ones of its wallet. */
+/** Decides on the payments one after the other. If a payment stays undecided, so do the later payments of its wallet. */
 function decideInOrder(basis: JudgingBasis, page: readonly Candidate[], facts: PageFacts): Decided {
   const waiting = new Set<Address>()
   const taken = new Map(facts.places)
@@ -270,7 +270,7 @@ function soldSince(
 interface Decision {
   outcome: Outcome
   written?: Written
-  /** The place that it takes. */
+  /** The place that the payment takes. */
   taking?: TierPlaces
 }
 
@@ -279,7 +279,7 @@ const placeIn = (tierNo: number | null): TierPlaces => ({ tierNo, nodes: 0, inFl
 function decide(basis: JudgingBasis, candidate: Candidate, facts: PageFacts): Decision {
   const { payment } = candidate
   if (!isAsRead(candidate, facts.current)) return { outcome: 'unchanged' }
-  // The tier's places have not been counted; the next run does that.
+  // The tier got its first supply during this run, so its places are not counted yet. The next run counts them.
   if (tierNoOf(candidate).some((tierNo) => facts.supplies.has(tierNo) && !facts.sales.has(tierNo)))
     return { outcome: 'unchanged' }
   if (payment.state === 'held' && facts.decisions.get(payment.id) === 'accepted')
@@ -287,7 +287,7 @@ function decide(basis: JudgingBasis, candidate: Candidate, facts: PageFacts): De
   const verdict = judgePayment(factsOf(basis, candidate, facts))
   if (verdict.kind === 'undecided') return { outcome: verdict.missing === 'opening' ? 'early' : 'undecided' }
   const isHeldAgain = verdict.kind === 'held' && verdict.reason === payment.reason
-  // For a contract wallet we record each time what the judgement was based on, because we judge again once that changes.
+  // A contract wallet's payment is judged again when facts in its evidence change, so we store the evidence even if it is held again.
   if (isHeldAgain && verdict.reason !== 'contractWallet') return { outcome: 'unchanged' }
   const { wallet, from, blockNumber, blockHash } = payment
   const evidence = { ...verdict.evidence, wallet, from, blockNumber, blockHash }
@@ -305,7 +305,7 @@ function factsOf(basis: JudgingBasis, candidate: Candidate, facts: PageFacts): P
   const { payment, code, holding } = candidate
   const { denied, decisions, places, payers, supplies, sales, versions, lists } = facts
   const { from, valueWei, succeeded } = payment
-  // The step may have opened since we read the tiers.
+  // The step may have opened after the run read the tiers.
   const isStep = waitsForStep(candidate.selection, payment) !== null
   const selection = isStep ? selectTier(versions, payment) : candidate.selection
   const place = { number: payment.blockNumber, time: payment.blockTime }
@@ -330,7 +330,7 @@ function factsOf(basis: JudgingBasis, candidate: Candidate, facts: PageFacts): P
   }
 }
 
-/** True if a tier is sold out, or may be by undecided payments up to this block. This run decides the old ones, except those that rest on one provider. */
+/** True if the awaited tier is sold out, or may be by undecided payments up to this block. Old ones that rest on one provider do not count. */
 function mayOpen(
   basis: JudgingBasis,
   awaited: number | null,
@@ -344,18 +344,18 @@ function mayOpen(
   return before.sold + before.undecided.filter(mayTake).length >= supply
 }
 
-/** A supply that was lowered since we read the tiers applies immediately. */
+/** If a supply was lowered after the run read the tiers, the lower one applies immediately. */
 function withSupply(selection: TierSelection, supplies: ReadonlyMap<number, number>): TierSelection {
   if (selection.kind !== 'onSale') return selection
   const { tier, supply } = selection
   return { ...selection, supply: lowerSupply(supply, supplies.get(tier.tierNo) ?? null) }
 }
 
-/** True if a payment rests on one provider's word although there are two to ask. */
+/** True if a payment rests on one provider's word although we could ask two. */
 export const restsOnOne = ({ hasSecond }: JudgingBasis, { proof }: { proof: string | null }): boolean =>
   hasSecond && proof === 'believed'
 
-/** The facts about a payment's sender. */
+/** What the rule must know about a payment's sender. */
 function payerOf(
   { modes, height, trustsProvider }: JudgingBasis,
   { from, innerIndex, blockNumber, unsignedType, proof }: Payment,
@@ -369,7 +369,7 @@ function payerOf(
   return { kind: 'inner', mode, signedIn, allowed, oneProvider, code: known ? { kind: 'read', code: known } : code }
 }
 
-/** Accepts a payment that the operator has released despite its verdict, once the contract's cap and the tier's supply leave room. */
+/** Accepts a payment that the operator has released despite its verdict, unless the contract's cap or the tier's supply has no room. */
 function acceptIfWalletHasRoom({ walletMax }: JudgingBasis, payment: Payment, facts: PageFacts): Decision {
   const { walletNodes, walletInFlight } = walletUse(facts.places.get(payment.from) ?? [], payment.tierNo)
   if (walletNodes + walletInFlight >= walletMax) return { outcome: 'unchanged' }
@@ -382,7 +382,7 @@ function acceptIfWalletHasRoom({ walletMax }: JudgingBasis, payment: Payment, fa
   return { outcome: 'accepted', written: { verdict: 'accepted', row }, taking: placeIn(payment.tierNo) }
 }
 
-/** Logs each verdict on a payment that matches a tier's price; for the others, only how many were held or ignored for each reason. */
+/** Logs each verdict on a payment that matches a tier's price. Of the other payments, logs only how many were held or ignored for which reason. */
 function tell(ctx: Logging, page: readonly Candidate[], written: readonly Written[]): void {
   const byId = new Map(page.map((candidate) => [candidate.payment.id, candidate]))
   const unpriced: Written[] = []

@@ -1,6 +1,6 @@
-// Judges the waiting payments page by page, first those that match a tier's price, both groups in chain order. A payment whose facts we cannot read,
-// or whose judging fails, delays the later ones of its own wallet only. For an inner transfer the facts include its sender's code, and whether that
-// is someone's wallet.
+// Judges the waiting payments page by page: first payments that match a tier's price, then the others, each group in chain order. If we cannot read a
+// payment's facts, or judging it fails, only later payments of its own wallet wait. For an inner transfer the facts include its sender's code, and
+// whether that is someone's wallet.
 import type { ChainFacts } from '../../chain/port.ts'
 import type { Cursor } from '../../db/blocks/blocks.ts'
 import { isDatabaseDown } from '../../db/core/faults.ts'
@@ -51,34 +51,35 @@ type JudgeContext = LedgerDb & ChainRead & RuledBy<TrustRules> & Logging
 /** The most payments that one run reads to judge; the rest wait for the next run. */
 const JUDGED_MAX = 10_000
 /**
- * The most payments judged in one transaction. Each wallet takes a lock, and a small database server has about 1,300 locks for all its connections.
+ * The most payments judged in one transaction. Each wallet takes a lock, and a small database server has only about 1,300 locks for all its
+ * connections.
  */
 export const PAGE_MAX = 500
-/** For how many payments we read facts from the chain at a time. */
+/** For how many wallets we read facts from the chain at the same time. */
 const READINGS_AT_ONCE = 4
-/** How long after a payment's block, in block time, even a lagging provider should have it. */
+/** Seconds of block time after a payment's block, by which even a lagging provider should have the block. */
 const TOLD_AFTER_SEC = 120
-/** After this long, judging pauses so that the pass can mint what it has accepted. */
+/** After this many milliseconds judging pauses, so that the pass can mint what it has accepted. */
 const BEFORE_MINT_MS = 2_000
 
 export interface JudgeResult {
   accepted: number
   held: number
-  /** Payments that we could not judge. They wait, and the log has each. */
+  /** Payments that we could not judge. They wait; the log names each of them. */
   failed: number
 }
 
-/** The most payments judged in one transaction, and read in one run. */
+/** How many payments to judge at most: in one transaction (`page`), and in one run (`most`). */
 interface JudgingLimits {
   page?: number
   most?: number
 }
 
-/** The judging of one run. */
+/** The judging of one run, which can pause and go on. */
 export interface Judging {
   /** The result so far. */
   readonly result: JudgeResult
-  /** Continues to judge until nothing is left, or until `stop`, which it calls before each page, returns true. */
+  /** Continues to judge until nothing is left, or until `stop` returns true. It calls `stop` before each page. */
   goOn(stop: () => boolean): Promise<void>
 }
 
@@ -94,7 +95,7 @@ export async function judge(
   return judging.result
 }
 
-/** Reads what there is to judge, up to block `upToBlock`, the settled height. */
+/** Reads the payments to judge, up to block `upToBlock`, the settled height. */
 export async function beginJudging(
   ctx: JudgeContext & FactoryRead & ServiceAccounts,
   cursor: Cursor,
@@ -106,7 +107,7 @@ export async function beginJudging(
   if (recheckUpTo !== null) result.held += await holdForRecheck(ctx.pool, recheckUpTo)
   await forgetRetries(ctx.pool)
   await openSoldOut(ctx, cursor)
-  // We mint and credit judged payments by terms that the operator has to enter first.
+  // Judged payments are minted and credited by terms. So we judge nothing until the operator has entered terms.
   const waiting = (await hasTerms(ctx.pool)) ? await readWaiting(ctx, cursor, { upToBlock, limit: most }) : null
   if (waiting === null) return { result, goOn: async () => {} }
   const basis: JudgingBasis = {
@@ -136,7 +137,7 @@ export async function beginJudging(
   }
 }
 
-/** Builds a `stop` that returns true once the payments accepted so far have waited long enough for their mint, or fill one. */
+/** Creates a `stop` for `goOn`. It returns true once the accepted payments fill a mint, or have waited long enough for it. */
 export function untilMint({ result }: Judging, run: RunLimits): () => boolean {
   const deadline = performance.now() + BEFORE_MINT_MS
   return () => run.outOfTime() || result.accepted >= MINT_BATCH_MAX || performance.now() >= deadline
@@ -152,7 +153,7 @@ async function readWaiting(
   cursor: Cursor,
   { upToBlock, limit }: { upToBlock: number; limit: number },
 ): Promise<Waiting | null> {
-  // `pricedFirst`, because a flood of transfers that buy nothing must not fill a run before a buyer's turn.
+  // `pricedFirst`, because otherwise a flood of transfers that buy nothing could fill a run, and a buyer would have to wait.
   const open = { states: ['seen' as const], upToBlock, now: cursor.time }
   const forRoom = { states: ['held' as const], reason: 'walletLimit' as const, upToBlock }
   const forPayer = {
@@ -171,7 +172,8 @@ async function readWaiting(
   ]
   if (seen.length === 0 && !full && shown.length === 0 && !tooLate) return null
   const walletMax = await ctx.contract.maxPerWallet()
-  // We judge these again in every run, because a wallet may have room again. We leave out full wallets, because they could take the entire run.
+  // We judge these again in every run, because their wallets may have room by now. We leave out wallets that are still full, because their payments
+  // could take up the entire run.
   const roomy = full ? await payments.readPayments(ctx.pool, { ...forRoom, walletMax, now: cursor.time, limit }) : []
 
   const versions = await readTierVersions(ctx.pool)
@@ -187,8 +189,8 @@ async function readWaiting(
 }
 
 /**
- * How many nodes the contract has of each tier with a supply. At the followed block, because at a newer one a node not yet followed would count
- * twice.
+ * How many nodes of each limited tier the contract has, read at the followed block. At a newer block, a mint not yet followed would count twice: as a
+ * payment and as a node.
  */
 async function readTierSizes(
   { contract }: FactoryRead,
@@ -200,12 +202,12 @@ async function readTierSizes(
   return new Map(await Promise.all([...limited].map(sizeOf)))
 }
 
-/** Opens the steps after tiers that sold out in another way than by judging: by a release, a grant, a lower supply or the contract's cap. */
+/** Opens the steps that wait for a tier that sold out in another way than by judging: by a release, a grant, a lower supply or the contract's cap. */
 async function openSoldOut({ pool }: LedgerDb, cursor: Cursor): Promise<void> {
   const awaited = await readAwaited(pool)
   if (awaited.length === 0) return
   await inTransaction(pool, async (sql) => {
-    // So that no other session raises a supply in the meantime.
+    // Under these locks no other session can raise a supply in the meantime.
     await lockTiers(sql, awaited, { wait: true })
     const opened: string[] = []
     for (const tierId of await readSoldOut(sql)) opened.push(...(await openSteps(sql, tierId, cursor.number)))
@@ -213,7 +215,7 @@ async function openSoldOut({ pool }: LedgerDb, cursor: Cursor): Promise<void> {
   })
 }
 
-/** The tiers with a free place. A payment that was held as too late gets it before newer payments. */
+/** The numbers of the tiers with a free place. A payment that was held as too late gets this place before newer payments. */
 async function tiersWithRoom(
   { pool }: LedgerDb,
   { versions, onContract }: Pick<JudgingBasis, 'versions' | 'onContract'>,
@@ -232,7 +234,8 @@ const candidateOf = ({ candidate }: Judged): Candidate => candidate
 type Bench = JudgeContext & { basis: JudgingBasis }
 
 /**
- * First payments that match a tier's price, then those for which we have to read the chain, last those that can buy nothing. So these delay no buyer.
+ * Judges in three steps: first payments that match a tier's price, then payments for which we have to read the chain, last payments that can buy
+ * nothing. So the latter delay no buyer.
  */
 async function* judgeInTurn(bench: Bench, candidates: readonly Candidate[], page: number): AsyncGenerator<Judged[]> {
   const undecided: Candidate[] = []
@@ -247,12 +250,12 @@ async function* judgeInTurn(bench: Bench, candidates: readonly Candidate[], page
 
 /** Outcomes that make the later payments of a wallet wait. */
 const WAITS: readonly Outcome[] = ['undecided', 'failed']
-/** Outcomes that may change within the run, once we have read the chain or a step has opened. */
+/** Outcomes that may change within the run, once we have read from the chain or a step has opened. */
 const AGAIN: readonly Outcome[] = ['undecided', 'early']
 
 /**
- * Judges pages one after the other. If a page fails, judges its payments one by one. If a payment waits, the later ones of its wallet are not judged
- * and share its outcome.
+ * Judges pages one after the other. If a page fails, judges its payments one by one. If a payment waits, the later payments of its wallet are not
+ * judged and get the same outcome.
  */
 async function* judgeInOrder(bench: Bench, pages: readonly Candidate[][]): AsyncGenerator<Judged[]> {
   const waiting = new Map<Address, Outcome>()
@@ -271,7 +274,7 @@ async function* judgeInOrder(bench: Bench, pages: readonly Candidate[][]): Async
   }
 }
 
-/** Judges payments in one transaction. Null if that fails for several, because one of them, or another session's lock, must not stop the rest. */
+/** Judges payments in one transaction. Null if that fails for several: the caller tries them one by one, so that none stops the rest. */
 async function judgeTogether(bench: Bench, page: readonly Candidate[]): Promise<Judged[] | null> {
   const [first] = page
   if (!first) return []
@@ -293,8 +296,8 @@ async function judgeTogether(bench: Bench, page: readonly Candidate[]): Promise<
 }
 
 /**
- * Reads codes and token balances, a few wallets at a time, those never tried first. If a read fails, the payment backs off, and with it the later
- * ones of its wallet.
+ * Reads codes and token balances for a few wallets at a time; wallets that we have not tried before come first. If a read fails, the payment is
+ * retried later, and the later payments of its wallet wait.
  */
 async function* judgeWithReadings(bench: Bench, unread: readonly Candidate[]): AsyncGenerator<Judged[]> {
   if (unread.length === 0) return
@@ -305,7 +308,7 @@ async function* judgeWithReadings(bench: Bench, unread: readonly Candidate[]): A
     ofWallets.sort((a, b) => triedAt(a) - triedAt(b)),
     READINGS_AT_ONCE,
   )) {
-    // The first payment of each wallet; if that is decided, the second one; and so on.
+    // Judges the first payment of each wallet. If it is decided, the second one, and so on.
     for (let open = few, place = 0; open.length > 0; place++) {
       const next = open.flatMap((ofWallet) => ofWallet[place] ?? [])
       const decided = await judgeByReadings(bench, next)
@@ -317,7 +320,7 @@ async function* judgeWithReadings(bench: Bench, unread: readonly Candidate[]): A
   }
 }
 
-/** Reads from the chain while holding no locks, one kind after the other, each only if still undecided without it. @returns those decided. */
+/** Reads from the chain without locks, one kind of fact at a time, and judges after each kind. @returns the payments that are decided. */
 async function judgeByReadings(bench: Bench, asked: readonly Candidate[]): Promise<Judged[]> {
   const decided: Judged[] = []
   let left = asked
@@ -326,7 +329,7 @@ async function judgeByReadings(bench: Bench, asked: readonly Candidate[]): Promi
     decided.push(...judged.filter(({ outcome }) => outcome !== 'undecided'))
     left = judged.filter(({ outcome }) => outcome === 'undecided').map(candidateOf)
   }
-  // Until now it may just have been waiting for an earlier one of its wallet.
+  // First without reading: a payment may just have been waiting for an earlier one of its wallet.
   await decide()
   if (left.some(({ payment }) => payment.innerIndex > 0)) {
     left = await Promise.all(left.map((candidate) => withCode(bench, bench.basis, candidate)))
@@ -365,7 +368,7 @@ async function withCode(ctx: ChainRead, { now }: JudgingBasis, candidate: Candid
   return { ...candidate, code: code ? { kind: 'read', code } : { kind: 'unreadable', sinceSec: now - blockTime } }
 }
 
-/** Asks two providers about a payment that one has reported. The payment waits until two agree. If that takes long, we report it. */
+/** Asks all providers about a payment that rests on one provider's word. It waits until two agree. If that takes long, we report it. */
 async function withProof(ctx: JudgeContext, basis: JudgingBasis, candidate: Candidate): Promise<Candidate> {
   const { payment } = candidate
   if (!restsOnOne(basis, payment)) return candidate

@@ -1,5 +1,6 @@
-// Mints accepted payments: all in one transaction, each node into the cohort that fits its time. Opens cohorts if a tier lacks them. It must never
-// mint without the fork guard, except on chains where the settled height replaces it, and never sign more than the minter's budget allows.
+// Mints accepted payments, all in one transaction, each node into the cohort that fits its time. If a tier lacks cohorts, opens them first. It must
+// never mint without the fork guard, except on chains on which the settled height replaces the guard, and never sign more than the minter's budget
+// allows.
 import type { CohortOpening, FactoryCall, MinterBudget, MintOrder } from '../../chain/port.ts'
 import type { Cursor } from '../../db/blocks/blocks.ts'
 import { readSoundCohorts } from '../../db/nodes/cohorts.ts'
@@ -26,33 +27,35 @@ import { refusesRole } from './signer.ts'
 
 type MintContext = LedgerDb & FactoryRead & RuledBy<SendRules> & Logging
 
-/** The most cohorts opened in one transaction: about 50,000 gas each. */
+/** The most cohorts opened in one transaction; each takes about 50,000 gas. */
 const OPENINGS_MAX = 100
-/** How long a payment waits for a round that skips turns, in block time since its own block. After that we open a cohort for it. */
+/**
+ * How long a payment waits for a round that skips turns, in seconds of block time since the payment's own block. After that we open a cohort for it.
+ */
 const SKIP_AWAITED_SEC = 300
 
-/** Refusals of one call that need not apply to the next one. */
+/** Reasons for which a call was refused although another call may be accepted. */
 const OF_THE_CALL: readonly string[] = ['reverts', 'overGasCap', 'insufficientFunds']
 
 /** Which payments we may mint. */
 export interface Mintable {
   /** The settled height. */
   upToBlock: number
-  /** True if one provider's word is enough. */
+  /** True if one provider's word for a payment is enough. */
   believes: boolean
 }
 
 /** The result of a mint. */
 export interface MintResult {
-  /** The one transaction; null if there was nothing to send. */
+  /** The transaction that we tried to send; null if there was nothing to send. */
   sent: Sent | null
-  /** The part of the minter's budget that is spent while work is waiting. */
+  /** Which of the minter's budgets ran out while work was waiting; null if neither did. */
   budgetSpent: BudgetAnswer
 }
 
 /**
- * Sends at most one transaction: the mint of accepted payments, or the cohort openings that they need first. A payment that the operator released
- * above the settled height still waits.
+ * Sends at most one transaction: the mint of accepted payments, or the openings of cohorts that they need first. If the operator released a payment
+ * that is above the settled height, it still waits.
  */
 export async function mint(ctx: MintContext, sending: SenderRun, mintable: Mintable): Promise<MintResult> {
   const { cursor, run } = sending
@@ -60,7 +63,8 @@ export async function mint(ctx: MintContext, sending: SenderRun, mintable: Minta
   const schedule = termsAt(terms, cursor.time)
   if (!schedule) return { sent: null, budgetSpent: null }
   const cohorts = await readSoundCohorts(ctx.pool)
-  // Without a guard, nothing voids a mint on a fork on which a different cohort has this number.
+  // Without a guard, a mint is valid on another fork too, and there its cohort number may belong to a different cohort. So we use only settled
+  // cohorts.
   const settled = run.guardUsable ? cohorts : cohorts.filter((cohort) => cohort.openedBlock <= mintable.upToBlock)
   const choose = (tierNo: number) => chooseCohort(settled, tierNo, schedule, cursor.time)
   const accepted = await readAccepted(ctx, mintable, choose)
@@ -77,14 +81,14 @@ export async function mint(ctx: MintContext, sending: SenderRun, mintable: Minta
   return sendWithin(ctx, sending, budget, { batch, openings })
 }
 
-/** Sends the openings or the mint, as much as the budget allows. */
+/** Sends the openings or the mint, as far as the budget allows. */
 async function sendWithin(
   ctx: MintContext,
   sending: SenderRun,
   budget: MinterBudget,
   { batch, openings }: { batch: readonly Minting[]; openings: readonly CohortOpening[] },
 ): Promise<MintResult> {
-  // Openings go first, because otherwise buyers who wait for a cohort might wait forever. The others' mint comes just one transaction later.
+  // Openings go first, because otherwise buyers who wait for a cohort might wait forever. The other payments are minted just one transaction later.
   if (openings.length > 0 && budget.cohorts > 0) {
     const sent = await sendOpenings(ctx, sending, openings.slice(0, budget.cohorts), budget)
     if (sent.kind === 'sent' || batch.length === 0 || !OF_THE_CALL.includes(sent.why))
@@ -102,7 +106,7 @@ async function sendWithin(
   return { sent, budgetSpent }
 }
 
-/** True if the contract's minter is another account, to which the budget that we read belongs. */
+/** True if the contract has another account as its minter. The budget that we read is then that account's. */
 async function isMinterAnother(ctx: MintContext, sending: SenderRun): Promise<boolean> {
   const nothing: FactoryCall = { kind: 'mint', orders: [], guard: null, validUntil: validUntil(ctx, sending) }
   return refusesRole(await sending.sender.estimate(nothing))
@@ -110,7 +114,7 @@ async function isMinterAnother(ctx: MintContext, sending: SenderRun): Promise<bo
 
 type Choose = (tierNo: number) => { cohort: number } | null
 
-/** As many payments as fit in one mint. If some wait for a cohort, as many more from tiers that have one. */
+/** The accepted payments for one mint. If some of them wait for a cohort, it reads as many more from tiers that have a cohort. */
 async function readAccepted(
   { pool }: LedgerDb,
   { upToBlock, believes }: Mintable,
@@ -118,7 +122,7 @@ async function readAccepted(
 ): Promise<payments.Payment[]> {
   const waiting: payments.Payment[] = []
   const exceptTiers: number[] = []
-  // Each round excludes at least one more tier, so this ends.
+  // Ends, because each time around at least one more tier is excluded.
   for (;;) {
     const page = await payments.readPayments(pool, {
       states: ['accepted'],
@@ -143,8 +147,8 @@ function batchOf(accepted: readonly payments.Payment[], choose: Choose): Minting
 }
 
 /**
- * True if due turns may stay neither paid nor skipped for an unknown time: the contract has no distributor, or the terms declare turns not owed and
- * the contract's owner has not yet added the window. We would then keep opening cohorts, one for each slot.
+ * True if due turns may remain for an unknown time, neither paid nor skipped. Either the contract has no distributor, or the terms declare turns not
+ * owed and the contract's owner has not yet added the window. If we opened cohorts as usual, we would meanwhile open one for each slot.
  */
 async function areTurnsStanding(
   { contract }: FactoryRead,
@@ -154,13 +158,13 @@ async function areTurnsStanding(
   return turnFate(terms, windows, cursor.time) === 'delay' || (await contract.distributor(cursor.number)) === null
 }
 
-/** One opening for each paid tier that has no cohort to share. */
+/** One cohort to open for each tier with accepted payments and no cohort that they can join. */
 function sharedOpenings(at: CohortsAt, accepted: readonly payments.Payment[]): CohortOpening[] {
   const tiers = new Set(accepted.flatMap(({ tierNo }) => (tierNo === null ? [] : [tierNo])))
   return [...tiers].flatMap((tierNo) => sharedOpening(at, tierNo) ?? []).slice(0, OPENINGS_MAX)
 }
 
-/** Opens cohorts: all of them, or as many as fit in a transaction on this chain and the minter can pay for. */
+/** Opens all of these cohorts, or as many as fit in a transaction on this chain and the minter can pay for. */
 function sendOpenings(
   ctx: MintContext,
   sending: SenderRun,
@@ -183,7 +187,7 @@ async function sendMint(ctx: MintContext, sending: SenderRun, batch: readonly Mi
   const { run, cursor } = sending
   const call: FactoryCall = {
     kind: 'mint',
-    // Sorted, so that a tier's nodes follow each other, because the contract keeps their counter in one place.
+    // Sorted, so that a tier's nodes follow each other: the contract writes a tier's counter each time the tier changes.
     orders: batch.map(({ order }) => order).toSorted((a, b) => a.cohort - b.cohort),
     guard: run.guardUsable ? { number: cursor.number, hash: cursor.hash } : null,
     validUntil: validUntil(ctx, sending),
@@ -191,7 +195,7 @@ async function sendMint(ctx: MintContext, sending: SenderRun, batch: readonly Mi
   return await send(ctx, sending, call, async (sql, outboxId) => {
     const ids = batch.map(({ payment }) => payment.id)
     const current = await payments.lockPayments(sql, ids)
-    // The mint must not include a payment that has been orphaned or decided differently since we read it.
+    // In the meantime, a payment may have been orphaned or decided differently. The mint must not include it.
     if (current.length !== ids.length || current.some((payment) => payment.state !== 'accepted')) {
       throw new Error('a payment changed while its mint was being signed; the next run mints again')
     }
@@ -200,8 +204,8 @@ async function sendMint(ctx: MintContext, sending: SenderRun, batch: readonly Mi
 }
 
 /**
- * Plans the cohorts to open: for every tier on sale, and for off-sale tiers with accepted payments. Opens none for waiting payments if a round will
- * soon make room in an existing cohort.
+ * Plans the cohorts to open: for every tier on sale, and for tiers off sale that have accepted payments. If a round will soon make room in an
+ * existing cohort, it opens none for payments that wait.
  */
 async function planOpenings(
   ctx: LedgerDb & FactoryRead,
@@ -222,7 +226,10 @@ async function planOpenings(
   return needed.slice(0, OPENINGS_MAX)
 }
 
-/** The turns that the distributor will skip because nodes are waiting; none if no node waits, or there is no distributor. */
+/**
+ * What says which turns the distributor will skip, because payments wait for room. Without windows, so that it skips none, if no payment waits or
+ * there is no distributor.
+ */
 async function readSkippable(
   { contract }: FactoryRead,
   { number }: Cursor,

@@ -1,5 +1,5 @@
-// Finds the nonce for an account's next transaction. The ledger knows the transactions in followed blocks. A provider with a lower nonce lags. We
-// believe a higher one only if all providers report it for a long time, or the operator confirms it. This file cannot send.
+// Finds the nonce for an account's next transaction. The ledger knows the transactions in followed blocks. If a provider reports a lower nonce, it
+// lags. We believe a higher nonce only if all providers report it for a long time, or if the operator confirms it. This file cannot send.
 import type { SignerAccount } from '../../chain/port.ts'
 import { type Cursor, readCursor } from '../../db/blocks/blocks.ts'
 import { inTransaction } from '../../db/core/sql.ts'
@@ -10,7 +10,7 @@ import { displaceBelow, type KnownNonces, readKnownNonces, writeBase } from '../
 import { VOICES } from '../../domain/finality.ts'
 import type { LedgerDb, Logging } from '../context.ts'
 
-/** For how many blocks all providers must report a higher nonce than the ledger's before we believe it: longer than a chain's forks last. */
+/** For how many blocks all providers must report a higher nonce than the ledger's before we believe them: longer than a fork of the chain lasts. */
 export const AHEAD_BLOCKS = 64
 
 /** An account whose key this instance holds, as of the followed block. */
@@ -24,7 +24,7 @@ export type NonceReading = { kind: 'known'; next: number; now: number } | { kind
 
 const unknown = (detail: string): NonceReading => ({ kind: 'unknown', detail })
 
-/** Reads a signer account's nonce. Unknown if providers report a higher one than the ledger, or disagree on a new key's first nonce. */
+/** Reads a signer account's nonce. `unknown` if providers report a higher nonce than the ledger, or disagree on the first nonce of a new key. */
 export async function readNonce(ctx: LedgerDb & Logging, account: Account): Promise<NonceReading> {
   const { sender, cursor } = account
   const known = (await readKnownNonces(ctx.pool, sender.address)) ?? (await beginWatching(ctx, account))
@@ -34,7 +34,7 @@ export async function readNonce(ctx: LedgerDb & Logging, account: Account): Prom
   if (now === null)
     return unknown(`a provider says nonce ${said}, the ledger is at ${known.next}, and no other one answers`)
   if (now > known.followed) {
-    // The transactions are in blocks that we have not followed yet, or we missed them in those that we have.
+    // The newer transactions are in blocks that we have not followed yet, or we missed them in blocks that we followed.
     const at = agreedNonce(await sender.noncesAt(cursor.hash))
     if (now > known.next || (at !== null && at > known.followed)) return await ahead(ctx, account, { known, now, at })
   }
@@ -42,7 +42,7 @@ export async function readNonce(ctx: LedgerDb & Logging, account: Account): Prom
   return { kind: 'known', next: known.next, now }
 }
 
-/** Starts a new key at the providers' nonce at the followed block. */
+/** Records the nonce at which a new key starts: the one that the providers agree on at the followed block. Null if they do not agree. */
 async function beginWatching(ctx: LedgerDb & Logging, { sender, cursor }: Account): Promise<KnownNonces | null> {
   const nonce = agreedNonce(await sender.noncesAt(cursor.hash))
   if (nonce === null) return null
@@ -59,15 +59,15 @@ interface Ahead {
   known: KnownNonces
   /** The lowest nonce that any provider reports at the latest block. */
   now: number
-  /** Their nonce at the followed block; null if they do not agree. */
+  /** The providers' nonce at the followed block; null if they do not agree on it. */
   at: number | null
 }
 
-/** Reports a higher nonce once and checks again in each run. Accepts it after AHEAD_BLOCKS, or when the operator confirms it. */
+/** Reports a higher nonce once, and checks again in each run. Accepts the nonce after AHEAD_BLOCKS, or when the operator confirms it. */
 async function ahead(ctx: LedgerDb & Logging, { sender, cursor }: Account, said: Ahead): Promise<NonceReading> {
   const { known, now, at } = said
   const noted = await readNonceAhead(ctx.pool, sender.address)
-  // If we recorded it on a fork that is gone, the count starts over.
+  // If we recorded it on a fork that is gone, we count from the start again.
   const since = noted && noted.sinceBlock <= cursor.number ? noted : null
   if (!since) await note(ctx, { sender, cursor }, said)
   const isDue = since !== null && (since.takeOver || cursor.number >= since.sinceBlock + AHEAD_BLOCKS)
@@ -88,7 +88,7 @@ async function note(ctx: LedgerDb, { sender, cursor }: Account, { known, now }: 
   })
 }
 
-/** Accepts the account's nonce. Stored transactions below it can never be mined, so new ones replace them. */
+/** Accepts the providers' nonce. Our stored transactions with a lower nonce can never be mined, so new ones must replace them. */
 async function takeOver(
   ctx: LedgerDb & Logging,
   { sender, cursor }: Account,
@@ -107,14 +107,14 @@ async function takeOver(
   })
 }
 
-/** The nonce on which all answers agree; null if two differ, or if only one of several providers answered. */
+/** The nonce on which all answers agree. Null if two answers differ, or if there are several providers and only one of them answered. */
 export function agreedNonce(nonces: readonly (number | null)[]): number | null {
   const said = nonces.filter((nonce) => nonce !== null)
   const [first = null, ...others] = said
   return said.length >= Math.min(VOICES, nonces.length) && others.every((other) => other === first) ? first : null
 }
 
-/** The lowest nonce; null if there is none. */
+/** The lowest nonce; null if no provider answered. */
 function least(nonces: readonly (number | null)[]): number | null {
   const said = nonces.filter((nonce) => nonce !== null)
   return said.length > 0 ? Math.min(...said) : null

@@ -1,5 +1,6 @@
-// Plans the due round: for each due cohort first the turns not owed, then those owed, each at the terms and the seed of its own time. Amounts:
-// amountBy (follower/seeds.ts), which calls turnAmountWei (domain/credit.ts). The credit pass sends the same plan that the operator's preview shows.
+// Plans the due round. For each due cohort, the turns that are not owed are skipped first; then come the turns to pay, each by the terms and the seed
+// of its own time. amountBy (follower/seeds.ts) computes the amounts with turnAmountWei (domain/credit.ts). The operator's preview shows the same
+// plan that the credit pass sends.
 import { isDeepStrictEqual } from 'node:util'
 import type { Cursor } from '../../db/blocks/blocks.ts'
 import type { Sql } from '../../db/core/sql.ts'
@@ -30,7 +31,7 @@ import type { ChainRead, LedgerDb } from '../context.ts'
 
 type PricedTurn = Turn & TurnTerms
 
-/** The plan, and every due cohort with the inputs to its turns' amounts. */
+/** The plan, and every due cohort with what its turns' amounts are computed from. */
 export interface DueRound {
   plan: RoundPlan
   /** The ledger's terms at the time of planning, and the contract's bounds for a turn. */
@@ -39,7 +40,7 @@ export interface DueRound {
   cohorts: (Omit<DueCohort, 'turns'> & { turns: PricedTurn[] })[]
 }
 
-/** Everything that the operator enters and that affects a round's amounts. */
+/** Everything that the operator enters and that a round's amounts depend on. */
 export interface TermsBasis {
   terms: CreditTerms[]
   tiers: TierVersion[]
@@ -50,7 +51,8 @@ async function readBasis(sql: Sql): Promise<TermsBasis> {
 }
 
 /**
- * Throws if terms or tiers have changed since the round was planned. Call it in the transaction that stores the intent; changes wait until it ends.
+ * Throws if terms or tiers have changed since the round was planned. Call it in the transaction that stores the intent: until that transaction ends,
+ * they cannot change any more.
  */
 export async function holdToTerms(sql: Sql, basis: TermsBasis): Promise<void> {
   await lockTermsForReading(sql)
@@ -61,13 +63,13 @@ export async function holdToTerms(sql: Sql, basis: TermsBasis): Promise<void> {
 /** What a plan needs in addition to the ledger. */
 export interface RoundBasis {
   cursor: Cursor
-  /** Null if unknown. */
+  /** Null if we could not read them. */
   bounds: TurnBounds | null
-  /** Unix seconds. Turns due later wait. */
+  /** Unix seconds. Turns that are due later wait. */
   upTo: number
 }
 
-/** Cohorts, and what decides which of their turns are owed. */
+/** Cohorts, and what says which of their turns are owed. */
 interface Owing {
   cohorts: readonly LedgerCohort[]
   terms: readonly CreditTerms[]
@@ -81,16 +83,16 @@ interface Candidate {
   payable: PayableCohort
 }
 
-/** How often we redistribute a round's turns after some cohorts turned out to be outside the bounds. */
+/** How often, at most, we share out a round's turns again because some cohorts turned out to be outside the bounds. */
 const SHARES_MAX = 10
 
-/** Plans the next round as of the cursor. It does not credit odd cohorts. */
+/** Plans the next round as of the cursor. Cohorts that the service did not open get no credit. */
 export async function planDueRound(ctx: LedgerDb & ChainRead, { bounds, cursor, upTo }: RoundBasis): Promise<DueRound> {
   const cohorts = await readSoundCohorts(ctx.pool)
   const [basis, windows] = await Promise.all([readBasis(ctx.pool), readWindows(ctx.pool)])
   const reader = termsReader(ctx, cursor.number)
   const candidates = await readCandidates(ctx, { cursor, upTo }, { cohorts, terms: basis.terms, windows })
-  // A cohort's first turn shows whether we can compute its amounts at all. If so, the cohort shares the round.
+  // A cohort's first turn shows whether we can compute the amount at all. If we can, the cohort gets a share of the round's turns.
   for (const candidate of candidates) await price(reader, candidate, Math.min(1, candidate.payable.payable))
   const planned = candidates.map((candidate) => candidate.planned)
   const sharing = candidates.filter(
@@ -140,7 +142,7 @@ async function readCandidates(
   })
 }
 
-/** Adds turns to a cohort until it has `count`. */
+/** Adds turns with their amounts to a cohort until it has `count` turns. */
 async function price(reader: TermsReader, { state, planned, payable }: Candidate, count: number): Promise<void> {
   for (let i = planned.turns.length; i < count; i++) {
     const due = payable.firstPayable + i * payable.intervalSec
@@ -149,7 +151,7 @@ async function price(reader: TermsReader, { state, planned, payable }: Candidate
   }
 }
 
-/** Cohorts that cannot take paid nodes until their turns that are not owed are skipped. */
+/** Cohorts that could take nodes for accepted payments if their turns that are not owed were skipped. */
 async function readCohortsToSkip(ctx: LedgerDb, cursor: Cursor, owing: Owing): Promise<Set<number>> {
   const schedule = termsAt(owing.terms, cursor.time)
   if (!schedule || owing.windows.length === 0) return new Set()

@@ -1,5 +1,5 @@
-// Proves payments that a person released although their amount matches no tier. We did not prove them when we read their block, because such a
-// transfer buys nothing on its own. We do not mint them unproven.
+// Proves payments whose amount matches no tier, but which the operator released. We did not prove them when we read their block, because such a
+// transfer buys nothing on its own. We must not mint them unproven.
 import { orNull } from '../../chain/faults.ts'
 import type { Cursor } from '../../db/blocks/blocks.ts'
 import { readProofStates } from '../../db/blocks/proofs.ts'
@@ -13,7 +13,7 @@ type ProveContext = LedgerDb & ChainRead & RuledBy<FollowRules> & Logging
 
 /**
  * Proves accepted payments that rest on one provider's word.
- * @returns whether that word is enough for a mint: only if there is no second provider and this chain cannot prove transactions.
+ * @returns true if one provider's word is enough for a mint: there is no second provider, and this chain cannot prove transactions.
  */
 export async function proveReleased(ctx: ProveContext, cursor: Cursor, run: RunLimits): Promise<boolean> {
   const isAlone = ctx.chain.providers.length < VOICES
@@ -27,7 +27,7 @@ export async function proveReleased(ctx: ProveContext, cursor: Cursor, run: RunL
   return false
 }
 
-/** Asks all providers about a payment. @returns whether two of them, or the only one, agree with the ledger. */
+/** Asks all providers about a payment. @returns true if two of them agree with the ledger, or the only one does. */
 export async function agree({ pool, chain }: LedgerDb & ChainRead, payment: payments.Payment): Promise<boolean> {
   const tx = await orNull(chain.minedTransaction(payment.txHash))
   const { txHash, from, wallet, valueWei, blockHash, succeeded } = payment

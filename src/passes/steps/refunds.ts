@@ -1,5 +1,5 @@
-// Watches recorded refunds and commissions until their blocks are final, because if a reorganisation removes one, the payee was not paid. If it moved
-// to another block, we record that. If it is gone, we hold the payment again, or the commission is due again, and we raise an alarm.
+// Watches recorded refunds and commissions until their blocks are final. If a reorganisation removes one, the payee was not paid. If the transaction
+// moved to another block, we record that. If it is gone, we raise an alarm, and the payment is held again or the commission is due again.
 import type { TransactionView } from '../../chain/port.ts'
 import { type Cursor, oldestBlockNumber } from '../../db/blocks/blocks.ts'
 import { inTransaction } from '../../db/core/sql.ts'
@@ -18,15 +18,15 @@ import { raiseAlarm } from '../../follower/alarm.ts'
 import { readFinality } from '../../follower/finality.ts'
 import type { ChainRead, LedgerDb, Logging } from '../context.ts'
 
-/** The most refunds about which one run asks the chain, and how many at a time. Only a deep reorganisation on a busy day affects several. */
+/** How many refunds one run looks up on the chain at most, and how many at a time. Only a deep reorganisation on a busy day affects several. */
 const LOOKED_AT_MAX = 50
 const AT_ONCE = 5
-/** Within this many blocks, a transaction that was reorganised out may come back, because wallets and pools send it again. */
+/** For this many blocks, a transaction that was reorganised out may come back, because wallets and pools send it again. */
 const GONE_BLOCKS = 64
 
 /**
- * Checks the refunds that are not final. A refund in a followed block costs no request, so it does not matter how many there are. On a chain without
- * finality, a refund is final once we no longer keep its block's header. If a read fails, the next run checks.
+ * Checks the refunds that are not final. A refund in a followed block costs no request, so any number of them is fine. On a chain without finality, a
+ * refund counts as final once we no longer keep its block's header. If a read fails, the next run checks.
  */
 export async function lookAfterRefunds(ctx: LedgerDb & ChainRead & Logging, cursor: Cursor): Promise<void> {
   try {
@@ -61,12 +61,15 @@ async function lookAt(ctx: LedgerDb & ChainRead & Logging, { cursor, oldest }: H
   const { blockNumber, blockHash } = tx ?? {}
   if (tx && blockNumber && blockHash && (await paysBack(ctx, tx, refund))) {
     if ((await ctx.chain.block(blockNumber))?.hash !== blockHash) return
-    // Final once the ledger's own block says so.
+    // It becomes final later, when the ledger's own block with this number is final.
     await moveRefund(ctx.pool, refund, { blockNumber, blockHash, final: false })
   } else if (isGone(cursor, refund, { tx, there })) await undo(ctx, refund)
 }
 
-/** In the block in which we recorded it, it is unchanged. In another block it may now be an inner call, which only a trace shows. */
+/**
+ * True if the transaction pays the refund. If it is still in the block in which we recorded it, it does. In another block it may now pay by an inner
+ * call, which only a trace shows.
+ */
 async function paysBack(
   ctx: LedgerDb & ChainRead,
   tx: TransactionView,
@@ -80,14 +83,16 @@ async function paysBack(
   return ofValue(transfers).length >= ofValue(await readRefundsBy(ctx.pool, txHash, to)).length
 }
 
-/** True if it has failed in its new block, or its block is no longer canonical and it has not come back for GONE_BLOCKS. */
+/**
+ * True if the transaction failed in its new block. Also true if its old block is no longer canonical, and it has not come back within GONE_BLOCKS.
+ */
 function isGone(
   cursor: Cursor,
   refund: Refund,
   { tx, there }: { tx: TransactionView | null; there: Block | null },
 ): boolean {
   if (tx?.succeeded === false) return true
-  // A provider that lags, or drops old transactions, cannot show that it is gone.
+  // If the provider lags, or no longer has old transactions, it cannot show that this one is gone.
   return there !== null && there.hash !== refund.blockHash && cursor.number >= refund.blockNumber + GONE_BLOCKS
 }
 

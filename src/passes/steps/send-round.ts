@@ -1,5 +1,5 @@
-// Makes a round from a plan (plan-round.ts) and sends it: as much as fits the transaction and the account's ether, without the cohorts that the
-// contract rejects. A cohort that is wrong in the ledger does not stop the payment of the others.
+// Makes a round from a plan (plan-round.ts) and sends it: as much as fits into a transaction and the account's ether covers, without the cohorts that
+// the contract rejects. If one cohort is wrong in the ledger, the others are still paid.
 import type { FactoryCall, SignerAccount } from '../../chain/port.ts'
 import type { Cursor } from '../../db/blocks/blocks.ts'
 import { writeAudit, writeState } from '../../db/core/state.ts'
@@ -12,18 +12,18 @@ import { type SenderRun, type Sent, send, validUntil } from './send.ts'
 
 type RoundContext = LedgerDb & ChainRead & FactoryRead & RuledBy<CreditRules & SendRules> & Logging
 
-/** The contract's errors that can come from one cohort that differs from the ledger. Any other error concerns the entire round. */
+/** The contract's errors that may be about one cohort that differs from the ledger. Any other error is about the entire round. */
 const COHORTS_FAULTS: readonly string[] = [
   ...['EmptyCohort', 'WrongTurn', 'TurnNotDue', 'TurnOwed', 'AmountOutOfBounds', 'AmountTooLarge'],
-  // The value must be exact, so a different cohort size causes these.
+  // A round must send its exact value. If a cohort has another size than in the ledger, the value is wrong and causes one of these.
   ...['WrongValue', 'AllowanceExceeded', 'SurplusExceeded'],
 ]
-/** The most simulations in one run to find faulty cohorts: enough to find three among two hundred. */
+/** The most simulations in one run in search of faulty cohorts: enough to find three among two hundred. */
 const SIMULATIONS_MAX = 48
 
 type PlannedRound = Pick<DueRound, 'plan' | 'basis' | 'bounds'>
 
-/** The result of sending a plan: the part that we tried last, and its round. */
+/** The result of sending a plan: its round, and the part of the plan that we tried last. */
 export interface SentRound {
   round: number
   plan: RoundPlan
@@ -31,7 +31,7 @@ export interface SentRound {
   sent: Sent | null
 }
 
-/** Sends a plan's round, or as much of it as we can. */
+/** Sends a plan as a round, or as much of it as we can. */
 export async function sendRound(ctx: RoundContext, sending: SenderRun, planned: PlannedRound): Promise<SentRound> {
   const round = (await lastRound(ctx.pool)) + 1
   const tried = await trySend(ctx, sending, round, planned)
@@ -46,7 +46,7 @@ export async function sendRound(ctx: RoundContext, sending: SenderRun, planned: 
     : trySend(ctx, sending, round, { ...planned, plan: sound })
 }
 
-/** Sends the plan; if it is too large, its first half, and so on, down to the fewest turns that the bounds allow. */
+/** Sends the plan. If it is too large, sends its first half instead, and so on, down to the fewest turns that the bounds allow. */
 async function trySend(
   ctx: RoundContext,
   sending: SenderRun,
@@ -86,7 +86,7 @@ function callOf(
   }
 }
 
-/** In `swaps` mode a round spends what the contract holds in excess of its debts, within the owner's allowance. */
+/** True if the contract can pay the plan. In `swaps` mode a round spends what the contract holds beyond its debts, up to the owner's allowance. */
 async function surplusSuffices(ctx: ChainRead & FactoryRead, cursor: Cursor, plan: RoundPlan): Promise<boolean> {
   const [counters, balance, allowanceWei] = await Promise.all([
     ctx.contract.counters(cursor.number),
@@ -97,7 +97,7 @@ async function surplusSuffices(ctx: ChainRead & FactoryRead, cursor: Cursor, pla
   return plan.totalWei <= surplusWei && plan.totalWei <= allowanceWei
 }
 
-/** The cohorts that a simulation accepts. It halves what the contract rejects, down to single cohorts. */
+/** The cohorts that a simulation accepts. If the contract rejects a set of cohorts, it tries each half of it, down to single cohorts. */
 async function withoutFaults(
   ctx: RoundContext,
   sending: SenderRun,
@@ -106,7 +106,7 @@ async function withoutFaults(
 ): Promise<RoundPlan> {
   let simulations = 0
   async function sound(sender: SignerAccount, credits: readonly PlannedCredit[]): Promise<readonly PlannedCredit[]> {
-    // Cohorts that we have not checked by then wait for the next run.
+    // Cohorts that are not checked by now wait for the next run.
     if (simulations++ >= SIMULATIONS_MAX) return []
     const outcome = await sender.estimate(callOf(ctx, sending, round, planOf(plan, credits)))
     if (outcome.kind !== 'reverts') return credits
@@ -121,7 +121,7 @@ async function withoutFaults(
   return planOf(plan, kept)
 }
 
-/** Alerts the operator once per new set of cohorts. The reconciler compares all cohorts with the contract. */
+/** Alerts the operator when the set of rejected cohorts changes. The reconciler compares all cohorts with the contract. */
 async function report(ctx: LedgerDb & Logging, refused: RoundPlan, sound: RoundPlan): Promise<void> {
   const kept = new Set(sound.credits.map(({ cohort }) => cohort))
   const cohorts = refused.credits.map(({ cohort }) => cohort).filter((cohort) => !kept.has(cohort))

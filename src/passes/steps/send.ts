@@ -1,5 +1,5 @@
-// The only place that makes our transactions: simulate, sign, store, then send. We send the stored bytes, now and after any crash. We make a new
-// transaction only when the signer account has none outstanding.
+// The only place that makes our transactions: simulate, sign, store, then send. We always send the stored bytes, at once and again after a crash. We
+// make a new transaction only if the signer account has no pending one.
 import { SignerFault } from '../../chain/faults.ts'
 import type { FactoryCall, SendOutcome, SignerAccount } from '../../chain/port.ts'
 import { type Cursor, readBlock } from '../../db/blocks/blocks.ts'
@@ -19,26 +19,26 @@ import { refusesRole } from './signer.ts'
 
 type SendContext = LedgerDb & RuledBy<SendRules> & Logging
 
-/** If this many calls in a row reverted although the simulation accepted them, a signer account pauses, because some fault is wasting gas. */
+/** If this many calls in a row reverted although the simulation accepted them, the signer account pauses, because some fault is wasting its gas. */
 const REVERTS_MAX = 3
-/** The cooldown, in block time since the last revert. After it the account tries once, and pauses again if that reverts. */
+/** The cooldown, in seconds of block time since the last revert. After it the account tries once, and pauses again if that call reverts. */
 const REST_SEC = 900
 
-/** An account that sends in one run of its pass, as of the followed block. The run holds the lock. */
+/** An account that sends in one run of its pass, as of the followed block. That run holds the lock. */
 export interface SenderRun {
   readonly run: Run
   readonly sender: SignerAccount
   readonly cursor: Cursor
 }
 
-/** The block time until which a call signed now can be executed. So every signed call expires. */
+/** The block time after which a call signed now can no longer be executed. So every signed call expires. */
 export function validUntil({ rules }: RuledBy<SendRules>, { cursor }: SenderRun): number {
   return cursor.time + rules.validForSec
 }
 
 export type Sent =
   | { kind: 'sent'; txHash: Hash }
-  /** Nothing was signed; the next run tries again. */
+  /** Nothing was signed. The next run tries again. */
   | {
       kind: 'refused'
       why:
@@ -58,8 +58,8 @@ export type Sent =
     }
 
 /**
- * Makes and sends a call. `claim` runs in the transaction that stores the signed bytes, and marks what the call is for. If it throws, that
- * transaction is rolled back and nothing is sent.
+ * Makes and sends a call. `claim` marks what the call is for, in the transaction that stores the signed bytes. If `claim` throws, that transaction is
+ * rolled back and nothing is sent.
  */
 export async function send(
   ctx: SendContext,
@@ -80,7 +80,7 @@ export async function send(
   const [reading, fees, balance] = await Promise.all([readNonce(ctx, sending), feesNow(ctx, sender), sender.balance()])
   if (reading.kind === 'unknown') return { kind: 'refused', why: 'nonceUnknown', detail: reading.detail }
   const nonce = reading.next
-  // Everything that we sent is in followed blocks, so a provider with a lower nonce has not seen all of them yet.
+  // All that we sent is in followed blocks. So a provider with a lower nonce has not seen all these blocks yet.
   if (reading.now < nonce)
     return { kind: 'refused', why: 'providerBehind', detail: `nonce ${reading.now}, the ledger is at ${nonce}` }
   if (fees.maxFeeWei > ctx.rules.feeCapWei) return await refuseCapped(ctx, sender, { nonce, maxFeeWei: fees.maxFeeWei })
@@ -128,8 +128,8 @@ function smallerSize({ why, short }: Extract<Sent, { kind: 'refused' }>, size: n
 }
 
 /**
- * Throws if the ledger is no longer on the fork in a call's guard. Another pass may have switched forks since we read the cursor. Then a payment from
- * the new fork, in a call bound to the old one, would be minted where it was never made. Call it once the call's payments or cohorts are locked.
+ * Throws if the ledger is no longer on the fork that a call's guard names. Another pass may have switched forks after we read the cursor. A payment
+ * from the new fork would then be minted on the old one, on which it was never made. Call it once the call's payments or cohorts are locked.
  */
 async function holdToGuard(sql: Sql, call: FactoryCall): Promise<void> {
   if (call.kind === 'openCohorts' || call.guard === null) return
@@ -138,22 +138,22 @@ async function holdToGuard(sql: Sql, call: FactoryCall): Promise<void> {
     throw new Error('the ledger was taken back while a call was being signed; the next run makes it again')
 }
 
-/** Why a signer account must pause, because its last transactions all reverted. Null if it may send. */
+/** Why a signer account must pause: its last transactions all reverted. Null if it may send. */
 async function cooldownOf(ctx: LedgerDb & Logging, { sender, cursor }: SenderRun): Promise<string | null> {
   const { inARow, lastTime } = await outbox.readReverts(ctx.pool, sender.address, REVERTS_MAX)
-  // `lastTime` is null if the last one's header is pruned, so that was long ago.
+  // `lastTime` is null if the header of the last revert's block is pruned, so that revert is long ago.
   if (inARow < REVERTS_MAX || lastTime === null || cursor.time - lastTime >= REST_SEC) return null
   const detail = `its last ${inARow} transactions reverted; it tries again at block time ${lastTime + REST_SEC}`
   ctx.log.error({ sender: sender.address }, `nothing is sent by this sender for now: ${detail}`)
-  // Reported once per cooldown, identified by the revert that started it.
+  // Reported once per cooldown; the last revert identifies the cooldown.
   if (await writeState(ctx.pool, `resting ${sender.address}`, lastTime, 'pass'))
     await writeAudit(ctx.pool, { actor: 'pass', action: 'senderRests', subject: sender.address, detail: { detail } })
   return detail
 }
 
 /**
- * Handles stored transactions that are not in a followed block: sends the same bytes again, or the same call at a higher fee.
- * @returns true while something is pending, so the caller must send nothing new.
+ * Handles stored transactions that are in no followed block: sends the same bytes again, or the same call at a higher fee.
+ * @returns true if something is pending; the caller must then send nothing new.
  */
 export async function resolvePending(ctx: SendContext, sending: SenderRun): Promise<boolean> {
   const { sender, cursor } = sending
@@ -170,9 +170,9 @@ export async function resolvePending(ctx: SendContext, sending: SenderRun): Prom
     return true
   }
   const accountNonce = reading.now
-  // If the outbox does not know, we read the account's nonce at the followed block, which a lagging provider does not have.
+  // If the outbox does not know, we read the account's nonce at the followed block. A provider that lags does not have that block.
   const free = freed ?? (accountNonce < first.nonce ? agreedNonce(await sender.noncesAt(cursor.hash)) : null)
-  // Both agree that this nonce is unused: no followed block has it, nor any block that the provider has.
+  // If both are the same, this nonce is unused: it is in no followed block, and in no newer block of the provider.
   if (free !== null && free === accountNonce) await fillNonce(ctx, sending, free, fees)
   const isRefused = pending.some(({ lastOutcome }) => lastOutcome === 'feeTooLow')
   const suggested = isRefused ? await feesSuggested(ctx, sender) : fees
@@ -202,7 +202,7 @@ export async function resolvePending(ctx: SendContext, sending: SenderRun): Prom
   return true
 }
 
-/** Reports that fees are at the operator's caps while pools want more; once, for as long as that lasts. */
+/** Reports that fees are at the operator's caps and the pools want more. Does so only once while that lasts. */
 async function noteCapped(
   ctx: SendContext,
   { address }: SignerAccount,
@@ -225,14 +225,14 @@ async function refuseCapped(
   return { kind: 'refused', why: 'feeCapped', detail: `${offer.maxFeeWei} wei per gas` }
 }
 
-/** Gas for a call that does nothing, or reverts immediately. */
+/** A gas limit that is enough for a call that does nothing or reverts immediately. */
 const FILL_GAS = 100_000n
 /** A call that does nothing: an empty mint, which at worst reverts. */
 function nothing(ctx: RuledBy<SendRules>, sending: SenderRun): FactoryCall {
   return { kind: 'mint', orders: [], guard: null, validUntil: validUntil(ctx, sending) }
 }
 
-/** Uses up a free nonce below ours, because ours cannot be mined before it. */
+/** Uses up a free nonce below our pending transactions, because they cannot be mined before it is used. */
 async function fillNonce(ctx: SendContext, sending: SenderRun, nonce: number, fees: Fees): Promise<void> {
   const { sender, cursor } = sending
   if (fees.maxFeeWei > ctx.rules.feeCapWei) return
@@ -249,8 +249,9 @@ async function fillNonce(ctx: SendContext, sending: SenderRun, nonce: number, fe
 }
 
 /**
- * The same call, nonce and guard at a higher fee, as a further attempt at the same intent. If the call or its guard has expired, it could only
- * revert. Then a call that does nothing takes its nonce, for less gas, and its payments or round are sent again.
+ * Signs the same call again, with the same nonce and guard, at a higher fee, and stores it as another attempt at the same intent. If the call or its
+ * guard has expired, the call could only revert. Then a call that does nothing takes the nonce, for less gas, and the payments or the round are sent
+ * again.
  */
 async function bump(ctx: SendContext, sending: SenderRun, intent: outbox.PendingIntent, fees: Fees): Promise<void> {
   const { sender, cursor } = sending
@@ -259,7 +260,7 @@ async function bump(ctx: SendContext, sending: SenderRun, intent: outbox.Pending
   if (await refuseGuard(ctx, sender, call)) return void (await handOver(ctx, sending, intent, 'resend.sent'))
   const gasLimit = lapsed ? FILL_GAS : BigInt(intent.gasLimit)
   const signed = await signedOrNot(ctx, sender.sign(call, { nonce: intent.nonce, gasLimit, fees }))
-  // The transaction that is already signed may still be mined.
+  // Sends the transaction that is already signed, because it may still be mined.
   if (signed instanceof SignerFault) return void (await handOver(ctx, sending, intent, 'resend.sent'))
   await outbox.insertAttempt(ctx.pool, intent.id, attemptOf(signed.txHash, signed.raw, fees, cursor))
   const said = lapsed ? 'fee raised, for a call that does nothing: the former one has lapsed' : 'fee raised'
@@ -268,7 +269,7 @@ async function bump(ctx: SendContext, sending: SenderRun, intent: outbox.Pending
   await handOver(ctx, sending, signed, 'resend.sent')
 }
 
-/** Returns a SignerFault instead of throwing it, so that the pass continues. The work waits for the next run. */
+/** Returns a SignerFault instead of throwing it, so that the pass continues. The unsigned call waits for the next run. */
 async function signedOrNot<T>(ctx: Logging, signing: Promise<T>): Promise<T | SignerFault> {
   try {
     return await signing
@@ -303,7 +304,7 @@ function attemptOf(txHash: Hash, raw: `0x${string}`, fees: Fees, cursor: Cursor)
   }
 }
 
-/** A call from the outbox's JSON, with its amounts as bigints again. */
+/** A call from the outbox's JSON, with its amounts converted back to bigints. */
 export function reviveCall(stored: unknown): FactoryCall {
   const call = stored as FactoryCall
   if (call.kind !== 'credit') return call

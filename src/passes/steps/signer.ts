@@ -1,5 +1,5 @@
-// Watches whether an account's signer signs what a run needs, and whether the account still has its role on the contract. It records both, because
-// without either mints or rounds stop while everything else looks fine. It must never send anything.
+// Watches whether an account's signer signs what a run needs, and whether the account still has its role on the contract. It records both, because if
+// one is missing, mints or rounds stop while everything else looks fine. It must never send anything.
 import { SignerFault } from '../../chain/faults.ts'
 import type { EstimateOutcome, FactoryCall, SignerAccount } from '../../chain/port.ts'
 import { inTransaction } from '../../db/core/sql.ts'
@@ -17,25 +17,28 @@ import { type Address, wei } from '../../domain/units.ts'
 import type { AccountRole, LedgerDb, Logging } from '../context.ts'
 import type { SignerAnswer } from '../outcomes.ts'
 
-/** Empty calls of the kind that each account signs in practice, so that a signer with rules of its own allows them. */
+/** Empty calls of the same kind as the account's real calls, so that a signer with rules of its own allows them. */
 const EMPTY_CALLS: Readonly<Record<AccountRole, FactoryCall>> = {
   minter: { kind: 'mint', orders: [], guard: null, validUntil: 0 },
   distributor: { kind: 'credit', round: 0, credits: [], valueWei: wei(0n), guard: null, validUntil: 0 },
 }
 /** The contract's error if another account has that role. */
 const ROLE_ERRORS: Readonly<Record<AccountRole, string>> = { minter: 'NotMinter', distributor: 'NotDistributor' }
-/** No block accepts a transaction with less than 21,000 gas, so a transaction signed with this can never be mined. */
+/** No block accepts a transaction with less than 21,000 gas. So a transaction signed with this gas limit can never be mined. */
 const TRIAL_GAS = 1n
 
-/** Has an account sign an empty call that can never be mined, and drops it. Throws a SignerFault if the signer does not sign. */
+/**
+ * Tries whether the account signs: asks it for an empty call that can never be mined, and drops the result. Throws a SignerFault if the signer does
+ * not sign.
+ */
 export async function trySigning(role: AccountRole, sender: SignerAccount): Promise<void> {
   const fees = { maxFeeWei: 1n, maxPriorityFeeWei: 1n }
   await sender.sign(EMPTY_CALLS[role], { nonce: 0, gasLimit: TRIAL_GAS, fees })
 }
 
 /**
- * Runs `body` with a signer account whose signatures we watch, and records the result. If a signer is recorded as down, every run tries it, even if
- * there is nothing to sign, so that we notice when it is back.
+ * Runs `body` with a signer account that records its signatures, and stores the result. If a signer is on record as down, every run tries it even if
+ * there is nothing to sign, so that we notice when it works again.
  */
 export async function withSigner<T>(
   ctx: LedgerDb & Logging,
@@ -93,7 +96,7 @@ export const refusesRole = (outcome: EstimateOutcome) =>
 const isOnRecord = async ({ pool }: LedgerDb, role: AccountRole) =>
   (await readLostRoles(pool)).some((lost) => lost.role === role)
 
-/** Records whether an account has its role. Reports when it was lost, and once it has been back for a while. */
+/** Records whether an account has its role. Reports when the role is lost, and once the account has had it back for a while. */
 async function noteRole(
   ctx: LedgerDb & Logging,
   role: AccountRole,
@@ -114,7 +117,7 @@ async function noteRole(
     ctx.log.error({ sender: role, address }, 'the contract knows another account in this role: nothing is sent')
 }
 
-/** Records whether the signer signed, and reports the start of a trouble in the audit log. */
+/** Records whether the signer signed. Writes the start of a failure to the audit log. */
 async function note(
   ctx: LedgerDb & Logging,
   role: AccountRole,
@@ -134,7 +137,7 @@ async function note(
   ctx.log.error({ sender: role, err: refusal }, 'the signer does not sign: each run tries again')
 }
 
-/** Records that there is no failure, and reports the recovery once it has lasted. */
+/** Records that the signer does not fail. Reports the recovery once it has lasted. */
 async function noteWell(ctx: LedgerDb, role: AccountRole, { address }: Pick<SignerAccount, 'address'>): Promise<void> {
   await inTransaction(ctx.pool, async (sql) => {
     if ((await noteCalm(sql, `signer ${role}`)) !== 'over') return
