@@ -1,5 +1,5 @@
-// The composition root: builds everything from the configuration and wires it. Nothing here decides anything about money. Parts stop in reverse
-// order, even if a later step fails.
+// The composition root: builds all parts from the configuration and connects them. Nothing here decides anything about money. Parts stop in reverse
+// order, even if one of them fails to stop.
 import { type AddressInfo, createServer as createNetServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { checksum } from '../chain/digest.ts'
@@ -41,28 +41,28 @@ import {
 
 export { operatorDeps } from './pass-context.ts'
 
-/** Connections of the pool: enough for reads at full speed on a small machine, but few enough for a shared database. */
+/** Connections in the pool. That is enough for reads at full speed on a small machine, and few enough for a shared database. */
 const POOL_MAX = 10
-/** The time within which every statement of the service finishes. A server that has not answered by then is gone. */
+/** Every statement of the service finishes within this time. If a database server has not answered by then, it is gone. */
 const READ_IDLE_TIMEOUT_MS = 120_000
-/** How long a start waits for the chain. After that the service serves the ledger without it. */
+/** How long a start waits for the chain. After that the service starts without it and serves the ledger. */
 const CHAIN_WAIT_MS = 15_000
 /**
- * The drain time: after a request to stop, the service goes on serving and reports that it is not ready. Load balancers need that time to notice, and
- * requests in flight get their answers. In development there is no load balancer.
+ * How long, after a request to stop, the service still serves but reports that it is not ready. In that time load balancers notice, and requests in
+ * flight get their answers. In development there is no load balancer.
  */
 const DRAIN_MS = { production: 5_000, development: 100 }
 
 export interface App {
-  /** URL of the service. */
+  /** URL at which the service is reached. */
   url: string
   /** URL of the metrics; null if they are not served. */
   metricsUrl: string | null
   chain: ChainPart
   chainId: number
-  /** Calls back when an embedded part exits unexpectedly. The service cannot go on without it. */
+  /** Calls `listener` when an embedded part exits unexpectedly. The service cannot continue without that part. */
   onPartExit(listener: (what: string) => void): void
-  /** Finishes work in flight, then stops everything. */
+  /** Finishes the work in flight, then stops everything. */
   stop(): Promise<void>
 }
 
@@ -71,7 +71,7 @@ interface Outside {
   readonly onProgress: (step: string) => void
 }
 
-/** Starts the service. Throws a ConfigError, KnownError or StartError whose message says what to do. */
+/** Starts the service. Throws a ConfigError, KnownError or StartError; its message says what to do. */
 export async function startApp(config: Config, { log, onProgress }: Outside): Promise<App> {
   const stack = new AsyncDisposableStack()
   try {
@@ -86,7 +86,7 @@ export async function startApp(config: Config, { log, onProgress }: Outside): Pr
   }
 }
 
-/** A start in progress; `stack` stops what it has started. */
+/** A start in progress. `stack` can stop whatever it has started. */
 interface Start {
   readonly config: Config
   readonly log: Log
@@ -128,7 +128,7 @@ async function build(
   onProgress('checking chain and factory')
   const opened = await openLedgerChain(pool, chain, rpc)
   const { reader, chainId } = opened
-  // Each run of a pass starts with this check. Until it has succeeded once, no run does anything.
+  // Every run of a pass begins with this check. Until the check has succeeded once, runs do nothing.
   const preflight = chainPreflight(config, pool, opened, (line) => {
     log.warn(line)
     onProgress(line)
@@ -144,14 +144,14 @@ async function build(
   const changes = listenForChanges(database.directUrl, log)
   stack.defer(() => changes.close())
 
-  // Before any pass runs, so that the endpoints miss no event.
+  // Done before any pass runs, so that the endpoints miss no event.
   await adoptEndpoints(pool, config.webhooks)
   const sending = { allowPrivate: config.webhooks.allowPrivate, publicUrl: config.PUBLIC_URL }
   const webhooks = startWebhooks({ pool, ...sending, log, observe: meters.delivery })
   stack.defer(() => webhooks.stop())
   changes.subscribe(() => webhooks.wake())
 
-  // Requests have a client of their own, so the passes' bulk reads never delay them, and they never take the passes' slots.
+  // Requests have an RPC client of their own. So the passes' bulk reads never delay requests, and requests never take the passes' slots.
   const asked = openRpc()
   const readings = createReadings({ rpc: asked, factory: chain.factory, distributor: signersOf(chain).distributor })
 
@@ -190,14 +190,14 @@ async function build(
   return { metricsUrl, url: `http://${config.HOST}:${port}`, chain, chainId }
 }
 
-/** Stores each hour's ether price if there is an upstream. */
+/** Stores the ether price of each hour, if a price source is configured. */
 function keepPrices({ config: { price }, stack, log }: Start, pool: Pool): void {
   if (!price) return
   const prices = startPriceHistory(pool, () => fetchEthUsd(price), log)
   stack.defer(() => prices.stop())
 }
 
-/** The service must run even if the metrics' default port is taken, so we only log that. */
+/** We only log it if the metrics' default port is taken, because the service must run anyway. */
 async function serveMetrics(
   { config, onProgress, stack }: Start,
   metrics: Metrics,
@@ -221,7 +221,7 @@ async function serveMetrics(
   }
 }
 
-/** Tries to establish the facts of the chain. If the chain does not answer, people must still be able to read the ledger. */
+/** Runs the preflight, but does not wait for it for long: if the chain does not answer, people must still be able to read the ledger. */
 async function preflightOrServe(preflight: () => Promise<unknown>, onProgress: (step: string) => void): Promise<void> {
   const settled = preflight().then(
     () => null,
@@ -234,7 +234,7 @@ async function preflightOrServe(preflight: () => Promise<unknown>, onProgress: (
   onProgress('serving the ledger; the passes begin once the chain answers')
 }
 
-/** The settings of the HTTP surface. */
+/** What the HTTP server needs to know of the settings. */
 function httpDeps(
   { config, log }: Start,
   chain: ChainPart,
@@ -273,15 +273,16 @@ function httpDeps(
 }
 
 /**
- * Checks the ports before anything starts, and names every port that is taken. A PORT of 0 becomes a free one, which PUBLIC_URL's default then names.
+ * Checks all ports before anything starts, and names every port that is taken. If PORT is 0, picks a free port, and PUBLIC_URL's default then names
+ * that one.
  */
 async function choosePorts(config: Config): Promise<Config> {
   const { PORT, HOST, PUBLIC_URL, METRICS_PORT, METRICS_HOST, given } = config
   const others: [name: string, port: number, host: string][] = []
-  // If the metrics' default port is taken, the service must still run.
+  // The metrics' default port is not checked: the service must run even if that port is taken.
   if (METRICS_PORT !== 'off' && given.includes('METRICS_PORT'))
     others.push(['METRICS_PORT', METRICS_PORT, METRICS_HOST])
-  // The next start stops the chain that a killed service left behind.
+  // A chain that a killed service left behind may hold the port. The next start stops that chain, so the port is not checked then.
   if (config.embedded.chain && !(await (await loadEmbedded()).isChainLeft(config.DATA_DIR)))
     others.push(['CHAIN_PORT', config.CHAIN_PORT, '127.0.0.1'])
   const tried = await Promise.all([tryPort('PORT', PORT, HOST), ...others.map((one) => tryPort(...one))])
@@ -292,7 +293,7 @@ async function choosePorts(config: Config): Promise<Config> {
   return { ...config, PORT: port, PUBLIC_URL: isNamed ? PUBLIC_URL : PUBLIC_URL.replace(/:\d+$/, `:${port}`) }
 }
 
-/** Listens on a port briefly, to see whether it is free. */
+/** Listens on a port briefly to find out whether it is free. */
 async function tryPort(name: string, port: number, host: string): Promise<{ port: number; refusal: string | null }> {
   const probe = createNetServer()
   try {
@@ -316,14 +317,14 @@ async function listen(server: ReturnType<typeof createServer>, { HOST: host, POR
   })
 }
 
-/** Null if the provider does not answer. */
+/** True if the provider is on this chain; null if it does not answer. */
 const chainIdMatches = (rpc: Rpc, chainId: number) => () =>
   rpc.request('eth_chainId', []).then(
     (id) => Number(id) === chainId,
     () => null,
   )
 
-/** The checks for contract wallets that sign in. */
+/** The checks of contract wallets that sign in; null if they may not sign in. */
 const walletChecks = ({ SMART_WALLET_LOGIN }: Config, rpc: Rpc) => ({
   verifyContractWallet: SMART_WALLET_LOGIN ? createWalletVerifier(rpc) : null,
   proveContractWallet: SMART_WALLET_LOGIN ? createWalletProver(rpc) : null,

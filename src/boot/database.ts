@@ -1,5 +1,5 @@
-// The database of a start or a command: the operator's, or that of the service that runs here. It loads no code for the chain, because most commands
-// do not need it.
+// The database for a start or a command: the operator's, or the embedded one of a service that runs on this machine. This file loads no code for the
+// chain, because most commands do not need any.
 import type { Config } from '../config/load.ts'
 import { loadEmbedded } from './embedded.ts'
 
@@ -16,7 +16,9 @@ export function ownDatabase(config: Config): DatabasePart {
   return { url, directUrl, readUrl }
 }
 
-/** Opens the database without starting one: the operator's, or that of a service running on the same data directory. Null if there is neither. */
+/**
+ * Finds the database without starting one: the operator's, or the one of a service that runs on the same data directory. Null if there is neither.
+ */
 export async function attachDatabase(config: Config): Promise<DatabasePart | null> {
   if (!config.embedded.database) return ownDatabase(config)
   const { findRunning } = await loadEmbedded()

@@ -1,5 +1,5 @@
-// Compares the settings that fill an empty ledger with the ledger's values; nothing else compares the two. A ledger uses its own values and ignores
-// later changes to these settings. If an act has changed such a value, a different one in the settings is not a mistake.
+// Compares the settings that fill an empty ledger with the ledger's own values; no other code does. Once a ledger has a value, it ignores changes to
+// the setting. If the operator has changed the ledger's value by a command, it is no mistake that the setting differs.
 import type { Config } from '../config/load.ts'
 import type { Pool } from '../db/core/sql.ts'
 import { readModes } from '../db/sale/contract-wallets.ts'
@@ -9,13 +9,13 @@ import { endpointName, listEndpoints } from '../db/webhooks.ts'
 import { sameTerms } from '../domain/terms.ts'
 
 export interface IgnoredValue {
-  /** The settings for this value. */
+  /** The names of the settings, for people. */
   readonly settings: string
-  /** The command that changes the ledger's value. */
+  /** The command with which the operator changes the ledger's value. */
   readonly act: string
 }
 
-/** The values that a start entered, that no act has changed, and that differ from the settings now. */
+/** The values that the ledger got from its settings at a start, that no command has changed since, and that now differ from the settings. */
 export async function ignoredValues(pool: Pool, config: Config): Promise<IgnoredValue[]> {
   const { PAYMENT_ADDRESS: wallet, CONTRACT_WALLETS: mode, given, namedTerms, webhooks } = config
   const endpoints = await listEndpoints(pool)
@@ -51,6 +51,6 @@ export async function ignoredValues(pool: Pool, config: Config): Promise<Ignored
   return differing.filter(([differs]) => differs).map(([, value]) => value)
 }
 
-/** The same as a sentence for people. */
+/** An ignored value as a sentence for people. */
 export const ignoredInWords = ({ settings }: IgnoredValue) =>
   `${settings}: ignored, because the ledger has another value`

@@ -1,5 +1,5 @@
-// Opens the keys that the settings name. From here on they are just signers. Refuses faults that only show once a key file is open. It must never log
-// or repeat a key or a password.
+// Opens the keys that the settings name, and makes signers of them; nothing else sees the keys. It refuses faults that show only once a key file is
+// open. It must never log or repeat a key or a password.
 import { decryptKeystore, KeystoreError } from '../chain/send/keystore.ts'
 import { kmsSigner } from '../chain/send/kms/signer.ts'
 import { localSigner, remoteSigner, type Signer } from '../chain/send/signer.ts'
@@ -12,21 +12,21 @@ export interface Keys {
   distributor: Signer | null
 }
 
-/** Opens both. Throws a ConfigError that names the settings to change. */
+/** Opens both keys. Throws a ConfigError that names the settings to change. */
 export async function openKeys(config: Config): Promise<Keys> {
   const [minter, distributor] = await Promise.all([openKey('minter', config), openKey('distributor', config)])
   assertTwoAccounts({ minter, distributor })
   return { minter, distributor }
 }
 
-/** Refuses one account in both roles. */
+/** Refuses a configuration in which both roles have the same account. */
 export function assertTwoAccounts({ minter, distributor }: Keys): void {
   if (!minter || minter.address !== distributor?.address) return
   const message = `is ${minter.address}, and so is the minter: both send on their own, so use two accounts`
   throw new ConfigError([{ setting: 'The distributor', message }], [])
 }
 
-/** Opens one of them; null if it is not configured. Throws a ConfigError that names the settings to change. */
+/** Opens the key of one role; null if it is not configured. Throws a ConfigError that names the settings to change. */
 export async function openKey(
   role: keyof Keys,
   { keys, production }: Pick<Config, 'keys' | 'production'>,

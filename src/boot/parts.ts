@@ -1,4 +1,4 @@
-// The database and the chain of a start: the operator's if configured, otherwise embedded ones. Owns the life cycle of the embedded parts, and the
+// The database and the chain of a start: the operator's if configured, otherwise embedded ones. Starts and stops the embedded parts, and holds the
 // lock of the data directory.
 import type { ChainReader } from '../chain/port.ts'
 import type { Rpc } from '../chain/rpc/rpc.ts'
@@ -14,23 +14,23 @@ import { type Keys, openKeys } from './keys.ts'
 export interface ChainPart {
   rpcUrls: readonly string[]
   publicRpcUrl: string | null
-  /** Null to use the provider's. */
+  /** Null if we take the chain id from the ledger or the provider. */
   chainId: number | null
   factory: Address
-  /** The code hash of another version that the settings trust. */
+  /** The code hash of a factory of another version, if the settings say to trust it. */
   factoryCodeHash: Hash | null
-  /** Former factories of the sale; null if not set. */
+  /** The sale's previous factories; empty if there were none, null if the setting is missing. */
   formerFactories: readonly Address[] | null
   startBlock: number
   paymentAddress: Address | null
   /** Null if no key is configured. */
   minter: Signer | null
   distributor: Signer | null
-  /** The embedded chain's demo token; null on a chain of the operator's. */
+  /** The embedded chain's demo token; null on the operator's own chain. */
   demoToken: Address | null
 }
 
-/** A chain with its client open, and its id in this ledger. */
+/** A chain with an open client, and the chain id that this ledger uses. */
 export interface OpenedChain {
   readonly part: ChainPart
   readonly rpc: Rpc
@@ -41,7 +41,7 @@ export interface OpenedChain {
 export interface Parts {
   database: DatabasePart
   chain: ChainPart
-  /** Calls back when an embedded part exits unexpectedly. */
+  /** Calls `listener` when an embedded part exits unexpectedly. */
   onExit(listener: (what: string) => void): void
   /** Stops the embedded parts. */
   stop(): Promise<void>
@@ -53,16 +53,16 @@ interface Running {
   stop(): Promise<void>
   onExit(listener: () => void): void
 }
-/** The embedded chain's deployment, and the URL of the chain. */
+/** What is deployed on the embedded chain, and the URL of that chain. */
 type ReachableDeployment = Omit<Awaited<ReturnType<Embedded['startEmbeddedChain']>>, 'anvil'> & { rpcUrl: string }
 
 interface StartedPart<Part> {
   part: Part
-  /** Null if the part is the operator's. */
+  /** The process of the part; null if the part is the operator's own. */
   running: Running | null
 }
 
-/** Starts what is missing; reports each step to `onProgress`. If one part fails, the other is stopped again. */
+/** Opens the database and the chain; starts the embedded ones. Reports each step to `onProgress`. If one part fails, stops the other again. */
 export async function openParts(config: Config, log: Log, onProgress: (step: string) => void): Promise<Parts> {
   // In parallel, because each takes seconds at its first start.
   const starting = [
@@ -139,8 +139,8 @@ function embeddedChainPart(
 }
 
 /**
- * Opens the chain without starting one: the operator's, or that of a service running on the same data directory. Null if there is neither. `open`
- * opens the keys.
+ * Finds the chain without starting one: the operator's, or the one of a service that runs on the same data directory. Null if there is neither.
+ * `open` opens the keys.
  */
 export async function attachChain(
   config: Config,

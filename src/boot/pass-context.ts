@@ -1,5 +1,5 @@
-// Builds the contexts of the passes, and of the operator's acts and readings, from the settings and the open parts, for the service and for
-// commands alike. Wiring only; it starts nothing.
+// Builds the contexts of the passes, and of the operator's acts and readings, from the settings and the opened parts. The service and the commands
+// both use it. It only connects parts, and starts nothing.
 import type { ChainFacts } from '../chain/port.ts'
 import { createContractReader } from '../chain/read/contract.ts'
 import { createNodeHistory } from '../chain/read/history.ts'
@@ -14,10 +14,10 @@ import type { OperatorDeps } from '../operator/act.ts'
 import { type LedgerContext, type PassContext, REQUEST_POLL_POLICY, type ServiceAccounts } from '../passes/context.ts'
 import type { OpenedChain } from './parts.ts'
 
-/** How often we compare ledger and contract, in seconds. */
+/** Seconds between two comparisons of the ledger with the contract. */
 const RECONCILE_EVERY_SEC = 300
 
-/** Builds the keyless part, from the settings and the open parts. */
+/** Builds the context that has no keys, from the settings and the opened parts. */
 export function ledgerContext(
   config: Config,
   log: Log,
@@ -33,7 +33,7 @@ export function ledgerContext(
     rules: {
       startBlock: part.startBlock,
       finality: config.FINALITY,
-      // The operator runs the embedded chain.
+      // The embedded chain is the operator's own, so we trust it.
       trustsProvider: config.TRUST_PROVIDER || part.demoToken !== null,
       ...config.firstSaleTerms,
       distMode: config.DIST_MODE,
@@ -47,13 +47,13 @@ export function ledgerContext(
   }
 }
 
-/** Builds the context of the passes: the keyless part, the keys, the preflight, and the bounds of a run. */
+/** Builds the context of the passes: the context without keys, plus the keys, the preflight and the lock. */
 export function passContext(
   config: Config,
   log: Log,
   opened: {
     pool: Pool
-    /** Bypasses any pooler, for locks. */
+    /** A URL that bypasses any pooler, for locks. */
     directUrl: string
     chain: OpenedChain
     preflight: () => Promise<ChainFacts>
@@ -71,14 +71,14 @@ export function passContext(
   }
 }
 
-/** Builds the context of the operator's acts and readings. It has the signer accounts' addresses only. */
+/** Builds the context of the operator's acts and readings. Of the signer accounts, it has only the addresses. */
 export function operatorDeps(ctx: LedgerContext & ServiceAccounts, readPool: Pool): OperatorDeps {
   const { pool, chain, contract, rules, log } = ctx
   const signers = { minter: ctx.minter?.address ?? null, distributor: ctx.distributor?.address ?? null }
   return { pool, readPool, chain, contract, signers, rules, log }
 }
 
-/** The operator's caps on the gas price; the chain's defaults if they are not set. */
+/** The operator's caps on the gas price. A cap that is not set has the chain's default. */
 function feeRules({ FEE_CAP_WEI, TIP_MAX_WEI }: Config, chainId: number): FeeRules {
   const usual = usualFeeRules(chainId)
   return { feeCapWei: FEE_CAP_WEI ?? usual.feeCapWei, tipMaxWei: TIP_MAX_WEI ?? usual.tipMaxWei }

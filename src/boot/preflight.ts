@@ -1,9 +1,9 @@
-// Checks the settings against database and chain before anything else happens. A definite mismatch ends the start with a remedy. If a part does not
-// answer, the start waits: a minute for a database, without limit for a chain, while the service serves the ledger without it. It never decides
-// anything about money.
+// Checks the settings against database and chain before anything else happens. A definite mismatch ends the start, with a message that says what to
+// do. If the database does not answer, the start waits a minute for it. If the chain does not answer, the service serves the ledger, and waits for
+// the chain without limit. This file never decides anything about money.
 // Every start refuses a PAYMENT_ADDRESS that is the zero address or the factory (checkPaymentAddress in chain/factory/check-deployment.ts). The first
-// start also refuses one that was used before (assertUnusedWallet), or to which refuseWallet objects (domain/payment-wallets.ts): a hot key, a
-// development account, code that cannot be traced. If the ledger already has the wallet, a start only warns.
+// start also refuses a wallet that was used before (assertUnusedWallet), and one to which refuseWallet objects (domain/payment-wallets.ts): a hot
+// key, a development account, code that cannot be traced. If the ledger already has the wallet, a start only warns.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { checkDeployment, isNewFactory, isUsed, refuseCode } from '../chain/factory/check-deployment.ts'
 import { ChainFault, orNull } from '../chain/faults.ts'
@@ -40,13 +40,13 @@ import { ignoredInWords, ignoredValues } from './first-values.ts'
 import { type ChainPart, type OpenedChain, signersOf } from './parts.ts'
 import { seedTiers } from './seed.ts'
 
-/** How long a start waits for the database: about the time a server takes to replay its log after a crash. */
+/** How long a start waits for the database: about as long as a server takes to replay its log after a crash. */
 const DATABASE_WAIT_MS = 60_000
 const DATABASE_RETRY_MS = 1_000
-/** How long we wait for the factory's answer before a migration. */
+/** How long, before a migration, we wait for the chain to say whether the factory is ours. */
 const FACTORY_LOOK_MS = 5_000
 
-/** A start that can never succeed (`fatal`), or not until something changes (`refused`), or not yet (`retryable`). Says what to do. */
+/** Ends a start. `fatal`: it can never succeed. `refused`: something must change first. `retryable`: not yet. Its message says what to do. */
 export class StartError extends KnownError {
   override readonly name = 'StartError'
 
@@ -55,7 +55,7 @@ export class StartError extends KnownError {
   }
 }
 
-/** A start that the chain does not allow, for any of several reasons. */
+/** Ends a start because of the chain, for one reason or several. */
 class ChainStartError extends StartError {
   override readonly reasons: readonly string[]
 
@@ -67,8 +67,8 @@ class ChainStartError extends StartError {
 
 /**
  * Checks the settings against database and factory before a migration changes anything.
- * @throws StartError if the database holds the ledger of another factory or chain, or the factory's code is not this version's. Facts that the chain
- * cannot provide yet are checked again before the first run.
+ * @throws StartError if the database holds the ledger of another factory or chain, or if the factory's code is not this version's. What the chain
+ * cannot tell us yet is checked again before the first run.
  */
 export async function checkBeforeMigrating(url: string, chain: ChainPart, rpc: Rpc): Promise<void> {
   const pool = connect(url, { max: 1, prepare: false, applicationName: 'node-ledger check' })
@@ -86,8 +86,8 @@ export async function checkBeforeMigrating(url: string, chain: ChainPart, rpc: R
 }
 
 /**
- * Brings a database to the current schema, once it is there and `before` has found no objection.
- * @returns the names of the migrations applied now. Throws a StartError on an objection, or if the database does not answer within `waitMs`.
+ * Waits until the database answers and `before` does not throw, then migrates the database to the current schema.
+ * @returns the names of the migrations that it applied. Throws a StartError if a check fails, or if the database does not answer within `waitMs`.
  */
 export async function migrateWhenUp(
   url: string,
@@ -104,7 +104,7 @@ export async function migrateWhenUp(
       const reason = messageOf(error) || String(codeOf(error))
       const { kind, says, remedy } = databaseFault(error) ?? {}
       if (kind === undefined) throw error
-      // Waiting does not help against a full disk or a standby.
+      // These do not pass by waiting: a full disk, a standby.
       if (kind === 'closed' || (kind === 'noWrites' && codeOf(error) !== '55P03'))
         throw new StartError(`${where} ${says}: ${reason}. ${remedy}`, 'refused')
       if (performance.now() >= deadline) {
@@ -117,7 +117,7 @@ export async function migrateWhenUp(
   }
 }
 
-/** Refuses to take locks through a pooler, because they would stay with a server connection that others use. */
+/** Refuses a pooler for connections that take locks: the lock would stay with a server connection that others use as well. */
 export async function assertNoPooler(
   part: DatabasePart,
   prepare: boolean,
@@ -129,7 +129,7 @@ export async function assertNoPooler(
   }
 }
 
-/** Opens the chain of an existing or new ledger. Throws a StartError if the ledger has another chain or factory. */
+/** Opens the chain of a ledger, which may be new. Throws a StartError if the ledger has another chain or factory. */
 export async function openLedgerChain(pool: Pool, part: ChainPart, rpc: Rpc): Promise<OpenedChain> {
   const reader = readerOf(part, rpc, signersOf(part))
   const chainId = await resolveChainId(pool, part, reader)
@@ -137,7 +137,7 @@ export async function openLedgerChain(pool: Pool, part: ChainPart, rpc: Rpc): Pr
   return { part, rpc, reader, chainId }
 }
 
-/** Reads the chain for this factory and these accounts. The payments wallets come from the ledger, and each read of a range names them. */
+/** Creates a reader of the chain for this factory and these accounts. Each read of a range names the ledger's payments wallets. */
 export function readerOf(
   { factory }: ChainPart,
   rpc: Rpc,
@@ -149,7 +149,7 @@ export function readerOf(
 
 /**
  * Checks the settings against the chain.
- * @throws StartError that lists every problem with its remedy; `retryable` if the chain did not answer.
+ * @throws a StartError that lists every problem and what to do. It is `retryable` if the chain did not answer.
  */
 export async function checkChain({ part, rpc, chainId }: OpenedChain): Promise<ChainFacts> {
   const { factory, paymentAddress, startBlock, factoryCodeHash: trustedCodeHash } = part
@@ -163,7 +163,7 @@ export async function checkChain({ part, rpc, chainId }: OpenedChain): Promise<C
   return { guardUsable: check.guardUsable }
 }
 
-/** The facts as the ledger holds them. A guard that was used once stays in use, whatever a provider reports now. */
+/** The facts that the ledger goes by. Once a ledger has used the fork guard, it continues to use it, whatever a provider reports now. */
 export async function settleFacts(pool: Pool, facts: ChainFacts, tell: (line: string) => void): Promise<ChainFacts> {
   if (facts.guardUsable) await noteGuard(pool)
   else if ((await readGuard(pool)) === 'used') {
@@ -175,7 +175,7 @@ export async function settleFacts(pool: Pool, facts: ChainFacts, tell: (line: st
   return facts
 }
 
-/** The chain id from the settings, else from the ledger, else from the provider. Throws a StartError if none of them has it. */
+/** The chain id from the settings, or else from the ledger, or else from the provider. Throws a StartError if none of them has it. */
 export async function resolveChainId(pool: Pool, chain: ChainPart, reader: ChainReader): Promise<number> {
   if (chain.chainId !== null) return chain.chainId
   const stored = await readIdentity(pool)
@@ -187,15 +187,15 @@ export async function resolveChainId(pool: Pool, chain: ChainPart, reader: Chain
   })
 }
 
-/** Refuses settings that name another chain, factory or start block than the ledger. This needs no provider. */
+/** Refuses settings that name another chain, factory or start block than the ledger has. This needs no provider. */
 async function assertSameLedger(pool: Pool, chain: ChainPart, chainId: number): Promise<void> {
   const stored = await readIdentity(pool)
   if (stored) assertSameIdentity(stored, { ...stored, ...namedBy(chain), chainId })
 }
 
 /**
- * A ledger belongs to one factory on one chain, because another one would mix two histories. If both are new, the payments wallet must be this
- * factory's own.
+ * Refuses a ledger of another factory or chain, because two histories would mix. If both the ledger and the factory are new, the payments wallet must
+ * not have been used before.
  */
 export async function assertLedgerIsOurs(pool: Pool, chain: OpenedChain): Promise<void> {
   const stored = await readIdentity(pool)
@@ -206,7 +206,7 @@ export async function assertLedgerIsOurs(pool: Pool, chain: OpenedChain): Promis
   assertSameIdentity(await recordIdentity(pool, wanted), wanted)
 }
 
-/** Refuses to start following after the factory's first block, because we could never follow its earlier history. */
+/** Refuses a start block after the factory's first block, because the ledger could never follow what came before. */
 async function assertStartCoversFactory({ part: { factory, startBlock }, rpc }: OpenedChain): Promise<void> {
   const found = await lookAtBeginning(rpc, factory, startBlock)
   if (found.kind !== 'tooLate') return
@@ -215,8 +215,8 @@ async function assertStartCoversFactory({ part: { factory, startBlock }, rpc }: 
 }
 
 /**
- * Prepares the chain before the first run, on every instance. Once it has succeeded, it resolves to the same facts at once. `tell` receives the
- * settings that the ledger overrides.
+ * Prepares the chain before the first run, on every instance. Returns a function that, once it has succeeded, resolves to the same facts immediately.
+ * `tell` is called with what people should know, such as settings that the ledger ignores.
  */
 export function chainPreflight(
   config: Config,
@@ -246,13 +246,16 @@ export function chainPreflight(
   }
 }
 
-/** Refuses to sell on the unproven word of a single provider. */
+/** Refuses to sell if there is only one provider and nothing proves what it says. */
 async function assertProvable(pool: Pool, { reader }: OpenedChain): Promise<void> {
   const parts = await believedParts(reader, await readProofStates(pool))
   if (parts.length > 0) throw new ChainStartError([`  RPC_URL: ${believedInWords(parts)}. ${BELIEVED_TODO}`])
 }
 
-/** The parts of this chain's blocks that nothing proves although only one provider reports them: from the ledger, else from the newest blocks. */
+/**
+ * The parts of this chain's blocks that rest on a single provider's word, because they cannot be proven: by the ledger's record, or else by the
+ * newest blocks.
+ */
 export async function believedParts(reader: ChainReader, states: ProofStates): Promise<ProvenPart[]> {
   if (reader.providers.length >= VOICES) return []
   const { number: head } = await reader.head()
@@ -272,8 +275,8 @@ export const BELIEVED_TODO =
   'Name a provider of another company beside it, or set TRUST_PROVIDER=true if the node is your own.'
 
 /**
- * Puts the demo tiers of a demo chain on sale. Enters the environment's terms into a ledger without terms if the factory was never used. Existing
- * entries never change here.
+ * Puts the demo tiers of a demo chain on sale. Enters the credit terms from the settings if the ledger has none and the factory was never used. Never
+ * changes what was entered before.
  */
 async function enterTerms(
   { namedTerms: named, firstSaleTerms, given, CONTRACT_WALLETS }: Config,
@@ -295,8 +298,8 @@ async function enterTerms(
 }
 
 /**
- * Enters the environment's payments wallet into a ledger without one. Existing entries never change here.
- * @throws StartError if buyers must not see that address.
+ * Enters the payments wallet from the settings if the ledger has none. Never changes what was entered before.
+ * @throws a StartError if buyers must not see that address.
  */
 export async function enterWallet(pool: Pool, { part, rpc }: OpenedChain, tell: (line: string) => void): Promise<void> {
   const { paymentAddress, factory } = part
@@ -321,7 +324,7 @@ export async function enterWallet(pool: Pool, { part, rpc }: OpenedChain, tell: 
     tell(`the payments wallet of the ledger should be replaced with "node-ledger wallets set": ${objection.problem}`)
 }
 
-/** The objection to a payments wallet, if any, from the configuration and the chain. */
+/** Why an address must not be the payments wallet, by the configuration and the chain; null if it may be. */
 export async function lookAtWallet(
   part: ChainPart,
   rpc: Rpc,
@@ -359,9 +362,9 @@ const readIdentity = async (pool: Pool) => (await readState(pool, 'identity')) a
 const namedBy = ({ factory, startBlock }: ChainPart) => ({ factory, startBlock })
 
 async function genesisHash(chain: ChainPart, reader: ChainReader, stored: Identity | null): Promise<string> {
-  // The embedded chain has a new first block at every start, so only its factory's address identifies it.
+  // The embedded chain has a new first block at every start. So only the address of its factory identifies it.
   if (chain.demoToken) return 'embedded'
-  // Pruned nodes (BSC) do not have it. Then we use the hash that the ledger has stored, if any.
+  // Providers of a pruned chain (BSC) do not have block 0. We then use the hash that the ledger has stored, if any.
   const hash = (await orNull(reader.block(0)))?.hash ?? stored?.genesisHash
   if (hash !== undefined) return hash
   const why = 'The provider does not give block 0, by which a new ledger knows its chain'
@@ -380,8 +383,8 @@ function assertSameIdentity(stored: Identity, wanted: Identity): void {
 }
 
 /**
- * At the first start of a factory without history, refuses a payments wallet through which another factory may have sold. A payment's ref is used
- * once at each factory, so both would mint for it. `FORMER_FACTORIES=none` is the operator's assurance that there was no other.
+ * At the first start of a factory without history, refuses a payments wallet that another factory may have sold through. Each factory takes a
+ * payment's ref once, so both would mint for it. `FORMER_FACTORIES=none` is the operator's assurance that there was no other factory.
  */
 async function assertUnusedWallet({ part, rpc, chainId }: OpenedChain): Promise<void> {
   const { paymentAddress, factory, formerFactories, demoToken } = part

@@ -1,16 +1,17 @@
-// The secrets that a service generates if they are not set. Owns DATA_DIR/secrets.json: written once, readable by its owner alone, never printed.
+// Generates the secrets that are not set, and keeps them in DATA_DIR/secrets.json. That file is written once, readable by its owner alone, and never
+// printed.
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { KnownError } from '../lib/errors.ts'
 import { PRIVATE_DIR_MODE, readIfExists, writeFileAtomic } from '../lib/files.ts'
 
-/** 256 bits, written as hex. */
+/** Bytes of a secret (256 bits), which is written as hex. */
 const SECRET_BYTES = 32
 
 /**
- * The secret of each name from the data directory; missing ones are generated and stored. The caller holds the directory's lock. Throws a KnownError
- * if the file is damaged, because new secrets would end every session unexpectedly.
+ * Reads the named secrets from the data directory; generates and stores the ones that are missing. The caller holds the directory's lock. Throws a
+ * KnownError if the file is damaged, because new secrets would unexpectedly end every session.
  */
 export function loadOrCreateSecrets<Name extends string>(
   dataDir: string,
@@ -32,7 +33,7 @@ function parse(text: string | null, path: string): Record<string, string> {
     const value: unknown = JSON.parse(text)
     if (isMap(value)) return value
   } catch {
-    // The error below says what to do.
+    // Handled below: the error there says what to do.
   }
   throw new KnownError(
     'refused',

@@ -1,5 +1,5 @@
-// The demo sale of a first start with nothing configured: three tiers that show the rules at work. Never used with the operator's own database or
-// chain.
+// The demo sale for a first start with nothing configured: three tiers that show the rules at work. It is never used with the operator's own database
+// or chain.
 import { inTransaction, type Pool } from '../db/core/sql.ts'
 import { insertTierVersion, readTierVersions, type TierInput } from '../db/sale/tiers.ts'
 import type { FirstSaleTerms } from '../domain/tiers.ts'
@@ -7,13 +7,13 @@ import { type Address, wei } from '../domain/units.ts'
 
 const ETHER = 10n ** 18n
 const CENT_ETHER = ETHER / 100n
-/** Demo tokens a buyer of the founder tier must hold. */
+/** How many demo tokens a buyer of the founder tier must hold. */
 const FOUNDER_HOLDING = 1_000n * ETHER
 
 /** A tier without a supply, an allowlist or opening times: anyone may buy it at any time. */
 const UNBOUNDED = { supply: null, allowlist: null, opensAt: null, closesAt: null, opensAfter: null }
 
-/** Puts the demo tiers on sale as of a block, unless the ledger already has tiers. */
+/** Puts the demo tiers on sale from a block on. Does nothing if the ledger already has tiers. */
 export async function seedTiers(
   pool: Pool,
   token: Address,

@@ -1,19 +1,22 @@
-// The settings for which chain and factory to follow, from which block, and when a block counts as settled.
+// The settings that say which chain and factory to follow, from which block, and when a block counts as settled.
 import { VALID_FOR_SEC_MAX } from '../domain/refunds.ts'
 import type { Address } from '../domain/units.ts'
 import { type Parse, type SettingGroup, shown } from './setting.ts'
 import { account, hash, httpUrl, httpUrls, onOff, parseAddress, wei, whole } from './values.ts'
 
-/** The maximum number of providers; more only multiply the requests. */
+/** The most providers; more of them would only multiply the requests. */
 const RPC_URLS_MAX = 8
-/** Bounds of the validity. A shorter one expires before a busy chain has room; a longer one may delay a refund by as much. */
+/**
+ * Bounds for how long a signed call stays valid, in seconds. A shorter time expires before a busy chain has room for the call. A longer one can delay
+ * a refund by as much.
+ */
 const VALID_FOR = {
   min: 60,
   max: VALID_FOR_SEC_MAX,
   why: 'what was signed must find a block before, and ends after it',
 }
 
-/** `none` must be written out, so that operators cannot simply forget the setting. */
+/** An empty list must be written as `none`, so that operators cannot leave the setting out by mistake. */
 const formerFactories: Parse<readonly Address[]> = (given, ask) => {
   if (given.toLowerCase() === 'none') return []
   const found = given.split(',').map((word) => parseAddress(word.trim()))
@@ -33,7 +36,7 @@ const publicRpcUrl: Parse<string> = (given, ask) => {
 const finality: Parse<'guarded' | 'finalized' | number> = (given, ask) => {
   const word = given.toLowerCase()
   if (word === 'guarded' || word === 'finalized') return word
-  // More than 9,999 blocks take over a day and a half on the slowest of the usual chains, so a larger number is in the wrong unit.
+  // A larger number is probably in the wrong unit: 9,999 blocks take over a day and a half on the slowest of the usual chains.
   if (/^[1-9][0-9]{0,3}$/.test(word)) return Number(word)
   return ask.refuse(`is ${shown(word)}: set it to guarded, finalized, or a number of blocks from 1 to 9999`)
 }

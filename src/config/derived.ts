@@ -1,5 +1,5 @@
-// What the rest of the program gets besides the settings themselves: the keys that send, the terms of a new ledger, the endpoints. We derive them
-// from settings that are already parsed, so the only thing refused here is a service account's file.
+// What is derived from several settings: the keys that send, the terms of a new ledger, the webhook endpoints. The settings are already parsed, so
+// the only mistake found here is in the file of a service account.
 import type { KmsAccess, KmsKey, ServiceAccount } from '../chain/send/kms/key.ts'
 import type { TermsContent } from '../domain/terms.ts'
 import type { FirstSaleTerms } from '../domain/tiers.ts'
@@ -10,26 +10,29 @@ import { KNOWN_CHAINS } from './known-chains.ts'
 import type { SettingName, Settings } from './names.ts'
 import type { Problem, Source } from './source.ts'
 
-/** The configuration as the rest of the program sees it: the settings by name, and what is derived from them. */
+/** The configuration as the rest of the program sees it: every setting by its name, and what is derived from the settings. */
 export interface Config extends Settings {
   /** NODE_ENV=production: nothing embedded runs, secrets must be strong, cookies are Secure. */
   readonly production: boolean
-  /** The missing parts that the service embeds. Both false in production. */
+  /** True for a part that is missing, so that the service embeds it. Both are false in production. */
   readonly embedded: { readonly database: boolean; readonly chain: boolean }
-  /** The settings that the operator set; defaults are not among them. */
+  /** The names of the settings that the operator has set, as opposed to defaults. */
   readonly given: readonly SettingName[]
   readonly keys: KeysConfig
   readonly webhooks: WebhooksConfig
-  /** Terms for a ledger without terms; null if not set. */
+  /** Credit terms for a ledger that has none; null if the settings do not name any. */
   readonly namedTerms: TermsContent | null
   readonly firstSaleTerms: FirstSaleTerms
-  /** Null if there is no upstream; then `usd` is null. */
+  /** Where to get the price of ether, and the field to read there; null if not set. Without it, all `usd` fields are null. */
   readonly price: { readonly url: string; readonly field: string } | null
-  /** Warnings, not mistakes: variables that resemble a setting, keys that the next release will refuse. */
+  /** Warnings rather than mistakes: variables that look like a misspelt setting, keys that the next release will refuse. */
   readonly hints: readonly Problem[]
 }
 
-/** Where a signer account's key is. Secret: the keystore's text and password, the private key, credentials for a key management service. */
+/**
+ * Where a signer account's key is. These parts are secret: the keystore's text and password, the private key, and credentials for a key management
+ * service.
+ */
 export type KeyConfig =
   | { readonly kind: 'privateKey'; readonly privateKey: `0x${string}` }
   | { readonly kind: 'keystore'; readonly path: string; readonly text: string; readonly password: string }
@@ -37,7 +40,7 @@ export type KeyConfig =
   | { readonly kind: 'kms'; readonly key: KmsKey; readonly address: Address }
 
 export interface KeysConfig {
-  /** Null if the service follows and reads, but mints nothing. An embedded chain brings its own key. */
+  /** Null if the service only follows and reads, and mints nothing. An embedded chain brings its own key. */
   readonly minter: KeyConfig | null
   /** Null if the service sends no rounds. An embedded chain brings its own key. */
   readonly distributor: KeyConfig | null
@@ -46,17 +49,17 @@ export interface KeysConfig {
 }
 
 export interface WebhooksConfig {
-  /** Endpoints for a ledger that never had any; empty if there are none. */
+  /** URLs for a ledger that never had endpoints; empty if there are none. */
   readonly urls: readonly string[]
-  /** `whsec_…`, the newest first; events carry a signature of each. */
+  /** `whsec_…` values, the newest first. Events are signed with each of them. */
   readonly secrets: readonly string[]
-  /** True if receivers may be in private networks and may do without TLS. */
+  /** True if receivers may be in private networks, and may do without TLS. */
   readonly allowPrivate: boolean
-  /** The kinds of events that each endpoint gets, in the order of `urls`; null if not set. */
+  /** The kinds of events for each endpoint, in the order of `urls`; null if not set. */
   readonly events: readonly Choice[] | null
 }
 
-/** The parts that are derived from several settings. */
+/** Derives what depends on several settings. */
 export function derive(
   values: Settings,
   source: Source,
@@ -75,7 +78,7 @@ export function derive(
   }
 }
 
-/** Whether the settings name a key in a key management service. */
+/** True if the settings name a key in a key management service. */
 export const needsKms = (source: Source) => source.isSet('MINTER_KMS_KEY') || source.isSet('DISTRIBUTOR_KMS_KEY')
 
 function keyOf(values: Settings, role: 'MINTER' | 'DISTRIBUTOR'): KeyConfig | null {
@@ -88,10 +91,10 @@ function keyOf(values: Settings, role: 'MINTER' | 'DISTRIBUTOR'): KeyConfig | nu
   return key && address && { kind: 'kms', key, address }
 }
 
-/** The base address of relative credential paths on ECS. */
+/** The address to which relative credential paths are appended on ECS. */
 const ECS_URL = 'http://169.254.170.2'
 
-/** The service's credentials for key management services. `source` reads a service account's file; null if no file is needed. */
+/** The service's credentials for key management services. `source` is for the file of a service account; null if no file is needed. */
 export function kmsAccess(values: Settings, source: Source | null): KmsAccess {
   const relative = values.AWS_CONTAINER_CREDENTIALS_RELATIVE_URI
   return {
@@ -115,7 +118,7 @@ export function kmsAccess(values: Settings, source: Source | null): KmsAccess {
   }
 }
 
-/** The file of a service account, as Google writes it. */
+/** Reads the file of a service account, as Google writes it. */
 function readAccount(source: Source): ServiceAccount | null {
   const name = 'GOOGLE_APPLICATION_CREDENTIALS'
   const text = source.file(name)
@@ -155,12 +158,12 @@ function webhooksOf(values: Settings): WebhooksConfig {
     urls,
     secrets: values.WEBHOOK_SECRET ?? [],
     allowPrivate: values.WEBHOOK_ALLOW_PRIVATE,
-    // A single choice applies to all endpoints. Several apply to one endpoint each, in order.
+    // A single choice is for all endpoints. Several choices are for one endpoint each, in order.
     events: choices && urls.length > 0 ? urls.map((_, i) => choices[i] ?? choices[0] ?? [ALL]) : null,
   }
 }
 
-/** A chain's name and explorer as people see them. The settings override what we know about its id. */
+/** A chain's name and explorer as people see them: from the settings, or else what we know about the chain id. */
 export function siteOn(config: Settings, chainId: number) {
   const known = KNOWN_CHAINS.get(chainId)
   return {

@@ -1,14 +1,14 @@
-// The configuration in printable form for operators: by setting, with secrets masked. It must never reveal a secret, or the part of a URL that may be
+// The configuration in a printable form for operators, by setting, with secrets masked. It must never reveal a secret, or a part of a URL that may be
 // one.
 import type { Config } from './derived.ts'
 import { SETTING, SETTINGS, type SettingName } from './names.ts'
 import { maskUrl } from './setting.ts'
 
-/** Every setting (except its NAME_FILE form) with its effective value as text; null if it has none. */
+/** Every setting (without its NAME_FILE form) and its effective value as text; null if it has none. */
 export function describeConfig(config: Config): Record<SettingName, string | null> {
   const described = Object.fromEntries(SETTINGS.map((name) => [name, textOf(name, config)]))
   for (const role of ['MINTER', 'DISTRIBUTOR'] as const) {
-    // The embedded chain's key, unless the settings name one kept elsewhere.
+    // The embedded chain has a key of its own, which we show unless the settings name a key that is kept elsewhere.
     const own = `${role}_PRIVATE_KEY` as const
     const key = role === 'MINTER' ? config.keys.minter : config.keys.distributor
     if (key !== null && key.kind !== 'privateKey') described[own] = null

@@ -1,6 +1,6 @@
-// The settings for the location of the minter's and the distributor's keys: the settings themselves, an encrypted key file, a remote signer, or a key
-// management service. Each key is in one place. We read key files here, to report a missing one with all other mistakes, and decrypt them at start.
-// It must never repeat a key, a password or a URL.
+// The settings that say where the minter's and the distributor's keys are: in the settings themselves, in an encrypted key file, at a remote signer,
+// or in a key management service. Each key is in one place. We read key files here, so that a missing file is reported together with all other
+// mistakes; they are decrypted at start. It must never repeat a key, a password or a URL.
 import { KeystoreError, keystoreAddress } from '../chain/send/keystore.ts'
 import { type KmsKey, parseKmsKey } from '../chain/send/kms/key.ts'
 import { type Parse, type SettingGroup, shown } from './setting.ts'

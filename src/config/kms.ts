@@ -1,9 +1,9 @@
-// The service's credentials for a key management service. AWS's and Google's own programs use these names, and platforms set the variables without
-// asking. So we only warn about mistakes in them, unless the settings name a key there.
+// The service's credentials for a key management service. AWS's and Google's own programs use the same variables, and platforms often set them
+// unasked. So mistakes in them are only warnings, unless the settings name a key in that service.
 import { maskUrl, type Parse, type SettingGroup } from './setting.ts'
 import { httpUrl, text } from './values.ts'
 
-/** Hosts that may use plain http: this machine, ECS, EKS. A token must not cross a network unencrypted. */
+/** Hosts to which plain http is allowed: this machine, ECS and EKS. Across a network, a token must always be encrypted. */
 const PLAIN_HOSTS = ['127.0.0.1', 'localhost', '[::1]', '169.254.170.2', '169.254.170.23', '[fd00:ec2::23]']
 
 const containerUrl: Parse<string> = (given, ask) => {

@@ -1,7 +1,7 @@
-// The names of chains that sales run on, and their usual explorers, for a service whose settings name none. A test compares each row with viem's
-// list, which is too large for a service to load.
+// The names and the usual explorers of the chains that sales run on. The service uses them if its settings name none. A test compares each row with
+// viem's list, which is too large for the service to load.
 
-/** A chain's name for people, and the address of its explorer without a slash at its end. */
+/** A chain's name for people, and its explorer's address, without a slash at the end. */
 export interface KnownChain {
   readonly name: string
   readonly explorerUrl: string | null
@@ -52,7 +52,7 @@ const ROWS: readonly (readonly [id: number, name: string, explorer: string | nul
   [11_155_420, 'OP Sepolia', 'https://optimism-sepolia.blockscout.com'],
 ]
 
-/** The chains of the table, by id. */
+/** The rows of the table, by chain id. */
 export const KNOWN_CHAINS: ReadonlyMap<number, KnownChain> = new Map(
   ROWS.map(([id, name, explorerUrl]) => [id, { name, explorerUrl }]),
 )

@@ -1,4 +1,4 @@
-// Turns the environment into the configuration, once, at start-up: every setting by name, all mistakes reported together. It must never read the
+// Turns the environment into the configuration, once, at start-up: every setting by name, with all mistakes reported together. It must never read the
 // clock, the network or process.env, and never put a secret into a message.
 import { isIP } from 'node:net'
 import type { KmsAccess } from '../chain/send/kms/key.ts'
@@ -19,9 +19,9 @@ export type { Problem, ReadFile } from './source.ts'
 export type GeneratedSecrets = Readonly<Record<'SESSION_SECRET' | 'ADMIN_KEY' | 'CRON_KEY', string>>
 
 export interface LoadOptions {
-  /** Reads `.env` and the files of NAME_FILE, as `(path) => readFileSync(path, 'utf8')` does. */
+  /** Reads `.env` and the files that NAME_FILE settings name. For example `(path) => readFileSync(path, 'utf8')`. */
   readonly readFile: ReadFile
-  /** Replaces unset secrets, outside production only. Without it they are null. */
+  /** Values for secrets that are not set. Ignored in production. Without it, such secrets are null. */
   readonly generated?: GeneratedSecrets
 }
 
@@ -40,8 +40,8 @@ export class ConfigError extends KnownError {
 }
 
 /**
- * Reads the settings. In development (NODE_ENV not set) `.env` is read too, and the environment wins over it.
- * @throws ConfigError with every mistake at once.
+ * Reads the settings. In development (NODE_ENV not set) it reads `.env` too; a variable of the environment wins over the same one in `.env`.
+ * @throws a ConfigError with all mistakes.
  */
 export function loadConfig(env: NodeJS.ProcessEnv, options: LoadOptions): Config {
   const { config, problems } = inspectConfig(env, options)
@@ -49,7 +49,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, options: LoadOptions): Config
   return config
 }
 
-/** Only the credentials for a key management service. Throws a ConfigError with every mistake at once. */
+/** Reads only the credentials for key management services. Throws a ConfigError with all mistakes. */
 export function loadKmsAccess(env: NodeJS.ProcessEnv, { readFile }: LoadOptions): KmsAccess {
   const source = openSource(env, readFile)
   const values = readValues(source, { groups: [{ ...KMS, onlyWith: [] }] })
@@ -59,7 +59,7 @@ export function loadKmsAccess(env: NodeJS.ProcessEnv, { readFile }: LoadOptions)
   return access
 }
 
-/** The settings with their mistakes, for display. An invalid setting has its default. Throws nothing. */
+/** Reads the settings together with their mistakes, for display. An invalid setting gets its default. Never throws. */
 export function inspectConfig(
   env: NodeJS.ProcessEnv,
   { readFile, generated }: LoadOptions,
@@ -73,7 +73,7 @@ export function inspectConfig(
   const read = readValues(source, { embedded: embedded.chain, ...(production || !generated ? {} : { generated }) })
   const values: Settings = {
     ...read,
-    // If one of these is not set, or invalid, its value comes from other settings.
+    // The values of these come from other settings if they are missing or invalid.
     NODE_ENV: source.environment,
     PUBLIC_URL: source.get('PUBLIC_URL') === null ? originOf(read) : read.PUBLIC_URL,
     DATABASE_DIRECT_URL: read.DATABASE_DIRECT_URL ?? read.DATABASE_URL,
@@ -88,12 +88,12 @@ export function inspectConfig(
 
 interface Reading {
   readonly groups?: readonly SettingGroup[]
-  /** Whether the chain is embedded. */
+  /** True if the chain is embedded. */
   readonly embedded?: boolean
   readonly generated?: Partial<Record<string, string>>
 }
 
-/** Parses each setting; takes the default of those that are not set. */
+/** Parses every setting that is set, and takes the default of the others. */
 function readValues(source: Source, { groups = SETTING_GROUPS, embedded = false, generated = {} }: Reading): Settings {
   const values: Record<string, unknown> = {}
   for (const { settings, onlyWith } of groups) {

@@ -1,5 +1,5 @@
-// What follows from the table of settings: the names, the type of their values, and the setting that a mistyped name resembles. It must never hold a
-// value.
+// What follows from the table of settings: their names, the types of their values, and the setting that a mistyped name probably means. It must never
+// hold a value.
 import { editsBetween } from '../lib/edits.ts'
 import type { Setting } from './setting.ts'
 import { SETTING_GROUPS } from './table.ts'
@@ -25,15 +25,15 @@ export const SETTINGS = Object.keys(SETTING) as SettingName[]
 
 export const isSecret = (name: SettingName) => SETTING[name].secret !== undefined
 
-/** Settings that are or may hold a secret. */
+/** Settings that are secrets, or that may contain one. */
 export const SECRET_SETTINGS: readonly SettingName[] = SETTINGS.filter(isSecret)
 
-/** Shorter names are too close to other programs' variables (HOST to HOME), so we do not guess. */
+/** We do not guess at names shorter than this, because they are too close to variables of other programs (HOST to HOME). */
 const GUESSED_LENGTH_MIN = 8
-/** How many letters a typo may change. Long names allow one more (PROXY for PROXIES). */
+/** How many letters of a typo may be wrong. In a long name it is one more (PROXY for PROXIES). */
 const editsMax = (name: string) => (name.length >= 12 ? 3 : 2)
 
-/** The setting that an unknown variable probably meant, or null. */
+/** The setting that an unknown variable probably means; null if there is none. */
 export function likelyMeant(name: string): SettingName | null {
   const base = name.endsWith('_FILE') ? name.slice(0, -'_FILE'.length) : name
   if (base.length < GUESSED_LENGTH_MIN) return null

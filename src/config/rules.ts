@@ -1,5 +1,5 @@
-// The rules between settings: which belong together, which exclude each other. Parsers check each setting on its own (table.ts). A setting that
-// already has a mistake is not checked again.
+// The rules between settings: which belong together, and which exclude each other. The parsers (table.ts) check each setting on its own. If a setting
+// already has a mistake, it is not checked here.
 import { creditMaxWei } from '../domain/credit.ts'
 import { COHORTS_PER_TIER_MAX, type TermsContent } from '../domain/terms.ts'
 import { isSigned } from '../domain/webhooks/receiver.ts'
@@ -11,7 +11,7 @@ import { BETWEEN_CHOICES, REMEDY } from './webhooks.ts'
 
 const EMBEDDED_CHAIN_ID = 31_337
 
-/** Notes every mistake between settings. */
+/** Notes every mistake that concerns more than one setting. */
 export function checkRules(values: Settings, source: Source, embedded: Config['embedded']): void {
   checkPublicUrl(values, source)
   checkDatabase(source)
@@ -29,7 +29,7 @@ export function checkRules(values: Settings, source: Source, embedded: Config['e
   checkPorts(values, source, embedded.chain)
 }
 
-/** We never guess the origin in the sign-in message from a request, because any client can choose its Host. */
+/** We do not take the origin of the sign-in message from a request, because any client can choose its Host. */
 function checkPublicUrl({ HOST }: Settings, source: Source): void {
   if (source.get('PUBLIC_URL') !== null || source.environment !== 'production' || isLoopback(HOST)) return
   source.refuse(
@@ -46,7 +46,7 @@ function checkDatabase(source: Source): void {
   }
 }
 
-/** The embedded chain has its own factory and id, so settings that name others were meant for a real chain. */
+/** The embedded chain has its own factory and chain id. So settings that name others were meant for a real chain. */
 function checkChain({ CHAIN_ID }: Settings, source: Source, embedded: boolean): void {
   if (!embedded) {
     if (source.environment === 'production' || !source.isSet('RPC_URL') || source.isSet('FACTORY_ADDRESS')) return
@@ -77,10 +77,10 @@ function checkWallet({ PAYMENT_ADDRESS, FACTORY_ADDRESS }: Settings, source: Sou
   }
 }
 
-/** The settings that make up the credit terms: all of these, or none. */
+/** The settings that make up the credit terms. Either all of them are set, or none. */
 const TERMS = ['DIST_ENABLED', 'CREDIT_MIN_WEI', 'CREDIT_MAX_WEI', 'CREDIT_INTERVAL_SEC', 'CREDIT_SLOT_SEC'] as const
 
-/** On an embedded chain, its own terms are the defaults. */
+/** On an embedded chain these settings have defaults. */
 function checkTerms(values: Settings, source: Source, embedded: boolean): void {
   const missing = TERMS.filter((name) => !source.isSet(name))
   if (!embedded && missing.length < TERMS.length)
@@ -95,7 +95,7 @@ function checkTerms(values: Settings, source: Source, embedded: boolean): void {
   checkSlots(source, terms)
 }
 
-/** We do not know the tiers yet. If the start finds a tier with a higher rate, it applies the same rule to it. */
+/** We do not know the tiers yet, so we check with the base rate. If a tier has a higher rate, the start checks that too. */
 const BASE_BPS = 10_000
 
 function checkRange(source: Source, { minWei, maxWei, intervalSec }: TermsContent): void {
@@ -139,7 +139,7 @@ function checkSchedule({ TICK_SEC, STALE_AFTER_SEC }: Settings, source: Source):
   }
 }
 
-/** A leaked secret must not also be valid as another one. */
+/** A secret that leaks must not also give access as another secret. */
 function checkSecrets(values: Settings, source: Source): void {
   const { SESSION_SECRET: session, SESSION_SECRET_PREVIOUS: previous, CRON_KEY: cronKey } = values
   const adminKeys = (values.ADMIN_KEY ?? []).map(({ key }) => key)
@@ -157,7 +157,7 @@ function checkSecrets(values: Settings, source: Source): void {
   }
 }
 
-/** A key is in one place, with the settings that belong to that place. */
+/** Checks that a key is in one place, and that the settings for that place are complete. */
 function checkPlaces(source: Source, role: 'MINTER' | 'DISTRIBUTOR'): void {
   const places = [`${role}_PRIVATE_KEY`, `${role}_KEYSTORE`, `${role}_SIGNER_URL`, `${role}_KMS_KEY`] as const
   const [first, second] = places.filter((name) => source.isSet(name))
@@ -174,7 +174,7 @@ function checkPlaces(source: Source, role: 'MINTER' | 'DISTRIBUTOR'): void {
   }
 }
 
-/** At start, the keys in key files are compared as well. */
+/** Here we compare only keys in the settings. At start, keys from key files are compared as well. */
 function checkTwoKeys(values: Settings, source: Source): void {
   for (const kind of ['PRIVATE_KEY', 'ADDRESS'] as const) {
     const [own, other] = [`DISTRIBUTOR_${kind}`, `MINTER_${kind}`] as const
@@ -183,7 +183,7 @@ function checkTwoKeys(values: Settings, source: Source): void {
   }
 }
 
-/** AWS credentials have two parts. */
+/** Checks that both parts of the AWS credentials are set, or neither. */
 export function checkAwsKey(values: Settings, say: Source['refuse']): void {
   const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret } = values
   if ((id === null) === (secret === null)) return
@@ -219,7 +219,7 @@ function checkPrice(source: Source): void {
     if (source.isSet(other) && !source.isSet(name)) source.refuse(name, `is missing: ${other} needs it`)
 }
 
-/** Otherwise a clash would only show when the second part fails to listen. */
+/** Checked here, because otherwise a clash would show only when the second part fails to listen. */
 function checkPorts({ PORT, METRICS_PORT, CHAIN_PORT }: Settings, source: Source, embeddedChain: boolean): void {
   const ports: [SettingName, number][] = [['PORT', PORT]]
   if (METRICS_PORT !== 'off') ports.push(['METRICS_PORT', METRICS_PORT])

@@ -1,5 +1,5 @@
-// The settings of what is sold, what nodes are credited, when the passes run, and the price of ether. Most of them only fill an empty ledger
-// (`first`). After that the ledger's own values win.
+// The settings that say what is sold, what nodes are credited, when the passes run, and where the price of ether comes from. Most of them only fill
+// an empty ledger (`first`); after that, the ledger's own values count.
 import { CONTRACT_WALLET_MODES } from '../domain/payers/payer.ts'
 import { GRACE_SEC_MAX, GRACE_SEC_MIN, HOLDING_RETRY_SEC_MAX, TIER_ID_FORM } from '../domain/tiers.ts'
 import type { SettingGroup } from './setting.ts'
@@ -16,7 +16,7 @@ const HOLDING_RETRY = {
   why: 'after it a payment whose holding cannot be read is held',
 }
 const TIMES = { min: 1, max: 365 * DAY_SEC, why: 'a year' }
-/** A path of names into a JSON object. */
+/** Names separated by dots: the path to a value in a JSON object. */
 const FIELD_FORM = /^[^.\s]+(\.[^.\s]+){0,15}$/
 
 export const SALE = {

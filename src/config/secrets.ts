@@ -1,24 +1,25 @@
-// The settings that are secrets: length, strength, the keys of several operators. It must never repeat a secret.
+// The settings that are secrets: their length, their strength, and the keys of several operators. It must never repeat a secret.
 import { OUR_NAMES } from '../domain/keys/admin-key.ts'
 import type { Ask, Parse, SettingGroup } from './setting.ts'
 import { weaknessOf } from './weak.ts'
 
-/** The shortest secret that production accepts: 128 bits, even if each character is only a hex digit. */
+/** Characters of the shortest secret that production accepts: 128 bits, even if each is only a hex digit. */
 const SECRET_CHARS_MIN = 32
 /**
- * The shortest operator's key. Attackers can only try keys online, 20 wrong ones a minute. Production still accepts keys of 16 characters, as earlier
- * versions did, but warns below 32; the next release will refuse those. On loopback in development, a few characters are enough.
+ * Characters of the shortest key for an operator. That is enough, because an attacker can only try keys online, 20 wrong ones a minute. Production
+ * still accepts keys of 16 characters, as earlier versions did. It warns about keys below 32, which the next release will refuse. On loopback in
+ * development, a few characters are enough.
  */
 const KEY_CHARS_MIN = { production: 16, otherwise: 8 }
-/** The maximum number of operators. A longer list is a pasting mistake. */
+/** The most operators. A longer list is a mistake in copying. */
 const ADMIN_KEYS_MAX = 50
-/** Header values: printable, no spaces. A comma would end an ADMIN_KEY. */
+/** A key must fit into a header: printable characters, no spaces. A comma would end it, because ADMIN_KEY is a list. */
 const KEY_FORM = /^[\x21-\x2b\x2d-\x7e]+$/
 const LABELLED = /^([A-Za-z0-9][A-Za-z0-9._-]{0,31}):(.*)$/
 
 /** An operator's key. */
 export interface AdminKey {
-  /** The actor in the audit log. */
+  /** The name of the actor in the audit log. */
   readonly label: string
   readonly key: string
 }
@@ -36,7 +37,7 @@ const key: Parse<string> = (given, ask) => {
   return given
 }
 
-/** Several keys are separated by commas or lines. Each is a `label:key`, or a bare key, which belongs to `admin`. */
+/** Several keys are separated by commas or lines. Each is `label:key`, or just a key, which gets the label `admin`. */
 const adminKeys: Parse<readonly AdminKey[]> = (given, ask) => {
   const keys = given
     .split(/[,\r\n]+/)

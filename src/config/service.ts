@@ -1,12 +1,12 @@
-// The settings of the service itself, of its embedded parts and of its database. The origin that wallets see never comes from a request, because any
-// client can choose its Host.
+// The settings of the service itself, of its embedded parts and of its database. The origin that wallets see must never come from a request, because
+// any client can choose its Host.
 import { isIP } from 'node:net'
 import { type Parse, type SettingGroup, shown } from './setting.ts'
 import { networks, oneOf, onOff, PORTS, parseUrl, partsOf, postgresUrl, text, whole } from './values.ts'
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
-/** `off` for none. */
+/** A port, or `off` for none. */
 const portOrOff: Parse<number | 'off'> = (given, ask) =>
   given.toLowerCase() === 'off' ? 'off' : whole({ ...PORTS, why: `${PORTS.why}; off serves no metrics` })(given, ask)
 
@@ -31,7 +31,7 @@ function publicUrlMistake(url: URL, production: boolean): string | null {
   return null
 }
 
-/** Each must be a single origin, because a site that frames a page can make people click what they do not see. */
+/** Each entry must be a single origin. A site that may show a page in a frame can make people click on what they do not see. */
 const frameAncestors: Parse<readonly string[]> = (given, ask) =>
   partsOf(given).map((part) => {
     const url = parseUrl(part, ['https:', 'http:'])

@@ -1,6 +1,6 @@
-// The shape of an entry in the table of settings (table.ts), and what a parser gets.
+// The shape of an entry in the table of settings (table.ts), and what a parser may use.
 
-/** What the parser of a setting may read and report. Messages continue the sentence after the setting's name, and never hold a secret. */
+/** What the parser of a setting may read and report. A message is appended to the setting's name ("PORT is …"). It must never contain a secret. */
 export interface Ask {
   readonly production: boolean
   /** Notes a mistake. */
@@ -11,53 +11,53 @@ export interface Ask {
   file(): string | null
 }
 
-/** Parses a setting's text. Null after a mistake, so that we still check the other settings. */
+/** Parses a setting's text. Returns null after a mistake, so that the other settings are still checked. */
 export type Parse<Value> = (text: string, ask: Ask) => Value | null
 
 export interface Setting {
   readonly parse: Parse<unknown>
   /**
-   * Is or may hold a secret: never shown, and read from NAME_FILE too. `url`: we show only scheme and host, because the URL may carry a password or a
-   * key.
+   * Set if the value is a secret or may contain one. It is never shown, and can also be read from NAME_FILE. If it is `url`, we show its scheme and
+   * host, because only the rest of the URL may carry a password or a key.
    */
   readonly secret?: true | 'url'
-  /** The text to use if it is not set. Left out if there is no default, or if the default is not a single text. */
+  /** The text to use if the setting is not set. Left out if there is no default, or if `otherwise` describes it. */
   readonly default?: string
-  /** The default on an embedded chain, if it differs. */
+  /** The default on an embedded chain, if it differs from `default`. */
   readonly embedded?: string
-  /** The default in words, if it is not a single value. */
+  /** A description of the default, if it is not a single value. */
   readonly otherwise?: string
   readonly example?: string
-  /** The part that the setting belongs to. If that part is embedded, it brings its own value. */
+  /** The part that the setting is about. If that part is embedded, it brings its own value. */
   readonly part?: 'database' | 'chain'
-  /** Production does not start without it. The text says what to do. */
+  /** Set if production does not start without the setting. The text says what to do. */
   readonly required?: string
-  /** Fills an empty ledger; from then on the ledger's own value wins. */
+  /** Set if the value only fills an empty ledger. From then on the ledger's own value counts. */
   readonly first?: true
-  /** Formats a value that has no plain text. */
+  /** Formats the value, if it is not plain text. */
   show?(value: never): string
-  /** The description for people; in Markdown, but without links. */
+  /** The description for people, in Markdown without links. */
   readonly text: string
 }
 
 export interface SettingGroup {
   readonly title: string
-  /** What applies to the whole group. */
+  /** A description of the whole group. */
   readonly text?: string
-  /** Its mistakes are warnings unless one of these settings is set. */
+  /** If none of these settings is set, mistakes in the group are only warnings. */
   readonly onlyWith?: readonly string[]
   readonly settings: Readonly<Record<string, Setting>>
 }
 
-/** Messages cut a value to this length. */
+/** Messages cut off values after this many characters. */
 const SHOWN_CHARS_MAX = 60
 
-/** A non-secret value as messages show it. */
+/** A value in the form in which messages show it. Do not use it for secrets. */
 export function shown(text: string): string {
   return JSON.stringify(text.length > SHOWN_CHARS_MAX ? `${text.slice(0, SHOWN_CHARS_MAX)}…` : text)
 }
 
-/** Scheme and host only: user, password, path and query may each carry a key. */
+/** The scheme and the hosts of a URL. Anything else may carry a key: user, password, path and query. */
 export function maskUrl(text: string): string {
   const [, scheme, credentials = '', hosts = '', rest = ''] =
     /^([a-z]+:\/\/)(?:([^/?#]*)@)?([^/?#]*)(.*)$/s.exec(text) ?? []

@@ -1,19 +1,19 @@
-// The settings of what people see of this deployment: the chain's name and explorer, and whose sale it is. None of them affects money.
+// The settings of what people see of this deployment: the chain's name and explorer, and who sells. None of them affects money.
 import { type Parse, type SettingGroup, shown } from './setting.ts'
 import { formed, parseUrl } from './values.ts'
 
-/** A logo is an icon, not a picture. */
+/** The most characters of a logo: enough for an icon, and too few for a picture. */
 const LOGO_CHARS_MAX = 65_536
-/** A name must fit into a header on a phone. */
+/** A name must fit into a page header on a phone. */
 const NAME = {
   form: /^[^\p{C}<>]{1,40}$/u,
   remedy: 'set it to 1 to 40 characters of text',
 }
 const COLOR = { form: /^#[0-9a-fA-F]{6}$/, remedy: 'set it to # and 6 hex digits, like #1a6b52' }
-/** Content that an image does not need, and that a browser may run if it opens the image as a page. */
+/** Content that no image needs, and that a browser may run if the image is opened as a page. */
 const ACTIVE = /<script|<foreignObject|<!ENTITY|\son[a-z]+\s*=|javascript:/i
 
-/** A URL that we show to everyone; without a trailing slash if we append paths to it. */
+/** Parses a URL that everyone sees. If we append paths to it, it must have no slash at its end. */
 const webUrl =
   ({ query }: { query: boolean }): Parse<string> =>
   (given, ask) => {

@@ -1,45 +1,45 @@
-// Reads the settings' texts: the environment, `.env` in development, NAME_FILE for secrets. Owns the list of mistakes, to which the parsers add. It
-// must never put a secret's value into a mistake.
+// Reads the texts of the settings: from the environment, from `.env` in development, and from NAME_FILE for secrets. It keeps the list of mistakes,
+// to which the parsers add theirs. It must never put a secret's value into a mistake.
 import { parseEnv } from 'node:util'
 import { codeOf } from '../lib/errors.ts'
 import { isSecret, likelyMeant, SETTINGS, type SettingName } from './names.ts'
 import { shown } from './setting.ts'
 
-/** A mistake, or a hint: what is wrong with a setting and what to do. Never holds a secret. */
+/** A mistake or a warning: which setting, what is wrong with it, and what to do. It never contains a secret. */
 export interface Problem {
   readonly setting: string
   readonly message: string
 }
 
-/** Reads a text file; throws as node:fs does when it cannot. */
+/** Reads a text file; throws as node:fs does if it cannot. */
 export type ReadFile = (path: string) => string
 
 export type Environment = 'production' | 'development' | 'test'
 
-/** The settings' texts, and the mistakes found so far. */
+/** The texts of the settings, and the mistakes found so far. */
 export interface Source {
   readonly environment: Environment
   readonly problems: Problem[]
-  /** Warnings, not mistakes: a variable that resembles a setting, and what the parsers add. */
+  /** Warnings: variables that look like a misspelt setting, and what the parsers add. */
   readonly hints: readonly Problem[]
-  /** The text of a setting; null when it is not set or empty. */
+  /** The text of a setting; null if it is not set or empty. */
   get(name: SettingName): string | null
-  /** The text of a setting's file; null if it is not set, or if we cannot read it, which counts as a mistake. */
+  /** The text of the file that a setting names. Null if the setting is not set, or if we cannot read the file, which counts as a mistake. */
   file(name: SettingName): string | null
-  /** True if something is set under that name, even if we could not read it. */
+  /** True if the setting is set, even if we could not read its file. */
   isSet(name: SettingName): boolean
-  /** Notes a mistake. `message` continues the sentence after the setting's name. */
+  /** Notes a mistake. `message` is appended to the setting's name ("PORT is …"). */
   refuse(name: SettingName, message: string): void
-  /** Notes a warning, in the same form. */
+  /** Notes a warning, in the same form as a mistake. */
   warn(name: SettingName, message: string): void
-  /** True when no mistake has been noted for any of these. */
+  /** True if none of these settings has a mistake so far. */
   isFine(...names: SettingName[]): boolean
 }
 
 /** Quotes that a shell would remove, but Docker and many other readers of env files do not. */
 const IN_QUOTES = /^(["']).*\1$/s
 
-/** Collects the settings' texts. Throws nothing, because an unreadable file is a mistake like any other. */
+/** Collects the texts of the settings. Never throws: a file that cannot be read is a mistake like any other. */
 export function openSource(env: NodeJS.ProcessEnv, readFile: ReadFile): Source {
   const problems: Problem[] = []
   const refuse = (setting: SettingName, message: string) => problems.push({ setting, message })
@@ -77,7 +77,7 @@ export function openSource(env: NodeJS.ProcessEnv, readFile: ReadFile): Source {
   }
 }
 
-/** Merges the environment over .env. A setting given in one form, NAME or NAME_FILE, replaces both forms. */
+/** Merges the environment over `.env`. If the environment has one form of a setting (NAME or NAME_FILE), both forms in `.env` are dropped. */
 function over(dotEnv: Record<string, string>, env: Record<string, string>): Record<string, string> {
   const base = (name: string) => name.replace(/_FILE$/, '')
   const taken = new Set(Object.keys(env).map(base))
@@ -90,12 +90,12 @@ function readEnvironment(env: NodeJS.ProcessEnv, refuse: Refuse): Environment {
   const { NODE_ENV } = env
   const text = NODE_ENV?.trim() || 'development'
   if (text === 'production' || text === 'development' || text === 'test') return text
-  // Not treated as development, because an operator who wrote "prod" must not get the embedded parts.
+  // We treat it as production. If it counted as development, an operator who wrote "prod" would get the embedded parts.
   refuse('NODE_ENV', `is ${shown(text)}: set it to production, development or test, or leave it out for development`)
   return 'production'
 }
 
-/** The variables that are not empty. An empty one counts as not set, so that a compose file can blank it. */
+/** The variables that are not empty. An empty variable counts as not set, so that a compose file can blank it. */
 function present(env: Record<string, string | undefined>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).filter((entry): entry is [string, string] => (entry[1]?.trim() ?? '') !== ''),
@@ -112,7 +112,7 @@ function readDotEnv(readFile: ReadFile, refuse: Refuse): Record<string, string> 
     return {}
   }
   if (text.includes('\0')) refuse('NODE_ENV', 'is development, but .env is not UTF-8 text: save it as UTF-8')
-  // An editor's byte order mark is not part of the first name.
+  // The byte order mark that some editors write must not become part of the first name.
   const { NODE_ENV, ...settings } = present(parseEnv(text.replace(/^\uFEFF/, '')))
   if (NODE_ENV === 'production') {
     refuse('NODE_ENV', 'cannot be production in .env, which is read in development only: set it in the environment')

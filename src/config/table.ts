@@ -1,5 +1,5 @@
-// The table of all settings, by group: each in one place, with its parser, default, secrecy, and text for people. The configuration's type, the
-// names, `node-ledger config`, .env.example and docs/SETTINGS.md are made from it.
+// The table of all settings, by group. Each setting is in one place, with its parser, its default, whether it is a secret, and its text for people.
+// From the table follow the type of the configuration, the names, `node-ledger config`, .env.example and docs/SETTINGS.md.
 import { CHAIN } from './chain.ts'
 import { KEYS } from './keys.ts'
 import { KMS } from './kms.ts'

@@ -1,26 +1,27 @@
-// Parsers of single values: each turns a setting's text into a value of its type, or notes the mistake. They must never repeat a URL or a secret.
+// Parsers of single values. Each turns the text of a setting into a value of its type, or notes the mistake. They must never repeat a URL or a
+// secret.
 import { BlockList, isIP, isIPv4 } from 'node:net'
 import { checksum } from '../chain/digest.ts'
 import { type Address, address, type Hash, parseWei, type Wei, ZERO_ADDRESS } from '../domain/units.ts'
 import { readDatabaseUrl } from '../lib/database-url.ts'
 import { type Parse, shown } from './setting.ts'
 
-/** Few of the service's waits or pauses should exceed a day. */
+/** Few waits or pauses of the service should be longer than a day. */
 export const DAY_SEC = 86_400
-/** For settings that are ports. */
+/** Bounds of a port number. */
 export const PORTS = { min: 0, max: 65_535, why: '0 takes any free port' }
 
 export interface Bounds {
   readonly min: number
   readonly max: number
-  /** The reason for these bounds; continues the sentence after them. */
+  /** The reason for these bounds; it is appended to them in a message. */
   readonly why: string
 }
 
 /** Any text. */
 export const text: Parse<string> = (given) => given
 
-/** A whole number within its bounds. */
+/** A whole number within bounds. */
 export const whole =
   ({ min, max, why }: Bounds): Parse<number> =>
   (given, ask) => {
@@ -61,7 +62,7 @@ export const formed =
   (given, ask) =>
     form.test(given) ? given : ask.refuse(`is ${shown(given)}: ${remedy}`)
 
-/** An address in any form people write: one case, or mixed case with the right EIP-55 checksum. Null if it is not an address. */
+/** An address in any form that people write: in one case, or in mixed case with the right EIP-55 checksum. Null if the text is no address. */
 export function parseAddress(text: string): Address | null {
   if (!/^0x[0-9a-fA-F]{40}$/.test(text)) return null
   const digits = text.slice(2)
@@ -84,17 +85,17 @@ export const hash: Parse<Hash> = (given, ask) =>
     ? (given.toLowerCase() as Hash)
     : ask.refuse(`is ${shown(given)}: set it to 0x and 64 hex digits`)
 
-/** Order of the curve. A private key is a number above zero and below this. */
+/** The order of the curve: a private key is a number above zero and below this. */
 const KEYS_MAX = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
-/** A private key in any form people write, with or without 0x; null if it is not one. Callers must never repeat the text. */
+/** A private key in any form that people write, with or without 0x; null if the text is no key. Callers must never repeat the text. */
 export function parsePrivateKey(text: string): `0x${string}` | null {
   if (!/^(0x)?[0-9a-fA-F]{64}$/.test(text)) return null
   const key = (text.startsWith('0x') ? text : `0x${text}`).toLowerCase() as `0x${string}`
   return BigInt(key) > 0n && BigInt(key) < KEYS_MAX ? key : null
 }
 
-/** A URL with one of the schemes ("http:"); null if it is not one. */
+/** A URL with one of these schemes ("http:"); null if the text is no such URL. */
 export function parseUrl(text: string, schemes: readonly string[]): URL | null {
   const url = URL.parse(text)
   return url !== null && schemes.includes(url.protocol) && url.hostname !== '' ? url : null
@@ -102,7 +103,7 @@ export function parseUrl(text: string, schemes: readonly string[]): URL | null {
 
 export const isHttp = (text: string) => parseUrl(text, ['http:', 'https:']) !== null
 
-/** URLs of HTTP services, separated by commas; or of other kinds, with the separator that `takes` gives. */
+/** URLs separated by commas. By default they are of HTTP services; `takes` can accept other kinds, and give another separator. */
 export const httpUrls =
   (
     countMax: number,
@@ -124,7 +125,7 @@ export const httpUrls =
 /** The URL of an HTTP service. */
 export const httpUrl: Parse<string> = (given, ask) => httpUrls(1)(given, ask)?.[0] ?? null
 
-/** The parts of a list that are not empty, without surrounding white space. */
+/** The parts of a list that are not empty, without white space around them. */
 export const partsOf = (given: string, separator: string | RegExp = /[\s,]+/): string[] =>
   given
     .split(separator)

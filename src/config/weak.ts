@@ -1,14 +1,14 @@
-// Finds secrets and keys that others may know or guess. It only judges them, and must never repeat one.
+// Recognises secrets and keys that others may know or guess. It only judges them, and must never repeat one.
 import { DEVELOPMENT_ACCOUNTS } from '../domain/development.ts'
 
-/** The smallest number of different characters in a generated secret: 32 random hex digits have 14 on average. */
+/** How many different characters a generated secret has at least: 32 random hex digits have 14 on average. */
 const DISTINCT_CHARS_MIN = 8
 
-/** Placeholders that people replace later, and secrets from tutorials. */
+/** Placeholders that people should have replaced, and secrets from tutorials. */
 const WELL_KNOWN =
   /change.?me|change.?this|replace.?(me|this)|your.?(own.?)?(secret|key|password)|placeholder|example|not.?a?.?secret|super.?secret|secret.?(secret|key)|my.?secret|(dev|test|demo|local).?(secret|key)|development|insecure|password|passw0rd|keyboard.?cat|qwerty|abcdefgh|01234567|12345678|deadbeef/i
 
-/** Why a secret is weak, continuing the sentence after its name; null if we know of no weakness. */
+/** Why a secret is weak, as text to append to its name; null if we know of no weakness. */
 export function weaknessOf(secret: string, lengthMin: number): string | null {
   const generate = 'use a random one, for example from "openssl rand -hex 32"'
   if (secret.length < lengthMin) return `has ${secret.length} characters, but needs at least ${lengthMin}: ${generate}`
@@ -17,7 +17,7 @@ export function weaknessOf(secret: string, lengthMin: number): string | null {
   return null
 }
 
-/** True for "abcabcabc": the text occurs in its own doubling before the end. */
+/** True for "abcabcabc": if we write such a text twice, it also occurs between its start and its end. */
 function repeatsItself(text: string): boolean {
   return (text + text).indexOf(text, 1) < text.length
 }
@@ -25,7 +25,7 @@ function repeatsItself(text: string): boolean {
 /** Private keys below this number count as guessed, because people write them by hand. */
 const SMALL_KEYS = 2n ** 64n
 
-/** True for a publicly known private key (in lower case): one of a development chain, or a small number. */
+/** True for a private key (in lower case) that is publicly known: that of a development chain, or a small number. */
 export function isWellKnownKey(privateKey: `0x${string}`): boolean {
   return BigInt(privateKey) < SMALL_KEYS || DEVELOPMENT_ACCOUNTS.some((account) => account.privateKey === privateKey)
 }

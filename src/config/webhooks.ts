@@ -1,14 +1,14 @@
-// The settings of the webhook endpoints of a ledger without any, and of the secrets that sign events (Standard Webhooks). It must never
-// repeat a URL, which is often a secret itself, or a signing secret.
+// The settings for webhook endpoints, which apply to a ledger that has none, and for the secrets that sign events (Standard Webhooks). It must never
+// repeat a signing secret, or a URL, because a URL is often a secret itself.
 import { CHOICE_FORM, type Choice, choiceText, readChoice } from '../domain/webhooks/choice.ts'
 import { eventsInUrl, isMail, mailTargetOf } from '../domain/webhooks/receiver.ts'
 import { isSigningSecret, SECRETS_MAX } from '../domain/webhooks/secret.ts'
 import { type Parse, type SettingGroup, shown } from './setting.ts'
 import { httpUrls, isHttp, onOff, partsOf } from './values.ts'
 
-/** A sale that needs more should use one endpoint that fans events out. */
+/** The most endpoints. A sale that needs more should use one endpoint that passes events on to others. */
 const URLS_MAX = 4
-/** How to make a signing secret. */
+/** Says how to make a signing secret. */
 export const REMEDY =
   'set it to whsec_ and the base64 of 24 to 64 random bytes, for example from "echo whsec_$(openssl rand -base64 32)"'
 
@@ -16,10 +16,10 @@ const FORM = {
   takes: (text: string) =>
     isMail(text) ? mailTargetOf(text) !== null : isHttp(text) && !new URL(text).hostname.includes(','),
   form: 'https://…, or for mail smtps://user:password@host?from=…&to=…',
-  // The list of events in a mail server's URL contains commas too.
+  // A comma separates URLs only if a new URL follows. The list of events in a mail server's URL contains commas too.
   separator: /,(?=\s*(?:[a-z][a-z0-9+.-]*:|,|$))/i,
 }
-/** Separates the choices of several endpoints. A comma already separates kinds, and a shell would end the command at a semicolon. */
+/** Separates the choices of several endpoints. A comma already separates kinds of events, and a semicolon would end a shell command. */
 export const BETWEEN_CHOICES = '/'
 
 const endpointUrls: Parse<readonly string[]> = (given, ask) => {
@@ -27,7 +27,7 @@ const endpointUrls: Parse<readonly string[]> = (given, ask) => {
     const events = eventsInUrl(url.trim())
     return events === null ? [] : readChoice(events).unknown
   })
-  // The message names the kinds, and repeats no part of the URL.
+  // The message names only the known kinds, and repeats no part of the URL.
   if (unknown.length > 0) return ask.refuse(`names unknown events for mail: after events= write ${CHOICE_FORM}`)
   const urls = httpUrls(URLS_MAX, FORM)(given, ask)
   if (new Set(urls).size < (urls?.length ?? 0)) ask.refuse('names a URL twice')
