@@ -1,12 +1,12 @@
-// Batches questions that queue up while others are in flight. A question that finds a free slot goes out at once, alone: we never hold one back to
-// fill a batch.
+// Batches questions that queue up while other batches are in flight. If a slot is free, a question goes out immediately and alone: we never hold one
+// back to fill a batch.
 
 export interface BatchOptions<Question, Answer> {
-  /** Batches in flight at once. */
+  /** The most batches in flight at once. */
   concurrencyMax: number
-  /** Sizes that a batch may have, in descending order down to 1. */
+  /** The sizes that a batch may have, in descending order, down to 1. */
   sizes: readonly number[]
-  /** Answers in the order of the questions. */
+  /** Returns the answers in the order of the questions. */
   ask: (questions: readonly Question[]) => Promise<readonly Answer[]>
 }
 
@@ -16,7 +16,7 @@ interface Waiting<Question, Answer> {
   reject: (error: unknown) => void
 }
 
-/** Builds a function that answers one question. It rejects as `ask` rejects that question alone. */
+/** Creates a function that answers one question. It rejects if `ask` rejects that question when asked alone. */
 export function inBatches<Question, Answer>(
   options: BatchOptions<Question, Answer>,
 ): (question: Question) => Promise<Answer> {
@@ -29,7 +29,7 @@ export function inBatches<Question, Answer>(
       const answers = await ask(batch.map(({ question }) => question))
       for (const [nth, { resolve }] of batch.entries()) resolve(answers[nth] as Answer)
     } catch (error) {
-      // One bad question may have failed the whole batch.
+      // The whole batch may have failed because of one bad question, so ask them one by one.
       if (batch.length > 1) await Promise.all(batch.map((one) => answer([one])))
       else batch[0]?.reject(error)
     }

@@ -1,8 +1,8 @@
-// Bisection over numbers of which each has to be read, such as blocks.
+// Bisection over numbers, such as blocks, if each has to be read.
 
 /**
- * The first number above `low` for which `holds` is true, if it is true for `high` and for every number from the first one on. About as many reads as
- * the distance has bits. Null once a read has no answer.
+ * The first number above `low` for which `holds` is true. `holds` must be true for `high`, and for every number from the first one up to it. Takes
+ * about as many reads as the distance has bits. Null if `holds` returns null for a number.
  */
 export async function firstWhere(
   low: number,

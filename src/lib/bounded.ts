@@ -1,6 +1,6 @@
-// Reads what others send, up to a bound.
+// Reads input from others, up to a limit.
 
-/** All that a stream yields; null if that exceeds `bytesMax` bytes, in which case the rest is not read. Throws as the stream does. */
+/** Everything that a stream yields. Null if that is more than `bytesMax` bytes; the rest is then not read. Throws if the stream does. */
 export async function readAtMost(bytesMax: number, stream: AsyncIterable<Uint8Array>): Promise<Buffer | null> {
   const parts: Uint8Array[] = []
   let size = 0

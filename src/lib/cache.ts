@@ -1,16 +1,16 @@
-// A single-flight cache: keeps values for a while, and callers that ask for the same key share one read. Bounded by weight. It must never
-// keep a failure, and never hand out a read that began before the cache was cleared.
+// A single-flight cache. It keeps values for a while, and callers that ask for the same key share one read. The total weight is limited. It must
+// never keep a failure, and never hand out a read that began before the cache was cleared.
 
 export interface CacheOptions<T> {
-  /** Monotonic clock, milliseconds. */
+  /** A monotonic clock, in milliseconds. */
   clock: () => number
-  /** The maximum weight of all entries. The least recently used entry is evicted first. */
+  /** The most weight that all entries together may have. The least recently used entry is evicted first. */
   weightMax: number
-  /** The weight of an entry; 1 by default. */
+  /** The weight of an entry; by default 1. */
   weightOf?: (value: T, key: string) => number
-  /** Decides whether a value may be cached; by default every value is. Called once the value has arrived. */
+  /** Says whether a value may be cached; by default every value may. Called once the value has arrived. */
   keeps?: (value: T) => boolean
-  /** Called at every `get`: served from memory, read, or joined to a read in flight. */
+  /** Called at every `get`. `hit`: served from memory. `miss`: read. `joined`: waits for a read in flight. */
   observe?: (result: 'hit' | 'miss' | 'joined') => void
 }
 
@@ -32,14 +32,14 @@ export class Cache<T> {
   }
 
   /**
-   * Returns a cached value at once, or reads it once for all callers that ask in the meantime. A value is cached for `ageMaxMs` from the start of its
-   * read, because it may already be old when it arrives. 0 caches nothing.
+   * Returns a cached value immediately, or reads the value once for all callers that ask in the meantime. A value is cached for `ageMaxMs`, counted
+   * from the start of its read, because it may already be old when it arrives. With 0, nothing is cached.
    */
   get(key: string, ageMaxMs: number, read: () => Promise<T>): T | Promise<T> {
     const kept = this.#entries.get(key)
     if (kept) {
       if (isFresh(kept, this.#options.clock())) {
-        // Keeps the least recently used order. Not needed while there is room.
+        // Maintains the order of use, which is not needed while there is plenty of room.
         if (this.#weight > this.#options.weightMax / 2) {
           this.#entries.delete(key)
           this.#entries.set(key, kept)
@@ -57,7 +57,7 @@ export class Cache<T> {
     return flight
   }
 
-  /** Empties the cache. The result of a read in flight is not cached, and later callers do not join it. */
+  /** Empties the cache. If a read is in flight, its result is not cached, and later callers do not join it. */
   clear(): void {
     this.#entries.clear()
     this.#weight = 0
@@ -85,7 +85,7 @@ export class Cache<T> {
     if (before) this.#drop(key, before)
     this.#entries.set(key, entry)
     this.#weight += entry.weight
-    // Expired entries are evicted too, even while there is room.
+    // Evicts expired entries too, even if there is room.
     const now = clock()
     for (const [oldest, dropped] of this.#entries) {
       if (this.#weight <= weightMax && isFresh(dropped, now)) break
@@ -99,12 +99,15 @@ export class Cache<T> {
   }
 }
 
-/** A clock that steps back makes the age of an entry unknown, not young. */
+/** If the clock has stepped back, we do not know an entry's age, and must not take the entry for fresh. */
 function isFresh({ at, until }: Entry<unknown>, now: number): boolean {
   return now >= at && now < until
 }
 
-/** Shares one read among all callers. It starts at most once in `ageMaxMs`, unless it fails, and callers join a read in flight. */
+/**
+ * Shares one read among all callers. A caller joins the read in flight. A new read starts at the earliest `ageMaxMs` after the last one, or after a
+ * failed one.
+ */
 export function shared<T>(
   read: () => Promise<T>,
   options: { ageMaxMs: number; clock: () => number },

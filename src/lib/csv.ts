@@ -1,11 +1,11 @@
-// Writes CSV (RFC 4180: commas, CRLF, quotes doubled). A spreadsheet must never read a cell as a formula, because strangers wrote some of what we
-// export.
+// Writes CSV (RFC 4180: commas, CRLF, doubled quotes). A spreadsheet must never take a cell for a formula, because some of what we export was written
+// by strangers.
 
-/** Characters that spreadsheets read as the beginning of a formula (OWASP's list). */
+/** Characters with which a formula may begin in a spreadsheet (OWASP's list). */
 const FORMULA = /^[=+\-@\t\r\n]/
 const NUMBER = /^-?\d+(\.\d+)?$/
 
-/** One cell. Null is an empty cell. A text that could be a formula gets an apostrophe in front; a number cannot be one. */
+/** One cell. Null makes an empty cell. A text that could be a formula gets an apostrophe in front; a number could not. */
 function csvCell(value: string | null): string {
   if (value === null) return ''
   const text = FORMULA.test(value) && !NUMBER.test(value) ? `'${value}` : value

@@ -1,11 +1,11 @@
-// Reads a PostgreSQL URL as libpq does, as far as the driver can honour it. It refuses by name what the driver cannot honour, because a parameter
-// that we ignored might lead to another database, or to a connection that is less safe than the operator wants. It must never repeat any part of the
+// Reads a PostgreSQL URL as libpq does, as far as the driver can honour it. What the driver cannot honour is refused by name: if we ignored a
+// parameter, we might reach another database, or make a connection that is less safe than the operator wants. It must never repeat any part of the
 // URL except the name of a parameter.
 
 export interface DatabaseUrl {
   readonly hosts: readonly string[]
   readonly ports: readonly number[]
-  /** Directory of a local socket, instead of the hosts; null for the network. */
+  /** The directory of a local socket, used instead of the hosts; null for connections over the network. */
   readonly path: string | null
   readonly database: string | null
   readonly user: string | null
@@ -13,9 +13,9 @@ export interface DatabaseUrl {
   readonly tls: { readonly mode: string; readonly rootCert?: string; readonly cert?: string; readonly key?: string }
   /** Which of several hosts to use; null if there is only one. */
   readonly session: string | null
-  /** True behind a pooler that does not support prepared statements. */
+  /** True if a pooler is in between that does not support prepared statements. */
   readonly pooled: boolean
-  /** Session settings for the server. */
+  /** Parameters that the server sets for each session. */
   readonly parameters: Readonly<Record<string, string>>
 }
 
@@ -25,10 +25,10 @@ const PORT = '5432'
 const SESSIONS = ['read-write', 'read-only', 'primary', 'standby', 'prefer-standby']
 const NO_URL =
   'is no PostgreSQL URL: set it to postgres://user:password@host:5432/database, with special characters of the password percent-encoded'
-/** These set timeouts or concern other clients; they do not choose the database. */
+/** Ignored: these set timeouts or concern other clients, and do not choose the database. */
 const PASSED_OVER =
   /^(connect_timeout|keepalives(_\w+)?|tcp_user_timeout|connection_limit|pool_timeout|socket_timeout|statement_cache_size|gssencmode|sslsni|sslcompression|client_encoding|fallback_application_name|load_balance_hosts|uselibpqcompat)$/
-/** Remedies, by the name of the parameter. */
+/** What to do instead, by the name of the parameter. */
 const REFUSED: Readonly<Record<string, string>> = {
   schema: 'set the search_path of the role instead',
   currentSchema: 'set the search_path of the role instead',
@@ -42,7 +42,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   replication: 'the service is not a replica',
 }
 
-/** Parses a URL. The text of a mistake continues a sentence that starts with the setting's name. */
+/** Parses a URL. The text of a mistake is to be appended to the setting's name. */
 export function readDatabaseUrl(text: string): DatabaseUrl | { readonly mistake: string } {
   const [whole, credentials = '', hostsInUrl = '', database = '', query = ''] = FORM.exec(text) ?? []
   if (whole === undefined) return { mistake: NO_URL }
@@ -79,7 +79,7 @@ export function readDatabaseUrl(text: string): DatabaseUrl | { readonly mistake:
   }
 }
 
-/** What the driver cannot honour. */
+/** The mistake in a URL that the driver cannot honour; null if there is none. */
 function mistakeOf(
   url: DatabaseUrl,
   given: { session: string | null; channelBinding: string | null; names: readonly string[] },
@@ -98,7 +98,7 @@ function mistakeOf(
 const named = (values: Readonly<Record<string, string | null>>) =>
   Object.fromEntries(Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== null))
 
-/** Throws a TypeError if the text is not a host. */
+/** The hosts and ports that a URL lists. Throws a TypeError if an entry is not a host. */
 function placesOf(text: string, port: string): Pick<DatabaseUrl, 'hosts' | 'ports' | 'path'> {
   const places = text.split(',').map((place) => {
     const [whole, v6, name, ownPort] = HOST.exec(decodeURIComponent(place)) ?? []
@@ -110,7 +110,7 @@ function placesOf(text: string, port: string): Pick<DatabaseUrl, 'hosts' | 'port
   return { hosts: places.map(({ host }) => host), ports: places.map((place) => place.port), path }
 }
 
-/** The hosts of a URL for people, without credentials. */
+/** The hosts of a URL, for people to read. Contains no credentials. */
 export function hostsOf(text: string): string {
   const url = readDatabaseUrl(text)
   if ('mistake' in url) return 'that URL'

@@ -1,6 +1,6 @@
-// Limits how long a caller waits for something. The work itself goes on; if a request can be cancelled, give it an `AbortSignal.timeout` instead.
+// Limits how long a caller waits. The work itself goes on. If a request can be cancelled, give it an `AbortSignal.timeout` instead.
 
-/** Thrown when a part of this service did not answer in time. */
+/** A part of this service did not answer in time. */
 export class Overdue extends Error {
   override readonly name = 'Overdue'
 
@@ -10,7 +10,7 @@ export class Overdue extends Error {
 }
 
 /**
- * Settles as `promise` does, or after `ms` as `late` does. Ignores a rejection that comes later.
+ * Settles as `promise` does. After `ms` milliseconds it settles with what `late` returns or throws, and ignores it if `promise` rejects later.
  * Leaves no timer behind.
  */
 export async function within<T, L>(ms: number, promise: Promise<T>, late: () => L): Promise<T | Awaited<L>> {
@@ -25,14 +25,14 @@ export async function within<T, L>(ms: number, promise: Promise<T>, late: () => 
   }
 }
 
-/** Settles as `promise` does; after `ms` it throws an Overdue that names `what`. */
+/** Settles as `promise` does. After `ms` milliseconds it throws an Overdue that names `what`. */
 export function inTime<T>(what: string, ms: number, promise: Promise<T>): Promise<T> {
   return within(ms, promise, (): never => {
     throw new Overdue(what, ms)
   })
 }
 
-/** The answer; null on an error, or if the answer takes longer than `ms`. */
+/** What `read` returns; null if it throws, or if it takes longer than `ms` milliseconds. */
 export async function inTimeOrNull<T>(ms: number, read: () => Promise<T>): Promise<T | null> {
   try {
     return await within(ms, read(), () => null)
@@ -41,7 +41,7 @@ export async function inTimeOrNull<T>(ms: number, read: () => Promise<T>): Promi
   }
 }
 
-/** True for the error of a request whose `AbortSignal.timeout` has fired. */
+/** True if a request failed because its `AbortSignal.timeout` fired. */
 export function isTimeout(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'TimeoutError'
 }

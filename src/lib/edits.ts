@@ -1,6 +1,6 @@
 // How far apart two words are, to guess what a person meant.
 
-/** The edit distance: letters to add, drop or change to get from one word to the other. */
+/** The edit distance: how many letters to add, drop or change to get from one word to the other. */
 export function editsBetween(from: string, to: string): number {
   let previous = Array.from({ length: to.length + 1 }, (_, j) => j)
   for (let i = 1; i <= from.length; i++) {

@@ -1,15 +1,15 @@
-// Errors that say what can be done about them, so that no caller has to know which module threw. Anything else that is thrown is a bug, ours or a
-// library's.
+// Errors that say what can be done about them, so that a caller need not know which module threw. Anything else that is thrown is a bug, in our code
+// or in a library.
 
 /**
- * `usage`: a wrong request; nothing was read. `refused`: checked and rejected; the message says what to do. `retryable`: not available now;
- * ask again later or elsewhere. `fatal`: reality does not match the settings; a person has to look.
+ * `usage`: the request was wrong, and nothing was read. `refused`: we checked it and rejected it; the message says what to do. `retryable`: not
+ * available at the moment; try again later, or elsewhere. `fatal`: the settings do not match reality; a person must look.
  */
 export type ErrorKind = 'usage' | 'refused' | 'retryable' | 'fatal'
 
 export class KnownError extends Error {
   readonly kind: ErrorKind
-  /** The reasons below the message's heading, a line each; null if the message is all. */
+  /** The reasons, one for each line below the message's heading; null if the message has no such lines. */
   readonly reasons: readonly string[] | null = null
 
   constructor(kind: ErrorKind, message: string, options?: ErrorOptions) {
@@ -21,24 +21,24 @@ export class KnownError extends Error {
     return this.kind === 'retryable'
   }
 
-  /** True if an answer came, but without what we need. */
+  /** True if an answer came that lacks what we need; false if none came. */
   get isAnswered(): boolean {
     return false
   }
 }
 
-/** The kind of an error; null for an unknown one. */
+/** The kind of an error; null if the error is not one of ours. */
 export function kindOf(error: unknown): ErrorKind | null {
   return error instanceof KnownError ? error.kind : null
 }
 
-/** The code by which Node, PostgreSQL and its driver distinguish their errors; null if there is none. */
+/** The code with which Node, PostgreSQL and its driver tell their errors apart; null if there is none. */
 export function codeOf(error: unknown): string | null {
   const code = (error as { code?: unknown } | null | undefined)?.code
   return typeof code === 'string' ? code : null
 }
 
-/** The message of an error; anything else that was thrown, as text. */
+/** The message of an error. If something else was thrown, that as text. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

@@ -1,20 +1,20 @@
-// Named points at the boundaries of the passes, at which a test can kill the process as a power cut would. None is armed unless NODE_LEDGER_FAILPOINT
-// names one at start; production refuses that. This module must never do anything else.
+// Named points in the passes at which a test can kill the process, as a power cut would. None of them is armed unless NODE_LEDGER_FAILPOINT names one
+// at start, which production refuses. This module must never do anything else.
 import { KnownError } from './errors.ts'
 
-/** All failpoints. `mint.*`, `credit.*` and `openCohorts.*` are the same points for three kinds of transaction. */
+/** All failpoints. `mint.*`, `credit.*` and `openCohorts.*` are the same points, for three kinds of transactions. */
 export const FAILPOINTS = [
   'follow.observed', // blocks are read, nothing is stored
-  'follow.storing', // inside the transaction that stores them
-  'follow.stored', // stored, the pass goes on to judge or to plan
+  'follow.storing', // inside the transaction that stores the blocks
+  'follow.stored', // blocks are stored; the pass goes on to judge or to plan
   'rewind.storing', // inside the transaction that takes blocks back
   'rewind.stored',
   'judge.storing', // inside the transaction that stores a page of verdicts
-  'judge.stored', // one page stored, others to come
-  'openCohorts.signed', // signed and not stored
-  'openCohorts.storing', // inside the transaction that stores it
-  'openCohorts.stored', // stored and not sent
-  'openCohorts.sent', // sent, the answer not stored
+  'judge.stored', // one page is stored, others are to come
+  'openCohorts.signed', // signed, not stored
+  'openCohorts.storing', // inside the transaction that stores the intent
+  'openCohorts.stored', // stored, not sent
+  'openCohorts.sent', // sent, the result not stored
   'mint.signed',
   'mint.storing',
   'mint.stored',
@@ -23,12 +23,12 @@ export const FAILPOINTS = [
   'credit.storing',
   'credit.stored',
   'credit.sent',
-  'bump.stored', // a raised fee stored and not sent
-  'resend.sent', // bytes stored by an earlier run sent again
+  'bump.stored', // a raised fee is stored, not sent
+  'resend.sent', // an earlier run's stored bytes were sent again
 ] as const
 export type Failpoint = (typeof FAILPOINTS)[number]
 
-/** Thrown for a point that cannot be armed; the message says why. */
+/** A failpoint cannot be armed; the message says why. */
 export class FailpointError extends KnownError {
   override readonly name = 'FailpointError'
 
@@ -40,8 +40,8 @@ export class FailpointError extends KnownError {
 let armed: string | null = null
 
 /**
- * Arms a point for this process; does nothing without a name. Throws FailpointError for an unknown name, and in production, because a service there
- * must not carry a bomb.
+ * Arms a failpoint for this process; does nothing without a name. Throws a FailpointError if the name is unknown. In production it always throws,
+ * because nothing there must be able to kill the service.
  */
 export function armFailpoint(name: string | undefined, { production }: { production: boolean }): void {
   if (!name) return
@@ -52,7 +52,7 @@ export function armFailpoint(name: string | undefined, { production }: { product
   armed = name
 }
 
-/** Thrown in place of the kill, by a simulation: whatever survives other errors must not survive this one. */
+/** Thrown by a simulation instead of killing the process. Code that survives other errors must not survive this one. */
 export class Killed extends Error {
   override readonly name: string = 'Killed'
 }
@@ -60,14 +60,14 @@ export class Killed extends Error {
 let watch: ((name: Failpoint) => void) | null = null
 
 /**
- * Calls `hit` at every point instead of killing the process. For a simulation whose instances die while its process lives on: `hit` throws when the
- * instance should die. Null ends it.
+ * Calls `hit` at every failpoint, for a simulation whose instances die while its process lives on: `hit` throws if the instance must die. Null ends
+ * this.
  */
 export function watchFailpoints(hit: ((name: Failpoint) => void) | null): void {
   watch = hit
 }
 
-/** Kills this process if the point is armed: no cleanup runs, no connection is closed properly. */
+/** Kills this process if the failpoint is armed. No cleanup runs, and no connection is closed properly. */
 export function failpoint(name: Failpoint): void {
   if (name === armed) process.kill(process.pid, 'SIGKILL')
   watch?.(name)

@@ -1,15 +1,15 @@
-// Small files that must be complete or absent after a crash. Owns how they are written; what they contain is the caller's business.
+// Writes small files that must be complete or absent after a crash. What they contain is the caller's business.
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { codeOf } from './errors.ts'
 
-/** Readable by the owner alone, because files in the data directory hold passwords and keys. */
+/** The mode of files: only the owner may read them, because files in the data directory hold passwords and keys. */
 export const PRIVATE_FILE_MODE = 0o600
-/** The same for directories. */
+/** The mode of directories: only the owner may enter them. */
 export const PRIVATE_DIR_MODE = 0o700
 
-/** Writes `text` so that a reader, or a crash at any instant, sees the old file or the new one, never part of one. */
+/** Writes a file in one step. A reader, or a crash at any instant, finds the old file or the new one, never part of one. */
 export function writeFileAtomic(path: string, text: string): void {
   const temporary = `${path}.${process.pid}.tmp`
   const file = openSync(temporary, 'w', PRIVATE_FILE_MODE)
@@ -23,7 +23,7 @@ export function writeFileAtomic(path: string, text: string): void {
   syncDirectory(dirname(path))
 }
 
-/** Makes a rename or a new file in `directory` survive a power cut. */
+/** Ensures that a rename or a new file in `directory` survives a power cut. */
 export function syncDirectory(directory: string): void {
   const handle = openSync(directory, 'r')
   try {
@@ -33,7 +33,7 @@ export function syncDirectory(directory: string): void {
   }
 }
 
-/** Forces the content of `path` to the disk. */
+/** Forces the content of the file to the disk. */
 export async function syncFile(path: string): Promise<void> {
   const file = await open(path, 'r+')
   try {
@@ -43,7 +43,7 @@ export async function syncFile(path: string): Promise<void> {
   }
 }
 
-/** The file's text, or null when there is none. */
+/** The text of a file; null if there is no such file. */
 export function readIfExists(path: string): string | null {
   if (!existsSync(path)) return null
   try {
@@ -69,7 +69,7 @@ const FILE_FAULTS: Readonly<Record<string, string>> = {
   EMFILE: 'too many files are open',
 }
 
-/** The path and the cause of a file system error; null for any other error. */
+/** The path and the cause, if an error comes from the file system; null for any other error. */
 export function fileFault(error: unknown): { path: string; why: string } | null {
   const { path, syscall, code = '' } = error as NodeJS.ErrnoException
   const why = FILE_FAULTS[code]

@@ -1,10 +1,10 @@
-// The only logger: JSON lines by pino, with everything that could be a secret redacted. Nothing else writes to stdout while the service
-// runs, except the command line's banner and progress lines.
+// The only logger. It writes JSON lines with pino, and redacts everything that could be a secret. While the service runs, nothing else writes to
+// stdout except the banner and the progress lines of the command line.
 import { type Logger, type LoggerOptions, pino, stdTimeFunctions } from 'pino'
 
 export type Log = Logger
 
-/** Property paths whose values never reach a log line. */
+/** Paths of properties whose values must never reach a log line. */
 const REDACTED = [
   'req.headers.cookie',
   'req.headers.authorization',
@@ -18,17 +18,20 @@ const REDACTED = [
   '*.secrets',
 ]
 
-/** Builds the root logger. `level` is one of pino's: trace, debug, info, warn, error, fatal, silent. `write` gets each line instead of stdout. */
+/**
+ * Creates the root logger. `level` is one of pino's: trace, debug, info, warn, error, fatal, silent. `write` gets each line; without it, lines go to
+ * stdout.
+ */
 export function createLog(level: string, write: ((line: string) => void) | null = null): Log {
   const options: LoggerOptions = {
     level,
     redact: { paths: REDACTED, censor: '[redacted]' },
-    // Readable by people and log stores without a lookup table.
+    // So that people and log stores can read time and level without a lookup table.
     timestamp: stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
   }
   return write ? pino(options, { write }) : pino(options)
 }
 
-/** A silent logger, for tests and one-shot commands that print for people. */
+/** A logger that writes nothing, for tests, and for commands that print for people. */
 export const silentLog: Log = pino({ level: 'silent' })

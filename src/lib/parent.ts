@@ -1,23 +1,23 @@
-// Tells the service that its parent process is gone, so that it stops instead of running on unnoticed. It only watches; the caller decides what to
-// do.
+// Tells the service that its parent process is gone, so that the service stops and does not run on unnoticed. It only watches; the caller decides
+// what to do.
 import { codeOf } from './errors.ts'
 
-/** How often we check the parent. We notice a killed launcher within this time. */
+/** Milliseconds between two checks. We notice within this time that the launcher was killed. */
 const POLL_MS = 500
 
 export interface ParentView {
-  /** Process id that the launcher gave as its own; null if there is none. */
+  /** The launcher's process id, which it gave to this process; null if no launcher started it. */
   readonly launcherPid: number | null
-  /** Parent process id when this process started, and now. */
+  /** The id of the parent process: when this process started, and at present. */
   readonly parentAtStart: number
   readonly parentNow: number
   readonly launcherAlive: boolean
 }
 
 /**
- * `unwatched` when no launcher of ours started this process: a person may leave it behind on purpose
- * (nohup, a supervisor). The launcher's id can also be inherited from further up, for example if a test starts the service. Then that process is
- * alive but is not our parent.
+ * `unwatched`: not started by a launcher of ours, so a person may have left this process running on purpose
+ * (nohup, a supervisor). The launcher's id may also have been inherited from further up, for example if a test starts the service. That launcher is
+ * alive, but is not our parent.
  */
 export function judgeParent(view: ParentView): 'present' | 'gone' | 'unwatched' {
   if (view.launcherPid === null) return 'unwatched'
@@ -29,8 +29,8 @@ export function judgeParent(view: ParentView): 'present' | 'gone' | 'unwatched' 
 const parentAtStart = process.ppid
 
 /**
- * Calls `callback` once when the launcher with this process id (NODE_LEDGER_LAUNCHER_PID) is gone. The launcher in turn watches npm above it. Returns
- * a function that ends the watch. The watch does not keep the process alive.
+ * Calls `callback` once, when the launcher with this process id (NODE_LEDGER_LAUNCHER_PID) is gone. The launcher itself watches npm, its own parent.
+ * Returns a function that ends the watch. The watch does not keep this process alive.
  */
 export function onParentGone(launcherPid: number | null, callback: () => void): () => void {
   const timer = setInterval(() => {

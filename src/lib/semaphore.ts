@@ -1,4 +1,4 @@
-// Limits concurrency. Other callers wait in a queue of bounded length, first come, first served. When it is full, callers are rejected.
+// Limits how many callers run at once. The others wait in a queue, first come, first served. If the queue is full, callers are rejected.
 
 /** The queue is full. */
 export class Crowded extends Error {
@@ -20,12 +20,12 @@ export class Semaphore {
     this.#waitingMax = waitingMax
   }
 
-  /** Takes a place; call the function that this resolves with to give it back. Rejects with Crowded, or with `signal`'s reason. */
+  /** Takes a place. Resolves with the function that gives the place back. Rejects with Crowded, or with `signal`'s reason. */
   async enter(signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted()
     if (this.#taken < this.#placesMax) this.#taken++
     else await this.#turn(signal)
-    // A double release would admit one caller too many.
+    // If a place were given back twice, one caller too many would be admitted.
     let left = false
     return () => {
       if (!left) this.#leave()
@@ -33,7 +33,7 @@ export class Semaphore {
     }
   }
 
-  /** Runs `act` in a place. Rejects with Crowded. */
+  /** Runs `act` while it holds a place. Rejects with Crowded if the queue is full. */
   async run<T>(act: () => Promise<T>): Promise<T> {
     const leave = await this.enter()
     try {
@@ -60,7 +60,7 @@ export class Semaphore {
     })
   }
 
-  /** Hands the place to the next in the queue, so that a newcomer cannot slip in first. */
+  /** Hands the place to the next caller in the queue, so that a newcomer cannot get in first. */
   #leave(): void {
     const admit = this.#line.shift()
     if (admit) admit()

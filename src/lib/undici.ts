@@ -1,5 +1,5 @@
-// undici's client: connection pools, and requests through them. The package's main entry also loads its fetch, WebSocket, caches and mocks (7 MB of
-// memory that we do not need), so we load only these files. A test checks that no others are loaded.
+// undici's client: connection pools, and requests through them. The package's main entry also loads fetch, WebSocket, caches and mocks: 7 MB of
+// memory that we do not need. So we load only these files. A test checks that no others are loaded.
 import { createRequire } from 'node:module'
 import type { Dispatcher } from 'undici'
 
@@ -12,7 +12,7 @@ const send: (options: Dispatcher.RequestOptions) => Promise<Dispatcher.ResponseD
   'undici/lib/api/api-request.js',
 )
 
-/** The agent for requests that name no dispatcher. */
+/** The agent for requests that do not name a dispatcher. */
 const shared = new Agent()
 
 type RequestOptions = Omit<Dispatcher.RequestOptions, 'origin' | 'path' | 'headers'> & {
@@ -20,7 +20,9 @@ type RequestOptions = Omit<Dispatcher.RequestOptions, 'origin' | 'path' | 'heade
   headers?: Readonly<Record<string, string>>
 }
 
-/** Makes a request, with the URL's user and password as basic auth. Follows no redirect. Rejects if no answer comes or the signal aborts it. */
+/**
+ * Makes a request, with the URL's user and password as basic auth. It follows no redirect. Rejects if no answer comes, or if the signal aborts it.
+ */
 export function request(
   url: string,
   { dispatcher = shared, ...options }: RequestOptions,
