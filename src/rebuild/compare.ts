@@ -1,17 +1,17 @@
-// Compares two ledgers at the same block, row by row, in as little memory for a large ledger as for a small one. Everything from the chain must be
-// equal. The passes may decide differently on payments that are not minted, so those are only reported. In surveyed blocks it skips what moved
-// nothing, because a survey cannot find that.
+// Compares two ledgers at the same block, row by row. A large ledger takes no more memory than a small one. Everything that comes from the chain must
+// be equal. The passes may have decided differently on payments without a node, so such differences are only reported. In surveyed blocks it skips
+// transactions that moved nothing, because a survey cannot find them.
 import { readSurveyedTo } from '../db/blocks/surveyed.ts'
 import type { Sql } from '../db/core/sql.ts'
 
-/** Rows fetched at once from each side. */
+/** How many rows we fetch at once from each ledger. */
 const FETCH = 1_000
 /** How many differing rows of each table we list. */
 const EXAMPLES_MAX = 5
 
 export interface Difference {
   table: string
-  /** Rows that only the old ledger has, that only the new one has, and that differ. */
+  /** Rows that only the old ledger has; rows that only the new one has; rows that differ. */
   missing: number
   extra: number
   differing: number
@@ -21,10 +21,13 @@ export interface Difference {
 export interface Comparison {
   /** Differences in rows that must be equal. */
   differences: Difference[]
-  /** Payments that wait in both ledgers, for different reasons. */
+  /** Payments that wait in both ledgers, but for different reasons. */
   decidedAnew: number
   rows: number
-  /** In blocks up to this one we did not compare what moved nothing, because one of the ledgers was surveyed up to there; null if neither was. */
+  /**
+   * One of the ledgers was surveyed up to this block, so up to there we did not compare transactions that moved nothing. Null if neither was
+   * surveyed.
+   */
   surveyedTo: number | null
 }
 
@@ -33,11 +36,11 @@ interface Projection {
   key: string
   columns: string
   where?: string
-  /** The same without what moved nothing in blocks up to `to`, for ledgers that were surveyed. */
+  /** What to compare instead if a ledger was surveyed up to block `to`: it leaves out what moved nothing in blocks up to `to`. */
   surveyed?: (to: number) => { columns?: string; where?: string }
 }
 
-/** The columns of each table that come from the chain or were copied. Leaves out row ids, times of writing and stored answers. */
+/** The columns of each table that come from the chain or were copied. Row ids, times of writing and stored answers are left out. */
 const PROJECTIONS: readonly Projection[] = [
   { table: 'cursors', key: 'name', columns: '*' },
   { table: 'blocks', key: 'number', columns: '*' },
@@ -160,7 +163,7 @@ const WAITING: Projection = {
   where: `state IN ('seen', 'accepted', 'minting', 'held')`,
 }
 
-/** Compares two ledgers. Read both from a snapshot, at the same cursor. `onTable` is called before each table. */
+/** Compares two ledgers. Read both from a snapshot, with the cursors at the same block. `onTable` is called before each table. */
 export async function compareLedgers(before: Sql, after: Sql, onTable: (table: string) => void): Promise<Comparison> {
   const surveyedTo = Math.max(await readSurveyedTo(before), await readSurveyedTo(after))
   const isSurveyed = surveyedTo >= 0
@@ -186,7 +189,7 @@ interface Row {
   row: string
 }
 
-/** Walks both sides in parallel, in key order. */
+/** Walks through both ledgers' rows side by side, in the order of the keys. */
 async function compareTable(before: Sql, after: Sql, projection: Projection): Promise<Difference & { rows: number }> {
   const result = { table: projection.table, missing: 0, extra: 0, differing: 0, examples: [] as string[], rows: 0 }
   const show = (text: string) => {
@@ -216,7 +219,7 @@ async function compareTable(before: Sql, after: Sql, projection: Projection): Pr
   return result
 }
 
-/** Rows in byte order of their keys, which is also how JavaScript compares plain text. */
+/** Rows in byte order of their keys. JavaScript compares plain text in the same order. */
 async function* rowsOf(sql: Sql, { table, key, columns, where }: Projection): AsyncGenerator<Row> {
   const query = `SELECT keyed.key, keyed.row FROM (
       SELECT array_to_string(ARRAY[${key

@@ -1,10 +1,10 @@
-// Copies into a rebuilt ledger what is not on any chain: the operator's terms and decisions, and the ether prices of past hours. It must never copy
-// anything else, because a rebuild that copied what it should prove would prove nothing.
+// Copies to a rebuilt ledger what is not on any chain: the operator's terms and decisions, and the ether prices of past hours. It must never copy
+// anything else: if a rebuild copied what it should prove, it would prove nothing.
 import { inTransaction, type Pool, type Sql } from '../db/core/sql.ts'
 import { byVerdict, move } from '../db/payments/moves.ts'
 import { PAGE_NODES } from '../db/sale/allowlists.ts'
 
-/** The operator's own tables with the operator's columns, and the prices of past hours. */
+/** The operator's own tables, each with the columns to copy, and past hourly prices. */
 const COPIED = {
   tiers: `tier_id, version, tier_no, label, price_wei, max_per_wallet, holding_wei, holding_token, holding_symbol,
     holding_decimals, payout_bps, on_sale, grace_sec, holding_retry_sec, supply, opens_at, closes_at, opens_after, allowlist, live, from_block, from_time, entered_at, entered_by`,
@@ -25,14 +25,14 @@ const COPIED = {
     revoked_at, revoked_by`,
   price_history: 'hour, usd, quoted_at',
 } as const
-/** Those of these tables that assign numbers, each after the tables that it refers to. */
+/** The copied tables whose rows are numbered. If a table refers to another one, it comes after that one. */
 const NUMBERED = ['passkeys', 'admin_keys', 'passkey_invitations']
 const WALLETS =
   'id, wallet, from_block, from_time, stolen, grace_sec, watched_from, closed_block, entered_at, entered_by, closed_at, closed_by'
-/** Residues that the operator has decided. Even if a trace shows their transfers, we store them as residues, so the decisions apply. */
+/** Residues that the operator has decided on. They remain residues even if a trace shows their transfers, so that the decisions apply. */
 const DECIDED_RESIDUES = `SELECT p.ref, 0 AS tries, true AS kept FROM payments p WHERE p.tx_hash IS NULL
   AND EXISTS (SELECT FROM standing_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass')`
-/** What to update in rows that were copied before: a tier may have been retired since, or a wallet's books closed. */
+/** What to update in rows that an earlier copy inserted: since then a tier may have been retired, or a wallet's books closed. */
 const KNOWN: Partial<Record<string, string>> = {
   tiers: '(tier_id, version) DO UPDATE SET live = excluded.live',
   proven_wallets: '(address) DO UPDATE SET deployed = excluded.deployed, proven_at = excluded.proven_at',
@@ -41,18 +41,18 @@ const KNOWN: Partial<Record<string, string>> = {
 }
 const REFUNDS =
   'payment_ref, commission_of, tx_hash, inner_index, from_address, to_address, value_wei, block_number, block_hash, final, recorded_at, recorded_by'
-/** Actors of the audit log that are not people. A rebuild repeats their acts, or does not need them. */
+/** Actors in the audit log that are not people. A rebuild repeats their acts, or does not need them. */
 const AUTOMATIC_ACTORS = `('pass', 'start', 'seed', 'rebuild')`
-/** The operator's switches; the other settings are facts about one database. */
+/** The settings that are the operator's switches; the other settings are facts about one database. */
 const SWITCHES = ['paused', 'secondPerson']
 
 /**
  * Copies from the other ledger: tiers, referral codes, credit terms, grants, attributions, which residues are decided, the deny list, who may buy
- * through a contract, admin keys, passkeys, the prices and the switches. Idempotent.
+ * through a contract, admin keys, passkeys, prices and switches. It may be repeated.
  */
 export async function copyTerms(from: Sql, into: Pool): Promise<void> {
   await inTransaction(into, async (sql) => {
-    // Grants that were copied before may have been revoked since.
+    // Since an earlier copy, some of these may have been revoked.
     await sql`DELETE FROM grants`
     await sql`DELETE FROM tier_openings`
     await sql`DELETE FROM credit_terms`
@@ -61,10 +61,10 @@ export async function copyTerms(from: Sql, into: Pool): Promise<void> {
     await sql`DELETE FROM allowed_wallets`
     for (const table of NUMBERED.toReversed()) await sql.unsafe(`DELETE FROM ${table}`)
     await sql`DELETE FROM settings WHERE name = ANY(${SWITCHES})`
-    // Only one version of each tier is live, so the old one must not block the next.
+    // Only one version of each tier may be live. So the old one must not be live when we insert the next.
     await sql`UPDATE tiers SET live = false WHERE live`
     for (const [table, columns] of Object.entries(COPIED)) await copyTable(from, sql, { table, columns })
-    // The next key gets the next number.
+    // Numbering continues after the copied keys.
     for (const table of NUMBERED)
       await sql.unsafe(
         `SELECT setval(pg_get_serial_sequence('${table}', 'id'), max(id)) FROM ${table} HAVING max(id) > 0`,
@@ -80,11 +80,11 @@ export async function copyTerms(from: Sql, into: Pool): Promise<void> {
   })
 }
 
-/** How many rows and pages of a list we copy at once. */
+/** How many rows and how many pages of a list we copy at once. */
 const LIST_ROWS = 8_000
 const LIST_PAGES = 250
 
-/** Copies the missing allowlists one by one, each as a whole, because a list never changes. */
+/** Copies the allowlists that are missing, each in one transaction. A list never changes, so a list that is there is complete. */
 export async function copyAllowlists(from: Sql, into: Pool): Promise<void> {
   const known = new Set((await into<{ id: number }[]>`SELECT id FROM allowlists`).map(({ id }) => id))
   const lists = await from<{ id: number; entries: number }[]>`SELECT id, entries FROM allowlists ORDER BY id`
@@ -92,7 +92,7 @@ export async function copyAllowlists(from: Sql, into: Pool): Promise<void> {
     await inTransaction(into, async (sql) => {
       const copy = (table: string, columns: string, where: string) => copyTable(from, sql, { table, columns, where })
       await copy('allowlists', 'id, root, label, entries, allocated, entered_at, entered_by', `id = ${id}`)
-      // Leaves are the last nodes of a tree.
+      // The leaves are the last nodes of the tree.
       for (let leaf = entries - 1; leaf < 2 * entries - 1; leaf += LIST_ROWS)
         await copy(
           'allowlist_entries',
@@ -123,26 +123,26 @@ async function copyTable(from: Sql, into: Sql, { table, columns, where = 'true' 
 }
 
 /**
- * Copies the payments wallets of the other ledger. Wallets are entered and closed under the cursor's lock, so these rows are complete for blocks up
- * to any cursor that was read before.
+ * Copies the payments wallets of the other ledger. Wallets are entered and closed under the cursor's lock. So if you read that ledger's cursor first,
+ * the copied rows are complete up to its block.
  */
 export async function copyWallets(from: Sql, into: Pool): Promise<void> {
   await inTransaction(into, async (sql) => {
-    // A withdrawn wallet is deleted, because it received nothing. The rows that we have read refer to the others.
+    // If a wallet was withdrawn, the other ledger has deleted it. We delete it too; it received nothing.
     const known = await asJson(from, 'SELECT id, wallet FROM payment_wallets')
     await sql`
       DELETE FROM payment_wallets w WHERE NOT EXISTS (
         SELECT FROM jsonb_to_recordset(${known}::text::jsonb) AS r(id int, wallet text) WHERE r.id = w.id AND r.wallet = w.wallet)`
     await copyTable(from, sql, { table: 'payment_wallets', columns: WALLETS })
     await sql`DELETE FROM wallet_books WHERE wallet NOT IN (SELECT wallet FROM payment_wallets)`
-    // The next entry gets the next number.
+    // Numbering continues after the copied wallets.
     await sql`SELECT setval(pg_get_serial_sequence('payment_wallets', 'id'), max(id)) FROM payment_wallets`
   })
 }
 
 /**
- * Copies the operator's verdicts to the payments with the same refs. A verdict applies unless a node or a failed transfer contradicts it. The
- * payments must have been followed before. Idempotent.
+ * Copies the operator's verdicts to the payments with the same refs. Follow the payments' blocks first. A verdict takes effect unless the payment has
+ * a node or failed. It may be repeated.
  */
 export async function copyVerdicts(from: Sql, into: Pool): Promise<void> {
   const verdicts = await asJson(
@@ -174,7 +174,10 @@ export async function copyVerdicts(from: Sql, into: Pool): Promise<void> {
 
 const ENDPOINTS = 'endpoint, url, secrets, events, active, added_by, added_at'
 
-/** Copies webhook endpoints. Call it last: without endpoints no events are written, so nothing that was sent before goes out again. Idempotent. */
+/**
+ * Copies the webhook endpoints. Call it last: without endpoints no events are written, so nothing that the old ledger has sent goes out again. It may
+ * be repeated.
+ */
 export async function copyEndpoints(from: Sql, into: Pool): Promise<void> {
   const rows = await asJson(from, `SELECT ${ENDPOINTS} FROM webhook_endpoints`)
   const query = `INSERT INTO webhook_endpoints (${ENDPOINTS}) SELECT ${ENDPOINTS}
@@ -182,7 +185,7 @@ export async function copyEndpoints(from: Sql, into: Pool): Promise<void> {
   await into.unsafe(query, [rows])
 }
 
-/** Copies the recorded refunds, and people's acts from the audit log. Idempotent. */
+/** Copies the recorded refunds, and people's acts from the audit log. It may be repeated. */
 export async function copyRecords(from: Sql, into: Pool): Promise<void> {
   const refunds = await asJson(from, `SELECT ${REFUNDS} FROM refunds`)
   const acts = await asJson(
@@ -204,7 +207,7 @@ export async function copyRecords(from: Sql, into: Pool): Promise<void> {
   })
 }
 
-/** Rows as JSON text that only PostgreSQL writes and reads, so no number passes through JavaScript. */
+/** The rows as JSON text. Only PostgreSQL writes and reads that text, so no number passes through JavaScript. */
 async function asJson(sql: Sql, query: string): Promise<string> {
   const [row] = await sql.unsafe<{ rows: string }[]>(
     `SELECT coalesce(jsonb_agg(to_jsonb(t)), '[]')::text AS rows FROM (${query}) t`,

@@ -1,5 +1,5 @@
-// Rebuilds a ledger from the chain alone, into a separate database, and compares it with the current one. It never sends, and never writes to the
-// current ledger.
+// Rebuilds a ledger from the chain alone, in a separate database, and compares it with the current one. It never sends anything, and never writes to
+// the current ledger.
 import type { ChainFacts } from '../chain/port.ts'
 import { readCursor } from '../db/blocks/blocks.ts'
 import { readSurveyedTo } from '../db/blocks/surveyed.ts'
@@ -32,20 +32,20 @@ import { finalizedHeight, judge } from '../passes/steps/judge.ts'
 import { type Comparison, compareLedgers } from './compare.ts'
 import { copyAllowlists, copyEndpoints, copyRecords, copyTerms, copyVerdicts, copyWallets } from './copy.ts'
 
-/** Blocks between two audits of the payments wallet, so few that inflows and outflows seldom cancel out. */
+/** Blocks between two checks of the wallets' balances. They are so few that inflows and outflows seldom cancel out. */
 const BLOCKS_PER_STEP = 200
-/** The same for surveyed blocks, in which value cannot have come and gone unnoticed. */
+/** Blocks between two checks if the blocks are surveyed: there, value cannot have come and gone unnoticed. */
 const SURVEYED_PER_STEP = 131_072
-/** Interval of progress reports. */
+/** Milliseconds between two progress reports. */
 const TELL_MS = 2_000
-/** The most rounds of judging, a thousand payments each. */
+/** How often it judges at most; each time it judges up to ten thousand payments. */
 const JUDGING_MAX = 10_000
 const UNLIMITED: RunLimits = { checkLock: () => {}, outOfTime: () => false }
 
 type RebuildRules = FollowRules & FinalityRules & TrustRules
 type RebuildContext = LedgerDb & ChainRead & FactoryRead & ServiceAccounts & RuledBy<RebuildRules> & Logging
 
-/** A rebuild that cannot begin or continue. The message says what to do. */
+/** A rebuild cannot begin or continue. The message says what to do. */
 class RebuildError extends KnownError {
   override readonly name = 'RebuildError'
 
@@ -55,9 +55,9 @@ class RebuildError extends KnownError {
 }
 
 export interface Rebuilt {
-  /** The last block that was followed. */
+  /** The last block that the rebuild followed. */
   block: number
-  /** Payments that have no node and wait for the operator. */
+  /** Payments that have no node, and wait for the operator. */
   waiting: number
   /** The last block that was surveyed instead of read; null if none was. */
   surveyedTo: number | null
@@ -67,7 +67,7 @@ export interface Rebuilt {
 
 /**
  * Follows the chain into the database of `ctx`, which must be empty or hold an unfinished rebuild. Takes the operator's decisions from `source`,
- * judges the rest, and compares. Payments without a node are held as `recheck`, except those that the operator decided.
+ * judges the other payments, and compares the ledgers. Payments without a node are held as `recheck` unless the operator has decided on them.
  */
 export async function rebuild(
   ctx: RebuildContext & Preflight,
@@ -82,7 +82,7 @@ export async function rebuild(
   await followTo(ctx, source, say)
   if ((await readSurveyedTo(ctx.pool)) >= 0) say(SURVEYED_BY[ctx.chain.survey.voices > 1 ? 'two' : 'one'])
   if (!source) return { ...(await finish(ctx, facts, null)), comparison: null }
-  // A snapshot of the current ledger, because passes and the operator may change it during the rebuild.
+  // From here on it reads a snapshot of the current ledger, because passes and the operator may change that ledger in the meantime.
   return inSnapshot(source, async (old) => {
     await copyAllowlists(old, ctx.pool)
     await copyTerms(old, ctx.pool)
@@ -104,13 +104,13 @@ async function begin(pool: Pool): Promise<void> {
   await writeState(pool, 'rebuilding', true, 'rebuild')
 }
 
-/** What backs the blocks that we did not read. */
+/** What to say about the blocks that we did not read. */
 const SURVEYED_BY = {
   two: 'blocks that were not read: proved against headers that two providers name',
   one: 'blocks that were not read: by the word of one provider',
 }
 
-/** Follows in steps to the current ledger's block, or to the head, and audits the payments wallet after each. */
+/** Follows in steps to the current ledger's block, or to the head. Checks the payments wallets' balances after each step. */
 async function followTo(ctx: RebuildContext, source: Sql | null, say: (line: string) => void): Promise<void> {
   const goalOf = async () => {
     if (!source) return (await ctx.chain.head()).number
@@ -120,7 +120,7 @@ async function followTo(ctx: RebuildContext, source: Sql | null, say: (line: str
   const pace = createPace((ctx.rules.survey ?? SURVEY).blocksMin)
   for (;;) {
     const [cursor, goal] = [await readCursor(ctx.pool), await goalOf()]
-    // Read the wallets after the goal, because we must not follow a block for fewer wallets than the current ledger did.
+    // We read the wallets after the goal. Otherwise we might follow a block for fewer wallets than the current ledger did.
     if (source) await copyWallets(source, ctx.pool)
     const from = cursor ? cursor.number + 1 : ctx.rules.startBlock
     if (from > goal) return
@@ -139,7 +139,7 @@ async function followTo(ctx: RebuildContext, source: Sql | null, say: (line: str
   }
 }
 
-/** Reports the wallets of the ledger because of which we must read every old block, which may take days. */
+/** Reports each wallet that makes surveys impossible. We must then read every old block, which may take days. */
 async function tellOfNoKey(ctx: RebuildContext, ledger: Pool, say: (line: string) => void): Promise<void> {
   const { behind, blocksMin } = ctx.rules.survey ?? SURVEY
   const goal = (await readCursor(ledger))?.number ?? (await ctx.chain.head()).number
@@ -155,7 +155,8 @@ async function auditThoroughly(
   ctx: LedgerDb & ChainRead & RuledBy<FollowRules> & Logging,
   cursor: NonNullable<Awaited<ReturnType<typeof readCursor>>>,
 ): Promise<void> {
-  // A block has at most one residue, in or out, so this ends within the step's number of blocks. We skip a balance that we cannot read.
+  // A block has at most one residue, in or out, so a step needs no more checks than it has blocks. If a check changes nothing, a balance cannot be
+  // read, and we stop.
   let before: string | null = null
   for (let i = 0; i < BLOCKS_PER_STEP; i++) {
     await checkWalletBalances(ctx, cursor, UNLIMITED)
@@ -167,8 +168,8 @@ async function auditThoroughly(
 }
 
 /**
- * Holds payments that are not minted up to this block, or up to where the old ledger held them. Judges the rest, and then releases the ledger for
- * use.
+ * Holds payments that have no node, up to the cursor's block or to where the old ledger held them, whichever is later. Judges the rest, then releases
+ * the ledger for use.
  */
 async function finish(
   ctx: RebuildContext,

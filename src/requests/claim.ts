@@ -1,6 +1,6 @@
-// A claim: a buyer reports the hash of their payment. The hash is only a pointer: the ledger follows to its block, under the same rules as any pass,
-// and judges it like any other payment. A claim starts the payments pass now instead of later. It takes at most 12 s once it starts
-// (REQUEST_POLL_POLICY in passes/context.ts), and 20 s including its time in the queue (http/routes/payments/claim.ts).
+// A claim: a buyer reports the hash of their payment. The hash only says where to look: the ledger follows to the payment's block under the same
+// rules as in any pass, and judges the payment like any other. A claim starts the payments pass now instead of later. Once it starts, it takes at
+// most 12 s (REQUEST_POLL_POLICY in passes/context.ts); with its time in the queue, at most 20 s (http/routes/payments/claim.ts).
 import { ChainFault } from '../chain/faults.ts'
 import type { TransactionView } from '../chain/port.ts'
 import { readBlock, readCursor } from '../db/blocks/blocks.ts'
@@ -18,17 +18,17 @@ import { type Looks, lookOnce, reachBlock } from './reach.ts'
 
 type ClaimContext = LedgerDb & ChainRead & Polling & RuledBy<FollowRules> & Logging
 
-/** Builds the claim (POST /api/payments/claim), which triggers the payments pass. */
+/** Creates the function behind POST /api/payments/claim. It starts the payments pass. */
 export function claimer(
   ctx: ClaimContext,
   runPayments: () => Promise<PaymentsOutcome>,
 ): (txHash: Hash) => Promise<ClaimOutcome> {
-  // Pages repeat a claim while they wait, so their requests share what they looked at.
+  // Pages repeat a claim while they wait, so repeated requests share one lookup.
   const looks: Looks = { lookedAt: null }
   const reaching = (txHash: Hash) => ({ done: judged(ctx, txHash), looks })
   return async (txHash) => {
     const known = await findPayments(ctx.pool, txHash)
-    // We have already followed to its block. The payment may be settled now, or its mint may start, but only a new block can show that.
+    // We have already followed to its block. The payment may be settled now, or its mint may start, but only after a new block.
     const seen = known.find(({ state }) => state === 'seen')
     if (seen) await reachBlock(ctx, seen.blockNumber ?? 0, runPayments, reaching(txHash))
     if (known.some(({ state }) => state === 'accepted')) await lookOnce(ctx, runPayments, looks)
@@ -40,7 +40,7 @@ export function claimer(
   }
 }
 
-/** Claims a transaction for which the ledger has no payment in a block. */
+/** Claims a transaction that is on chain, and for which the ledger has no payment in a block. */
 async function claimFound(
   ctx: ClaimContext,
   tx: TransactionView,
@@ -58,7 +58,10 @@ async function claimFound(
   return (await onRecord(ctx, txHash)) ?? { kind: 'following', from, valueWei, blockNumber }
 }
 
-/** If a followed block should hold this payment but we have no record of it, has that block read again. @returns true if the next run does so. */
+/**
+ * If a followed block should hold this payment but we have no record of it, queues that block to be read again. @returns true if the next run will
+ * read it.
+ */
 async function noteNotOnRecord({ pool }: LedgerDb, { blockNumber, blockHash }: TransactionView): Promise<boolean> {
   const own = blockNumber === null ? null : await readBlock(pool, blockNumber)
   const cursor = await readCursor(pool)
@@ -66,22 +69,22 @@ async function noteNotOnRecord({ pool }: LedgerDb, { blockNumber, blockHash }: T
   return noteClaimedBlock(pool, own.number)
 }
 
-/** The transaction, read from the chain. Throws a chain fault if no provider answers in time. */
+/** Reads the transaction from the chain. Throws a ChainFault if no provider answers in time. */
 function readTransaction({ chain, pollPolicy: { readMs } }: ChainRead & Polling, txHash: Hash) {
   return within(readMs, chain.transaction(txHash), (): never => {
     throw new ChainFault(`the transaction was not read within ${readMs} ms`, { retryable: true })
   })
 }
 
-/** The ledger's answer for a transaction; null if there is none yet. */
+/** What the ledger has recorded for a transaction; null if nothing yet. */
 async function onRecord({ pool }: LedgerDb, txHash: Hash): Promise<ClaimOutcome | null> {
   if (await isDust(pool, txHash)) return { kind: 'dust' }
   return (await findPayments(pool, txHash)).length > 0 ? { kind: 'known' } : null
 }
 
 /**
- * Claims a transaction to another account that may have paid through its inner calls, as a contract wallet does. The balance check finds such
- * payments. There is no answer until it has reached the block, or while the block has a residue without an explanation.
+ * Claims a transaction that went to another account. It may have paid through inner calls, as a contract wallet does; the balance check finds such
+ * payments. The outcome is `pending` until the check has reached the block, and as long as the block has an unexplained residue.
  */
 async function claimInside(
   ctx: ClaimContext,
@@ -104,7 +107,7 @@ function isToWallet({ to, blockNumber }: TransactionView, wallets: readonly Paym
   return paid !== undefined && isWatched(paid, blockNumber ?? Number.MAX_SAFE_INTEGER)
 }
 
-/** Refuses a transaction whose own fields rule out a payment. Its value is judged later, from the ledger. */
+/** Refuses a transaction that cannot be a payment by its own fields. Its value is judged later, by the ledger's tiers. */
 function refuse(
   { rules }: RuledBy<FollowRules>,
   tx: TransactionView,
@@ -120,7 +123,7 @@ function refuse(
   return null
 }
 
-/** True if a payment was judged and its block followed, or it turned out to be dust. */
+/** True if all payments of the transaction are judged and their blocks followed, or if it turned out to be dust. */
 function judged({ pool }: LedgerDb, txHash: Hash): () => Promise<boolean> {
   return async () => {
     const standing = (await findPayments(pool, txHash)).filter(({ state }) => state !== 'orphaned')

@@ -1,33 +1,33 @@
-// The market price of ether in dollars, for display only: one request to the configured upstream, one number or null. It must never throw, follow a
-// redirect, read more than a few kilobytes, or make up a price. Callers limit how often they call it.
+// The market price of ether in dollars, for display only: one request to the configured source, which yields a number or null. It must never throw,
+// follow a redirect, read more than a few kilobytes, or make up a price. Callers limit how often they call it.
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import type { Dispatcher } from 'undici'
 import { readAtMost } from '../lib/bounded.ts'
 import { request } from '../lib/undici.ts'
 
-/** From the first byte sent to the last byte read. */
+/** Milliseconds from the first byte sent to the last byte read. */
 const TIMEOUT_MS = 3_000
-/** Limit for the answer, compressed and decompressed: quotes are a few hundred bytes, lists of them a few thousand. */
+/** The most bytes of an answer, compressed and decompressed. A quote is a few hundred bytes, a list of quotes a few thousand. */
 const ANSWER_BYTES_MAX = 64 * 1024
-/** A higher number is in the wrong unit: it is a thousand times any price so far. */
+/** A higher number is in the wrong unit: it would be a thousand times any price so far. */
 const USD_MAX = 10_000_000
-/** A price as Coinbase, Binance and Kraken write it. */
+/** A price in the form in which Coinbase, Binance and Kraken write it. */
 const DECIMAL = /^[0-9]{1,9}(\.[0-9]{1,18})?$/
-/** The most steps in a field path. */
+/** The most names in the path of a field. */
 const PATH_STEPS_MAX = 16
 
 export interface EthUsdOptions {
   url: string
-  /** The path of the number in the JSON: `data.amount`, `ethereum.usd`, `result.price.0`. */
+  /** The path to the number in the JSON: `data.amount`, `ethereum.usd`, `result.price.0`. */
   field: string
 }
 
-/** Queries the upstream once. Null unless the answer has a number that can be a price, or such a number as text, as exchanges write it. */
+/** Makes one request for the price. Null unless the answer has a number that can be a price, or such a number as text, as exchanges write it. */
 export async function fetchEthUsd({ url, field }: EthUsdOptions): Promise<number | null> {
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS)
-    // undici follows no redirect by default. An upstream must not be able to send us into our own network.
+    // undici follows no redirect by default. We rely on that: the source must not be able to send us into our own network.
     const response = await request(url, {
       method: 'GET',
       headers: { accept: 'application/json', 'accept-encoding': 'gzip' },
@@ -42,7 +42,7 @@ export async function fetchEthUsd({ url, field }: EthUsdOptions): Promise<number
 
 async function readAnswer(response: Dispatcher.ResponseData): Promise<string | null> {
   if (response.statusCode !== 200) {
-    // Destroyed and not read, because it may be endless.
+    // We close the body without reading it, because it may be endless.
     response.body.on('error', () => {}).destroy()
     return null
   }
@@ -52,7 +52,7 @@ async function readAnswer(response: Dispatcher.ResponseData): Promise<string | n
   return plain.toString('utf8')
 }
 
-/** Decompresses up to the bound. Throws beyond it, and for encodings that we did not request or do not know. */
+/** Decompresses up to the limit. Throws if there is more, or if we did not request or do not know the encoding. */
 async function decompress(raw: Buffer, encoding: string): Promise<Buffer> {
   const limit = { maxOutputLength: ANSWER_BYTES_MAX }
   switch (encoding.toLowerCase()) {
@@ -69,7 +69,7 @@ async function decompress(raw: Buffer, encoding: string): Promise<Buffer> {
   }
 }
 
-/** The number at the path, if it can be a price: positive, finite, and of a plausible size. */
+/** The number at the path, if it can be a price: positive, finite, and plausible. */
 export function readPrice(body: unknown, field: string): number | null {
   const steps = field.split('.')
   if (steps.length > PATH_STEPS_MAX) return null

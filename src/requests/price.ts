@@ -1,16 +1,19 @@
-// The ether price that all instances share, fetched at most once a minute, and its history, one price an hour for the owners' books. The service
-// fetches one each hour even without readers. Display only: nothing that moves money depends on it.
+// The ether price, which all instances share and fetch at most once a minute. Also its history, one price an hour, for the owners' books: the service
+// fetches a price each hour even if nothing asks for one. For display only: nothing that moves money depends on it.
 import type { Pool, Sql } from '../db/core/sql.ts'
 import { isHourPriced, storePrice, takePriceTurn } from '../db/sale/price.ts'
 import type { Log } from '../lib/log.ts'
 
-/** How often we check that this hour has its price. An upstream that is down for a while leaves no gap. */
+/** Milliseconds between two checks that the current hour has a price. If the source is down only for a while, no hour stays without one. */
 const LOOK_MS = 5 * 60_000
 
-/** Queries the upstream once; null if it returned nothing usable. */
+/** Makes one request for the price; null if the answer was not usable. */
 export type PriceFeed = () => Promise<number | null>
 
-/** The shared price: from the upstream if it is this caller's turn for the minute, else what another caller fetched. Null if unknown. */
+/**
+ * The shared price. If it is this caller's turn for the minute, it fetches the price; otherwise it takes what another caller fetched. Null if
+ * unknown.
+ */
 export async function sharedPrice(
   ask: <T>(question: (sql: Sql) => Promise<T>) => Promise<T>,
   feed: PriceFeed,
@@ -27,7 +30,7 @@ export async function sharedPrice(
   return usd
 }
 
-/** Starts recording a price for each hour, if the upstream has one. */
+/** Starts recording a price for each hour. */
 export function startPriceHistory(pool: Pool, feed: PriceFeed, log: Log): { stop(): Promise<void> } {
   let looking: Promise<unknown> = Promise.resolve()
   const look = () => {

@@ -1,4 +1,4 @@
-// Makes a request wait until the ledger has followed to a block. It triggers the payments pass, and must never follow beside it.
+// Makes a request wait until the ledger has followed to a block. It starts the payments pass for this, and must never follow on its own.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { orNull } from '../chain/faults.ts'
 import { readCursor } from '../db/blocks/blocks.ts'
@@ -7,17 +7,17 @@ import { within } from '../lib/deadline.ts'
 import type { ChainRead, LedgerDb, Logging, Polling } from '../passes/context.ts'
 import type { PaymentsOutcome } from '../passes/outcomes.ts'
 
-/** How many pauses we wait before the next look if there was no new block. */
+/** How many pauses we wait before we look again, if there was no new block. */
 const HEAD_PAUSES = 5
 
-/** The newest block for which a full run has done all it could, so another run would change nothing. */
+/** The newest block that a complete run has covered. Another run at that block would change nothing. */
 export interface Looks {
   lookedAt: Hash | null
 }
 
 /**
- * Waits until the ledger has followed to a block and `done` is true there, with one run of the payments pass for each new block of the chain. False
- * if that takes longer than a request may; the pass continues regardless. Callers that wait for the same thing share `looks`.
+ * Waits until the ledger has followed to a block and `done` is true. Runs the payments pass once for each new block of the chain. False if that takes
+ * longer than a request may wait; the pass continues nevertheless. Callers that wait for the same thing share `looks`.
  */
 export async function reachBlock(
   ctx: LedgerDb & ChainRead & Polling & Logging,
@@ -40,13 +40,13 @@ export async function reachBlock(
   return false
 }
 
-/** Counts down the time that a request may wait, for all its looks and runs together. */
+/** Returns a function that says how much time is left: the time that a request may wait, for all its looks and runs together. */
 function timeLeft({ pollPolicy }: Polling): () => number {
   const end = performance.now() + pollPolicy.waitMs
   return () => Math.max(0, end - performance.now())
 }
 
-/** Runs the pass unless a full run has already covered the chain's newest block, and waits at most `leftMs`. @returns whether it ran. */
+/** Runs the pass unless a complete run has already covered the chain's newest block. Waits at most `leftMs`. @returns true if it ran the pass. */
 export async function lookOnce(
   ctx: ChainRead & Polling & Logging,
   runPayments: () => Promise<PaymentsOutcome>,
@@ -57,19 +57,19 @@ export async function lookOnce(
   if (head !== null && head.hash === looks.lookedAt) return false
   looks.lookedAt = head?.hash ?? null
   const outcome = await triggerPaymentsPass(ctx, runPayments, leftMs())
-  // If the run's provider lagged, the run has not covered this block.
+  // If the provider that the run asked lags, the run has not covered this block.
   const whole = outcome?.ran === true && (outcome.headBlock ?? 0) >= (head?.number ?? 0)
   if (!whole && looks.lookedAt === head?.hash) looks.lookedAt = null
   return true
 }
 
-/** Starts the payments pass once, and waits for it no longer than `waitMs`. Null if it takes longer, or fails. */
+/** Starts the payments pass once, and waits for it at most `waitMs` milliseconds. Null if the pass takes longer or fails. */
 async function triggerPaymentsPass(
   ctx: Logging,
   runPayments: () => Promise<PaymentsOutcome>,
   waitMs: number,
 ): Promise<PaymentsOutcome | null> {
-  // The pass records its own faults; only the ledger's position matters here.
+  // The pass records its own faults. Here only how far the ledger has followed matters.
   const pass = runPayments().catch((error: unknown) => {
     ctx.log.warn({ err: error }, 'a pass that a request started stopped')
     return null

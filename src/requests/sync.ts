@@ -1,6 +1,7 @@
-// Sync: an owner reports a mint that is missing in the ledger. We look the mint up on chain, and the ledger follows to it under the same rules as in
-// any pass. A node that following can no longer find is inserted as the reconciler does, if it is the caller's. Sync reads the ledger first, then
-// single values from the chain, never blocks. It takes at most 12 s once it starts, like a claim.
+// Sync: an owner reports a mint that the ledger lacks. We look the mint up on chain, and the ledger follows to it under the same rules as in any
+// pass. If the ledger has already followed past the mint and still lacks the node, we insert it the way the reconciler does, but only if it is the
+// caller's. Sync reads the ledger first, then single values from the chain. It never reads whole blocks. Once it starts, it takes at most 12 s, like
+// a claim.
 import { ChainFault } from '../chain/faults.ts'
 import type { MintReceipt } from '../chain/port.ts'
 import { type Cursor, readCursor, readHashes } from '../db/blocks/blocks.ts'
@@ -15,35 +16,35 @@ import { type Looks, reachBlock } from './reach.ts'
 
 type FindContext = RepairContext & Polling
 
-/** Waits for a reading. All readings of one sync together may take at most `readMs`. */
+/** Waits for a value from the chain. All values that one sync reads together may take at most `readMs`. */
 type Ask = <T>(reading: Promise<T>) => Promise<T>
 
-/** What we look for, and for whom. */
+/** Which nodes we look for, and for which wallet. */
 interface Search {
   ask: Ask
   wallet: Address
-  /** Consecutive, because a transaction mints its nodes one after the other. */
+  /** These follow each other, because a transaction mints its nodes one after the other. */
   nodeIds: readonly bigint[]
-  /** The receipt that lists them if the ledger does not. */
+  /** The receipt that lists the nodes; null if the ledger lists them. */
   receipt: MintReceipt | null
 }
 
-/** Builds the look-up (POST /api/nodes/sync), which triggers the payments pass. */
+/** Creates the functions behind POST /api/nodes/sync. They start the payments pass. */
 export function createSyncer(ctx: FindContext, runPayments: () => Promise<PaymentsOutcome>): Syncer {
-  // Callers that sync at the same time share what they looked at.
+  // Callers that sync at the same time share one lookup.
   const looks: Looks = { lookedAt: null }
   const reaching = (blockNumber: number) => () => reachBlock(ctx, blockNumber, runPayments, { looks })
   return {
     async byTransaction(txHash, wallet) {
       const ask = askWithin(ctx)
       const known = await readMintedBy(ctx.pool, txHash)
-      // If none of them is the caller's, the ledger may lack the one that is.
+      // If none of the nodes that the ledger knows is the caller's, the ledger may lack the caller's node.
       const isCallers = known.some(({ owner, mintedTo }) => owner === wallet || mintedTo === wallet)
       const receipt = isCallers ? null : await ask(ctx.history.mintReceipt(txHash))
       const minted = isCallers ? known : (receipt?.nodes ?? [])
       const refusal = isCallers ? null : await refuse(ctx, receipt)
       if (refusal) return refusal
-      // To the head, not just to the mint, because what matters in the end is who owns the node now.
+      // We follow to the head, not just to the mint, because what matters in the end is who owns the node now.
       const head = await ask(ctx.chain.head())
       const nodeIds = minted.map(({ nodeId }) => nodeId).slice(0, MINT_BATCH_MAX)
       const reach = reaching(Math.max(receipt?.block?.number ?? 0, head.number))
@@ -67,7 +68,7 @@ function askWithin({ pollPolicy: { readMs } }: Polling): Ask {
     })
 }
 
-/** Why a transaction is refused, by its receipt; null if it minted nodes. */
+/** Why we refuse a transaction, by its receipt; null if the transaction minted nodes. */
 async function refuse(ctx: FindContext, receipt: MintReceipt | null): Promise<SyncOutcome | null> {
   if (receipt === null || !(await mayBeOwn(ctx, receipt))) return { kind: 'notFound' }
   if (!receipt.succeeded) return { kind: 'failed' }
@@ -75,14 +76,14 @@ async function refuse(ctx: FindContext, receipt: MintReceipt | null): Promise<Sy
   return receipt.nodes.length === 0 || isBeforeSale ? { kind: 'noMint' } : null
 }
 
-/** False if the receipt's block is not the ledger's, because then a node on another fork returned it. */
+/** False if the receipt's block is not the ledger's: then the provider that returned it is on another fork. */
 async function mayBeOwn({ pool }: LedgerDb, { block }: MintReceipt): Promise<boolean> {
   if (block === null) return true
   const own = (await readHashes(pool, [block.number])).get(block.number)
   return own === undefined || own === block.hash
 }
 
-/** Follows to the head, then returns each node's owner by the log and by the contract now. */
+/** Follows to the head, then returns two owners for each node: the one in the log, and the one that the contract has now. */
 async function find(ctx: FindContext, reach: () => Promise<boolean>, search: Search): Promise<SyncOutcome> {
   const { ask, nodeIds } = search
   const before = await readMintedTo(ctx.pool, nodeIds)
@@ -104,7 +105,7 @@ async function find(ctx: FindContext, reach: () => Promise<boolean>, search: Sea
   return { kind: 'followed', nodes }
 }
 
-/** The wallet to which a node that the ledger lacks was minted; null if we cannot tell yet. Inserts only the caller's own. */
+/** The wallet to which a node was minted that the ledger lacks; null if we cannot tell yet. Inserts the node if it is the caller's own. */
 async function mintedToOfLacking(
   ctx: FindContext,
   cursor: Cursor,
