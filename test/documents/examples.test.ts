@@ -18,7 +18,7 @@ const { scripts: SCRIPTS } = JSON.parse(readFileSync(join(ROOT, 'package.json'),
 
 /** The file that an npm script runs, with those of the folder of the same name. */
 function sourcesOf(script: string): string {
-  const [main = ''] = /(?:scripts|bench)\/[\w-]+\.ts/.exec(SCRIPTS[script] ?? '') ?? []
+  const [main = ''] = /(?:scripts|bench)\/[\w/-]+\.ts/.exec(SCRIPTS[script] ?? '') ?? []
   const folder = main.startsWith('bench/') ? 'bench' : main.replace(/\.ts$/, '')
   const beside = script === 'soak' ? ['test/faults/*.ts'] : script === 'sim' ? ['test/sim/*.ts'] : []
   return [main, ...globSync([`${folder}/*.ts`, ...beside], { cwd: ROOT })]

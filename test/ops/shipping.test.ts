@@ -6,6 +6,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { resolveConfig } from 'vite'
 import { parse, parseAllDocuments } from 'yaml'
 import { SETTINGS } from '../../src/config/names.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
@@ -101,6 +102,50 @@ test('the workflow of a release runs scripts of this project and pinned actions,
   assert.match(notes('v0.0.9').output, /has version 0\.1\.0, and the tag is v0\.0\.9/)
   const known = notes(`v${JSON.parse(read('package.json')).version}`)
   assert.match(known.output, /CHANGELOG\.md has no part|### Added/)
+})
+
+test('a release keeps the scripts that the one before built, from its package or its folder, and none of still older ones', async () => {
+  const folder = temporaryDirectory()
+  const into = join(folder, 'kept')
+  const dist = join(folder, 'package/web/dist')
+  const files = {
+    'index.html': '<script src="/assets/index-a1.js"></script>',
+    'reference.html': '<link href="/assets/reference-b2.css">',
+    'theme.js': '1',
+    'assets/index-a1.js': 'import("./owner-c3.js")',
+    'assets/owner-c3.js': 'import "./wallet-d4.js"; import("./index-a1.js")',
+    'assets/wallet-d4.js': '1',
+    'assets/reference-b2.css': '',
+    'assets/owner-of-still-older.js': '1',
+  }
+  mkdirSync(join(dist, 'assets'), { recursive: true })
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(dist, name), text)
+  const former = (...before: string[]) =>
+    run(process.execPath, ['scripts/release/former.ts', '--into', into, ...before], ROOT)
+  const kept = () => (existsSync(into) ? readdirSync(into).sort() : [])
+  const own = ['index-a1.js', 'owner-c3.js', 'reference-b2.css', 'wallet-d4.js']
+  run('tar', ['-czf', join(folder, 'former.tgz'), '-C', folder, 'package'])
+  for (const before of [join(folder, 'former.tgz'), join(folder, 'package')]) {
+    assert.match(former(before).output, /^Kept 4 files of /)
+    assert.deepEqual(kept(), own)
+    assert.equal(readFileSync(join(into, 'index-a1.js'), 'utf8'), files['assets/index-a1.js'])
+    // The first release has none before it.
+    assert.deepEqual(former(), {
+      output: 'No earlier release is given, so this one keeps none of its files.\n',
+      status: 0,
+    })
+    assert.deepEqual(kept(), [])
+  }
+  for (const [what, words] of [
+    [join(folder, 'none.tgz'), /is not the package of a release/],
+    [folder, /has no built pages/],
+  ] as const) {
+    const { output, status } = former(what)
+    assert.equal(status, 1)
+    assert.match(output, words)
+  }
+  const { publicDir, build } = await resolveConfig({ configFile: join(ROOT, 'web/vite.config.ts') }, 'build')
+  assert.deepEqual([publicDir, build.copyPublicDir], [join(ROOT, 'web/public'), true])
 })
 
 test('the grace that each gives to a stop is longer than the stop', () => {
