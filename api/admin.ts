@@ -103,7 +103,7 @@ export interface paths {
         get: operations["previewSupply"];
     };
     "/api/admin/tiers/{tierId}/sale": {
-        /** Put a tier on sale, or take it off, which ends after a grace */
+        /** Put a tier on sale, or take it off, which takes effect after a grace period */
         post: operations["setOnSale"];
     };
     "/api/admin/contract-wallets": {
@@ -137,7 +137,7 @@ export interface paths {
         post: operations["rescan"];
     };
     "/api/admin/proofs/lower": {
-        /** Believe a part of blocks that this chain does not prove any more, after a fork that this version does not know */
+        /** Believe a part of blocks without proof, after a fork that this version does not know */
         post: operations["lowerProof"];
     };
     "/api/admin/transactions/stuck": {
@@ -285,7 +285,7 @@ export interface paths {
         post: operations["signOut"];
     };
     "/api/admin/keys/invite": {
-        /** Invite a person to make a passkey, by which they sign in to the console */
+        /** Invite a person to create a passkey for signing in to the console */
         post: operations["invite"];
     };
     "/api/admin/passkeys/{id}/revoke": {
@@ -317,7 +317,7 @@ export interface paths {
     "/api/admin/webhooks": {
         /** List the endpoints that get events, and their state */
         get: operations["listWebhooks"];
-        /** Add an endpoint, or give it other secrets */
+        /** Add an endpoint, or replace an endpoint’s secrets */
         post: operations["addWebhook"];
     };
     "/api/admin/webhooks/remove": {
@@ -907,7 +907,7 @@ export interface components {
             supply: number | null;
             /** @description When it opens, unix seconds of block time; null: at once. */
             opensAt: number | null;
-            /** @description When it closes, unix seconds of block time; a grace follows. Null: never. */
+            /** @description When it closes, unix seconds of block time; a grace period follows. Null: never. */
             closesAt: number | null;
             /** @description The tier that must be sold out first; null: none. */
             opensAfter: string | null;
@@ -947,7 +947,7 @@ export interface components {
             supply: number | null;
             /** @description When it opens, unix seconds of block time; null: at once. */
             opensAt: number | null;
-            /** @description When it closes, unix seconds of block time; a grace follows. Null: never. */
+            /** @description When it closes, unix seconds of block time; a grace period follows. Null: never. */
             closesAt: number | null;
             /** @description The tier that must be sold out first; null: none. */
             opensAfter: string | null;
@@ -2375,7 +2375,7 @@ export interface operations {
                     address: components["schemas"]["AddressInput"];
                     /** @description seconds for which payments to the old wallet still buy; by default as at the last change */
                     graceSec?: components["schemas"]["WholeInput"];
-                    /** @description the present wallet’s key is stolen */
+                    /** @description the current wallet’s key is stolen */
                     stolen?: components["schemas"]["FlagInput"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -2417,7 +2417,7 @@ export interface operations {
                     address: components["schemas"]["AddressInput"];
                     /** @description seconds for which payments to the old wallet still buy; by default as at the last change */
                     graceSec?: components["schemas"]["WholeInput"];
-                    /** @description the present wallet’s key is stolen */
+                    /** @description the current wallet’s key is stolen */
                     stolen?: components["schemas"]["FlagInput"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -2770,7 +2770,7 @@ export interface operations {
                     supply?: components["schemas"]["WholeInput"];
                     /** @description when it opens, unix seconds of block time; 0: at once */
                     opensAt?: components["schemas"]["WholeInput"];
-                    /** @description when it closes, unix seconds of block time; a grace follows; 0: never */
+                    /** @description when it closes, unix seconds of block time; a grace period follows; 0: never */
                     closesAt?: components["schemas"]["WholeInput"];
                     /** @description the tier that must be sold out before it opens; -: none */
                     opensAfter?: string;
@@ -2782,7 +2782,7 @@ export interface operations {
                     onSale?: components["schemas"]["FlagInput"];
                     /** @description seconds for which the old price still buys; by default as at the last change */
                     graceSec?: components["schemas"]["WholeInput"];
-                    /** @description after a mistake: without a grace, from the next block on */
+                    /** @description after a mistake: without a grace period, from the next block on */
                     atOnce?: components["schemas"]["FlagInput"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -2845,7 +2845,7 @@ export interface operations {
                     supply?: components["schemas"]["WholeInput"];
                     /** @description when it opens, unix seconds of block time; 0: at once */
                     opensAt?: components["schemas"]["WholeInput"];
-                    /** @description when it closes, unix seconds of block time; a grace follows; 0: never */
+                    /** @description when it closes, unix seconds of block time; a grace period follows; 0: never */
                     closesAt?: components["schemas"]["WholeInput"];
                     /** @description the tier that must be sold out before it opens; -: none */
                     opensAfter?: string;
@@ -2855,7 +2855,7 @@ export interface operations {
                     onSale?: components["schemas"]["FlagInput"];
                     /** @description seconds for which the old price still buys; by default as at the last change */
                     graceSec?: components["schemas"]["WholeInput"];
-                    /** @description after a mistake: without a grace, from the next block on */
+                    /** @description after a mistake: without a grace period, from the next block on */
                     atOnce?: components["schemas"]["FlagInput"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -2932,7 +2932,7 @@ export interface operations {
                     onSale: components["schemas"]["FlagInput"];
                     /** @description seconds for which the old price still buys; by default as at the last change */
                     graceSec?: components["schemas"]["WholeInput"];
-                    /** @description after a mistake: without a grace, from the next block on */
+                    /** @description after a mistake: without a grace period, from the next block on */
                     atOnce?: components["schemas"]["FlagInput"];
                     reason?: components["schemas"]["ReasonInput"];
                 };

@@ -108,12 +108,12 @@ export const CHAIN = {
       parse: wei,
       otherwise: '500 gwei on Ethereum and elsewhere, 50 on known rollups',
       example: '50000000000',
-      text: 'The most that the service offers per gas in all. It never offers more than recent blocks show is needed.',
+      text: 'The highest total fee per gas that the service offers. It never offers more than recent blocks require.',
     },
     TIP_MAX_WEI: {
       parse: wei,
       otherwise: '10 gwei on Ethereum, 2 on known rollups, 100 elsewhere',
-      text: 'The most that the service offers per gas as a tip. It never offers more than recent blocks show is needed.',
+      text: 'The highest tip per gas that the service offers. It never offers more than recent blocks require.',
     },
   },
 } satisfies SettingGroup

@@ -194,7 +194,7 @@ export const MOVES = {
     to: ['held'],
     reasons: ['mintedElsewhere'],
     verdict: 'held',
-    why: 'Its ref is the node of another wallet, and can never be minted for its own.',
+    why: 'Another wallet has the node of its ref, so its own node can never be minted.',
   },
   lapseMint: {
     by: ['store'],
@@ -206,7 +206,7 @@ export const MOVES = {
     by: ['mint'],
     from: ['minting'],
     to: ['accepted'],
-    why: 'The key that signed its mint was replaced: the present key mints it.',
+    why: 'The key that signed its mint was replaced: the current key mints it.',
   },
   undoMint: {
     by: ['rewind'],

@@ -29,7 +29,7 @@ const LEFT_OUT = 'leftOut'
 /** The ledger has rewound, so whatever the run has read from it is no longer valid. */
 export class LeftOutFault extends ChainFault {
   constructor(block: number) {
-    super(`transactions of block ${block} were left out or told otherwise: the ledger went back to before it`, {
+    super(`transactions of block ${block} were omitted or altered: the ledger went back to before it`, {
       retryable: true,
     })
     this.name = 'LeftOutFault'
@@ -157,7 +157,7 @@ const toldOtherwise = (blockNumber: number) => ({
   part: 'transactions' as const,
   blockNumber,
   host: null,
-  says: 'transactions were left out, or told otherwise than the block has them',
+  says: 'transactions of a block were omitted or altered',
 })
 
 /**

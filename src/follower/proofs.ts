@@ -82,7 +82,7 @@ export async function lowerOrHalt(ctx: LedgerDb & ChainRead & Logging, fault: Pr
   await inTransaction(ctx.pool, (sql) => lowerProof(sql, part, { blockNumber, by: 'pass' }))
   ctx.log.warn(
     { part, blockNumber },
-    'two providers give the same answer, and it does not recompute: this part is believed from now on',
+    'two providers give the same answer, and it does not match the block: from now on this part is believed without proof',
   )
   return null
 }

@@ -58,7 +58,7 @@ const HELP = {
   node_ledger_webhook_pending: 'Deliveries of events that are yet to succeed; counted up to 10,000.',
   node_ledger_webhook_oldest_pending_age_seconds: 'Age of the oldest event yet to be delivered; 0 if there is none.',
   node_ledger_webhook_failed: 'Deliveries given up on and kept; counted up to 10,000.',
-  node_ledger_webhook_endpoints_disabled: 'Endpoints that nothing is sent to any more until an operator enables them.',
+  node_ledger_webhook_endpoints_disabled: 'Webhook endpoints that get no more events until an operator enables them.',
   node_ledger_minter_budget: 'What the minter may still mint, or open.',
   node_ledger_minter_budget_low: 'Whether it is low.',
   node_ledger_minter_budget_spent: 'Whether nothing is left of it and something waits.',
@@ -77,7 +77,7 @@ const HELP = {
   node_ledger_payments: 'Payments that wait, by status; counted up to 10,000.',
   node_ledger_payments_held: 'Payments that are held, by reason; counted up to 10,000.',
   node_ledger_junk_transfers:
-    'Transfers to the payments wallets that are no sale by themselves, by kind: dust, or of nothing.',
+    'Transfers to the payments wallets that are not sales by themselves, by kind: dust, or no value.',
   node_ledger_block_traces:
     'Blocks of today whose value by internal calls was to be told apart, by outcome: a trace was asked for, failed, or the day’s budget was used up.',
   node_ledger_outbox_pending: 'Transactions that are signed and in no followed block.',

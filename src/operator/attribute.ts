@@ -280,9 +280,9 @@ function byWord(
   if (innerIndex === null || from === null || valueWei === null)
     return refuseAct(
       'unavailable',
-      `The provider cannot trace that transaction: add one that speaks debug_traceTransaction. Where none can, state who sent what at which place yourself: ${['from', 'valueWei'].map(fieldNamed).join(', ')} and ${fieldNamed('innerIndex')}.`,
+      `The provider cannot trace that transaction: add a provider that supports debug_traceTransaction. If none can trace it, state who sent what at which place yourself: ${['from', 'valueWei'].map(fieldNamed).join(', ')} and ${fieldNamed('innerIndex')}.`,
     )
-  if (valueWei === 0n || from === wallet) return refuseAct('invalid', 'Nothing came to the payments wallet by that.')
+  if (valueWei === 0n || from === wallet) return refuseAct('invalid', 'That brought nothing to the payments wallet.')
   return isTaken(innerIndex) ? taken : { index: innerIndex, from, valueWei }
 }
 

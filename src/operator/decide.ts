@@ -115,7 +115,7 @@ async function placeToTake(sql: Sql, { tierNo }: TierVersion): Promise<Evidence 
 
 const refTaken = refuseAct(
   'conflict',
-  'Its ref is the node of another wallet, and a ref is minted once: refund or dismiss it.',
+  'Another wallet has the node of its ref, and a ref is minted once: refund or dismiss the payment.',
 )
 
 const noSender = refuseAct(

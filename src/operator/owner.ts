@@ -75,7 +75,13 @@ export const previewRefill = defineReading({
     nodesMost: field.orNull(
       field.whole('the most that may be left afterwards; by default what is left now plus --nodes', 0, NODES_MAX),
     ),
-    cohortsMost: field.orNull(field.whole('the same for cohorts', 0, COHORTS_MAX)),
+    cohortsMost: field.orNull(
+      field.whole(
+        'the most cohorts that may be left afterwards; by default what is left now plus --cohorts',
+        0,
+        COHORTS_MAX,
+      ),
+    ),
   },
   check: ({ nodes, cohorts }, { complain }) => {
     if (nodes + cohorts === 0)
@@ -125,7 +131,7 @@ export const previewMinter = defineReading({
       call: { name: 'setMinter', newMinter, former: powers.minter, ...budget },
       before: { minter: powers.minter, ...budgetShown(powers.budget) },
       after: { minter: newMinter, ...budgetShown({ nodes, cohorts }) },
-      notes: ['What the former key has signed can no longer be executed.'],
+      notes: ['Transactions that the previous key signed can no longer be executed.'],
     })
   },
 })
@@ -248,7 +254,7 @@ its mint, and keeps its credit. Confirm refs that have a payment or a grant with
   args: ['refs'],
   fields: {
     refs: refs('the refs of the nodes, separated by commas; "nodes unpaid" lists them'),
-    again: field.orElse(refs('those of them that have a payment or a grant, as a confirmation'), []),
+    again: field.orElse(refs('repeat the refs that have a payment or a grant, to confirm them'), []),
   },
   run: expel,
 })
@@ -270,11 +276,11 @@ async function expel(
     if (again.has(ref)) return []
     if (node.granted)
       return [
-        `${ref}: node ${node.nodeId} has a grant. Name it a second time with ${fieldNamed('again')}, or revoke it.`,
+        `${ref}: node ${node.nodeId} has a grant. Name the ref a second time with ${fieldNamed('again')}, or revoke it.`,
       ]
     if (paidFor.has(ref))
       return [
-        `${ref}: node ${node.nodeId} is that of a payment. If it is to go all the same, name it a second time with ${fieldNamed('again')}.`,
+        `${ref}: node ${node.nodeId} belongs to a payment. To expel it anyway, name the ref a second time with ${fieldNamed('again')}.`,
       ]
     return []
   })

@@ -46,13 +46,13 @@ export const resume = defineAct({
 
 /** What happens once a halt is cleared, by its reason. */
 export const AFTER_HALT: Readonly<Record<HaltReason, string>> = {
-  otherChain: 'The passes go on if RPC_URL leads to the chain of this ledger again; if not, they halt again.',
+  otherChain: 'The passes continue if RPC_URL leads to the chain of this ledger again. If not, they halt again.',
   tooDeep:
-    'Unless the provider was wrong, the passes halt again: such a ledger cannot be taken back. Rebuild it with "node-ledger rebuild" and point DATABASE_URL at the new one.',
+    'Unless the provider was wrong, the passes will halt again, because a ledger cannot be rewound so far. Rebuild it with "node-ledger rebuild" and point DATABASE_URL at the new one.',
   mintedTwice:
-    'Unless the provider was wrong, the passes halt again. Rebuild the ledger with "node-ledger rebuild" and point DATABASE_URL at the new one.',
-  unproven: 'The passes then believe that part of the blocks that the providers give, until it recomputes again.',
-  pastFinalized: 'The passes then follow the present chain, and undo what is no longer on it.',
+    'Unless the provider was wrong, the passes will halt again. Rebuild the ledger with "node-ledger rebuild" and point DATABASE_URL at the new one.',
+  unproven: 'The passes then believe that part of blocks without proof, until it can be proven again.',
+  pastFinalized: 'The passes then follow the current chain, and undo what is no longer on it.',
 }
 
 export const clearHaltByHand = defineAct({

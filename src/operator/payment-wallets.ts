@@ -95,7 +95,7 @@ const CHANGE = {
       GRACE_SEC_MAX,
     ),
   ),
-  stolen: field.flag('the present wallet’s key is stolen'),
+  stolen: field.flag('the current wallet’s key is stolen'),
   reason: field.REASON,
 }
 type WalletChangeRequest = field.Read<typeof CHANGE>
@@ -119,9 +119,9 @@ export const changeWallet = defineGuardedAct({
   scope: 'terms',
   command: 'wallets set',
   summary: 'change the wallet that buyers pay',
-  details: `The new wallet holds from 64 blocks and five minutes after the followed block; quotes change then. Payments to the old one
-still buy for a grace; the service holds later ones (oldWallet). With --stolen the new wallet holds from the next block, without a
-grace.`,
+  details: `The change takes effect 64 blocks and five minutes after the followed block; quotes change then. For a grace period, payments
+to the old wallet still buy; after that the service holds them (oldWallet). With --stolen the change takes effect from the next block,
+without a grace period.`,
   examples: ['wallets set <new-address> --reason "new custodian" --yes', 'wallets set <new-address> --stolen --yes'],
   args: ['address'],
   fields: CHANGE,
@@ -223,7 +223,7 @@ export const takeBackWallet = defineGuardedAct({
       await notifyLedgerChanged(sql)
       return { takenBack: wallet, inForce: inForce.wallet }
     }),
-  says: ({ inForce }) => `Taken back. Buyers go on paying to ${inForce}.`,
+  says: ({ inForce }) => `Taken back. Buyers keep paying to ${inForce}.`,
 })
 
 export const closeBooks = defineGuardedAct({
@@ -244,7 +244,7 @@ export const closeBooks = defineGuardedAct({
       if (!cursor || !isOldWallet(wallets, wallet, cursor))
         return refuseAct(
           'conflict',
-          'A payment to it is a sale still: its books can be closed once another wallet holds and the grace is over.',
+          'A payment to it is still a sale. You can close its books once another wallet is in force and the grace period is over.',
         )
       const books = await readWalletBalance(sql, wallet)
       if (books?.auditedBlock != null && books.auditedBlock < cursor.number)

@@ -23,8 +23,7 @@ export const lowerProofByHand = defineAct({
   scope: 'operate',
   command: 'proofs lower',
   args: ['part'],
-  summary:
-    'believe a part of blocks that this chain does not prove any more, after a fork that this version does not know',
+  summary: 'believe a part of blocks without proof, after a fork that this version does not know',
   details:
     'Asks the providers first, and refuses while one proves it. Update the service if you can. The part is required again once two providers prove it.',
   examples: ['proofs lower state --reason "the fork of May" --yes'],

@@ -188,7 +188,7 @@ export const takeBackTerms = defineGuardedAct({
     record({ action: 'termsTakenBack', before: last, after: former })
     return { takenBack: last }
   },
-  says: 'Taken back. What was in force before it goes on.',
+  says: 'Taken back. The earlier terms stay in force.',
 })
 
 const reaches = (windows: readonly NotOwedWindow[], time: number) => windows.some(({ until }) => until > time)

@@ -98,7 +98,7 @@ const BOUNDS = {
   supply: field.orNull(field.whole('the most nodes of it ever sold; 0: no limit', 0, PER_WALLET_MAX)),
   opensAt: field.orNull(field.whole('when it opens, unix seconds of block time; 0: at once', 0, TIMES_MAX)),
   closesAt: field.orNull(
-    field.whole('when it closes, unix seconds of block time; a grace follows; 0: never', 0, TIMES_MAX),
+    field.whole('when it closes, unix seconds of block time; a grace period follows; 0: never', 0, TIMES_MAX),
   ),
   opensAfter: field.orNull(
     field.text('the tier that must be sold out before it opens; -: none', {
@@ -123,7 +123,7 @@ const GRACE = {
       GRACE_SEC_MAX,
     ),
   ),
-  atOnce: field.flag('after a mistake: without a grace, from the next block on'),
+  atOnce: field.flag('after a mistake: without a grace period, from the next block on'),
 }
 const SALE = { onSale: field.orNull(field.yesOrNo('whether it is on sale')), ...GRACE, reason: field.REASON }
 
@@ -186,7 +186,7 @@ export const changeTier = defineAct({
   command: 'tiers price',
   summary: "change a tier's price or other terms from the next block on",
   details:
-    'The old price still buys the tier for a grace, because quotes live in caches. Omitted terms stay as they are.',
+    'The old price still buys the tier for a grace period, because caches keep quotes. Omitted terms stay as they are.',
   examples: ['tiers price basic --price-wei 12000000000000000 --reason "spring prices" --yes'],
   leavesOut: ['onSale'],
   fields: {
@@ -232,7 +232,7 @@ export const nextGraceSec = (
 export const setOnSale = defineAct({
   path: 'tiers/:tierId/sale',
   scope: 'prices',
-  summary: 'put a tier on sale, or take it off, which ends after a grace',
+  summary: 'put a tier on sale, or take it off, which takes effect after a grace period',
   fields: { tierId: TIER_ID, ...SALE, onSale: field.yesOrNo('whether it is on sale') },
   onChain: true,
   change: enterVersion,

@@ -120,7 +120,7 @@ const secretsOf = (secret: string | null) => (secret ?? '').split(/[\s,]+/).filt
 export const addWebhook = defineAct({
   path: 'webhooks',
   scope: 'operate',
-  summary: 'add an endpoint, or give it other secrets',
+  summary: 'add an endpoint, or replace an endpoint’s secrets',
   fields: {
     url: field.text('its URL: https, or smtps://user:password@host?from=…&to=… for mail', { max: URL_MAX }),
     secret: field.orNull(SECRET),
@@ -188,5 +188,5 @@ export const removeWebhook = defineAct({
     record({ action: 'webhookRemoved', subject: endpoint })
     return { endpoint, removed: true }
   },
-  says: 'Nothing more is sent there. What waits goes on should you add it again.',
+  says: 'Nothing more is sent there. Waiting events are sent if you add it again.',
 })

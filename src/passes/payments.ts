@@ -111,8 +111,7 @@ async function settleAndMint(
  */
 async function takeOver(ctx: LedgerDb & Logging, minter: SignerAccount): Promise<void> {
   const refs = await releaseFromFormer(ctx.pool, minter.address)
-  if (refs.length > 0)
-    ctx.log.warn({ refs, minter: minter.address }, 'the mints that a former key had signed are made again')
+  if (refs.length > 0) ctx.log.warn({ refs, minter: minter.address }, 'mints that a previous key signed are made again')
 }
 
 /** For a run that did not take place. Its counts are null, because it counted nothing. */

@@ -100,7 +100,7 @@ async function begin(pool: Pool): Promise<void> {
   const [row] = await pool<{ used: boolean }[]>`
     SELECT EXISTS (SELECT FROM cursors) OR EXISTS (SELECT FROM payments) OR EXISTS (SELECT FROM outbox) AS used`
   if (row?.used && (await readState(pool, 'rebuilding')) !== true)
-    throw new RebuildError('The database to rebuild into holds a ledger already: give an empty one.')
+    throw new RebuildError('The target database already holds a ledger. Use an empty database.')
   await writeState(pool, 'rebuilding', true, 'rebuild')
 }
 

@@ -361,7 +361,7 @@ test('T22: on a chain that proves nothing, a payment that one of two providers a
   await world.chain.increaseTime(200)
   await world.chain.mine()
   await world.payments()
-  assert.match(String((await failures())[before]?.detail.says), /^one provider alone tells payment/)
+  assert.match(String((await failures())[before]?.detail.says), /^only one provider reports payment/)
   await world.pool`UPDATE payments SET updated_at = now() - interval '1 hour' WHERE from_address = ${THIEF}`
   const [thiefs] = await world.pool`SELECT tx_hash FROM payments WHERE from_address = ${THIEF}`
   assert.deepEqual(await readUnproven(world.pool), [thiefs?.tx_hash])

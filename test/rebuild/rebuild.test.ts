@@ -102,7 +102,7 @@ test('a rebuilt ledger equals the old one, takes over what the operator decided,
       assert.equal((await pool`SELECT FROM grants`).length, 1)
       assert.deepEqual(await trendsOf(world, pool), await trendsOf(world, world.pool))
       assert.equal((await pool`SELECT FROM outbox_attempts`).length, 0, 'a rebuild sends nothing')
-      await assert.rejects(again(), /holds a ledger already/)
+      await assert.rejects(again(), /already holds a ledger/)
     })
     await world.pool`UPDATE cohorts SET size = size + 1 WHERE size > 0`
     await world.pool`DELETE FROM withdrawals`

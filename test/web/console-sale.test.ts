@@ -108,7 +108,7 @@ describe('the console, for the sale', { skip: noBrowser }, () => {
     const ask = async (name: string, address: string, stolen = '') => {
       await page.getByRole('button', { name: `${name}…` }).click()
       await dialog().getByLabel('The wallet', { exact: true }).fill(address)
-      await dialog().getByLabel('The present wallet’s key is stolen').selectOption(stolen)
+      await dialog().getByLabel('The current wallet’s key is stolen').selectOption(stolen)
       await confirm(name)
     }
     await go('Wallets')

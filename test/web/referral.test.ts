@@ -84,7 +84,7 @@ describe('a referral code', { skip: noBrowser }, () => {
     await page.getByText('All checks pass').waitFor()
     assert.equal(await paidWith(page), '0x')
     const other = await come(7, 'strangers')
-    await other.page.getByText('The code strangers is not valid now').waitFor()
+    await other.page.getByText('The code strangers is not valid at the moment').waitFor()
     assert.equal(await paidWith(other.page), '0x')
   })
 

@@ -86,10 +86,10 @@ const NOTHING: Step = { next: null, value: null }
 
 function stepThrough(node: Rlp, left: string): Step {
   if (isListOf(node, BRANCH_ITEMS)) {
-    const next = node[Number.parseInt(left.charAt(0), 16)] ?? malformed('proof: it goes on after the whole key')
+    const next = node[Number.parseInt(left.charAt(0), 16)] ?? malformed('proof: it has nodes beyond the end of the key')
     return next === '0x' ? NOTHING : { next, left: left.slice(1) }
   }
-  if (!isListOf(node, PATH_ITEMS)) return malformed('proof: no node of a trie')
+  if (!isListOf(node, PATH_ITEMS)) return malformed('proof: not a node of a trie')
   const path = word(node[0]).slice(2)
   const flags = Number.parseInt(path.charAt(0), 16)
   const digits = path.slice((flags & ODD) === 0 ? 2 : 1)

@@ -25,7 +25,7 @@ export async function proveTransactions(block: Fields): Promise<ListVerdict> {
 export async function proveReceipts(block: Fields, receipts: unknown): Promise<ListVerdict> {
   if (!Array.isArray(receipts)) return noList('receipts')
   if (settlesOthers(block))
-    return { verdict: unprovable('receipts', 'the header has the root of other blocks'), count: 0 }
+    return { verdict: unprovable('receipts', 'the header’s receipts root belongs to other blocks'), count: 0 }
   const bits: BloomBits = new Map()
   const own = withoutStateSync(receipts)
   return proveList('receipts', block.receiptsRoot, own, (receipt) => encodeReceipt(receipt, bits))

@@ -11,7 +11,7 @@ say why. If nothing has changed, they halt again.`,
     options: {
       halt: { help: 'clear the halt instead of the pause; shows it and asks', isOurs: true },
       'no-guard': {
-        help: 'instead: run without the fork guard from the next start on, if the contract knows other block hashes; asks',
+        help: 'instead of clearing a halt, run without the fork guard from the next start on: for a chain whose contracts see other block hashes; asks',
         isOurs: true,
       },
       ...REASON,

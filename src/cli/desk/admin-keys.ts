@@ -111,7 +111,7 @@ const REVOKED = {
 } satisfies Record<string, Revoking>
 const REVOKE_ALL: Revoking = {
   act: revokeAllKeys,
-  question: () => 'Have no key and no passkey of the ledger open any more?',
+  question: () => 'Revoke all keys, passkeys and invitations of the ledger?',
 }
 interface Revoking {
   act: Act<LedgerDb>

@@ -75,7 +75,7 @@ function summary({ id, txHash, from, valueWei, status, reason, tierId, blockTime
 function paidBack({ id, looksRefundedBy }: Detail): string[] {
   return looksRefundedBy.map(
     ({ txHash, blockNumber }) =>
-      `looks refunded: the payments wallet sent this very amount back in block ${blockNumber}.\n  If that was its refund: node-ledger payments refund ${id} --refund-tx-hash ${txHash}`,
+      `looks refunded: the payments wallet sent exactly this amount back in block ${blockNumber}.\n  If that was its refund: node-ledger payments refund ${id} --refund-tx-hash ${txHash}`,
   )
 }
 

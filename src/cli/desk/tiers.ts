@@ -41,7 +41,7 @@ export const more = (): Command[] => [
     command: 'tiers off-sale',
     summary: 'take a tier off sale; its nodes are still credited',
     details:
-      'It still sells for a grace, because quotes live in caches; the service holds later payments (saleClosed).',
+      'It still sells for a grace period, because caches keep quotes. The service holds later payments (saleClosed).',
     fixed: { onSale: false },
     examples: ['tiers off-sale plus --reason "sold out" --yes'],
     asks: 'Take it off sale?',

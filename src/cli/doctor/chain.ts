@@ -116,8 +116,8 @@ const FACTORY_CHECKS: Checks<Probed & { deployment: DeploymentCheck }> = {
     const [part] = ceased
     if (part)
       return {
-        says: `no provider proves ${ceased.join(', ')} of blocks any more: the chain may have had a fork`,
-        fail: `Update the service. If that does not help, "node-ledger proofs lower ${part}" has it believed.`,
+        says: `no provider can prove ${ceased.join(', ')} of blocks any longer: the chain may have had a hard fork`,
+        fail: `Update the service. If that does not help, "node-ledger proofs lower ${part}" makes the service believe it without proof.`,
         reading,
       }
     if (parts.length > 0) {

@@ -270,14 +270,14 @@ function lookAtRuns(name: 'payments' | 'credit'): Look<LedgerExamined> {
     const next = (todo: string) => (error !== null && halt ? 'See passes.halt.' : todo)
     const stopped = error === null ? ran : `${ran} and stopped: ${error}`
     if (stale) {
-      const todo = next('Mend what it names. The log has the fault, at level error.')
+      const todo = next('Fix the fault named above. The log has it at level error.')
       return {
         says: `${stopped}; no run has ended well for ${Math.round(secondsWithoutSuccess ?? 0)} s`,
         fail: todo,
         reading: run,
       }
     }
-    const todo = error !== null && next('The next run tries again; if it goes on, see to what it names.')
+    const todo = error !== null && next('The next run tries again. If the fault lasts, fix it.')
     return { says: stopped, warn: todo, reading: run }
   }
 }

@@ -49,12 +49,12 @@ function lookAtDeliveries(endpoint: string, state: EndpointState | undefined): S
   if (!state) return { says: `${endpoint} is told`, reading: { endpoint } }
   const { disabledAt, failingSince, lastError, pending, lastSuccessAt } = state
   if (disabledAt !== null) {
-    const todo = `Mend the receiver, then "node-ledger webhooks enable ${endpoint}".`
+    const todo = `Fix the receiver, then "node-ledger webhooks enable ${endpoint}".`
     const says = `${endpoint} was given up on at ${disabledAt}: ${lastError}; ${pending} wait`
     return { says, fail: todo, reading: state }
   }
   if (failingSince !== null) {
-    const todo = 'Mend the receiver; "node-ledger webhooks deliveries --state pending" shows what it answers.'
+    const todo = 'Fix the receiver; "node-ledger webhooks deliveries --state pending" shows what it answers.'
     return {
       says: `${endpoint} has failed since ${failingSince}: ${lastError}; ${pending} wait`,
       warn: todo,

@@ -74,7 +74,8 @@ export async function buyOne(
   { rpcUrl, deployerKey, priceWei }: { rpcUrl: string; deployerKey: string; priceWei: bigint },
 ): Promise<string> {
   const privateKey = parsePrivateKey(deployerKey)
-  if (privateKey === null) throw new RefusedError('No deployer’s key to pay with: buy a node from a wallet of yours.')
+  if (privateKey === null)
+    throw new RefusedError('There is no deployer key to pay with. Use one of your own wallets to buy a node.')
   // The wallet that the service shows, whatever the answers were, because no pass watches any other.
   const known = await answer(`${url}/.well-known/node-ledger.json`)
   const to = ((await known?.json().catch(() => null)) as { paymentAddress?: Address | null } | null)?.paymentAddress

@@ -28,7 +28,7 @@ export async function readBudgetNeed(sql: Sql, time: number): Promise<BudgetNeed
         ${time} - coalesce((SELECT extract(epoch FROM minted_at) FROM nodes ORDER BY node_id LIMIT 1), ${time}))) AS seconds)
     SELECT ceil(minted.nodes * ${LOOK_BACK_SEC}::numeric / span.seconds)::int AS "nodesPerWeek"
     FROM minted, span`
-  if (!row) throw new Error('a statement of scalars answered no row')
+  if (!row) throw new Error('a query that always returns one row returned none')
   const terms = (await readCreditTerms(sql)).at(-1)
   return { ...row, cohortsPerTier: terms ? Math.ceil(terms.intervalSec / terms.slotSec) : 0 }
 }

@@ -269,7 +269,7 @@ export async function sumCreditsBefore(
   const [row] = await sql<{ credits: number; perNodeWei: Wei }[]>`
     SELECT count(*) AS credits, coalesce(sum(amount_wei), 0) AS "perNodeWei" FROM turns JOIN rounds USING (round)
     WHERE cohort = ${cohort} AND (block_number < ${blockNumber} OR (block_number = ${blockNumber} AND round = ANY(${[...rounds]}::bigint[])))`
-  if (!row) throw new Error('a statement of sums answered no row')
+  if (!row) throw new Error('a query that always returns one row returned none')
   return row
 }
 

@@ -50,7 +50,7 @@ export async function readRecentTrouble(sql: Sql, signers: readonly Address[] | 
       to_json(array(SELECT DISTINCT sender FROM outbox o WHERE state = 'pending' ${ours} AND (SELECT last_outcome FROM outbox_attempts
         WHERE outbox_id = o.id ORDER BY attempt DESC LIMIT 1) = 'insufficientFunds')) AS unfunded,
       (SELECT count(*) FROM audit WHERE action = 'senderRests' AND at > now() - interval '15 minutes') AS cooldowns`
-  if (!row) throw new Error('a statement of scalars answered no row')
+  if (!row) throw new Error('a query that always returns one row returned none')
   return row
 }
 

@@ -306,7 +306,7 @@ export async function readWallet(sql: Sql, owner: Address): Promise<WalletPage> 
           coalesce(sum("withdrawnWei"::numeric), 0)::text AS "withdrawnWei",
           coalesce(sum("balanceWei"::numeric), 0)::text AS "balanceWei" FROM mine) x) AS totals,
       array_to_json(ARRAY(SELECT chain_id::text FROM mine)) AS "nodeIds"`
-  if (!row) throw new Error('a statement of scalars answered no row')
+  if (!row) throw new Error('a query that always returns one row returned none')
   return row
 }
 
@@ -358,7 +358,7 @@ export async function readHealth(sql: Sql): Promise<LedgerHealth> {
       c.due AS "dueNodes", c.scheduled AS "scheduledNodes"
     FROM (${sql.unsafe(DUE_AND_SCHEDULED)}) c
     LEFT JOIN passes tick ON tick.name = 'credit'`
-  if (!row) throw new Error('a statement of sums answered no row')
+  if (!row) throw new Error('a query that always returns one row returned none')
   return row
 }
 

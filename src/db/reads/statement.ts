@@ -88,7 +88,7 @@ export async function readHappened(sql: Sql, { after, upTo }: Blocks): Promise<P
           coalesce(sum(f.value_wei) FILTER (WHERE EXISTS (SELECT FROM wallet_outflows o WHERE o.tx_hash = f.tx_hash)), 0) AS "refundedFromWalletWei"
         FROM refunds f
         WHERE f.commission_of IS NULL AND f.block_number > ${after} AND f.block_number <= ${upTo}) f`
-  if (!row) throw new Error('a statement of sums answered no row')
+  if (!row) throw new Error('a query that always returns one row returned none')
   return row
 }
 

@@ -82,7 +82,10 @@ export async function refuseGift(
     return refuseAct('forbidden', 'That takes a sign-in within the last ten minutes: leave, and sign in again.')
   const end = held.passkey ? held.passkey.endsAt : held.expiresAt
   if (end && end.getTime() < Date.now() + seconds * 1000)
-    return refuseAct('forbidden', `Your key cannot make one that outlives it: it ends at ${end.toISOString()}.`)
+    return refuseAct(
+      'forbidden',
+      `Your access ends at ${end.toISOString()}, and what you create cannot be valid for longer.`,
+    )
   return null
 }
 

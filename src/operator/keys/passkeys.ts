@@ -23,7 +23,7 @@ export const invite = defineAct({
   scope: 'operate',
   secret: 'link',
   command: 'admin-keys invite',
-  summary: 'invite a person to make a passkey, by which they sign in to the console',
+  summary: 'invite a person to create a passkey for signing in to the console',
   details: `Prints a link to the console at PUBLIC_URL, or writes it to a file that only you may read. Give it to that person alone. It works once, within
 24 hours. Each sign-in opens a session of eight hours with this label and these scopes. If two people check each other, invite both here.`,
   examples: ['admin-keys invite --label grace --scopes read,decide --out grace.link'],

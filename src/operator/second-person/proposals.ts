@@ -97,7 +97,7 @@ export const refuseProposal = defineAct({
 const sameWords = (one: string, other: string) =>
   one === other
     ? 'It takes a second person: you proposed it yourself.'
-    : 'It takes a second person: the same person has made a key of yours and one of theirs, or one of you made a key of the other.'
+    : 'It takes a second person: one of you made the other’s key, or the same person made a key for both of you.'
 
 /** Locks the proposal until the end of the transaction in which `body` answers it. */
 async function answer(

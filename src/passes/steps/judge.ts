@@ -378,7 +378,7 @@ async function withProof(ctx: JudgeContext, basis: JudgingBasis, candidate: Cand
     part: 'transactions',
     blockNumber,
     host: null,
-    says: `one provider alone tells payment ${txHash}`,
+    says: `only one provider reports payment ${txHash}`,
   } as const
   if (basis.now - blockTime >= TOLD_AFTER_SEC)
     await inTransaction(ctx.pool, (sql) => tellFailedProofs(ctx, sql, [failed]))

@@ -263,7 +263,7 @@ async function bump(ctx: SendContext, sending: SenderRun, intent: outbox.Pending
   // Sends the transaction that is already signed, because it may still be mined.
   if (signed instanceof SignerFault) return void (await handOver(ctx, sending, intent, 'resend.sent'))
   await outbox.insertAttempt(ctx.pool, intent.id, attemptOf(signed.txHash, signed.raw, fees, cursor))
-  const said = lapsed ? 'fee raised, for a call that does nothing: the former one has lapsed' : 'fee raised'
+  const said = lapsed ? 'fee raised, for a call that does nothing: the previous call has lapsed' : 'fee raised'
   ctx.log.warn({ nonce: intent.nonce, txHash: signed.txHash, replaces: intent.txHash }, said)
   failpoint('bump.stored')
   await handOver(ctx, sending, signed, 'resend.sent')

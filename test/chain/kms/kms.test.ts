@@ -111,7 +111,7 @@ describe('not taken', () => {
     [
       'another key',
       (double) => Object.assign(double, { privateKey: OTHER }),
-      /key is of another account.*keys address/,
+      /key belongs to another account.*keys address/,
     ],
     [
       'a torn signature',

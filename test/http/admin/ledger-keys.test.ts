@@ -154,8 +154,8 @@ describe('admin keys of the ledger', () => {
     }
     const refused: [object, RegExp][] = [
       [{ label: 'bot', scopes: ['read', 'terms'], expires: '1d' }, /cannot give what it lacks: terms/],
-      [{ label: 'bot', scopes: ['read'], expires: '31d' }, /outlives it/],
-      [{ label: 'bot', scopes: ['read'] }, /outlives it/],
+      [{ label: 'bot', scopes: ['read'], expires: '31d' }, /cannot be valid for longer/],
+      [{ label: 'bot', scopes: ['read'] }, /cannot be valid for longer/],
       [{ label: 'ada', scopes: ['read'], expires: '1d' }, /ada is another person's/],
       [{ label: 'senior', scopes: ['read'], expires: '1d' }, /senior is another person's/],
     ]

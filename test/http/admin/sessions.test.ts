@@ -120,8 +120,8 @@ describe('passkeys', () => {
     }
     for (const [body, words] of [
       [{ label: 'x', scopes: ['read', 'terms'], expires: '1d' }, /cannot give what it lacks: terms/],
-      [{ label: 'x', scopes: ['read'], expires: '11d' }, /outlives it/],
-      [{ label: 'x', scopes: ['read'] }, /outlives it/],
+      [{ label: 'x', scopes: ['read'], expires: '11d' }, /cannot be valid for longer/],
+      [{ label: 'x', scopes: ['read'] }, /cannot be valid for longer/],
       [{ label: 'grace', scopes: ['read'], expires: '1d' }, /grace is another person's/],
       [{ label: 'mara', scopes: ['read'], expires: '1d' }, /mara is another person's/],
     ] as const) {

@@ -27,7 +27,7 @@ export const words = {
     opensAfter: 'opens once {tier} is sold out',
     lastPaid: 'The last round paid a node',
     before: 'The last rounds paid a node, oldest first: {amounts}.',
-    ladder: 'The steps of this sale',
+    ladder: 'The stages of this sale',
     inLadder: '<strong>{tier}</strong>, {amount} ETH: {stands}',
     open: 'open',
     buy: 'Buy {tier}',
@@ -166,7 +166,7 @@ export const words = {
   },
   referral: {
     by: 'Referred by {code}. The price stays the same.',
-    unknown: 'The code {code} is not valid now, so your payment does not carry it.',
+    unknown: 'The code {code} is not valid at the moment, so your payment will not include it.',
     remove: 'Remove',
   },
   rest: {

@@ -49,7 +49,7 @@ export const words = {
     withdrawal: 'withdrawn by {hash}',
     limits:
       'The newest {entries} credits and withdrawals of each node, at that hour’s ether price, if the service has it.',
-    nodes: 'Of your newest {nodes} nodes.',
+    nodes: 'Covers only your newest {nodes} nodes.',
     csv: 'Save as CSV',
   },
   gifts: {

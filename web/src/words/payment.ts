@@ -158,7 +158,8 @@ export const words = {
     supplySpent: 'All nodes of this tier are sold, and the contract allows no more.',
     oldWallet: 'It went to a wallet that no longer takes payments.',
     mintedElsewhere: 'Another wallet got the node of this payment.',
-    recheck: 'The ledger was restored from a backup, so the operator checks that this payment was not handled before.',
+    recheck:
+      'The ledger was restored from a backup, so the operator is checking whether this payment was already handled.',
     refunding: 'The operator is about to send the ether back.',
   },
 } as const

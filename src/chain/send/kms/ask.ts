@@ -45,7 +45,7 @@ export async function ask({ url, method, headers = {}, body }: Asked): Promise<s
 /** The answer as a JSON object. */
 export async function askJson(asked: Asked): Promise<Readonly<Record<string, unknown>>> {
   const answer = objectIn(await ask(asked))
-  if (answer === null) throw new SignerFault(`${new URL(asked.url).host} answered no JSON object`)
+  if (answer === null) throw new SignerFault(`${new URL(asked.url).host} did not return a JSON object`)
   return answer
 }
 

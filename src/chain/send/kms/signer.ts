@@ -30,13 +30,13 @@ export function kmsSigner(key: KmsKey, access: KmsAccess, account: Address): Sig
       })
       const { r, s } = numbersIn(der) ?? {}
       if (r === undefined || s === undefined)
-        throw fault('the key management service answered no signature of this curve')
+        throw fault('the key management service did not return a secp256k1 signature')
       for (const yParity of [0, 1] as const) {
         const signature = { r, s, yParity }
         const found = await recoverAddress({ hash: digest, signature }).catch(() => null)
         if (found !== null && address(found) === account) return serializeTransaction(unsigned, signature)
       }
-      throw fault('the key is of another account. "node-ledger keys address" says of which')
+      throw fault('the key belongs to another account: "node-ledger keys address" shows which')
     },
   }
 }
@@ -52,7 +52,7 @@ export async function accountOfKmsKey(key: KmsKey, access: KmsAccess): Promise<A
     }
   })()
   if (jwk.crv !== 'secp256k1' || !jwk.x || !jwk.y) {
-    throw new SignerFault('the key is of another kind: wanted is one of the curve secp256k1, for signing')
+    throw new SignerFault('wrong kind of key: it must be a secp256k1 signing key')
   }
   const hex = (part: string) => Buffer.from(part, 'base64url').toString('hex').padStart(64, '0')
   return address(publicKeyToAddress(`0x04${hex(jwk.x)}${hex(jwk.y)}`))

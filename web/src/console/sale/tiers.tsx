@@ -87,7 +87,7 @@ function TierVersions({ tier }: { tier: Tier }) {
             label="New version"
             act="tiers/{tierId}"
             params={{ tierId: tier.tierId }}
-            says="Changes hold from the next block on. The service judges a payment by the terms of its block, and the old price still buys this tier for a grace."
+            says="Changes hold from the next block on. The service judges a payment by the terms of its block, and the old price still buys this tier for a grace period."
             more={presentOf(tier)}
           />
           <ActButton
@@ -98,7 +98,7 @@ function TierVersions({ tier }: { tier: Tier }) {
             {...(!tier.onSale && { fields: [] })}
             says={
               tier.onSale
-                ? 'Quotes end at once, and it still sells for a grace. Later payments are held with the reason saleClosed.'
+                ? 'Quotes end at once, and it still sells for a grace period. Later payments are held with the reason saleClosed.'
                 : 'It can be bought from the next block on.'
             }
           />
