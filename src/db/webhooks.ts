@@ -1,11 +1,11 @@
-// The webhook deliveries. Triggers write them together with the facts (see the schema). Here workers lease them and record their outcome. Waits and
-// leases use the database's clock.
+// The webhook deliveries. Triggers write them together with the facts (see the schema). The functions here let workers lease them and record their
+// outcome. Waits and leases use the database's clock.
 import { createHash } from 'node:crypto'
 import { ALL, type Choice, choiceText } from '../domain/webhooks/choice.ts'
 import { eventsInUrl, mailTargetOf, receiverOf } from '../domain/webhooks/receiver.ts'
 import { inTransaction, type Pool, type Sql } from './core/sql.ts'
 
-/** The lease of a delivery, longer than an attempt can last. Once it has run out, another attempt takes an unsettled delivery. */
+/** The lease of a delivery, longer than an attempt can last. If it runs out before the delivery is settled, another attempt takes the delivery. */
 const LEASE_SEC = 60
 /** The wait before a delivery that was given back is due again. */
 const GIVEN_BACK_SEC = 3
@@ -41,14 +41,14 @@ export interface EndpointTarget {
   url: string
   /** `whsec_…`, the newest first; for a mail server its password, for a chat nothing. */
   secrets: readonly string[]
-  /** The kinds of events that it gets. Null if none were chosen: then all, or those in a mail server's URL. */
+  /** The kinds of events that it gets. Null if none were chosen: then all kinds, or the kinds in a mail server's URL. */
   events: Choice | null
 }
 
 /** An endpoint to add. If `events` is left out, the earlier choice stays. */
 export type GivenEndpoint = Omit<EndpointTarget, 'events'> & { events?: Choice }
 
-/** An endpoint's name for places that must not show its URL: its host, and enough to tell two on one host apart. */
+/** An endpoint's name to show instead of its URL, which is secret: the host, and enough to tell two endpoints on one host apart. */
 export function endpointName(given: string): string {
   const { url } = receiverOf(given, [])
   return `${new URL(url).host}#${createHash('sha256').update(url).digest('hex').slice(0, 8)}`
@@ -57,7 +57,7 @@ export function endpointName(given: string): string {
 /** Adds an endpoint, or activates it again; from now on it has these secrets. @returns false if it was already active. */
 export async function addEndpoint(sql: Sql, given: GivenEndpoint, by: string): Promise<boolean> {
   const { url, secrets } = receiverOf(given.url, given.secrets)
-  // If a mail server's URL names events, those win.
+  // Events named in a mail server's URL take precedence.
   const events = eventsInUrl(url) === null ? given.events : null
   const [row] = await sql<{ was: boolean | null }[]>`
     WITH before AS (SELECT active FROM webhook_endpoints WHERE endpoint = ${endpointName(url)})
@@ -120,8 +120,8 @@ export async function dropUnwanted(sql: Sql, endpoint: string, kinds: readonly s
 }
 
 /**
- * Leases due deliveries, oldest first, so no other instance takes them. Takes none for an endpoint that was removed or that we gave up on. They carry
- * the endpoint's secrets, so all that are leased after a change of secrets are signed with the new ones.
+ * Leases due deliveries, oldest first, so no other instance takes them. Takes none for an endpoint that was removed or that we gave up on. Each lease
+ * carries the endpoint's secrets, so every delivery leased after a change of secrets is signed with the new ones.
  */
 export async function takeDeliveries(sql: Sql, endpoint: string, limit: number): Promise<Delivery[]> {
   const taken = await sql<Delivery[]>`
@@ -153,7 +153,7 @@ export async function settleDelivery(
         UPDATE webhook_endpoints SET failing_since = NULL, last_error = NULL, last_success_at = now() WHERE endpoint = ${endpoint}`
       return false
     }
-    // If another instance has leased it since, that one decides.
+    // If another instance has leased it since, that instance's outcome counts.
     await sql`
       UPDATE webhook_deliveries SET state = CASE WHEN ${retrySec}::float8 IS NULL THEN 'failed' ELSE 'pending' END,
         due_at = now() + make_interval(secs => coalesce(${retrySec}::float8, 0)),
@@ -170,7 +170,7 @@ export async function settleDelivery(
   })
 }
 
-/** Returns, untried, a delivery that this instance may not make. Another instance takes it soon. */
+/** Returns, untried, a delivery that this instance is not allowed to make. Another instance takes it soon. */
 export async function giveBackDelivery(
   pool: Pool,
   endpoint: string,
@@ -198,7 +198,7 @@ export async function pruneEvents(sql: Sql): Promise<boolean> {
 /** An endpoint and its health. Times are ISO 8601. */
 export interface EndpointState {
   endpoint: string
-  /** False once it was removed. */
+  /** False once the endpoint was removed. */
   active: boolean
   /** The kinds of events that it gets, comma-separated, or `all`. */
   events: string

@@ -20,8 +20,9 @@ export async function readCursor(sql: Sql, options: { lock: boolean } = { lock: 
 }
 
 /**
- * Sets a cursor if there is none. Then there is no row to lock, so if several transactions store the first blocks at once, all but one wait here.
- * @returns false for those that waited, because another one has set it.
+ * Sets a cursor if there is none. In that case there is no row to lock. If several transactions store the first blocks at once, all but one wait
+ * here.
+ * @returns false if another transaction has set the cursor.
  */
 export async function beginCursor(sql: Sql, cursor: Cursor): Promise<boolean> {
   const begun = await sql`
@@ -74,10 +75,7 @@ export async function oldestBlockNumber(sql: Sql): Promise<number | null> {
   return row?.number ?? null
 }
 
-/**
- * The first stored block not before `time`, with its parent. Null if the stored headers cannot prove that it is the first, because its parent is not
- * stored.
- */
+/** The first stored block not before `time`, with its parent. Null if its parent is not stored, because then an earlier block may qualify too. */
 export async function firstStoredBlockAt(sql: Sql, time: number): Promise<{ block: Block; parent: Block } | null> {
   // Binary search for one block: no header has an earlier time than its parent, and none is missing in between.
   const [block] = await sql<Block[]>`

@@ -1,5 +1,5 @@
-// Followed blocks in which, a claim says, there is a payment that we have no record of. The next run compares each with the block's own transactions.
-// Each is a row of `settings`, so any instance's run finds it.
+// Followed blocks in which someone claims a payment that we have no record of. The next run compares our records with the block's own transactions.
+// Each block is a row of `settings`, so any instance's run finds it.
 import type { Sql } from '../core/sql.ts'
 
 /** How many blocks may be noted at once, because anyone can claim. Further claims wait until runs have checked these. */

@@ -8,8 +8,8 @@ import { endTrouble, noteCalm, noteTrouble } from '../core/troubles.ts'
 import { lowerProof } from './proofs.ts'
 
 /**
- * In order: a chain other than the ledger's; a fork below the oldest stored header; a fork below a final block; a mint of a node that the ledger has
- * from another block; blocks that no longer recompute.
+ * In order: the chain is not the ledger's; a fork below the oldest stored header; a fork below a final block; a mint of a node that the ledger has
+ * from another block; blocks that can no longer be proven.
  */
 export const HALT_REASONS = ['otherChain', 'tooDeep', 'pastFinalized', 'mintedTwice', 'unproven'] as const
 export type HaltReason = (typeof HALT_REASONS)[number]
@@ -19,13 +19,13 @@ export interface HaltState {
   /** ISO 8601, by the database's clock. */
   since: string
   detail: object
-  /** Runs that saw it, including this one. */
+  /** How many runs saw the reason, including this one. */
   looks: number
   /** True if only an operator can clear it. */
   sealed: boolean
 }
 
-/** When we seal a halt: after this many runs over this long, confirmed by more than one provider, it is no passing lie. */
+/** We seal a halt after this many runs over this long, if more than one provider confirms it. By then it is not a passing lie. */
 const SEAL_LOOKS = 5
 const SEAL_SEC = 60
 
@@ -35,7 +35,7 @@ export async function readHalt(sql: Sql): Promise<HaltState | null> {
 }
 
 /**
- * Notes that a run saw a reason to halt. Only a `confirmed` sighting, by more than one of several providers, may seal it.
+ * Notes that a run saw a reason to halt. A sighting may seal the halt only if it is `confirmed`: more than one of several providers shows it.
  * @returns the halt in force.
  */
 export async function noteHalt(
@@ -74,8 +74,9 @@ export async function noteNoHalt(sql: Sql): Promise<void> {
 }
 
 /**
- * Clears a halt for the operator. For a reorganisation below a final block this accepts the new chain and forgets the noted final block, so the
- * passes can follow it. If a part of blocks does not recompute, we believe providers about it from then on. @returns the former halt, or null.
+ * Clears a halt for the operator. After a reorganisation below a final block this accepts the new chain and forgets the noted final block, so the
+ * passes can follow the new chain. If a part of blocks cannot be proven, we believe providers about that part from then on. @returns the cleared
+ * halt, or null.
  */
 export async function clearHalt(
   sql: Sql,

@@ -12,8 +12,8 @@ export async function readProofStates(sql: Sql): Promise<ProofStates> {
 }
 
 /**
- * The lowered parts, which we believe without proof; the block that lowered each; and who did: `pass` if two providers agreed on a block that does
- * not recompute.
+ * The lowered parts, which we believe without proof, each with the block at which it was lowered and by whom: `pass` if two providers agreed on a
+ * block that fails its proof.
  */
 export async function readLowered(sql: Sql): Promise<{ part: ProvenPart; block: number; by: string }[]> {
   return await sql<{ part: ProvenPart; block: number; by: string }[]>`
@@ -35,7 +35,10 @@ export async function isDoubted(sql: Sql): Promise<boolean> {
   return rows.count > 0
 }
 
-/** Notes that a block has proven a part. From now on we require it, even if it was lowered, but not for a block before the one that lowered it. */
+/**
+ * Notes that a block has proven a part. From now on we require the part's proof, even if the part was lowered. A block before the one that lowered
+ * the part changes nothing.
+ */
 export async function noteProven(sql: Sql, part: ProvenPart, blockNumber: number): Promise<void> {
   const rows = await sql`
     INSERT INTO chain_proofs (part, proven_block) VALUES (${part}, ${blockNumber})

@@ -47,7 +47,7 @@ export async function readHappenings(sql: Sql, from: number, to: number): Promis
       WHERE block_number BETWEEN ${from} AND ${to} AND status = 'sent'`
 }
 
-/** The same for blocks that we read again, with their transfers sorted as the ledger would store them. */
+/** The contents of blocks that we read again, in the same form as `readHappenings`, with their transfers sorted as the ledger would store them. */
 export function happeningsOf(
   { blocks, outflows, events }: ObservedRange,
   { payments, dust, zero }: SortedTransfers<Transfer>,

@@ -2,7 +2,7 @@
 import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 
-/** In no particular order. */
+/** The accounts, in no particular order. */
 export async function readSignersKnown(sql: Sql): Promise<Address[]> {
   const rows = await sql<{ account: Address }[]>`
     SELECT DISTINCT sender AS account FROM outbox

@@ -1,4 +1,5 @@
-// The block that stops runs of the passes, and why. It is a row of `settings`, so every instance shows it. We delete it once a block is followed.
+// The block that stops runs of the passes, and why. It is a row of `settings`, so every instance shows it. We delete the row once a block is
+// followed.
 import { jsonRows, type Sql } from '../core/sql.ts'
 import { clearState, readState, writeAudit } from '../core/state.ts'
 import { noteCalm, noteTrouble } from '../core/troubles.ts'
@@ -8,17 +9,17 @@ export interface Stuck {
   block: number
   /** The rule that the last answer broke, in words. */
   rule: string
-  /** The provider that gave it; null if unknown. */
+  /** The provider that gave that answer; null if unknown. */
   host: string | null
-  /** How many runs in a row it stopped. */
+  /** How many runs in a row the block stopped. */
   runs: number
   /** ISO 8601, by the database's clock. */
   since: string
-  /** True once it is no longer a passing fault. */
+  /** True once the fault has lasted long enough that we do not expect it to pass. */
   lasts: boolean
 }
 
-/** When a fault lasts: after this many runs over this long. By then a provider that merely lacked the block has it. */
+/** A fault lasts if it stops this many runs over this long. By then a provider that merely lacked the block has it. */
 const RUNS_MIN = 3
 const LASTS_SEC = 60
 /** The longest rule that we store, in characters, because it may repeat a provider's text. */
@@ -50,11 +51,11 @@ export async function noteMoving(sql: Sql): Promise<void> {
   await writeAudit(sql, { actor: 'pass', action: 'unstuck', detail: {} })
 }
 
-/** SQL: `block` and `since` of the block that stops the passes, if that lasts; else null. */
+/** SQL: `block` and `since` of the block that stops the passes, if the fault lasts; else null. */
 export const STUCK = `(SELECT jsonb_build_object('block', value -> 'block', 'since', value -> 'since') FROM settings
   WHERE name = 'stuck' AND (value -> 'lasts')::boolean)`
 
-/** The block that stops the passes, once that lasts; else null. */
+/** The block that stops the passes, if the fault lasts; else null. */
 export async function readStuck(sql: Sql): Promise<Stuck | null> {
   const stuck = (await readState(sql, 'stuck')) as Stuck | null
   return stuck?.lasts ? stuck : null

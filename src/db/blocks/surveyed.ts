@@ -9,12 +9,12 @@ export async function readSurveyedTo(sql: Sql): Promise<number> {
   return ((await readState(sql, NAME)) as { block: number } | null)?.block ?? -1
 }
 
-/** Rewinds it to `height`, with the ledger. Later blocks are then read or surveyed again. */
+/** Rewinds the surveyed block to `height`, with the ledger. Later blocks are then read or surveyed again. */
 export async function rewindSurveyed(sql: Sql, height: number): Promise<void> {
   if ((await readSurveyedTo(sql)) > height) await noteSurveyed(sql, height)
 }
 
-/** Records it, in the transaction that stores the range. */
+/** Records the last surveyed block, in the transaction that stores the range. */
 export async function noteSurveyed(sql: Sql, block: number): Promise<void> {
   await writeState(sql, NAME, { block }, 'pass')
 }

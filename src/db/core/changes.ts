@@ -1,5 +1,5 @@
 // Listens for changes of the ledger: LISTEN on a connection of its own that bypasses any pooler. While that connection is lost, we may miss changes,
-// so no memoised value can be trusted; `live` says which holds.
+// so no memoised value can be trusted. `live` is false then.
 import postgres from 'postgres'
 import type { Log } from '../../lib/log.ts'
 import { placeOf } from './sql.ts'

@@ -1,9 +1,9 @@
-// What a database error means, by its code: PostgreSQL's, the driver's or Node's. There is one table, so the service, the commands and the doctor say
-// the same about it. An error without a row is our own bug.
+// What a database error means, by its code: PostgreSQL's, the driver's or Node's. There is one table, so the service, the commands and the doctor all
+// say the same about an error. An error without a row is our own bug.
 import { codeOf } from '../../lib/errors.ts'
 
 /**
- * `away`: the database does not answer. `noWrites`: it can be read, but takes no writes. `passing`: it gave up one piece of work, which we may repeat
+ * `away`: the database does not answer. `noWrites`: it can be read, but rejects writes. `passing`: it gave up one piece of work, which we may repeat
  * from the start. `closed`: it rejects the login permanently.
  */
 type Kind = 'away' | 'noWrites' | 'passing' | 'closed'
@@ -88,10 +88,10 @@ export function databaseFault(error: unknown): DatabaseFault | null {
   return row ? { kind: row[1], says: row[2], remedy: row[3] } : null
 }
 
-/** True if this session is read-only. Another one may not be. */
+/** True if this session is read-only. Another session may not be. */
 export const isReadOnly = (error: unknown): boolean => codeOf(error) === '25006'
 
-/** True if the database could not be reached, ended the connection or takes no writes. */
+/** True if the database could not be reached, ended the connection or rejects writes. */
 export function isDatabaseDown(error: unknown): boolean {
   const kind = databaseFault(error)?.kind
   return kind === 'away' || kind === 'noWrites'

@@ -12,7 +12,7 @@ export type KeyState =
   /** The caller runs the act, and finishes or frees the key. */
   | { kind: 'ours' }
   | { kind: 'answered'; answer: string }
-  /** Another caller runs it now. */
+  /** Another caller is running the act. */
   | { kind: 'underWay' }
   /** The key came with a different request. */
   | { kind: 'otherRequest' }
@@ -32,7 +32,7 @@ export async function takeKey(sql: Sql, actor: string, key: string, digest: stri
   if (taken.count > 0) return { kind: 'ours' }
   const [row] = await sql<{ digest: string; answer: string | null }[]>`
     SELECT digest, answer FROM idempotency_keys WHERE actor = ${actor} AND key = ${key}`
-  // It was freed in between, so the next request finds it free.
+  // The key was freed in between, so the next request finds it free.
   if (!row) return { kind: 'underWay' }
   if (row.digest !== digest) return { kind: 'otherRequest' }
   return row.answer === null ? { kind: 'underWay' } : { kind: 'answered', answer: row.answer }
@@ -43,7 +43,7 @@ export async function finishKey(sql: Sql, actor: string, key: string, answer: st
   await sql`UPDATE idempotency_keys SET answer = ${answer} WHERE actor = ${actor} AND key = ${key}`
 }
 
-/** Frees the key of an act that was refused or failed. The same request may come again, and is checked again. */
+/** Frees the key of an act that was refused or failed. If the same request comes again, it is checked again. */
 export async function freeKey(sql: Sql, actor: string, key: string): Promise<void> {
   await sql`DELETE FROM idempotency_keys WHERE actor = ${actor} AND key = ${key} AND answer IS NULL`
 }

@@ -1,4 +1,4 @@
-// Advisory locks on a connection of their own: one runner of a pass at a time across instances. We ping the connection. If we lose it, we lose the
+// Advisory locks on a connection of their own, so that only one instance runs a pass at a time. We ping the connection. If we lose it, we lose the
 // lock, and the holder's signal aborts. Locks only save gas and noise; the contract and the unique keys keep money safe.
 import { connect, type Sql } from './sql.ts'
 
@@ -9,8 +9,8 @@ export type LockName = keyof typeof KEYS
 /** The ping interval of the lock's connection, milliseconds. */
 const PING_MS = 2_000
 /**
- * The idle timeout after which the server takes the lock from a silent holder. With its own keep-alive it would wait two hours for a host that lost
- * power, and forever for a stopped process.
+ * The idle timeout after which the server takes the lock from a silent holder. With its own keep-alive the server would wait two hours for a host
+ * that lost power, and forever for a stopped process.
  */
 const SILENCE_MS = 15_000
 

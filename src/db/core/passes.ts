@@ -1,24 +1,24 @@
-// The last run of each pass: start, end and outcome. The credit pass's row is the tick that the health report shows. No other transaction holds these
-// rows for long, so a write here also shows whether the database takes writes at all.
+// The last run of each pass: start, end and outcome. The health report shows the credit pass's row as the tick. No other transaction locks these rows
+// for long, so a write here also shows whether the database accepts writes at all.
 import { randomUUID } from 'node:crypto'
 import { isReadOnly } from './faults.ts'
 import { type Fragment, inTransaction, inUndoneTransaction, jsonRows, type Pool, type Sql } from './sql.ts'
 
 /** The longest wait for a lock. A session that holds the table for longer is not an instance of the service. */
 const LOCK_MS_MAX = 2_000
-/** Each try fills half a page, so on a full disk the second one fails at the latest. */
+/** Each try fills half a page, so on a full disk the second try fails at the latest. */
 const TRY_BYTES = 1_900
 
 const boundWait = (sql: Sql) => sql.unsafe(`SET LOCAL lock_timeout = ${LOCK_MS_MAX}`)
 
 /**
- * Seconds since the pass in row `p` of `passes` last succeeded. A run that is halted or stopped on a fault did not. If none ever succeeded, counts
- * from the ledger's first start.
+ * Seconds since the pass in row `p` of `passes` last succeeded. A run that halted or stopped on a fault did not succeed. If none ever succeeded,
+ * counts from the ledger's first start.
  */
 export const withoutSuccess = (sql: Sql, p: Fragment) => sql`
   extract(epoch FROM clock_timestamp() - coalesce(${p}.succeeded_at, (SELECT updated_at FROM settings WHERE name = 'identity')))::float8`
 
-/** Records that a pass began. If the session is read-only, tries again in the one that the pool opens instead (sql.ts). */
+/** Records that a pass began. If the session is read-only, tries again in the session that the pool opens instead (sql.ts). */
 export async function passStarted(pool: Pool, name: string): Promise<void> {
   const start = () =>
     inTransaction(pool, async (sql) => {
@@ -30,7 +30,7 @@ export async function passStarted(pool: Pool, name: string): Promise<void> {
   await start().catch((error: unknown) => (isReadOnly(error) ? start() : Promise.reject(error)))
 }
 
-/** Tries a write, and undoes it. Throws the database's error. Locks no row that anyone else writes. */
+/** Tries a write, and undoes it. Throws the database's error. Locks no row that others write. */
 export async function tryWrite(pool: Pool): Promise<void> {
   await inUndoneTransaction(pool, async (sql) => {
     await boundWait(sql)
@@ -53,7 +53,7 @@ export async function passFinished(
     WHERE name = ${name}`
 }
 
-/** Seconds since a pass last began; null if it never did. */
+/** Seconds since a pass last began; null if it has never run. */
 export async function secondsSincePass(sql: Sql, name: string): Promise<number | null> {
   const [row] = await sql<{ seconds: number }[]>`
     SELECT extract(epoch FROM clock_timestamp() - started_at)::float8 AS seconds FROM passes WHERE name = ${name}`

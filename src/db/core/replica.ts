@@ -1,4 +1,4 @@
-// Compares a replica with the primary, by their positions in the write-ahead log. It checks on request, at most once a second, and has no timer or
+// Compares a replica with the primary, by their positions in the write-ahead log. It compares on request, at most once a second, and has no timer or
 // connection of its own.
 import { shared } from '../../lib/cache.ts'
 import type { Pool } from './sql.ts'
@@ -35,7 +35,7 @@ export function watchReplica(options: {
     const at = monotonicClock()
     const [ahead, behind] = await Promise.allSettled([primary(positionOf), replica(positionOf)])
     if (behind.status === 'rejected') return say(false, 'it does not answer')
-    // The primary is down, and an answer that may be old is better than none.
+    // The primary is down, and a possibly old answer is better than none.
     if (ahead.status === 'rejected') return say(true, 'the primary does not answer')
     marks.push({ position: ahead.value, at })
     const reached = marks.findLast(({ position }) => position <= behind.value)

@@ -1,11 +1,11 @@
-// The session defaults that the code needs but cannot set, because a pooler passes on few settings and some are the operator's choice. The service
-// does not start with one that would give wrong answers; `doctor` reports the others.
+// Session defaults that the code needs but cannot set, because a pooler passes on few settings and some are the operator's choice. The service does
+// not start if a default would give wrong answers; `doctor` reports the others.
 import type { Sql } from './sql.ts'
 
 export interface SessionFinding {
   readonly says: string
   readonly todo: string
-  /** True if the ledger cannot work correctly with it. */
+  /** True if the ledger cannot work correctly with this default. */
   readonly fatal: boolean
 }
 
@@ -53,7 +53,7 @@ const NEEDS: Readonly<Record<string, Need>> = {
   transaction_timeout: off('transaction_timeout'),
 }
 
-/** The defaults of this session that do not meet these needs. */
+/** The defaults of this session that the code cannot use. */
 export async function lookAtSession(sql: Sql): Promise<SessionFinding[]> {
   const rows = await sql<{ name: string; value: string }[]>`
     SELECT name, current_setting(name) AS value FROM pg_settings WHERE name IN ${sql(Object.keys(NEEDS))} ORDER BY name`

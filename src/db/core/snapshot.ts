@@ -1,4 +1,4 @@
-// One consistent view of the whole ledger for the duration of a read. The cursor in it does not move.
+// One consistent view of the whole ledger for the duration of a read. The cursor does not move in this view.
 import type { Hash } from '../../domain/units.ts'
 import { inTransaction, type Pool, type Sql } from './sql.ts'
 
@@ -6,7 +6,7 @@ import { inTransaction, type Pool, type Sql } from './sql.ts'
 export function inSnapshot<T>(pool: Pool, body: (sql: Sql) => Promise<T>): Promise<T> {
   return inTransaction(pool, async (sql) => {
     await sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`
-    // It holds no locks, so it may idle while the caller reads the chain or another ledger.
+    // The transaction holds no locks, so it may idle while the caller reads the chain or another ledger.
     await sql`SET LOCAL idle_in_transaction_session_timeout = 0`
     return body(sql)
   })

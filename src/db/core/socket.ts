@@ -1,4 +1,4 @@
-// Sockets to PostgreSQL that do not outlive a silent server. A host that lost power, or a firewall that forgot the connection, closes nothing, and
+// Sockets to PostgreSQL that close if the server falls silent. A host that lost power, or a firewall that forgot the connection, closes nothing, and
 // the system would wait a quarter of an hour.
 import { connect, type Socket } from 'node:net'
 

@@ -37,8 +37,8 @@ const types = {
     serialize: (value: bigint) => value.toString(),
     parse: (text: string) => BigInt(text),
   },
-  // bool[], int2[], int4[], int8[], text[], numeric[] as parameters. Otherwise the driver asks each new connection for all array types. If a
-  // connection is lost during that query, the process ends, because nothing awaits its promise. Statements return lists as JSON.
+  // bool[], int2[], int4[], int8[], text[], numeric[] as parameters. Without these, the driver asks each new connection for all array types, and if
+  // the connection is lost during that query, the process ends, because nothing awaits its promise. Statements return lists as JSON.
   ...Object.fromEntries([1000, 1005, 1007, 1016, 1009, 1231].map((oid) => [`array${oid}`, arrayType(oid)])),
 }
 
@@ -135,7 +135,7 @@ export function connect(url: string, options: PoolOptions): Pool {
       onnotice: () => {},
       connect_timeout: 5,
       ...(options.readIdleTimeoutMs && { socket: socketsThatHear(options.readIdleTimeoutMs) }),
-      // The default grows to 20 s, which would prolong an outage by that long.
+      // The default grows to 20 s, which would make every outage that much longer.
       backoff: () => 0.25,
       connection: {
         ...parameters,
@@ -151,8 +151,8 @@ export function connect(url: string, options: PoolOptions): Pool {
 const RENEW_MS = 1_000
 
 /**
- * A pool that replaces its sessions once one of them rejects a write as read-only. A session keeps the state it began with: a standby that the name
- * pointed to for a while, or a default that has changed since. Work in the old sessions finishes there.
+ * A pool that replaces its sessions once one of them rejects a write as read-only. A session keeps the state it began with: it may be on a standby
+ * that the name pointed to for a while, or have a default that was changed since. Work in the old sessions finishes there.
  */
 function renewing(open: () => Pool): Pool {
   let [pool, openedAt] = [open(), performance.now()]
@@ -202,8 +202,8 @@ export function jsonRows(rows: readonly object[]): string {
 }
 
 /**
- * One field of all rows, as a parameter for unnest. For hundreds of rows the database needs a fifth less time than with `jsonRows`. As text, because
- * the driver takes a list's type from its first item. The field must not be null in any row.
+ * One field of all rows, as a parameter for unnest. For hundreds of rows the database needs a fifth less time than with `jsonRows`. The values are
+ * text, because the driver takes a list's type from its first item. The field must not be null in any row.
  */
 export function column<Key extends string>(
   rows: readonly { readonly [key in Key]: string | number | bigint | boolean }[],
@@ -225,10 +225,10 @@ export function inTransaction<T>(pool: Pool, body: (sql: Sql) => Promise<T>): Pr
   // as the connection closes; after that we must not give it another statement.
   let lost = false
   const silence = () => new Promise<never>(() => {})
-  // The role's default might be another level.
+  // The role's default might be another isolation level.
   const running = pool.begin('isolation level read committed', async (sql) => {
     try {
-      // Goes out with the body's first statement, so it costs no round trip of its own. Only for this transaction, because a pooler would pass a
+      // Goes out with the body's first statement, so it costs no round trip of its own. Set for this transaction only, because a pooler would pass a
       // connection's setting on to others.
       const limit = sql.unsafe(`SET LOCAL idle_in_transaction_session_timeout = ${TRANSACTION_SILENCE_MS}`)
       limit.execute().catch(() => {})
@@ -265,8 +265,8 @@ export async function inUndoneTransaction<T>(pool: Pool, body: (sql: Sql) => Pro
 export const isDeadlock = (error: unknown): boolean => codeOf(error) === '40P01'
 
 /**
- * Makes a transaction look like a pool, for a function that begins its own transactions. Each becomes a savepoint, and commits or rolls back with the
- * whole.
+ * Makes a transaction look like a pool, for a function that begins its own transactions. Each of those becomes a savepoint, and commits or rolls back
+ * with the outer transaction.
  */
 export function poolWithin(sql: Sql): Pool {
   const begin = (...given: unknown[]) =>

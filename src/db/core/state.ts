@@ -24,7 +24,7 @@ export const PAUSED = `coalesce((SELECT value = 'true'::jsonb FROM settings WHER
 /** True while the operator's switch pauses crediting. */
 export const readPaused = async (sql: Sql): Promise<boolean> => (await readState(sql, 'paused')) === true
 
-/** Keeps others from changing a setting until the transaction ends. One that was never set has no row, so callers also take turns. */
+/** Locks a setting until the transaction ends. A setting that was never set has no row to lock, so callers also take an advisory lock. */
 export async function lockState(sql: Sql, name: string): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, 9))`
   await sql`SELECT FROM settings WHERE name = ${name} FOR UPDATE`
@@ -35,7 +35,7 @@ export async function clearState(sql: Sql, name: string): Promise<void> {
   await sql`DELETE FROM settings WHERE name = ${name}`
 }
 
-/** The chain and factory of a ledger. It can never be pointed at others. */
+/** The chain and factory of a ledger. They never change. */
 export interface Identity {
   chainId: number
   genesisHash: string
@@ -51,7 +51,7 @@ export async function recordIdentity(sql: Sql, identity: Identity): Promise<Iden
   return (await readState(sql, 'identity')) as Identity
 }
 
-/** Adds an entry to the audit log, and queues its event, if it has one, for the endpoints that chose it. */
+/** Adds an entry to the audit log. If the entry has an event, queues the event for the endpoints that chose its kind. */
 export async function writeAudit(sql: Sql, entry: Audited & { requestId?: string | null }): Promise<void> {
   const { actor, action, subject = null, detail, requestId = null } = entry
   const event = eventOf(entry)

@@ -1,5 +1,5 @@
-// Troubles that we report to people. One that comes and goes counts as one: we report its start, and it ends once we have not seen it for a while.
-// Each has a row in `settings`, so several instances report it once. Times are by the database's clock.
+// Troubles that we report to people. A trouble that comes and goes counts as one: we report its start, and report its end once we have not seen it
+// for a while. Each has a row in `settings`, so that only one of several instances reports it. Times are by the database's clock.
 import type { Sql } from './sql.ts'
 import { clearState } from './state.ts'
 
@@ -13,8 +13,8 @@ export type Trouble =
   | `funds ${string}`
 
 /**
- * How long we must not see a trouble before it is over. Longer than fees, a provider or a signer usually flap, and short enough for a person who
- * waits to hear.
+ * A trouble is over once we have not seen it for this long. Fees, a provider or a signer usually flap for less, and a person who waits to hear does
+ * not wait long.
  */
 const CALM_SEC = 600
 
@@ -30,8 +30,8 @@ export async function noteTrouble(sql: Sql, trouble: Trouble): Promise<boolean> 
 }
 
 /**
- * Notes that a check did not see a trouble. @returns `over` if it ends with this, which must be reported; `lasting` while it may come back; null if
- * there is none.
+ * Notes that a check did not see a trouble. @returns `over` if the trouble has now ended, which must be reported; `lasting` while it may come back;
+ * null if there is no trouble.
  */
 export async function noteCalm(sql: Sql, trouble: Trouble): Promise<'over' | 'lasting' | null> {
   const [row] = await sql<{ isOver: boolean }[]>`

@@ -1,10 +1,10 @@
 // The API's answers about rows that never change, stored as JSON beside their columns by the same insert statement: the credits of a node's page
 // (`turns`), withdrawals, and distributions (`rounds`). Making JSON of fifty rows takes the database longer than everything else that a page needs.
-// Once 0.1.0 is tagged, a change of the fields below needs a migration that makes the stored answers again.
+// Once 0.1.0 is tagged, a change of the fields below needs a migration that rewrites the stored answers.
 
 /**
- * An answer includes the ether price if the row's hour had one when the row was inserted; the price of an hour never changes. Otherwise the text ends
- * just before the price, and the row keeps the hour, so every read can look the price up.
+ * If the row's hour had an ether price when the row was inserted, the answer includes it, because the price of an hour never changes. Otherwise the
+ * text ends just before the price, and the row keeps the hour, so every read can look the price up.
  */
 interface Priced {
   /** The fields, except the price. */
@@ -50,9 +50,9 @@ const stored = ({ fields, hour }: Priced) => `(
 export const STORED_CREDIT = stored(CREDIT)
 export const STORED_WITHDRAWAL = stored(WITHDRAWAL)
 
-/** The answer of a credit or a withdrawal, with its price. */
+/** The stored API answer for a credit or withdrawal, with that hour's ether price filled in. */
 export const PRICED_ANSWER = `CASE WHEN unpriced_hour IS NULL THEN answer
   ELSE answer || coalesce((SELECT h.usd::text FROM price_history h WHERE h.hour = unpriced_hour), 'null') || '}' END`
 
-/** The column `answer` of a round, to insert with the row; null if it is no distribution. */
+/** The column `answer` of a round, to insert with the row; null if the round credited no nodes, so it is not a distribution. */
 export const storedDistribution = (turns: string) => `CASE WHEN r.node_count > 0 THEN ${distribution(turns)} END`

@@ -6,7 +6,7 @@ import { readCreditTerms } from '../sale/terms.ts'
 const LOOK_BACK_SEC = 7 * 86_400
 const LOOK_BACK_LEAST_SEC = 86_400
 
-/** The share of the budget that a week like the last one takes. */
+/** How much of the budget a week like the last one uses. */
 export interface BudgetNeed {
   /** Nodes minted in a week; 0 if none was minted recently. */
   nodesPerWeek: number

@@ -1,4 +1,4 @@
-// Cohorts as the ledger followed them, with each one's state after every recent block, for reorganisations.
+// Cohorts as the ledger followed them. For reorganisations we keep each cohort's state after every recent block.
 import type { FactoryEvent } from '../../domain/observed.ts'
 import { VALID_FOR_SEC_MAX } from '../../domain/refunds.ts'
 import type { LedgerCohort } from '../../domain/replay.ts'
@@ -10,7 +10,7 @@ function columns(sql: Sql) {
     block_number AS "openedBlock", block_hash AS "openedHash"`
 }
 
-/** All opened cohorts, by number. There are interval / slot of them for each tier, whatever the number of nodes. */
+/** All opened cohorts, by number. Each tier has interval / slot of them, whatever the number of nodes. */
 export async function readCohorts(sql: Sql): Promise<LedgerCohort[]> {
   return await sql<LedgerCohort[]>`SELECT ${columns(sql)} FROM cohorts WHERE cohort > 0 ORDER BY cohort`
 }
@@ -58,9 +58,9 @@ export async function writeOpenings(sql: Sql, events: readonly FactoryEvent[]): 
 }
 
 /**
- * True if a cohort `c` is odd: it was opened with an interval that neither the ledger's terms had at that time nor the contract's owner has set
+ * True if a cohort `c` is odd: it was opened with an interval that was neither in the ledger's terms at that time nor set by the contract's owner
  * since, or with a phase that is not a multiple of the slot. Terms count for an hour after they end, because a transaction signed under them may open
- * a cohort then. Cohorts from before the first terms are not odd, because a rebuilt ledger does not know the terms at their opening. Nor are those
+ * a cohort then. A cohort from before the first terms is not odd, because a rebuilt ledger does not know the terms at its opening. Nor is a cohort
  * without a stored opening, which the reconciler entered. Never null.
  */
 export function isOdd(sql: Sql) {
@@ -79,7 +79,7 @@ export interface OddCohort {
   firstDue: number
 }
 
-/** The odd ones of all cohorts, or of these. They take no mints, and no round credits them. */
+/** The odd cohorts among these, or among all. They take no mints, and no round credits them. */
 export async function readOddCohorts(sql: Sql, numbers: readonly number[] | null = null): Promise<OddCohort[]> {
   return await sql<OddCohort[]>`
     SELECT cohort, interval_sec AS "intervalSec", first_due AS "firstDue" FROM cohorts c
@@ -119,12 +119,12 @@ export async function pruneCohortStates(sql: Sql, below: number): Promise<void> 
 /** SQL about nodes `n`: neither a payment nor a grant. */
 export const UNBACKED = 'n.payment_id IS NULL AND NOT EXISTS (SELECT FROM grants g WHERE g.ref = n.ref)'
 
-/** SQL: one row with the number of nodes that are due at the followed block's time, and of those that have a next credit time. */
+/** SQL: one row with two numbers: the nodes that are due at the followed block's time, and the nodes that have a next credit time. */
 export const DUE_AND_SCHEDULED = `
   SELECT coalesce(sum(size) FILTER (WHERE next_due <= (SELECT block_time FROM cursors WHERE name = 'follow')), 0)::bigint AS due,
     coalesce(sum(size), 0)::bigint AS scheduled FROM cohorts`
 
-/** Nodes with neither payment nor grant, by cohort. A cohort that has any is not credited. */
+/** Nodes with neither payment nor grant, by cohort. A cohort that has any such node is not credited. */
 export async function countUnbackedNodes(sql: Sql, cohorts: readonly number[]): Promise<Map<number, number>> {
   const rows = await sql<{ cohort: number; nodes: number }[]>`
     SELECT n.cohort, count(*) AS nodes FROM nodes n
@@ -134,8 +134,8 @@ export async function countUnbackedNodes(sql: Sql, cohorts: readonly number[]): 
 }
 
 /**
- * Counts a node into its cohort's states from a block on (`by` is 1, because its mint was not followed), or out of them (-1, because its expulsion
- * was not). This keeps the count right after a rewind.
+ * Counts a node into its cohort's states from a block on (`by` is 1, because its mint was not followed), or out of them (`by` is -1, because its
+ * expulsion was not followed). This keeps the count right after a rewind.
  */
 export async function countIntoStates(
   sql: Sql,

@@ -1,9 +1,9 @@
-// Nodes without a payment: those that the operator has granted, and those without a grant, whose cohorts are not credited.
+// Nodes without a payment. The operator may grant such a node; without a grant, its cohort is not credited.
 import type { Address, Hash, Wei } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 import { CREDITED } from './nodes.ts'
 
-/** A page of nodes without a payment, newest first, each with its grant, if any. `open` leaves out granted and expelled ones. */
+/** A page of nodes without a payment, newest first, each with its grant, if any. `open` leaves out granted and expelled nodes. */
 export async function listUnpaidNodes(
   sql: Sql,
   { open, before, limit }: { open: boolean; before: number | null; limit: number },
@@ -45,15 +45,15 @@ export interface NodeOfRef {
   ref: Hash
   nodeId: number
   owner: Address
-  /** Null once it was expelled. */
+  /** Null once the node was expelled. */
   cohort: number | null
   paid: boolean
   granted: boolean
-  /** What it was credited since its mint. After its first credit it can be expelled only for a while. */
+  /** What the node was credited since its mint. After its first credit it can be expelled only for a while. */
   creditedWei: Wei
   /** Unix seconds. */
   mintedAt: number
-  /** Its cohort's interval; null once it was expelled. */
+  /** The cohort's interval; null once the node was expelled. */
   intervalSec: number | null
 }
 

@@ -29,8 +29,8 @@ export async function insertNodes(sql: Sql, nodes: readonly NewNode[]): Promise<
 }
 
 /**
- * Stores transfers of nodes and gives each node its last owner. Skips transfers of a node that the ledger lacks, because following must not stop at
- * them. The reconciler stores them when it finds the node.
+ * Stores transfers of nodes and gives each node its last owner. If the ledger lacks the node, skips the transfer, because following must not stop at
+ * it. The reconciler stores it when it finds the node.
  */
 export async function insertOwnershipChanges(sql: Sql, transfers: readonly OwnershipChange[]): Promise<void> {
   if (transfers.length === 0) return
@@ -50,8 +50,8 @@ export async function insertOwnershipChanges(sql: Sql, transfers: readonly Owner
 }
 
 /**
- * Stores successful withdrawals, and each node's total, which the event itself carries. Skips those of a node that the ledger lacks, as with its
- * transfers.
+ * Stores successful withdrawals, and each node's total, which the event itself carries. Skips withdrawals of a node that the ledger lacks, as
+ * `insertOwnershipChanges` does.
  */
 export async function insertWithdrawals(sql: Sql, withdrawals: readonly NewWithdrawal[]): Promise<void> {
   if (withdrawals.length === 0) return
@@ -113,7 +113,7 @@ export async function readPaidExpulsions(
     WHERE node_id = ANY(${column(expulsions, 'nodeId')}::bigint[]) AND payment_id IS NOT NULL ORDER BY node_id`
 }
 
-/** True if the payment's own node was expelled. The ref stays used, so it gets no other node. */
+/** True if the payment's own node was expelled. Its ref stays used, so the payment gets no other node. */
 export async function isExpelled(sql: Sql, { id }: { id: number }): Promise<boolean> {
   return (await sql`SELECT FROM nodes WHERE payment_id = ${id} AND cohort IS NULL`).count > 0
 }
@@ -124,8 +124,8 @@ const NODE_ID_MAX = 2n ** 63n - 1n
 const isNodeId = (id: bigint) => id > 0n && id <= NODE_ID_MAX
 
 /**
- * Stores withdraw calls that reverted, one row per node, if the caller owned it in the parent block; others leave no trace. The amount of a
- * withdrawAll is the node's balance at that point. Runs in chain order, after everything else of the range is stored.
+ * Stores withdraw calls that reverted, one row per node, if the caller owned the node in the parent block; other calls leave no trace. The amount of
+ * a withdrawAll is the node's balance at that point. Runs in chain order, after everything else of the range is stored.
  */
 export async function insertFailedWithdrawals(sql: Sql, failed: readonly FailedWithdrawal[]): Promise<void> {
   const rows = failed.flatMap((call) =>
@@ -154,7 +154,7 @@ export async function insertFailedWithdrawals(sql: Sql, failed: readonly FailedW
   )
 }
 
-/** Inserts withdrawals with their answers, which contain their ids, so we draw the ids first. `rows` are ordered by id. */
+/** Inserts withdrawals with their stored answers. An answer contains the row's id, so we draw the ids first. `rows` are ordered by id. */
 async function insertWithAnswers(sql: Sql, rows: Fragment): Promise<void> {
   await sql`
     INSERT INTO withdrawals (id, node_id, amount_wei, withdrawn_total_wei, to_address, tx_hash, log_index, status, created_at,
@@ -187,7 +187,7 @@ export async function rewindNodes(sql: Sql, height: number): Promise<{ nodes: nu
   return { nodes: removed.count, withdrawals: withdrawn.count }
 }
 
-/** The number of a node's followed events, without its mint. */
+/** How many events of a node were followed, without its mint. */
 export interface EventCounts {
   transfers: number
   withdrawals: number
@@ -208,7 +208,7 @@ export async function forgetEvents(sql: Sql, nodeId: bigint): Promise<void> {
   await sql`DELETE FROM withdrawals WHERE node_id = ${nodeId.toString()} AND status = 'sent'`
 }
 
-/** A node in the ledger, to compare with the contract. An expelled one is in cohort 0. */
+/** A node in the ledger, to compare with the contract. An expelled node is in cohort 0. */
 export interface LedgerNode {
   nodeId: number
   owner: Address
@@ -243,7 +243,7 @@ export async function missingNodeIds(sql: Sql, lastId: bigint, limit: number): P
   return rows.map((row) => BigInt(row.id))
 }
 
-/** The block of a node's mint. If the ledger lacks the node, the block of the last node before it; null if there is none. */
+/** The block of a node's mint. If the ledger lacks the node, the mint block of the last node before it; null if there is none. */
 export async function readMintBlockUpTo(sql: Sql, nodeId: bigint): Promise<number | null> {
   const [row] = await sql<{ block: number }[]>`
     SELECT block_number AS block FROM nodes WHERE node_id <= ${nodeId.toString()} ORDER BY node_id DESC LIMIT 1`
@@ -258,8 +258,8 @@ export async function wasCreditedIn(sql: Sql, cohort: number, block: number): Pr
 }
 
 /**
- * A cohort's credits before a mint, and their sum per node, which the new node has missed. Counts the blocks before the mint's, and the named rounds
- * of its own block.
+ * A cohort's credits before a mint, and their sum per node, which the new node has missed. Counts the rounds in blocks before the mint's, and the
+ * named rounds in the mint's own block.
  */
 export async function sumCreditsBefore(
   sql: Sql,
@@ -299,7 +299,7 @@ export async function readMints(
     ORDER BY block_number`
 }
 
-/** The recipient of each node's mint, for those the ledger has. */
+/** The recipient of each node's mint. Leaves out nodes that the ledger lacks. */
 export async function readMintedTo(sql: Sql, nodeIds: readonly bigint[]): Promise<Map<bigint, Address>> {
   const rows = await sql<{ nodeId: number; to: Address }[]>`
     SELECT DISTINCT ON (node_id) node_id AS "nodeId", to_address AS "to" FROM node_transfers

@@ -24,7 +24,7 @@ export async function hasOwnerActs(sql: Sql, height: number): Promise<boolean> {
   return (await sql`SELECT FROM owner_acts WHERE block_number > ${height} LIMIT 1`).count > 0
 }
 
-/** The windows of turns not owed, by number, in their present form. */
+/** The windows of turns not owed, by number, as they are now. */
 export async function readWindows(sql: Sql): Promise<NotOwedWindow[]> {
   return await sql<NotOwedWindow[]>`
     SELECT "window", "from", until FROM (

@@ -10,21 +10,21 @@ export interface TurnTerms {
   tierId: string | null
   seedBlock: number | null
   seed: Hash | null
-  /** What proves the seed; for several turns, their weakest proof. */
+  /** What proves the seed. For several turns, the weakest of their proofs. */
   proof: Proof | null
   minWei: Wei | null
   maxWei: Wei | null
   payoutBps: number | null
 }
 
-/** One of the turns of a credit. */
+/** One of the turns that a credit pays. */
 export interface SingleTurn extends Omit<TurnTerms, 'tierId'> {
   due: number
-  /** The amount for each node by these terms; null if one of them is unknown. */
+  /** The amount for each node by these terms; null if a term is unknown. */
   amountWei: Wei | null
 }
 
-/** A stored credit. A credit for several turns has the terms of its single turns; one for a single turn, its own. */
+/** A stored credit. A credit for several turns has the terms of each in `singles`; a credit for a single turn has them here. */
 export interface StoredTurn extends NewTurn, TurnTerms {
   singles: readonly SingleTurn[]
 }
@@ -33,7 +33,7 @@ export interface StoredTurn extends NewTurn, TurnTerms {
 const TURN_FIELDS = `round bigint, cohort int, "turnNo" int, due bigint, turns int, "amountWei" numeric, "nodeCount" int, "tierId" text,
   "seedBlock" bigint, seed text, proof text, "minWei" numeric, "maxWei" numeric, "payoutBps" int`
 
-/** The same fields, from the table's columns. */
+/** The fields of `StoredTurn`, from the table's columns. */
 const TURN_COLUMNS = `round, cohort, "turnNo" AS turn_no, due, turns, "amountWei" AS amount_wei, "nodeCount" AS node_count,
   "tierId" AS tier_id, "seedBlock" AS seed_block, seed, proof, "minWei" AS min_wei, "maxWei" AS max_wei, "payoutBps" AS payout_bps`
 
@@ -57,7 +57,7 @@ export async function insertRounds(
         "blockNumber" AS block_number, "blockHash" AS block_hash, turns
       FROM jsonb_to_recordset(${jsonRows(withTurns)}::text::jsonb) AS g(round bigint, mode text, "totalWei" numeric,
         "nodeCount" bigint, "txHash" text, "blockTime" bigint, "blockNumber" bigint, "blockHash" text, turns jsonb)) r`
-  // After their rounds, because a stored credit names its round.
+  // Inserted after the rounds, because a stored credit names its round.
   await sql`
     INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count, tier_id, seed_block, seed, proof, min_wei, max_wei,
       payout_bps, answer, unpriced_hour)

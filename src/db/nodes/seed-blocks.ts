@@ -1,5 +1,5 @@
-// The blocks that give turns their seeds: each is the first at or after the time of a turn. We keep them until every cohort's turn in them is paid,
-// which may be long after their headers are gone. One row for each block with turns, whatever the number of cohorts.
+// The blocks that give turns their seeds: each is the first at or after the time of a turn. We keep a block until every cohort's turn in it is paid,
+// which may be long after its header is gone. There is one row for each block with turns, whatever the number of cohorts.
 import type { Proof } from '../../domain/observed.ts'
 import type { Hash } from '../../domain/units.ts'
 import { jsonRows, type Sql } from '../core/sql.ts'
@@ -8,14 +8,14 @@ import { jsonRows, type Sql } from '../core/sql.ts'
 export interface SeedBlock {
   number: number
   time: number
-  /** Unix seconds; null for a block without parent. */
+  /** Unix seconds; null for a block without a parent. */
   parentTime: number | null
   seed: Hash
   /** What proves these values. */
   proof: Proof
 }
 
-/** The same for one turn. */
+/** The seed of one turn, and its block. */
 interface KeptSeed extends Pick<SeedBlock, 'seed' | 'proof'> {
   seedBlock: number
 }

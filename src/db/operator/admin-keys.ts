@@ -1,4 +1,4 @@
-// Admin keys in the ledger, by the digest of the key. A row is never deleted while the audit log may name it.
+// Admin keys in the ledger, by the digest of the key. Rows are never deleted, because the audit log may name them.
 import type { Scope } from '../../domain/keys/admin-key.ts'
 import type { Sql } from '../core/sql.ts'
 
@@ -31,7 +31,7 @@ export interface LiveKey {
   isNoted: boolean
 }
 
-/** The key with this digest while it is valid; one index read. */
+/** The key with this digest, if it is valid. Costs one index read. */
 export async function findLiveKey(sql: Sql, digest: string): Promise<LiveKey | null> {
   const [row] = await sql<LiveKey[]>`
     SELECT k.id, k.label, to_jsonb(k.scopes) AS scopes, k.expires_at AS "expiresAt", k.passkey_id AS "passkeyId",
@@ -42,7 +42,7 @@ export async function findLiveKey(sql: Sql, digest: string): Promise<LiveKey | n
   return row ?? null
 }
 
-/** True if the ledger has a valid key, or a passkey with which someone can sign in for one. */
+/** True if the ledger has a valid key, or a passkey with which someone can sign in to get one. */
 export async function hasLiveKeys(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ has: boolean }[]>`
     SELECT EXISTS (SELECT FROM admin_keys WHERE revoked_at IS NULL AND expires_at > now())
@@ -95,7 +95,7 @@ export async function readAdminKey(sql: Sql, id: number): Promise<AdminKeyRow | 
   return row ?? null
 }
 
-/** True if a key is valid. If the caller has passed the gate, it stays so until the transaction ends. */
+/** True if a key is valid. If the caller has passed the gate, the key stays valid until the transaction ends. */
 export async function isOpen(sql: Sql, id: number): Promise<boolean> {
   const [row] = await sql<{ open: boolean }[]>`
     SELECT EXISTS (SELECT FROM admin_keys WHERE id = ${id} AND revoked_at IS NULL AND expires_at > now()) AS open`

@@ -1,4 +1,4 @@
-// Invitations to make a passkey, by the digest of the code. A row is never deleted while the audit log may name it.
+// Invitations to make a passkey, by the digest of the code. Rows are never deleted, because the audit log may name them.
 import type { Scope } from '../../domain/keys/admin-key.ts'
 import type { Sql } from '../core/sql.ts'
 
@@ -12,7 +12,7 @@ export interface InvitationRow {
   expiresAt: Date
   /** When the passkey made with it will expire. */
   passkeyExpiresAt: Date
-  /** The passkey made with it; null before. */
+  /** The passkey made with it; null until it is used. */
   passkeyId: number | null
   revokedAt: Date | null
   revokedBy: string | null
@@ -77,7 +77,7 @@ export async function useInvitation(sql: Sql, id: number, passkeyId: number): Pr
   await sql`UPDATE passkey_invitations SET passkey_id = ${passkeyId} WHERE id = ${id}`
 }
 
-/** Revokes open invitations: a single one, those made by a key or by a passkey, or all. @returns how many. */
+/** Revokes open invitations: a single invitation, those made by a key or by a passkey, or all. @returns how many. */
 export async function revokeInvitations(
   sql: Sql,
   which: { id: number } | { byKey: number } | { byPasskey: number } | 'all',

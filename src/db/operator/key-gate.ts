@@ -1,6 +1,6 @@
-// The gate between those who make keys and invitations and those who revoke what opens /api/admin. Many makers can pass it at a time. A revoker
-// closes it: waits for all makers inside and sees what they made, while later makers wait and then see what is revoked. Everyone takes the gate
-// before any row, so no one inside waits for the revoker. A person who accepts an invitation or signs in locks its row instead.
+// The gate between acts that make keys or invitations and acts that revoke access to /api/admin. Many makers can pass it at a time. A revoker closes
+// it: it waits for all makers inside and sees what they made, while later makers wait and then see what was revoked. Everyone takes the gate before
+// any row, so nothing inside waits for the revoker. A person who accepts an invitation or signs in locks its row instead.
 import type { Sql } from '../core/sql.ts'
 
 /** Advisory lock number; any constant will do. */
@@ -26,12 +26,12 @@ const open = (sql: Sql) => sql`
   SELECT 'key' AS kind, id, label, made_by AS by FROM admin_keys WHERE passkey_id IS NULL AND revoked_at IS NULL AND expires_at > now()
   UNION ALL SELECT 'passkey', id, label, invited_by FROM passkeys WHERE revoked_at IS NULL AND expires_at > now()`
 
-/** All that are valid. */
+/** All valid keys and passkeys. */
 export async function readOpen(sql: Sql): Promise<Made> {
   return madeOf(await sql<MadeRow[]>`SELECT kind, id FROM (${open(sql)}) o`)
 }
 
-/** What this person made that is not among `keys` and `passkeys`, directly or through others of the new ones. */
+/** The keys and passkeys that this person made and that are not among `keys` and `passkeys`, directly or through others of the new ones. */
 export async function readMadeSince(sql: Sql, label: string, { keys, passkeys }: Made): Promise<Made> {
   return madeOf(
     await sql<MadeRow[]>`

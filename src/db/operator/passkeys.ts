@@ -1,4 +1,4 @@
-// Passkeys in the ledger, and the sessions that they open. A row is never deleted while the audit log may name it.
+// Passkeys in the ledger, and the sessions that they open. Rows are never deleted, because the audit log may name them.
 import type { Scope } from '../../domain/keys/admin-key.ts'
 import type { Sql } from '../core/sql.ts'
 
@@ -13,7 +13,7 @@ export interface PasskeyRow {
   usedAt: Date | null
   revokedAt: Date | null
   revokedBy: string | null
-  /** Sessions that are open. */
+  /** How many of its sessions are open. */
   sessions: number
 }
 
@@ -48,7 +48,7 @@ export async function countLivePasskeys(sql: Sql): Promise<number> {
   return row?.n ?? 0
 }
 
-/** The passkey with this credential while it is valid; one index read. */
+/** The passkey with this credential, if it is valid. Costs one index read. */
 export async function findCredential(sql: Sql, credentialId: string): Promise<Credential | null> {
   const [row] = await sql<(Omit<Credential, 'credentialId' | 'publicKey'> & { publicKey: Buffer })[]>`
     SELECT id, public_key AS "publicKey", counter FROM passkeys
@@ -91,7 +91,7 @@ export async function notePasskeyUsed(sql: Sql, id: number, counter: number): Pr
   await sql`UPDATE passkeys SET counter = ${counter}, used_at = now() WHERE id = ${id}`
 }
 
-/** Revokes a passkey, and the row of each of its sessions, because a session is a key and is checked as one. */
+/** Revokes a passkey, and each of its sessions, because a session is a key with a row of its own. */
 export async function revokePasskeyRow(sql: Sql, id: number, by: string): Promise<void> {
   await sql`UPDATE passkeys SET revoked_at = now(), revoked_by = ${by} WHERE id = ${id} AND revoked_at IS NULL`
   await sql`UPDATE admin_keys SET revoked_at = now(), revoked_by = ${by} WHERE passkey_id = ${id} AND revoked_at IS NULL`

@@ -1,7 +1,7 @@
 // Acts that wait for a second person.
 import { jsonRows, type Sql } from '../core/sql.ts'
 
-/** A proposal in its present state. */
+/** A proposal in its current state. */
 export interface ProposalRow {
   id: number
   act: string
@@ -20,13 +20,13 @@ const columns = (sql: Sql) => sql`
   id, act, input, proposed_by AS "proposedBy", proposed_at AS "proposedAt", expires_at AS "expiresAt", outcome,
   outcome IS NULL AND expires_at <= now() AS "isExpired", settled_by AS "settledBy", settled_at AS "settledAt", refusal`
 
-/** The open ones first, then the newest. */
+/** Proposals, the open ones first, then newest first. */
 export async function readProposals(sql: Sql, limit: number): Promise<ProposalRow[]> {
   return await sql<ProposalRow[]>`
     SELECT ${columns(sql)} FROM proposals ORDER BY outcome IS NULL AND expires_at > now() DESC, id DESC LIMIT ${limit}`
 }
 
-/** Stores a proposal. If the same one is still open, returns that one instead; `isNew` says which. */
+/** Stores a proposal. If the same proposal is still open, returns the open one instead, and `isNew` is false. */
 export async function insertProposal(
   sql: Sql,
   { act, input, by }: { act: string; input: object; by: string },
@@ -59,8 +59,8 @@ export async function settleProposal(
 }
 
 /**
- * True if the two labels may be one person: they are the same, or one person has made keys for both, directly or through others, because whoever
- * makes a key has seen it. Keys made on the command line do not count, because anyone there has the database as well.
+ * True if the two labels may be one person: they are the same, or one person has made keys for both, directly or through others. The reason is that a
+ * key's maker has seen it. Keys made on the command line do not count, because anyone there has the database as well.
  */
 export async function mayBeSamePerson(sql: Sql, one: string, other: string): Promise<boolean> {
   const [row] = await sql<{ same: boolean }[]>`

@@ -8,7 +8,7 @@ import type { PaymentKey } from '../payments/decisions.ts'
 export const sumOfPayments = (sql: Sql, keys: readonly PaymentKey[]): Promise<bigint> =>
   sum(sql, sql`value_wei`, named(sql, keys))
 
-/** The same, leaving out payments whose refund is already prepared. */
+/** The value of these payments, without payments whose refund is already prepared. */
 export const sumToPrepare = (sql: Sql, keys: readonly PaymentKey[]): Promise<bigint> =>
   sum(
     sql,
@@ -17,8 +17,8 @@ export const sumToPrepare = (sql: Sql, keys: readonly PaymentKey[]): Promise<big
   )
 
 /**
- * What the release of these payments gives away: their value or, for those without a tier, the price of the named tier if that is more. We take the
- * highest price that the tier ever had.
+ * What the release of these payments gives away. For a payment without a tier, that is its value or the highest price that the named tier ever had,
+ * whichever is more; for any other payment, its value.
  */
 export const sumToRelease = (sql: Sql, keys: readonly PaymentKey[], tierId: string | null): Promise<bigint> =>
   sum(
@@ -27,7 +27,7 @@ export const sumToRelease = (sql: Sql, keys: readonly PaymentKey[], tierId: stri
     named(sql, keys),
   )
 
-/** The waiting payments of a wallet: those not judged yet, and those held for this reason. */
+/** The value of a wallet's waiting payments: those not judged yet, and those held for this reason. */
 export const sumWaiting = (sql: Sql, from: Address, reason: 'contractWallet' | 'senderDenied'): Promise<bigint> =>
   sum(
     sql,

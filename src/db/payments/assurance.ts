@@ -1,13 +1,14 @@
-// What backs a payment, in the API's words. A payment proven by its block's hash is `linked` until the chain itself has named that hash: until the
-// contract has executed one of our transactions bound to that block or a later one, or two providers call such a block final. What one trace or a
-// person says is `believed`.
+// What backs a payment, in the API's words. A payment proven by its block's hash is `linked` until the chain itself has confirmed that hash. That
+// happens when the contract executes one of our transactions bound to that block or a later one, or when two providers call such a block final. What
+// a single trace or a person says is `believed`.
 import type { Fragment, Sql } from '../core/sql.ts'
 
-/** The API's words for it. */
+/** What backs a payment, in the API's words. */
 export type Assurance = 'proven' | 'linked' | 'agreed' | 'believed'
 
 /**
- * For a payment `p`; null while it is in no block. The highest block that the contract or two providers have named is looked up once for all rows.
+ * SQL: the assurance of a payment `p`; null while it is in no block. The highest block that the contract or two providers have confirmed is looked up
+ * once for all rows.
  */
 export function assuranceOf(sql: Sql): Fragment {
   return sql`CASE WHEN p.block_number IS NULL THEN NULL

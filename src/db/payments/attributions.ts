@@ -1,5 +1,5 @@
 // Residues that the operator splits. If the operator attributes an inner transfer, that transfer becomes a payment with its payer, as long as its
-// block is on the chain. If a reorganisation takes the block out, the whole is an unexplained residue again. If the same block returns, the
+// block is on the chain. If a reorganisation takes the block out, the whole value is an unexplained residue again. If the same block returns, the
 // attributions apply again.
 import type { InnerTransferIn } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
@@ -11,14 +11,14 @@ import { adoptNodes } from './rows.ts'
 
 /** An inner transfer that the operator attributes: part of a residue, or all of it. */
 export interface Part {
-  /** The ref under which its node is minted. */
+  /** The ref under which the transfer's node is minted. */
   ref: Hash
   txHash: Hash
   txIndex: number
   innerIndex: number
   from: Address
   valueWei: bigint
-  /** Its transaction's trace or, if no provider has one, only the operator's word. */
+  /** The transaction's trace or, if no provider has it, only the operator's word. */
   proof: 'trace' | 'word'
 }
 
@@ -31,8 +31,8 @@ interface Residue {
 }
 
 /**
- * Takes inner transfers out of a residue and makes each a payment with its payer. A transfer of the whole rest takes over the residue's row. Cursor
- * and residue must be locked, none of the transfers may be in the books, and their sum is at most the residue.
+ * Takes inner transfers out of a residue and makes each a payment with its payer. If a transfer is all that is left, it takes over the residue's row.
+ * Cursor and residue must be locked, none of the transfers may be in the books, and their sum is at most the residue.
  * @returns the rows of the parts, in order, and what is left.
  */
 export async function takeParts(
@@ -43,7 +43,7 @@ export async function takeParts(
   let restWei = residue.valueWei
   const ids: number[] = []
   for (const part of parts) {
-    // A refunded transfer stays refunded, whichever block it is in now. Others are decided again.
+    // A refunded transfer stays refunded, whichever block it is in now. Other transfers are decided again.
     await reattach(sql, [part.ref], sql`EXISTS (SELECT FROM refunds r WHERE r.payment_ref = a.ref)`)
     const takesOver = part.valueWei === restWei && (await findByRef(sql, part.ref)) === null
     await remember(sql, residue, { part, by, takesOver })
@@ -133,7 +133,7 @@ async function fileParts(sql: Sql, residueRef: Hash): Promise<Hash[]> {
   return refs
 }
 
-/** Removes the payer from payments whose block was reorganised out, because we file a transfer by its block, and another one may come back. */
+/** Removes the payer from payments whose block was reorganised out. We file a transfer by its block, and a different transfer may come back. */
 export async function detachOrphans(sql: Sql): Promise<void> {
   await sql`
     UPDATE payments p SET ref = a.residue_ref, tx_hash = NULL, tx_index = NULL, inner_index = 0, from_address = NULL
@@ -149,14 +149,14 @@ export async function readStanding(sql: Sql, paymentId: number): Promise<{ state
   return row
 }
 
-/** A residue that was found (again), and that this ledger, or the one it was rebuilt from, already knows. */
+/** A residue that was found (again) and that was already known to this ledger, or to the ledger from which this one was rebuilt. */
 export interface KnownResidue {
   ref: Hash
-  /** The whole, or what is left of it, is decided. No trace replaces it. */
+  /** The operator has decided about the residue, or about what is left of it. No trace replaces it. */
   decided: boolean
 }
 
-/** Those of these residues that the operator has decided or split. */
+/** The residues among these that the operator has decided or split. */
 export async function readKnownResidues(sql: Sql, refs: readonly Hash[]): Promise<KnownResidue[]> {
   return await sql<KnownResidue[]>`
     SELECT ref, bool_or(decided) AS decided FROM (

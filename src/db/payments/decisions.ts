@@ -1,5 +1,5 @@
 // Payments on the operator's desk: lists, one payment with everything we know about it, and the operator's verdicts. A verdict by hand stays with the
-// payment and outlives a reorganisation. We never change one, but a later one may follow.
+// payment and survives a reorganisation. We never change such a verdict, but a later verdict may follow.
 import type { Evidence } from '../../domain/payment.ts'
 import type { PaymentState } from '../../domain/transitions.ts'
 import type { Address, Hash, Wei } from '../../domain/units.ts'
@@ -11,7 +11,7 @@ import { moveAndRead } from './moves.ts'
 export interface PaymentFilter {
   status: PaymentState | null
   reason: string | null
-  /** The payer. Without `status` this leaves out ignored payments, because they are not in the index of payers. */
+  /** The payer. Without `status`, this filter leaves out ignored payments, because they are not in the index of payers. */
   from: Address | null
   tierId: string | null
   /** Rows older than this one. */
@@ -31,15 +31,15 @@ function verdictColumns(sql: Sql) {
 }
 
 /**
- * A state or reason as a literal in the statement. For a parameter PostgreSQL would expect as many held payments as minted ones, and its generic plan
- * would walk all payments, newest first, until it has found enough.
+ * A state or reason as a literal in the statement. With a parameter PostgreSQL would expect as many held payments as minted ones, and its generic
+ * plan would walk all payments, newest first, until it has found enough.
  */
 function word(sql: Sql, text: string) {
   if (!/^[a-zA-Z]+$/.test(text)) throw new Error(`not a state or reason: ${text}`)
   return sql.unsafe(`'${text}'`)
 }
 
-/** A page of payments, newest first, each with its standing verdict. Every filter uses an index. */
+/** A page of payments, newest first, each with its current verdict. Every filter uses an index. */
 export async function listPayments(
   sql: Sql,
   { status, reason, from, tierId, before, limit }: PaymentFilter,
@@ -56,7 +56,7 @@ export async function listPayments(
     ORDER BY p.id DESC LIMIT ${limit}`
 }
 
-/** Payments with the same state and reason, and their sum. */
+/** How many payments have the same state and reason, and their sum. */
 export interface WaitingPayments {
   status: PaymentState
   reason: string | null
@@ -64,10 +64,10 @@ export interface WaitingPayments {
   sumWei: Wei
 }
 
-/** The most rows that we count. A larger number would tell the operator nothing more. */
+/** We count at most this many rows. A larger number would tell the operator nothing more. */
 export const WAITING_COUNT_MAX = 10_000
 
-/** Payments that wait, for a pass or for the operator, by state and reason: at most `WAITING_COUNT_MAX` held ones, and as many others. */
+/** Payments that wait for a pass or the operator, by state and reason. Counts at most `WAITING_COUNT_MAX` held payments, and as many others. */
 export async function countWaitingPayments(sql: Sql): Promise<WaitingPayments[]> {
   return await sql<WaitingPayments[]>`
     SELECT state AS status, reason, count(*) AS count, sum(value_wei) AS "sumWei" FROM (
@@ -77,18 +77,18 @@ export async function countWaitingPayments(sql: Sql): Promise<WaitingPayments[]>
     GROUP BY state, reason ORDER BY count(*) DESC, state, reason`
 }
 
-/** Selects payments: those of a transaction, or the one of a row. */
+/** Selects the payments of a transaction, or the payment in one row. */
 export type PaymentKey = { txHash: Hash } | { id: number }
 
-/** SQL: a payment `p` is one of those selected. */
+/** SQL: a payment `p` is among those that the key selects. */
 export function where(sql: Sql, key: PaymentKey) {
   return 'id' in key ? sql`p.id = ${key.id}` : sql`p.tx_hash = ${key.txHash}`
 }
 
 /**
  * Everything we know about these payments: verdicts in order, the refund, attributions by hand, what a trace shows of a residue that remains, the
- * mint's transaction with every attempt, and the node. For a held payment also the outflows of the payments wallet of exactly that value that belong
- * to no refund yet. Usually such an outflow is a refund that a restored ledger has lost.
+ * mint's transaction with every attempt, and the node. For a held payment, also the outflows of exactly its value from the payments wallet that
+ * belong to no refund yet. Such an outflow is usually a refund that a restored ledger has lost.
  */
 export async function describePayments(sql: Sql, key: PaymentKey): Promise<object[]> {
   return await sql<object[]>`
@@ -145,7 +145,7 @@ export interface DeskPayment {
   blockHash: Hash | null
 }
 
-/** The selected payments. With `lock`, nothing else can decide about them until the transaction ends. */
+/** The selected payments. With `lock`, only this transaction can decide about them until it ends. */
 export async function readForReview(sql: Sql, key: PaymentKey, { lock }: { lock: boolean }): Promise<DeskPayment[]> {
   return await sql<DeskPayment[]>`
     SELECT p.id, p.ref, p.wallet, p.tx_hash AS "txHash", p.inner_index AS "innerIndex", p.from_address AS "from",
@@ -162,7 +162,7 @@ export async function readRowsOf(sql: Sql, keys: readonly PaymentKey[]): Promise
     SELECT id, tx_hash AS "txHash" FROM payments WHERE tx_hash = ANY(${hashes}) ORDER BY inner_index`
 }
 
-/** The blocks in which value arrived without a transaction: one block, unless we could not read the states in between. */
+/** The range of blocks in which value arrived without a transaction. It is one block, unless we could not read the states in between. */
 export async function readResidueRange(
   sql: Sql,
   paymentId: number,
@@ -173,7 +173,10 @@ export async function readResidueRange(
   return row ?? null
 }
 
-/** Held payments of less than `belowWei`, except those already sold (they wait for room in their wallet) or decided (about to be refunded). */
+/**
+ * Held payments of less than `belowWei`. Leaves out payments that already sold a node and wait for room in their wallet, and payments about to be
+ * refunded.
+ */
 const isDust = (sql: Sql, belowWei: bigint) =>
   sql`state = 'held' AND value_wei < ${belowWei.toString()} AND reason NOT IN ('walletLimit', 'refunding')
     AND NOT ${mintMayCome(sql, sql`payments.ref`)}`
@@ -188,7 +191,7 @@ export async function sumDust(sql: Sql, belowWei: bigint): Promise<{ count: numb
 
 /**
  * Dismisses held payments of less than `belowWei`, at most `limit` of them, each with a verdict. Skips payments that are locked (being decided or
- * reorganised out), because waiting for one lock while holding others risks a deadlock. @returns the dismissed ones.
+ * reorganised out), because waiting for one lock while holding others risks a deadlock. @returns the dismissed payments.
  */
 export async function dismissDust(
   sql: Sql,

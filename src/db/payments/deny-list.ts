@@ -25,7 +25,7 @@ export async function isDenied(sql: Sql, address: Address): Promise<boolean> {
   return row?.denied ?? false
 }
 
-/** Those of these wallets that are on the list. */
+/** The wallets among these that are on the list. */
 export async function readDenied(sql: Sql, wallets: readonly Address[]): Promise<Set<Address>> {
   const rows = await sql<{ address: Address }[]>`SELECT address FROM senders WHERE address = ANY(${[...wallets]})`
   return new Set(rows.map(({ address }) => address))

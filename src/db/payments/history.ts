@@ -1,4 +1,4 @@
-// Everything that happened to a payment, oldest first, from its block to the books: by passes, instances and people.
+// Everything that happened to a payment, oldest first, whether by a block, a pass, an account or a person.
 import type { Sql } from '../core/sql.ts'
 import { type PaymentKey, where } from './decisions.ts'
 
@@ -11,7 +11,7 @@ export interface PaymentEvent {
   detail: unknown
 }
 
-/** Reads the events of every payment that the key selects; empty if there is none. The cost depends only on these payments' own events. */
+/** Reads the events of every payment that the key selects; empty if it selects none. The cost depends only on these payments' own events. */
 export async function readPaymentHistory(sql: Sql, key: PaymentKey): Promise<PaymentEvent[]> {
   return await sql<PaymentEvent[]>`
     WITH named AS MATERIALIZED (SELECT * FROM payments p WHERE ${where(sql, key)}),

@@ -1,4 +1,4 @@
-// Inner transfers that a trace shows, as payments, dust and outflows. Skips those already in the ledger, and stores the rest.
+// Stores the inner transfers that a trace shows, as payments, dust or outflows. Skips those already in the ledger.
 import type { InnerTransferIn, InnerTransferOut } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { column, type Fragment, jsonRows, type Sql } from '../core/sql.ts'
@@ -22,7 +22,7 @@ export async function readKnownIn(sql: Sql, txHashes: readonly Hash[]): Promise<
   return (transfer) => known.has(keyOf(transfer))
 }
 
-/** The same for transfers from wallets. */
+/** Reads which inner transfers of these transactions from wallets are already in the books. */
 export async function readKnownOut(sql: Sql, txHashes: readonly Hash[]): Promise<(transfer: InnerKey) => boolean> {
   const rows = await sql<InnerKey[]>`
     SELECT tx_hash AS "txHash", wallet, inner_index AS "innerIndex" FROM wallet_outflows
@@ -32,8 +32,9 @@ export async function readKnownOut(sql: Sql, txHashes: readonly Hash[]): Promise
 }
 
 /**
- * Stores inner transfers as payments. One that was reorganised out returns with the operator's decision if that was about the same block and payer;
- * otherwise it is judged again. `areAgreed`: two providers reported them. @returns the number added or returned.
+ * Stores inner transfers as payments. If a transfer was reorganised out before, it returns with the operator's decision, provided that decision was
+ * about the same block and payer; otherwise it is judged again. `areAgreed`: two providers reported the transfers.
+ * @returns how many were added or returned.
  */
 export async function insertInnerTransfers(
   sql: Sql,
@@ -61,7 +62,7 @@ export async function insertInnerTransfers(
 }
 
 /**
- * Gives back their earlier identity to transfers that were attributed, and then reorganised out as residues. `where` is a further condition on the
+ * Restores the earlier identity of transfers that were attributed, and then reorganised out as residues. `where` is a further condition on the
  * attribution `a`.
  */
 export async function reattach(sql: Sql, refs: readonly Hash[], where = sql`true`): Promise<void> {
@@ -71,12 +72,12 @@ export async function reattach(sql: Sql, refs: readonly Hash[], where = sql`true
       AND ${where} AND NOT EXISTS (SELECT FROM payments q WHERE q.ref = a.ref)`
 }
 
-/** Takes residues `p` out of their block, because their transfers are now booked one by one. @returns the number. */
+/** Takes residues `p` out of their block, because their transfers are now booked one by one. @returns how many. */
 export async function explainResidue(sql: Sql, where: Fragment): Promise<number> {
   return await move(sql, 'explainResidue', { where, set: sql`block_number = NULL, block_hash = NULL, tx_index = NULL` })
 }
 
-/** Withdraws verdicts by hand on transfers whose block or payer has changed since the decision. A refund remains, because it was paid. */
+/** Withdraws verdicts by hand on transfers whose block or payer has changed since the decision. A refund stays on record, because it was paid. */
 export async function withdrawStrayVerdicts(
   sql: Sql,
   transfers: readonly Pick<InnerTransferIn, 'ref' | 'blockHash' | 'from'>[],
@@ -92,7 +93,7 @@ export async function withdrawStrayVerdicts(
 /** An inner transfer to a wallet that was reorganised out. */
 export type OrphanedInner = Pick<InnerTransferIn, 'txHash' | 'innerIndex' | 'from' | 'valueWei'>
 
-/** Those to a wallet that were in a block of this time when it was reorganised out. */
+/** Inner transfers to a wallet whose block had this time and was reorganised out. */
 export async function readOrphanedInner(sql: Sql, wallet: Address, blockTime: number): Promise<OrphanedInner[]> {
   return await sql<OrphanedInner[]>`
     SELECT tx_hash AS "txHash", inner_index AS "innerIndex", from_address AS "from", value_wei AS "valueWei"
@@ -100,14 +101,17 @@ export async function readOrphanedInner(sql: Sql, wallet: Address, blockTime: nu
     ORDER BY tx_hash, inner_index`
 }
 
-/** Such a transfer in a residue's block. It is settled if it has its node or was refunded; then the residue counts its value a second time. */
+/**
+ * An orphaned inner transfer in a residue's block. It is `settled` if it has its node or was refunded. Then the residue would count its value a
+ * second time.
+ */
 export interface OrphanOfResidue {
   ref: Hash
   txHash: Hash
   settled: boolean
 }
 
-/** Those in a residue's block, the settled ones first. */
+/** Orphaned inner transfers in a residue's block, settled ones first. */
 export async function readOrphansOfResidue(sql: Sql, residueId: number): Promise<OrphanOfResidue[]> {
   return await sql<OrphanOfResidue[]>`
     SELECT q.ref, q.tx_hash AS "txHash",

@@ -1,5 +1,5 @@
-// Transfers that buy nothing: dust as small rows, for the books, and counts of those that moved nothing. When a reorganisation moves the cursor back,
-// triggers remove them; triggers also maintain their totals (migrations/0001_schema.sql).
+// Transfers that buy nothing. Dust is stored in small rows, for the books; transfers that moved nothing are only counted. When a reorganisation moves
+// the cursor back, triggers remove them; triggers also maintain their totals (migrations/0001_schema.sql).
 import type { Incoming } from '../../domain/observed.ts'
 import type { Hash } from '../../domain/units.ts'
 import { column, type Sql } from '../core/sql.ts'

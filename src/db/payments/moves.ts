@@ -1,5 +1,5 @@
 // Moves payments from state to state: the only SQL that changes `payments.state`. domain/transitions.ts says which moves are allowed. Each statement
-// compares the state, so a payment in another one stays as it is. Callers hold the locks.
+// compares the state, so a payment in a different state is left alone. Callers hold the locks.
 import type { Evidence } from '../../domain/payment.ts'
 import { MOVES, type Move, type MoveName, type PaymentState, type ReasonAfter } from '../../domain/transitions.ts'
 import { type Columns, type Fragment, jsonRows, type Sql } from '../core/sql.ts'
@@ -7,7 +7,7 @@ import { notifyLedgerChanged } from '../core/state.ts'
 
 type Moves = typeof MOVES
 
-/** Selects payments `p`, and sets the columns that change with the state. */
+/** Which payments `p` to move, and the columns that change with the state. */
 interface Selection {
   where: Fragment
   /** A query that `where`, `to` and `set` may use as `c`. */
@@ -16,7 +16,7 @@ interface Selection {
   /** A further column of `moved`, for `moveAndRead`. */
   returning?: Fragment
 }
-/** The evidence for a verdict, and its author. `ofRow` adds the parts that differ between payments. */
+/** The evidence for a verdict, and who decided it. `ofRow` adds the parts that differ between payments. */
 interface VerdictDetail {
   evidence: Evidence
   ofRow?: Fragment
@@ -27,7 +27,7 @@ interface AnyChange extends Selection, Partial<VerdictDetail> {
   reason?: string | Fragment
 }
 
-/** The inputs of a move: state and reason if the table leaves a choice, evidence if it stores a verdict. */
+/** The inputs of a move: the state and reason if the table leaves a choice, the evidence if the move stores a verdict. */
 export type Change<M extends MoveName> = Selection &
   (Moves[M]['to'] extends readonly [unknown] ? unknown : { to: Fragment; reason: Fragment }) &
   (Moves[M] extends { reasons: readonly [unknown, unknown, ...unknown[]] } ? { reason: ReasonAfter<M> } : unknown) &
@@ -53,7 +53,7 @@ export async function moveAndRead<M extends MoveName, Row extends object>(
 async function count(sql: Sql, name: MoveName, change: AnyChange): Promise<number> {
   const [row] = await run<{ moved: number }>(sql, name, change, sql`count(*) AS moved`)
   const moved = row?.moved ?? 0
-  // Clients that watch a payment must see each of its states, even if nothing else changes with it.
+  // Clients that watch a payment must see each of its states, even if nothing else changes.
   if (moved > 0) await notifyLedgerChanged(sql)
   return moved
 }
@@ -73,7 +73,7 @@ async function run<Row extends object>(sql: Sql, name: MoveName, change: AnyChan
     SELECT ${answer} FROM moved`
 }
 
-/** Held and ignored payments have a reason. Decided and orphaned ones keep the one for which they were held; others have none. */
+/** Held and ignored payments have a reason. Decided and orphaned payments keep the reason for which they were held; others have none. */
 function reasonAfter(sql: Sql, rule: Move, { reason }: AnyChange): Fragment {
   if (typeof reason === 'string') return sql`${reason}`
   if (reason) return reason
@@ -83,7 +83,7 @@ function reasonAfter(sql: Sql, rule: Move, { reason }: AnyChange): Fragment {
     : sql`NULL`
 }
 
-/** Words of the table, as SQL literals, because the planner cannot use an index of some states with a parameter. */
+/** Words of the table, as SQL literals. With a parameter the planner cannot use an index on some states. */
 function list(sql: Sql, words: readonly string[]): Fragment {
   return sql.unsafe(words.map((word) => `'${word}'`).join(', '))
 }
@@ -100,7 +100,7 @@ function verdicts(
     FROM ${rows}`
 }
 
-/** A verdict on one payment, by the judge or the operator. Without a tier, the payment keeps its own. */
+/** A verdict on one payment, by the judge or the operator. If it names no tier, the payment keeps its tier. */
 export type Decision = { evidence: Evidence; by: string } & (
   | { move: 'accept'; tier?: TierKey }
   | { move: 'release'; tier: TierKey }
@@ -129,7 +129,7 @@ export async function writeVerdict(sql: Sql, paymentId: number, decision: Decisi
   if (moved !== 1) throw new Error(`payment ${paymentId} is in no state that it can be moved from: ${name}`)
 }
 
-/** The judge's verdict on a payment that was in state `was` in that block. Without a tier, an accepted payment keeps its own. */
+/** The judge's verdict on a payment that was in state `was` in that block. If it names no tier, an accepted payment keeps its tier. */
 export interface JudgedPayment {
   id: number
   blockHash: string
@@ -176,7 +176,7 @@ export async function writeVerdicts(
 const hasSupply = (sql: Sql, tierId: Fragment): Fragment =>
   sql`EXISTS (SELECT FROM tiers l WHERE l.tier_id = ${tierId} AND l.live AND l.supply IS NOT NULL)`
 
-/** The state to which a verdict that applies again leads. An accepted payment of a tier with a supply waits for a place. */
+/** The state of a payment whose verdict applies again. If its tier has a supply, an accepted payment waits for a place. */
 export function byVerdict(
   sql: Sql,
   { tierId, verdict, reason }: { tierId: Fragment; verdict: Fragment; reason: Fragment },
@@ -188,7 +188,7 @@ export function byVerdict(
   }
 }
 
-/** The moves that bring a payment into the ledger, and those that bring it back after its block was reorganised out. */
+/** How a payment enters the ledger, and how it comes back after its block was reorganised out. */
 const COMES_BACK = {
   observe: 'reinstate',
   fileResidue: 'refileResidue',
@@ -197,9 +197,9 @@ const COMES_BACK = {
 
 /**
  * Stores payments of followed blocks, in one statement. A payment that was reorganised out returns as the operator last decided it, because decisions
- * by hand outlive the block. A payment that is already in a block stays as it is.
- * @param rows a query with `columns`; `evidence` is for the verdict on the new ones, if the move has one.
- * @returns the number added or returned.
+ * by hand survive their block. A payment that is already in a block stays as it is.
+ * @param rows a query with `columns`; `evidence` is for the verdict on new payments, if the move has a verdict.
+ * @returns how many were added or returned.
  */
 export async function enter(
   sql: Sql,

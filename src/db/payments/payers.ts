@@ -5,7 +5,10 @@ import { CONTRACT_WALLET_MODES, type PayerCode } from '../../domain/payers/payer
 import type { Address, Hash } from '../../domain/units.ts'
 import { column, type Fragment, jsonRows, type Sql } from '../core/sql.ts'
 
-/** How many proofs of wallets without code we keep. Anyone can invent such wallets for free, and the proof only saves them a second sign-in. */
+/**
+ * How many proofs of wallets without code we keep. Anyone can invent such wallets for free. Without the stored proof, a wallet only has to sign in a
+ * second time.
+ */
 const UNDEPLOYED_MAX = 10_000
 
 /** What we know about the sender of a payment; the code is null if we have not read it yet. */
@@ -34,7 +37,7 @@ export const permissionColumns = (sql: Sql, wallet: Address | Fragment): Fragmen
   sql`EXISTS (SELECT FROM proven_wallets WHERE address = ${wallet}) AS "signedIn",
     EXISTS (SELECT FROM allowed_wallets WHERE address = ${wallet}) AS allowed`
 
-/** Stores the code of a payment's sender at a block, replacing the code at another one. */
+/** Stores the code of a payment's sender at a block. Replaces the code stored for another block. */
 export async function storePayerCode(
   sql: Sql,
   { id, blockHash }: { id: number; blockHash: Hash },
@@ -55,9 +58,9 @@ export async function proveWallet(sql: Sql, address: Address, { deployed }: { de
 }
 
 /**
- * True if a payment `p` is held because its sender is a contract, and these facts have changed since it was judged: the mode, a sign-in, an
- * allowance, the list of known wallets, or the operator's trust in the only provider. They cannot free a payment whose sender had no code, or that no
- * key signed.
+ * True if a payment `p` is held because its sender is a contract, and one of these facts has changed since it was judged: the mode, a sign-in, an
+ * allowance, the list of known wallets, or the operator's trust in the only provider. These facts cannot free a payment whose sender had no code, or
+ * that no key signed.
  */
 export function payerChanged(sql: Sql, block: number, trustsProvider: boolean): Fragment {
   const rank = (mode: Fragment) => sql`array_position(${[...CONTRACT_WALLET_MODES]}::text[], coalesce(${mode}, 'hold'))`

@@ -1,9 +1,9 @@
-// How much of its limits a wallet has used: the nodes that it holds and those that it has paid for. Hold the wallet's lock while you count places and
+// How much of its limits a wallet has used: nodes that it holds, and nodes that it has paid for. Hold the wallet's lock while you count places and
 // take one.
 import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 
-/** The nodes that a wallet holds and has paid for, in one tier and in all, to compare with the allowance and the cap. */
+/** How many nodes a wallet holds and has paid for, in one tier and in all, to compare with the allowance and the cap. */
 export interface WalletUse {
   walletNodes: number
   walletInFlight: number
@@ -21,7 +21,7 @@ export interface TierPlaces {
 
 const add = (sum: number, more: number) => sum + more
 
-/** A wallet's use, for one tier and in all. */
+/** How many nodes a wallet holds and has paid for, in one tier and in all. */
 export function walletUse(places: readonly TierPlaces[], tierNo: number | null): WalletUse {
   const ofTier = tierNo === null ? [] : places.filter((place) => place.tierNo === tierNo)
   return {
@@ -33,13 +33,14 @@ export function walletUse(places: readonly TierPlaces[], tierNo: number | null):
 }
 
 /**
- * Counts the nodes and the payments in flight of wallets, by tier. Nodes count by the cohort's tier, whatever their origin. A payment about to be
- * refunded is in flight if a mint was signed for it, because that may still be executed. Two queries, because each has an index of its own.
+ * Counts the nodes and the payments in flight of wallets, by tier. A node counts towards its cohort's tier, whatever its origin. A payment about to
+ * be refunded is in flight if a mint was signed for it, because that mint may still be executed. There are two queries, because each has an index of
+ * its own.
  */
 export async function readPlaces(sql: Sql, wallets: readonly Address[]): Promise<Map<Address, TierPlaces[]>> {
   const [first, ...others] = wallets
   if (!first) return new Map()
-  // For an array of unknown length the database would plan each time, which takes longer than the query itself.
+  // With an array of unknown length the database would plan each time, which takes longer than the query itself.
   const asked = others.length === 0 ? sql`= ${first}` : sql`= ANY(${[...wallets]})`
   const rows = await sql<(TierPlaces & { wallet: Address })[]>`
     SELECT n.owner AS wallet, c.tier_no AS "tierNo", count(*) AS nodes, 0 AS "inFlight"
@@ -60,12 +61,12 @@ export async function readWalletUse(sql: Sql, wallet: Address, tierNo: number | 
   return walletUse((await readPlaces(sql, [wallet])).get(wallet) ?? [], tierNo)
 }
 
-/** Serialises decisions about one wallet across instances, until the transaction ends. */
+/** Locks one wallet until the transaction ends, so that only one instance at a time decides about it. */
 export async function lockWallet(sql: Sql, wallet: Address): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${wallet}, 7))`
 }
 
-/** Takes the same locks for many wallets. Throws if one of them is not free, because waiting for a lock while holding others risks a deadlock. */
+/** Takes the lock of `lockWallet` for many wallets. Throws if a lock is taken, because waiting for a lock while holding others risks a deadlock. */
 export async function lockWalletsNow(sql: Sql, wallets: readonly Address[]): Promise<void> {
   if (wallets.length === 0) return
   const [row] = await sql<{ held: number }[]>`

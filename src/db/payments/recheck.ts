@@ -1,5 +1,5 @@
-// The recheck block of a ledger that was restored from a backup or rebuilt. Such a ledger must not automatically mint a payment that may have been
-// refunded in the lost part. For payments without a node, up to the block noted here, the operator decides.
+// The recheck block of a ledger that was restored from a backup or rebuilt. A payment without a node may have been refunded in the part that was
+// lost, so the service must not mint it automatically. Up to the block noted here, the operator decides about such payments.
 import type { PaymentState } from '../../domain/transitions.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { jsonRows, type Sql } from '../core/sql.ts'
@@ -14,7 +14,7 @@ export async function readRecheck(sql: Sql): Promise<number | null> {
   return row?.block ?? null
 }
 
-/** Raises the recheck block; nothing lowers it automatically. @returns false if it was already there or higher. */
+/** Raises the recheck block; nothing lowers it automatically. @returns false if it was already that high. */
 export async function raiseRecheck(sql: Sql, block: number, by: string): Promise<boolean> {
   const raised = await sql`
     INSERT INTO settings (name, value, updated_by) VALUES (${NAME}, ${jsonRows([{ block }])}::text::jsonb -> 0, ${by})
@@ -29,7 +29,7 @@ export interface Word {
   reason: string | null
 }
 
-/** The operator's last decision on a payment that was not withdrawn; null if there is none. */
+/** The operator's last decision on a payment, leaving out withdrawn decisions; null if there is none. */
 export async function readLastWord(sql: Sql, paymentId: number): Promise<Word | null> {
   const [word] = await sql<Word[]>`
     SELECT verdict, reason FROM standing_verdicts WHERE payment_id = ${paymentId} AND decided_by <> 'pass'
@@ -37,11 +37,11 @@ export async function readLastWord(sql: Sql, paymentId: number): Promise<Word | 
   return word ?? null
 }
 
-/** SQL: the operator has decided about a payment `p`. */
+/** SQL: true if the operator has decided about a payment `p`. */
 export const decidedByHand = (sql: Sql) =>
   sql`EXISTS (SELECT FROM standing_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass')`
 
-/** For each of these payments, the operator's last decision that was not withdrawn, if any. */
+/** The operator's last decision on each of these payments, leaving out withdrawn decisions. */
 export async function readLastVerdicts(sql: Sql, paymentIds: readonly number[]): Promise<Map<number, PaymentState>> {
   if (paymentIds.length === 0) return new Map()
   const rows = await sql<{ id: number; verdict: PaymentState }[]>`
@@ -56,8 +56,8 @@ export async function isReleased(sql: Sql, paymentId: number): Promise<boolean> 
 }
 
 /**
- * Holds unminted payments at or below the block that a pass had accepted. Those being minted stay, because their transaction is stored and may be on
- * chain; following settles it. @returns the number.
+ * Holds unminted payments at or below the block that a pass had accepted. Payments being minted stay as they are: their transaction is stored and may
+ * be on chain, so following settles them. @returns how many.
  */
 export async function holdForRecheck(sql: Sql, upToBlock: number): Promise<number> {
   return await move(sql, 'recheck', {
@@ -68,7 +68,7 @@ export async function holdForRecheck(sql: Sql, upToBlock: number): Promise<numbe
   })
 }
 
-/** How many of these mints are for payments that the ledger has seen but not judged, minted to the wallet that paid. */
+/** How many of these mints are for payments that the ledger has seen but not judged, and went to the wallet that paid. */
 export async function countUnjudged(sql: Sql, minted: readonly { ref: Hash; owner: Address }[]): Promise<number> {
   if (minted.length === 0) return 0
   const [row] = await sql<{ unjudged: number }[]>`
@@ -77,7 +77,7 @@ export async function countUnjudged(sql: Sql, minted: readonly { ref: Hash; owne
   return row?.unjudged ?? 0
 }
 
-/** Payments at or below a block that the operator would have to decide if we raised the recheck block to it, and their sum. */
+/** How many payments at or below a block the operator would have to decide if we raised the recheck block to it, and their sum. */
 export async function countUnminted(sql: Sql, upToBlock: number): Promise<{ payments: number; wei: bigint }> {
   const [row] = await sql<{ payments: number; wei: bigint }[]>`
     SELECT count(*) AS payments, coalesce(sum(value_wei), 0) AS wei FROM payments p

@@ -1,5 +1,5 @@
-// Recorded refunds and commissions, each with the transaction that proves it. The operator's own wallet sent it; nothing here sends. Until its block
-// is final a reorganisation may remove it, and the record with it.
+// Recorded refunds and commissions, each with the transaction that proves it. The operator's own wallet sent that transaction; nothing here sends.
+// Until its block is final a reorganisation may remove the transaction, and the record with it.
 import type { Evidence } from '../../domain/payment.ts'
 import type { PaymentState } from '../../domain/transitions.ts'
 import type { Address, Hash, Wei } from '../../domain/units.ts'
@@ -7,7 +7,7 @@ import { jsonRows, type Sql } from '../core/sql.ts'
 import { byVerdict, move, moveAndRead } from './moves.ts'
 import { readLastWord, type Word } from './recheck.ts'
 
-/** A transfer that the operator made, and what it proves: a payment's refund, or a commission. */
+/** A transfer that the operator made, and what it proves: the refund of a payment, or a commission. */
 export interface Refund {
   /** Ref of the refunded payment; null for a commission. */
   paymentRef: Hash | null
@@ -27,7 +27,7 @@ export interface Refund {
 
 /**
  * Records a refund or a commission. If it is already recorded, accepts it again, because the operator has decided again, perhaps about another block.
- * @returns false if the transfer proves something else, or the payment has another refund.
+ * @returns false if the transfer already proves something else, or if the payment has another refund.
  */
 export async function insertRefund(sql: Sql, refund: Refund): Promise<boolean> {
   const {
@@ -65,7 +65,10 @@ export async function readRefundsBy(
     FROM refunds WHERE tx_hash = ${txHash} AND to_address = ${to} ORDER BY inner_index`
 }
 
-/** When the operator first made a file that refunds a payment, ISO 8601, from the audit log; null if never. One subject may have several payments. */
+/**
+ * When the operator first made a file that refunds a payment, ISO 8601, from the audit log; null if never. One subject in the log may have several
+ * payments.
+ */
 export async function readFirstFile(sql: Sql, paymentId: number, subject: string): Promise<string | null> {
   const [row] = await sql<{ at: string | null }[]>`
     SELECT iso(min(at)) AS at FROM audit
@@ -85,14 +88,14 @@ export async function reopenRefunds(sql: Sql, height: number): Promise<void> {
   await sql`UPDATE refunds SET final = false WHERE final AND block_number > ${height}`
 }
 
-/** True if a reorganisation may still remove some refund. */
+/** True if a reorganisation may still remove a recorded refund. */
 export async function hasOpenRefunds(sql: Sql): Promise<boolean> {
   return (await sql`SELECT FROM refunds WHERE NOT final LIMIT 1`).count > 0
 }
 
 /**
- * Refunds that are not final and whose block is not the followed one at its height, newest first: reorganised out, or its header is no longer stored.
- * For a refund in a followed block we need no provider.
+ * Refunds that are not final and whose block is not the followed one at its height, newest first. Either the block was reorganised out, or its header
+ * is no longer stored. For a refund in a followed block we need no provider.
  */
 export async function readDoubtfulRefunds(sql: Sql, upTo: number, limit: number): Promise<Refund[]> {
   return await sql<Refund[]>`
@@ -118,8 +121,8 @@ export async function moveRefund(
 
 /**
  * Removes a refund that is no longer on the chain, and holds its payment as `recheck`, whatever it was held for before. The refund may still return,
- * so no pass may decide about the payment, as one would for a payment that waits for room in its wallet. A removed commission is due again. @returns
- * true if anything was undone.
+ * so no pass may decide about the payment, not even if it had waited for room in its wallet. A removed commission is due again. @returns true if
+ * anything was undone.
  */
 export async function undoRefund(sql: Sql, refund: Refund): Promise<boolean> {
   const removed = await sql`
@@ -129,20 +132,20 @@ export async function undoRefund(sql: Sql, refund: Refund): Promise<boolean> {
     SELECT id, state FROM payments WHERE ref = ${refund.paymentRef} FOR UPDATE`
   if (!payment) return false
   if (payment.state === 'minted') {
-    // It keeps its node. If it ever loses that, it must return to its state before the refund.
+    // The payment keeps its node. If it ever loses that node, it must return to its state before the refund.
     await withdrawVerdict(sql, { paymentId: payment.id, verdict: 'refunded', by: 'refundCheck' })
     return true
   }
   const strike = payment.state === 'orphaned' ? 'strikeOrphanedRefund' : 'strikeRefund'
   const evidence = { rule: 'refundGone', refundTxHash: refund.txHash }
-  // Not as a `pass`, because this must supersede the operator's refund, which must not apply again if the block returns.
+  // The author is not `pass`, because this verdict must replace the operator's refund, which must not apply again if the block returns.
   const moved = await move(sql, strike, { where: sql`p.id = ${payment.id}`, evidence, by: 'refundCheck' })
   return moved > 0
 }
 
 /**
- * When the last signed mint with this ref expires, for any signing key and any outcome, because a reorganisation may take it out of its block again.
- * Unix seconds; null if none can be executed after `since`, a block time.
+ * When the last signed mint with this ref expires. Counts mints by any signing key and with any outcome, because a reorganisation may take a mint out
+ * of its block again. Unix seconds; null if none can be executed after `since`, a block time.
  */
 export async function readSignedUntil(sql: Sql, ref: Hash, since: number): Promise<number | null> {
   const [row] = await sql<{ until: number | null }[]>`
@@ -152,8 +155,8 @@ export async function readSignedUntil(sql: Sql, ref: Hash, since: number): Promi
 }
 
 /**
- * Withdraws the verdict that a payment is about to be refunded. @returns the evidence, which records the former state, or null; and the operator's
- * last decision that was not withdrawn, or null.
+ * Withdraws the verdict that a payment is about to be refunded. @returns that verdict's evidence, which records the former state, or null; and the
+ * operator's last decision that still stands, or null.
  */
 export async function withdrawRefunding(
   sql: Sql,
@@ -197,14 +200,14 @@ export async function isIntentPending(sql: Sql, paymentId: number): Promise<bool
   return rows.length > 0
 }
 
-/** A payment whose ether went back to the payer, or is about to. `refundTxHash` is null while no refund is recorded. */
+/** A payment that was refunded or is about to be. `refundTxHash` is null while no refund is recorded. */
 export interface RefundedPayment {
   ref: Hash
   refundTxHash: Hash | null
   valueWei: Wei
 }
 
-/** Refunds above a height, which a rewind will remove. Read them before it does. */
+/** Refunds above a height. A rewind will remove them, so read them before it. */
 export async function readRefundedAbove(sql: Sql, height: number): Promise<RefundedPayment[]> {
   return await sql<RefundedPayment[]>`
     SELECT p.ref, r.tx_hash AS "refundTxHash", p.value_wei AS "valueWei"

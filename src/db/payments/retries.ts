@@ -1,7 +1,8 @@
-// The back-off of payments whose facts we could not read: when we judge each again. Times are block times, because rules use these.
+// The back-off of payments that we could not judge because a provider did not give the facts: when we judge each again. Times are block times,
+// because the rules use block times.
 import type { Fragment, Sql } from '../core/sql.ts'
 
-/** Makes a payment, and the later ones of its wallet, wait until a block time. */
+/** Makes a payment, and its wallet's later payments, wait until a block time. */
 export async function retryPaymentAt(sql: Sql, paymentId: number, retryTime: number): Promise<void> {
   await sql`
     INSERT INTO payment_retries (payment_id, retry_time) VALUES (${paymentId}, ${retryTime})
@@ -13,7 +14,7 @@ export async function forgetRetries(sql: Sql): Promise<void> {
   await sql`DELETE FROM payment_retries r USING payments p WHERE p.id = r.payment_id AND p.state <> 'seen'`
 }
 
-/** The time at which each undecided payment is, or was, to be judged again. */
+/** When each undecided payment is, or was, to be judged again. */
 export async function readRetryTimes(sql: Sql): Promise<Map<number, number>> {
   const rows = await sql<{ id: number; time: number }[]>`
     SELECT payment_id AS id, retry_time AS time FROM payment_retries`
@@ -21,9 +22,9 @@ export async function readRetryTimes(sql: Sql): Promise<Map<number, number>> {
 }
 
 /**
- * True for a payment `p` that backs off at a block time, or waits behind an earlier payment of its wallet that does. The query finds those that back
- * off only once. Otherwise the planner may start with all earlier payments of the wallet, and a wallet with thousands of payments would cost the
- * square of their number.
+ * True for a payment `p` that backs off at a block time, or waits behind an earlier payment of its wallet that backs off. The query looks up the
+ * payments that back off only once. Otherwise the planner may start with all earlier payments of the wallet, and the cost for a wallet with thousands
+ * of payments would grow with the square of their number.
  */
 export function waitsToBeRetried(sql: Sql, now: number): Fragment {
   return sql`EXISTS (WITH waiting AS MATERIALIZED (

@@ -29,7 +29,7 @@ export interface Payment {
   blockTime: number
   txIndex: number
   innerIndex: number
-  /** Null if only a person or one provider's trace says who sent it. */
+  /** Null if only a person's word or one provider's trace shows who sent it. */
   proof: Proof | null
   /** The type of a transaction without a signature; null for all others. */
   unsignedType: number | null
@@ -50,7 +50,7 @@ export function byPlace(
   return a.blockNumber - b.blockNumber || a.txIndex - b.txIndex || a.innerIndex - b.innerIndex
 }
 
-/** Stores transfers found in blocks. @returns the number of new ones. */
+/** Stores transfers found in blocks. @returns how many are new. */
 export async function insertIncomingTransfers(
   sql: Sql,
   transfers: readonly (Incoming & Partial<Pick<Transfer, 'type' | 'isUnsigned' | 'proof' | 'codes'>>)[],
@@ -106,7 +106,7 @@ export async function hasBelieved(sql: Sql, blockNumber: number): Promise<boolea
   return rows.count > 0
 }
 
-/** Stores outflows of the payments wallets: the other side of their balances. */
+/** Stores outflows of the payments wallets, so that the books can account for their balances. */
 export async function insertOutflows(sql: Sql, outflows: readonly Outflow[]): Promise<void> {
   if (outflows.length === 0) return
   const rows = outflows.map((o) => ({ ...o, valueWei: o.succeeded ? o.valueWei : 0n }))
@@ -118,11 +118,11 @@ export async function insertOutflows(sql: Sql, outflows: readonly Outflow[]): Pr
 }
 
 /**
- * Payments in one of these states, in the order in which they are judged: block, then position in it. `walletMax`: only those of wallets that hold
- * fewer nodes. `now`, a block time: only those that do not back off then. `pricedFirst`: those that match the price of a tier come first.
- * `payerChangedAt`, a block: only those from contracts about which the facts, including `trustsProvider`, have changed by then since they were
- * judged. `waitsFor`: only those that wait for a free place in these tiers. `rests`: only those that rest on one provider's word, or only the others.
- * `exceptTiers`: none that bought one of these.
+ * Payments in one of these states, in judging order: block, then position in it. The options narrow the list or change its order. `walletMax`: only
+ * payments of wallets that hold fewer nodes. `now`, a block time: only payments that do not back off then. `pricedFirst`: payments that match the
+ * price of a tier come first. `payerChangedAt`, a block: only payments from contracts about which the facts, including `trustsProvider`, have changed
+ * by that block since the payment was judged. `waitsFor`: only payments that wait for a free place in these tiers. `rests`: only payments that rest
+ * on one provider's word, or only the others. `exceptTiers`: no payments for these tiers.
  */
 export async function readPayments(
   sql: Sql,
@@ -157,7 +157,7 @@ export async function readPayments(
 }
 
 /**
- * Payments by id, locked until the transaction ends, in judging order. Without `wait` it throws if one of them is locked, because waiting for a lock
+ * Payments by id, locked until the transaction ends, in judging order. Without `wait` it throws if a payment is locked, because waiting for a lock
  * while holding others risks a deadlock.
  */
 export async function lockPayments(sql: Sql, ids: readonly number[], { wait } = { wait: true }): Promise<Payment[]> {
@@ -184,7 +184,7 @@ export async function countOpenPayments(sql: Sql): Promise<number> {
   return row?.open ?? 0
 }
 
-/** Marks accepted payments as carried by an intent to mint. */
+/** Marks accepted payments as being minted by an intent. */
 export async function markMinting(sql: Sql, paymentIds: readonly number[], outboxId: number): Promise<void> {
   await move(sql, 'startMinting', { where: sql`p.id = ANY(${[...paymentIds]})`, set: sql`outbox_id = ${outboxId}` })
 }
@@ -197,7 +197,7 @@ interface NodeOfPayment {
   tierNo: number
   valueWei: Wei
   state: PaymentState
-  /** Whether its tier is the paid one; `unknown` if neither a verdict nor the price shows it. */
+  /** Whether the node's tier is the tier that was paid for; `unknown` if neither a verdict nor the price shows it. */
   tier: 'own' | 'other' | 'unknown'
 }
 
@@ -205,13 +205,13 @@ interface NodeOfPayment {
 export interface AdoptedPayment {
   /** Payments that were minted although they were held, refunded, dismissed or ignored. */
   surprises: MintSurprise[]
-  /** Nodes whose tier may not be the paid one. We report each once. */
+  /** Nodes whose tier may not be the tier that was paid for. We report each node once. */
   toConfirm: NodeOfPayment[]
-  /** Nodes of a tier other than the paid one, which do not belong to the payments. */
+  /** Nodes whose tier is not the tier that was paid for, so they do not belong to the payments. */
   others: NodeOfPayment[]
 }
 
-/** A payment that was minted but should not have been. `before` is its former state. */
+/** A payment that was minted but should not have been. `before` is its state before the mint. */
 export interface MintSurprise {
   ref: Hash
   before: PaymentState
@@ -238,8 +238,9 @@ export async function adoptNodes(sql: Sql, refs: readonly Hash[]): Promise<Adopt
 }
 
 /**
- * Compares tiers. The paid one is that of the verdict, which came before we followed the mint; without a verdict, the tier with that price, now or
- * earlier. A transfer judged to buy nothing buys no node, unless the ledger, and with it a release by hand, was lost since.
+ * Finds out whether each node is in the tier that was paid for. That is the verdict's tier, because a verdict comes before we follow the mint;
+ * without a verdict, it is a tier with that price, now or earlier. A transfer judged to buy nothing buys no node. The exception is a ledger that was
+ * lost since, because a release by hand may have been lost with it.
  */
 async function readNodesOfPayments(sql: Sql, refs: readonly Hash[]): Promise<NodeOfPayment[]> {
   return await sql<NodeOfPayment[]>`
@@ -265,7 +266,7 @@ async function readNodesOfPayments(sql: Sql, refs: readonly Hash[]): Promise<Nod
     WHERE n.ref = ANY(${[...refs]}) ORDER BY n.node_id`
 }
 
-/** The nodes whose payments the audit log has not yet reported. */
+/** The nodes that the audit log has not yet reported. */
 async function neverTold(sql: Sql, nodes: readonly NodeOfPayment[]): Promise<NodeOfPayment[]> {
   if (nodes.length === 0) return []
   const refs = nodes.map(({ ref }) => ref)
@@ -275,8 +276,8 @@ async function neverTold(sql: Sql, nodes: readonly NodeOfPayment[]): Promise<Nod
 }
 
 /**
- * Marks payments as minted, with the verdict's tier. If there was no verdict yet (the mint came first, as in a rebuild), with the version of the
- * node's tier that was in force.
+ * Marks payments as minted, with the verdict's tier. If there was no verdict yet (the mint came first, as in a rebuild), uses the version of the
+ * node's tier that was in force at the payment's block.
  */
 async function markMinted(sql: Sql, minted: readonly NodeOfPayment[]): Promise<MintSurprise[]> {
   if (minted.length === 0) return []
@@ -300,7 +301,7 @@ async function markMinted(sql: Sql, minted: readonly NodeOfPayment[]): Promise<M
   return moved.filter((row) => ['held', 'refunded', 'dismissed', 'ignored'].includes(row.before))
 }
 
-/** The refs that belong to a node. For hundreds of refs it is much faster than the statements that examine each node. */
+/** The refs among these that have a node. For hundreds of refs this is much faster than the statements that examine each node. */
 export async function readRefsOfNodes(sql: Sql, refs: readonly Hash[]): Promise<Hash[]> {
   if (refs.length === 0) return []
   const rows = await sql<
@@ -309,15 +310,15 @@ export async function readRefsOfNodes(sql: Sql, refs: readonly Hash[]): Promise<
   return rows.map(({ ref }) => ref)
 }
 
-/** Releases the payments of an intent that was mined without minting them, for a later one to mint. */
+/** If an intent was mined without minting its payments, releases them for a later intent to mint. */
 export async function releaseUnminted(sql: Sql, outboxIds: readonly number[]): Promise<void> {
   if (outboxIds.length === 0) return
   await move(sql, 'lapseMint', { where: sql`p.outbox_id = ANY(${[...outboxIds]})` })
 }
 
 /**
- * Releases the payments that wait for an intent of an account other than the present minter. Its key was replaced, so we no longer send its
- * transactions. @returns their refs.
+ * Releases the payments that wait for an intent of an account other than the current minter. That account's key was replaced, so we no longer send
+ * its transactions. @returns their refs.
  */
 export async function releaseFromFormer(sql: Sql, minter: Address): Promise<Hash[]> {
   const chosen = sql`SELECT o.id FROM outbox o WHERE o.state = 'pending' AND o.sender <> ${minter}`
@@ -326,7 +327,7 @@ export async function releaseFromFormer(sql: Sql, minter: Address): Promise<Hash
   return rows.map((row) => row.ref)
 }
 
-/** Holds payments whose ref another node uses. @returns their refs, without those already held for it. */
+/** Holds payments whose ref another node uses. @returns their refs, without payments already held for that reason. */
 export async function holdRefsTaken(sql: Sql, refs: readonly Hash[]): Promise<Hash[]> {
   if (refs.length === 0) return []
   const taken = sql`p.ref = ANY(${[...refs]}) AND p.from_address IS NOT NULL AND p.succeeded AND p.reason IS DISTINCT FROM 'mintedElsewhere'
@@ -336,7 +337,7 @@ export async function holdRefsTaken(sql: Sql, refs: readonly Hash[]): Promise<Ha
   return rows.map(({ ref }) => ref)
 }
 
-/** Holds payments whose order the contract skipped: the wallet was full, or for a reason that no later order would change. */
+/** Holds payments whose order the contract skipped: the wallet was full, or no later order could succeed either. */
 export async function holdSkipped(sql: Sql, refs: readonly Hash[], reason: ReasonAfter<'skipMint'>): Promise<void> {
   if (refs.length === 0) return
   const evidence = { rule: reason, by: 'contract' }
@@ -344,9 +345,9 @@ export async function holdSkipped(sql: Sql, refs: readonly Hash[], reason: Reaso
 }
 
 /**
- * Rewinds payments to a height: those above it are orphaned. Those below whose node was minted above return to the state of their last verdict, and
- * continue if it accepted them. A mint is no verdict, because its payer may have had no right to it. Runs before the rewind of nodes and outbox.
- * @returns the number of orphaned ones.
+ * Rewinds payments to a height. Payments above it are orphaned. If a payment is below it but its node was minted above it, the payment returns to its
+ * last verdict's state, and continues if that verdict accepted it. The mint itself does not count as acceptance, because the payer may not have been
+ * entitled to it. Runs before nodes and outbox are rewound. @returns how many were orphaned.
  */
 export async function rewindPayments(sql: Sql, height: number): Promise<number> {
   const chosen = sql`
@@ -380,7 +381,7 @@ export async function rewindPayments(sql: Sql, height: number): Promise<number> 
   return orphaned
 }
 
-/** The refs that belong to payments, including attributed ones, even if these are at present a residue in no block. */
+/** The refs among these that belong to payments. That includes attributed payments, even if they are currently part of a residue in no block. */
 export async function readPaymentRefs(sql: Sql, refs: readonly Hash[]): Promise<Hash[]> {
   const rows = await sql<{ ref: Hash }[]>`
     SELECT ref FROM payments WHERE ref = ANY(${[...refs]})

@@ -20,14 +20,14 @@ export interface Undecided {
 
 /** What a tier has sold, and its undecided payments. */
 export interface TierSales {
-  /** Nodes, whatever their origin, and payments accepted or being minted. */
+  /** How many nodes there are, whatever their origin, and payments accepted or being minted. */
   sold: number
   undecided: Undecided[]
 }
 
 /**
- * SQL: nodes and payments in flight of each tier. An expelled node keeps its place until its payment is refunded. A payment about to be refunded
- * keeps its place if a mint was signed for it, because that mint may still be executed.
+ * SQL: how many nodes and payments in flight each tier has. An expelled node keeps its place until its payment is refunded. A payment about to be
+ * refunded keeps its place if a mint was signed for it, because that mint may still be executed.
  */
 export const SALES = `SELECT tier_no, sum(nodes)::int AS nodes, sum(under_way)::int AS under_way FROM (
     SELECT tier_no, size AS nodes, 0 AS under_way FROM cohorts
@@ -45,7 +45,7 @@ export async function readSold(sql: Sql): Promise<Map<number, number>> {
   return new Map(rows.map(({ tierNo, sold }) => [tierNo, sold]))
 }
 
-/** Serialises the taking of places across instances, until the transaction ends. Without `wait` it throws if one of the locks is taken. */
+/** Locks tiers until the transaction ends, so that only one instance at a time takes places in them. Without `wait` it throws if a lock is taken. */
 export async function lockTiers(sql: Sql, tierNos: readonly number[], { wait }: { wait: boolean }): Promise<void> {
   if (tierNos.length === 0) return
   const taken = sql.unsafe(wait ? 'pg_advisory_xact_lock(8, n) IS NOT NULL' : 'pg_try_advisory_xact_lock(8, n)')
@@ -54,7 +54,7 @@ export async function lockTiers(sql: Sql, tierNos: readonly number[], { wait }: 
   if (!row?.free) throw new Error('another session takes places of one of these tiers just now')
 }
 
-/** The supply of each of these tiers that has one now. If read under the tier's lock, it cannot change until the transaction ends. */
+/** The supply of each of these tiers, if the tier has a supply now. If read under the tier's lock, it cannot change until the transaction ends. */
 export async function readSupplies(sql: Sql, tierNos: readonly number[]): Promise<Map<number, number>> {
   if (tierNos.length === 0) return new Map()
   const rows = await sql<{ tierNo: number; supply: number }[]>`
@@ -63,7 +63,7 @@ export async function readSupplies(sql: Sql, tierNos: readonly number[]): Promis
 }
 
 /**
- * Counts the places of tiers. `onContract`: the contract's node count of a tier at the followed block, which we use if the ledger has fewer. A
+ * Counts the places of tiers. `onContract`: the contract's node count of each tier at the followed block, which we use if the ledger has fewer. A
  * payment whose block is older than `reservedSince` no longer reserves a place.
  */
 export async function readTierSales(
@@ -92,7 +92,7 @@ export async function readTierSales(
   )
 }
 
-/** What a tier has sold according to the ledger, and how many undecided payments reserve a place. The caller holds the tier's lock. */
+/** How many nodes a tier has sold according to the ledger, and how many undecided payments reserve a place. The caller holds the tier's lock. */
 export async function countSales(sql: Sql, tierNo: number): Promise<{ sold: number; reserved: number }> {
   const since = ((await readCursor(sql))?.time ?? 0) - PLACE_RESERVED_SEC
   const sales = await readTierSales(sql, new Map([[tierNo, 0]]), await readTierVersions(sql), since)
@@ -104,8 +104,8 @@ export async function countSales(sql: Sql, tierNo: number): Promise<{ sold: numb
 const WAITS_FOR_PLACE_SEC = 86_400
 
 /**
- * True for a payment `p`, held as `soldOut` in a tier `t`, that gets a free place automatically: one that the operator released, or a recent one
- * without a decision by hand or a transfer back to its payer.
+ * True for a payment `p`, held as `soldOut` in a tier `t`, that gets a free place automatically. Either the operator released it, or it is recent,
+ * the operator has not decided about it, and nothing was transferred back to its payer.
  */
 export function waitsForPlace(sql: Sql, { tierNos, now }: { tierNos: readonly number[]; now: number }): Fragment {
   return sql`t.tier_no = ANY(${[...tierNos]}::int[]) AND CASE

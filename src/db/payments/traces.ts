@@ -5,7 +5,7 @@ import { jsonRows, type Sql } from '../core/sql.ts'
 import { explainResidue } from './inner.ts'
 import { decidedByHand } from './recheck.ts'
 
-/** Takes one trace from the day's budget. @returns false if that is used up, and counts the attempt. */
+/** Takes one trace from the day's budget. @returns false if the budget is used up, and counts that attempt. */
 export async function takeTrace(sql: Sql, perDay: number): Promise<boolean> {
   const taken = await sql`
     INSERT INTO trace_days AS t (day, traced) VALUES (current_date, 1)
@@ -27,18 +27,18 @@ export interface TraceableResidue {
   wallet: Address
   /** Negative if the value left. */
   residueWei: bigint
-  /** Decided by the operator, or about to be. It stays, whatever a trace shows. */
+  /** True if the operator has decided about it, or is about to. It stays, whatever a trace shows. */
   decided: boolean
   block: Pick<Block, 'number' | 'hash' | 'time'>
 }
 
-/** SQL: the operator has decided about a residue `p` that arrived. */
+/** SQL: true if the operator has decided about a residue `p` that arrived. */
 const isDecided = (sql: Sql) => sql`(p.state <> 'held' OR p.reason <> 'unattributed' OR ${decidedByHand(sql)})`
 
 /**
- * Single-block residues that are due for a trace: undecided ones first, and those never tried. A decided one is no longer due once a trace has shown
- * its parts. After each try the pause doubles, from a minute to a day, so we soon notice a provider that can trace again, yet residues that no trace
- * explains use little of the budget.
+ * Single-block residues that are due for a trace: undecided ones first, and those never tried. Once a trace has shown the parts of a decided residue,
+ * it is no longer due. After each try the pause doubles, from a minute to a day. So we soon notice a provider that can trace again, yet residues that
+ * no trace explains use little of the budget.
  */
 export async function readResiduesToTrace(sql: Sql, limit: number): Promise<TraceableResidue[]> {
   const rows = await sql<(Omit<TraceableResidue, 'block'> & { number: number; hash: Hash; time: number })[]>`
@@ -58,14 +58,14 @@ export async function readResiduesToTrace(sql: Sql, limit: number): Promise<Trac
   return rows.map(({ number, hash, time, ...row }) => ({ ...row, block: { number, hash, time } }))
 }
 
-/** An undecided residue that rests on what providers report, or is wide. It covers the blocks from `fromBlock` on. */
+/** An undecided residue that rests on what providers report, or covers several blocks. It covers the blocks from `fromBlock` on. */
 export interface ToldResidue extends TraceableResidue {
   fromBlock: number
-  /** It covers several blocks, because no provider had the states between, and no part has been taken out of it. */
+  /** True if it covers several blocks, because no provider had the states in between, and no part has been taken out of it. */
   isWide: boolean
 }
 
-/** Such residues that are due for a comparison with proofs. */
+/** Undecided residues that are due for a comparison with proofs. */
 export async function readToldResidues(sql: Sql, limit: number): Promise<ToldResidue[]> {
   const rows = await sql<(Omit<ToldResidue, 'block'> & { number: number; hash: Hash; time: number })[]>`
     SELECT r.ref, r.wallet, r.wei AS "residueWei", false AS decided, r.from_block AS "fromBlock",

@@ -1,4 +1,4 @@
-// The payments wallets: the balance of each according to the ledger, and the residues that the balance check found. Triggers maintain the balances,
+// The payments wallets: each wallet's balance according to the ledger, and the residues that the balance check found. Triggers maintain the balances,
 // so a read costs the same in a large ledger.
 import type { Proof } from '../../domain/observed.ts'
 import type { Evidence } from '../../domain/payment.ts'
@@ -11,7 +11,7 @@ import { enter } from './moves.ts'
 export interface WalletBalance {
   cursor: { number: number; hash: Hash }
   wallet: Address
-  /** The first block that we read for it, and the last; that is null while the wallet is open. */
+  /** The first block and the last block that we read for it; the last is null while the wallet is open. */
   watchedFrom: number
   closedBlock: number | null
   inWei: Wei
@@ -105,8 +105,8 @@ export async function writeCheckedBlock(sql: Sql, wallet: Address, block: number
 }
 
 /**
- * Marks a wallet to be checked again from the start of its balance. `proven` is the true balance after a block for which a provider had reported
- * another. If the balance starts at that block, it starts with `proven`.
+ * Marks a wallet to be checked again from the start of its balance. `proven` is the true balance after a block for which a provider had reported a
+ * different balance. If the wallet's balance starts at that block, it now starts with `proven`.
  */
 export async function checkAgain(
   sql: Sql,
@@ -133,7 +133,7 @@ export async function netFlow(
   return row?.wei ?? 0n
 }
 
-/** SQL for that sum. `blocks` is a condition on the column block_number. */
+/** SQL for the sum of `netFlow`. `blocks` is a condition on the column block_number. */
 export const flow = (sql: Sql, wallet: Address, blocks: Fragment) => sql`(
   (SELECT coalesce(sum(value_wei), 0) FROM payments WHERE ${blocks} AND succeeded AND wallet = ${wallet})
   + (SELECT coalesce(sum(d.value_wei), 0) FROM dust d JOIN payment_wallets w ON w.id = d.wallet_id
@@ -154,7 +154,7 @@ export interface Residue {
 }
 
 /**
- * Files value that arrived, as a payment without a payer, held for the operator. If such a payment was released, reorganised out and filed again, it
+ * Files value that arrived, as a payment without a payer, held for the operator. If the payment was released, reorganised out and filed again, it
  * continues only once it has its payer (attributions.ts). @returns false if it was filed already.
  */
 export async function insertResidue(sql: Sql, residue: Residue): Promise<boolean> {
@@ -179,8 +179,8 @@ export async function insertResidueOutflow(sql: Sql, residue: Residue): Promise<
 }
 
 /**
- * The next block, from `from` on, with a residue or an attributed part of one; null if there is none. A residue may cover several blocks and ends at
- * this one, so a ledger that is checked at this block finds the same residue.
+ * The next block, from `from` on, with a residue or an attributed part of a residue; null if there is none. A residue that covers several blocks ends
+ * at this block, so a ledger that is checked at this block finds the same residue.
  */
 export async function readNextResidueBlock(sql: Sql, from: number): Promise<number | null> {
   const [row] = await sql<{ block: number | null }[]>`
@@ -191,7 +191,7 @@ export async function readNextResidueBlock(sql: Sql, from: number): Promise<numb
   return row?.block ?? null
 }
 
-/** Resets the balances to those of a new ledger. Their rows must be gone already. */
+/** Resets the balances to those of a new ledger. The rows that they sum must be gone already. */
 export async function forgetWalletBalances(sql: Sql): Promise<void> {
   await sql`UPDATE wallet_books SET base_block = NULL, base_wei = NULL, audited_block = NULL, audited_proof = NULL`
 }

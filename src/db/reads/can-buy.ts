@@ -10,7 +10,7 @@ import { permissionColumns } from '../payments/payers.ts'
 import { readWalletUse, type WalletUse } from '../payments/places.ts'
 import { readAllocations, readUsed } from '../sale/allowlists.ts'
 
-/** More waiting payments than any wallet may have nodes. */
+/** We read at most this many waiting payments. No wallet may have so many nodes. */
 const WAITING_MAX = 1_000
 
 type ListedTier = Pick<TierVersion, 'tierNo' | 'allowlist'>
@@ -44,7 +44,7 @@ async function readListed(sql: Sql, wallet: Address, { tierNo, allowlist: root }
   return { root, allocation: allocations.get(`${root} ${wallet}`) ?? 0, used }
 }
 
-/** The wallet's payments that are not judged yet, or wait for room in it. They go before a new one. */
+/** The wallet's payments that are not judged yet, or that wait for room in the wallet. They are served before a new payment. */
 async function readWaiting(sql: Sql, wallet: Address): Promise<WaitingPayment[]> {
   return await sql<WaitingPayment[]>`
     SELECT p.value_wei AS "valueWei", p.block_number AS "blockNumber",

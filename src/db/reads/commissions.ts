@@ -1,10 +1,10 @@
-// What referral codes earn. A payment's code is the first in its calldata that was registered and open at its block, unless its payee is the payer.
-// It earns once the payment has its node; a refund takes that back. What is due is the earnings minus those taken back and those paid. Nothing here
-// writes.
+// What referral codes earn. A payment's code is the first in its calldata that was registered and open at its block, unless the code's payee is the
+// payer. The code earns once the payment has its node; a refund takes that back. What is due is what was earned, minus what was taken back and what
+// was paid. Nothing here writes.
 import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 
-/** SQL: payments that became nodes, each with the code that counts, its payee, and the commission in wei, rounded down. */
+/** SQL: payments that became nodes, each with its code, the code's payee, and the commission in wei, rounded down. */
 const EARNING = `SELECT p.ref, p.tx_hash, p.value_wei, p.block_number, n.block_number AS minted_block, r.code, r.payee, r.commission_bps,
     div(p.value_wei::numeric * r.commission_bps, 10000) AS wei
   FROM payments p JOIN nodes n ON n.node_id = p.node_id CROSS JOIN LATERAL (
@@ -25,7 +25,7 @@ export const COMMISSIONS = `
   SELECT 'paid', f.commission_of, f.to_address, f.value_wei::numeric, NULL, NULL, NULL, f.tx_hash, f.block_number, NULL
     FROM refunds f WHERE f.commission_of IS NOT NULL`
 
-/** A code and a payee: how many payments became nodes in a period, what they earned, and what was taken back and paid in it. */
+/** The figures of a code and a payee in a period: how many payments became nodes, what they earned, and what was taken back and paid. */
 export interface CommissionLine {
   code: string
   payee: Address
@@ -49,15 +49,15 @@ export async function readCommissions(
     WHERE block_number > ${after} AND block_number <= ${upTo} GROUP BY code, payee ORDER BY code, payee`
 }
 
-/** The same for the whole ledger, with what is due. */
+/** The figures of a code and a payee in the whole ledger, with what is due. */
 export interface DueCommission extends CommissionLine {
-  /** Negative if we have paid more than is earned by now. Later commissions offset it. */
+  /** Negative if we have paid more than has been earned so far. Later commissions offset it. */
   dueWei: bigint
-  /** When the latest payment file for it was made, ISO 8601; null if there is none, or a payment was recorded since. */
+  /** When the latest payment file for this line was made, ISO 8601; null if there is none, or if a payment was recorded since. */
   fileMadeAt: string | null
 }
 
-/** Counts earnings only from nodes minted up to a final block. What was taken back from those, and what was paid, counts from any block. */
+/** Earnings count only for nodes minted up to a final block. What was taken back from those, and what was paid, counts from any block. */
 export async function readDueCommissions(sql: Sql, final: number): Promise<DueCommission[]> {
   return await sql<DueCommission[]>`
     SELECT *, "earnedWei" - "takenBackWei" - "paidWei" AS "dueWei", (

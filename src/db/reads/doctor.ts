@@ -39,7 +39,7 @@ export interface RecentTrouble {
   unfunded: Address[]
 }
 
-/** Recent failures of our transactions. Leaves out pending ones of a key that is no longer in `signers`; null includes all keys. */
+/** Recent failures of our transactions. Leaves out pending transactions of a key that is not in `signers`; null includes all keys. */
 export async function readRecentTrouble(sql: Sql, signers: readonly Address[] | null): Promise<RecentTrouble> {
   const ours = signers ? sql`AND sender = ANY(${[...signers]})` : sql``
   const [row] = await sql<RecentTrouble[]>`
@@ -57,7 +57,7 @@ export async function readRecentTrouble(sql: Sql, signers: readonly Address[] | 
 /** The most items of one kind that we name. */
 const NAMED_MAX = 20
 
-/** Signs of a stolen key, newest first: foreign transactions of the last week, and refs used by other nodes while their payments are undecided. */
+/** Signs of a stolen key, newest first: foreign transactions of the last week, and refs that another node uses while their payment is undecided. */
 export async function readThefts(sql: Sql): Promise<{ foreign: string[]; refs: string[] }> {
   const foreign = await sql<{ subject: string }[]>`
     SELECT coalesce(subject, 'reported as restored') AS subject FROM audit
@@ -78,7 +78,7 @@ export async function readUnproven(sql: Sql): Promise<string[]> {
   return rows.map(({ txHash }) => txHash)
 }
 
-/** Ids of residues whose value is exactly that of a failed transaction in their block, and the first such block; null if there is none. */
+/** Ids of residues with exactly the value of a failed transaction in their block, and the first such block; null if there is none. */
 export async function readFailedResidues(sql: Sql): Promise<{ ids: number[]; fromBlock: number } | null> {
   const rows = await sql<{ id: number; block: number }[]>`
     SELECT id, block_number AS block FROM payments r WHERE state = 'held' AND reason = 'unattributed' AND EXISTS (
@@ -93,7 +93,7 @@ export async function readFailedResidues(sql: Sql): Promise<{ ids: number[]; fro
 export interface UnusualCohort {
   cohort: number
   intervalSec: number
-  /** The contract's owner does not explain it either, so it takes no mints and is not credited. */
+  /** True if the contract's owner did not set its interval either. Then it takes no mints and is not credited. */
   odd: boolean
 }
 

@@ -1,4 +1,4 @@
-// The exports: one statement each, with its columns as text in the order of the file. A database cursor reads it, so a million rows need no more
+// The exports. Each is one statement, with its columns as text in the order of the file. A database cursor reads it, so a million rows need no more
 // memory here than a thousand. An index supplies the rows in key order.
 import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
@@ -72,7 +72,7 @@ const NODE_COLUMNS = {
   nextCreditAt,
 }
 
-/** Every node, with its present totals. */
+/** Every node, with its current totals. */
 const nodes: ExportForm = {
   columns: Object.keys(NODE_COLUMNS),
   totals: ['creditedWei', 'withdrawnWei', 'balanceWei'].map((name) => ({ name, column: name })),
@@ -86,7 +86,7 @@ const credit = (
 ) => sql`r.round::text, t.cohort::text, n.node_id::text, n.owner, t.tier_id, iso(to_timestamp(t.due)),
   t.amount_wei::text, r.tx_hash, r.block_number::text, iso(r.created_at), t.proof`
 
-/** Every credit of every node: each turn of its cohort after its mint. Those of expelled nodes come last. The owner is the present one. */
+/** Every credit of every node: each turn of its cohort after its mint. Credits of expelled nodes come last. The owner is the current owner. */
 const credits: ExportForm = {
   columns: columns('distributionId cohort nodeId owner tierId dueAt amountWei txHash blockNumber createdAt assurance'),
   totals: [{ name: 'amountWei', column: 'amountWei' }],
@@ -176,8 +176,8 @@ export type ExportKind = keyof typeof EXPORT_FORMS
 export const EXPORT_KINDS = Object.keys(EXPORT_FORMS) as ExportKind[]
 
 /**
- * Credits and withdrawals of a wallet, with the price of their hour, if known. A credit belongs to the node's owner after the round's block, a
- * withdrawal to its owner at that moment. We multiply ether instead of dividing wei, because a quotient is rounded after 16 digits.
+ * Credits and withdrawals of a wallet, with the ether price of their hour, if known. A credit belongs to whoever owned the node after the round's
+ * block, a withdrawal to the owner at that moment. We multiply ether instead of dividing wei, because a quotient is rounded after 16 digits.
  */
 export const ownerForm = (owner: Address): ExportForm => ({
   columns: columns(
@@ -214,7 +214,7 @@ export const ownerForm = (owner: Address): ExportForm => ({
     WHERE ${between(sql, 'm.block_number', blocks)} ORDER BY m.block_number, m.kind, m.node_id, m.log_index`,
 })
 
-/** Fetches an export's rows in batches. `name` is the cursor's: one per form, because the driver remembers the shape of its rows. */
+/** Fetches an export's rows in batches. `name` is the cursor's name, one per form, because the driver remembers the shape of a cursor's rows. */
 export async function openRows(
   sql: Sql,
   name: string,

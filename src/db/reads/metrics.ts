@@ -9,7 +9,7 @@ import { DUE_AND_SCHEDULED, UNBACKED } from '../nodes/cohorts.ts'
 import { LOST_ROLES, NOT_SIGNING } from '../sends/signers.ts'
 import { TIERS_NOW } from './public-api.ts'
 
-/** How many rows we count one by one at most, because a flood of dust must not slow scrapes down. */
+/** We count at most this many rows one by one, because a flood of dust must not slow scrapes down. */
 const COUNT_MAX = 10_000
 
 export interface LedgerFigures {
@@ -22,7 +22,7 @@ export interface LedgerFigures {
   distributedWei: bigint
   withdrawnWei: bigint
   salesWei: bigint
-  /** Payments that wait for the service, and held ones by reason; null if there are none. We count at most 10,000 of each. */
+  /** Payments that wait for the service, and held payments by reason; null if there are none. We count at most 10,000 of each. */
   open: Record<string, number> | null
   held: Record<string, number> | null
   oldestHeldTime: number | null
@@ -32,7 +32,7 @@ export interface LedgerFigures {
   traces: { asked: number; failed: number; unbudgeted: number }
   dueNodes: number
   scheduledNodes: number
-  /** By signer account's address: signed transactions that are in no followed block. */
+  /** Signed transactions that are in no followed block, by the signer account's address. */
   outbox: { sender: string; pending: number; attempts: number; since: number }[]
   /** The number of differences in the reconciler's last comparison; null before the first. */
   drift: number | null
@@ -59,7 +59,7 @@ export interface LedgerFigures {
   foreignTransactions: number
   /** Payments whose ref another wallet's node uses, found within the last day. */
   refsTaken: number
-  /** Answers of providers that we rejected within the last day: headers that do not recompute, and guards. */
+  /** Providers' answers that we rejected within the last day: headers that failed their proof, and guards. */
   refusedAnswers: number
   paidExpulsions: number
   /** Refunds that contradict the chain, found within the last day. */

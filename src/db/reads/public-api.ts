@@ -43,7 +43,7 @@ export const NODE_FIELDS = {
 const NODE_COLUMNS = Object.entries(NODE_FIELDS)
   .map(([name, field]) => `${field} AS "${name}"`)
   .join(', ')
-/** The same fields, selected from a row with `NODE_COLUMNS`. */
+/** The names in `NODE_FIELDS`, selected from a row with `NODE_COLUMNS`. */
 const SHOWN_NODE_COLUMNS = Object.keys(NODE_FIELDS)
   .map((name) => `"${name}"`)
   .join(', ')
@@ -62,8 +62,8 @@ export async function readStats(sql: Sql): Promise<string> {
 }
 
 /**
- * SQL: the latest version of every tier with what it has sold, the most that ledger and contract allow, and the state of its sale at the followed
- * block's time. The contract's cap can only be lowered.
+ * SQL: the latest version of every tier with what it has sold, the largest supply that both ledger and contract allow, and the state of its sale at
+ * the followed block's time. The contract's cap can only be lowered.
  */
 export const TIERS_NOW = `SELECT t.*, sold, cap, least(supply, cap) AS most,
     CASE WHEN cap <= coalesce(supply, cap) THEN 'contract' WHEN supply IS NOT NULL THEN 'operator' ELSE 'none' END AS "supplyBy",
@@ -112,7 +112,7 @@ export async function readNodesPaidIn(sql: Sql, txHash: Hash): Promise<string> {
 }
 
 /**
- * The ledger's part of a node's page, in pieces, because the chain's part goes between them. The long pieces stay bytes: as text we would decode them
+ * The ledger's part of a node's page, in pieces, because the chain's part goes between them. The long pieces stay bytes. As text we would decode them
  * only to encode them again, and collecting that garbage took a quarter of the process's time.
  */
 export interface NodePage {
@@ -127,12 +127,13 @@ export interface NodePage {
   balanceWei: string
   creditedWei: string
   withdrawnWei: string
-  /** The block followed at the time of this read; null before the first. */
+  /** The followed block at the time of this read; null before the first block. */
   followedTo: number | null
 }
 
 /**
- * The statement for one node's page. `nth` is its position among several; `id` (either kind) and `limit`, the number of entries, are SQL expressions.
+ * The statement for one node's page. `nth` is the page's position among several. `id` (a chain id or a row id) and `limit`, the number of entries,
+ * are SQL expressions.
  */
 const nodePage = (nth: string, id: string, limit: string) => `
   WITH found AS (
@@ -158,12 +159,16 @@ const nodePage = (nth: string, id: string, limit: string) => `
   FROM found`
 
 /**
- * How many pages one prepared statement can read. Each page is a row of VALUES, so the database knows how many there are. A page among eight takes
- * half the time of a single one. Sixteen pages of 200 entries might look so expensive that the database would compile the statement each time.
+ * How many pages one prepared statement can read. Each page is a row of VALUES, so the database knows their number. A page read with seven others
+ * takes half the time of a page read alone. We stop at eight: sixteen pages of 200 entries might look so expensive that the database would compile
+ * the statement each time.
  */
 export const NODES_AT_ONCE = [8, 4, 2, 1] as const
 
-/** By the number of pages. Built once, because the driver would otherwise assemble the statement from its many pieces at each request. */
+/**
+ * The statements, by the number of pages. Built once, because the driver would otherwise assemble each statement from its many pieces at each
+ * request.
+ */
 const NODE_PAGES = new Map<number, string>(
   NODES_AT_ONCE.map((count) => {
     if (count === 1) return [count, nodePage('0', '$1::bigint', '$2')]
@@ -180,13 +185,14 @@ export interface AskedNode {
 }
 
 /**
- * GET /api/node/:id for several nodes, in their order; how many must be one of `NODES_AT_ONCE`. One statement, so they all show the same moment.
- * Searches the chain ids first, then the row ids. A node's credits are its cohort's turns after its mint. Null if neither id exists.
+ * GET /api/node/:id for several nodes, in their order; their number must be one of `NODES_AT_ONCE`. There is one statement, so all pages show the
+ * same moment. It searches the chain ids first, then the row ids. A node's credits are its cohort's turns after its mint. A page is null if neither
+ * id exists.
  */
 export async function readNodes(sql: Sql, asked: readonly AskedNode[]): Promise<(NodePage | null)[]> {
   const statement = NODE_PAGES.get(asked.length)
   if (statement === undefined) throw new RangeError(`no statement reads ${asked.length} nodes`)
-  // No node has an id above int8, which in the query would be a database error.
+  // No node has an id above int8. In the query such an id would be a database error.
   const given = asked.flatMap(({ id, limit }) => [id > INT8_MAX ? null : id.toString(), limit])
   const rows = await sql.unsafe(statement, given, { prepare: true }).raw()
   const pages = asked.map((): NodePage | null => null)
@@ -221,8 +227,8 @@ export async function readNode(sql: Sql, id: bigint, limit: number): Promise<Nod
 }
 
 /**
- * Rounds per row of the result. Fifty rounds in one row make a text of a third of a megabyte. The database frees that memory after each statement,
- * and allocating it again costs as much as the rest. With several rows it sends small pieces.
+ * How many rounds make one row of the result. Fifty rounds in a single row make a text of a third of a megabyte. The database frees that memory after
+ * each statement, and allocating it again costs as much as the rest. With several rows it sends small pieces.
  */
 const ROUNDS_A_ROW = 8
 
@@ -235,7 +241,7 @@ export async function readDistributions(sql: Sql, limit: number): Promise<string
         SELECT * FROM (SELECT * FROM rounds WHERE node_count > 0 ORDER BY created_at DESC, round DESC LIMIT ${entriesMax(sql)}) newest
         ORDER BY created_at DESC, round DESC LIMIT ${limit}) r) shown
     GROUP BY nth / ${perRow} ORDER BY nth / ${perRow}`
-  // Spliced out of the result, as in `takeOnly`.
+  // Removed from the result for the reason given at `takeOnly`.
   const texts = rows.splice(0).map(({ json }) => json)
   return `[${texts.join(',')}]`
 }
@@ -272,11 +278,14 @@ export interface QuotedTier {
   soldOut: boolean
   state: 'upcoming' | 'open' | 'soldOut' | 'closed'
   sold: number
-  /** How many it may ever have; null for no limit. */
+  /** The most nodes that it may ever have; null for no limit. */
   most: number | null
 }
 
-/** GET /api/deploy-quote: the price of the named tier, or else of the first one on sale, preferring an open one. Null if no such tier is on sale. */
+/**
+ * GET /api/deploy-quote: the price of the named tier. If none is named, the price of the first tier on sale, preferring an open tier. Null if no such
+ * tier is on sale.
+ */
 export async function readQuote(sql: Sql, tierId: string | null): Promise<QuotedTier | null> {
   const [row] = await sql<QuotedTier[]>`
     SELECT tier_id AS "tierId", price_wei::text AS "priceWei", ${sql.unsafe(SOLD_OUT)} AS "soldOut", state, sold, most::float8 FROM (${sql.unsafe(TIERS_NOW)}) now
@@ -313,7 +322,7 @@ export async function readWallet(sql: Sql, owner: Address): Promise<WalletPage> 
 /** A wallet's nodes among these chain ids, as JSON objects by id; others are absent. */
 export async function readNodesById(sql: Sql, ids: readonly bigint[], owner: Address): Promise<Map<string, string>> {
   const asked = ids.filter((id) => id <= INT8_MAX).map((id) => id.toString())
-  // A separate statement for the list hides its length from PostgreSQL, which otherwise plans a short list again at each call.
+  // The list is in a separate statement to hide its length from PostgreSQL, which otherwise plans a short list again at each call.
   const rows = await sql<{ nodeId: string; node: string }[]>`
     SELECT "nodeId", row_to_json(x)::text AS node FROM (
       SELECT ${sql.unsafe(NODE_COLUMNS)} FROM ${sql.unsafe(NODE_TABLES)} WHERE n.node_id = ANY((SELECT ${asked}::bigint[])::bigint[]) AND n.owner = ${owner} ORDER BY n.node_id) x`
@@ -323,7 +332,7 @@ export async function readNodesById(sql: Sql, ids: readonly bigint[], owner: Add
 /** The ledger's part of GET /api/cron/health. */
 export interface LedgerHealth {
   lastTickAt: string | null
-  /** By the database's clock, like the tick itself. */
+  /** Measured by the database's clock, which also stamps the tick. */
   secondsSinceLastTick: number | null
   /** As in `withoutSuccess`. Null before the first start. */
   secondsWithoutSuccess: number | null
@@ -365,17 +374,17 @@ export async function readHealth(sql: Sql): Promise<LedgerHealth> {
 export const INT8_MAX = 2n ** 63n - 1n
 
 /**
- * The maximum number of entries, as a literal in the statement, beside the requested limit. PostgreSQL cannot know a limit that is a parameter, and
- * assumes a tenth of all rows. In a large ledger a generic plan then looks so expensive that PostgreSQL plans each request again, which takes longer
- * than the request itself.
+ * The maximum number of entries, as a literal in the statement, beside the requested limit. If the limit is only a parameter, PostgreSQL assumes a
+ * tenth of all rows. In a large ledger its generic plan then looks so expensive that PostgreSQL plans each request again, which takes longer than the
+ * request itself.
  */
 export function entriesMax(sql: Sql) {
   return sql.unsafe(String(ENTRIES_MAX))
 }
 
 /**
- * The only row, removed from its result. The driver's record of a query, and the result with it, outlives the quick garbage collections, so three
- * quarters of all texts were copied twice and then stayed until a slow collection.
+ * Returns the only row, and removes it from its result. The driver's record of a query keeps the result alive through the quick garbage collections.
+ * Three quarters of all texts were therefore copied twice, and stayed until a slow collection.
  */
 function takeOnly<Row>(rows: Row[]): Row | undefined {
   const [row] = rows

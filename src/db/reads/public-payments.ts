@@ -1,15 +1,15 @@
-// The public reads of payments, by transaction and by payer. Nothing here writes, and nothing reveals who is on the operator's deny list: a payment
-// held for that looks like any other that waits for a review.
+// The public reads of payments, by transaction and by payer. Nothing here writes, and nothing reveals who is on the operator's deny list. A payment
+// from such a wallet looks like any other that waits for a review.
 import type { Address, Hash } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 import { assuranceOf } from '../payments/assurance.ts'
 import { entriesMax, text } from './public-api.ts'
 
-/** The present states of a transaction's payments, for GET /api/payment/:hash and POST /api/payments/claim. */
+/** The current states of a transaction's payments, for GET /api/payment/:hash and POST /api/payments/claim. */
 export interface TransactionPayments {
   /** JSON object of the answer: the first payment, and all of them as `payments`. */
   json: string
-  /** In the payments' order. Leaves out those that buy nothing, unless there are no others. */
+  /** The payments' states, in their order. Leaves out payments that buy nothing, unless there are no others. */
   states: { status: string; reason: string | null }[]
 }
 
@@ -30,7 +30,7 @@ export async function readPaymentsIn(sql: Sql, txHash: Hash): Promise<Transactio
   return row?.json && row.states ? { json: row.json, states: row.states } : null
 }
 
-/** GET /api/payments/:address: this wallet's payments, newest first, as a JSON array. Leaves out those that buy nothing. */
+/** GET /api/payments/:address: this wallet's payments, newest first, as a JSON array. Leaves out payments that buy nothing. */
 export async function readPaymentsOf(sql: Sql, payer: Address, limit: number): Promise<string> {
   return text(
     await sql`
@@ -54,7 +54,7 @@ function paymentColumns(sql: Sql) {
     n.mint_tx_hash AS "mintTxHash", r.tx_hash AS "refundTxHash", iso(p.updated_at) AS "updatedAt"`
 }
 
-/** The same fields, selected from a row with `paymentColumns`. */
+/** The fields of `paymentColumns`, selected from its rows. */
 function shownColumns(sql: Sql) {
   return sql`"txHash", status, reason, "from", "tierId", "valueWei", "blockNumber", "paidAt", assurance, "nodeId", "mintTxHash", "refundTxHash",
     "updatedAt"`

@@ -5,7 +5,7 @@ import type { Sql } from '../core/sql.ts'
 /** The most entries in each list. */
 const LISTED_MAX = 200
 
-/** A JSON object; null if the ledger knows nothing about the transaction. A transfer that buys nothing is not listed as a payment. */
+/** What the transaction did, as a JSON object; null if the ledger knows nothing about it. A transfer that buys nothing is not listed as a payment. */
 export async function readTransaction(sql: Sql, txHash: Hash): Promise<string | null> {
   const [row] = await sql<{ json: string; isKnown: boolean }[]>`
     WITH found AS (SELECT

@@ -1,7 +1,10 @@
 // What the last comparisons of ledger and chain found, for the operator.
 import type { Sql } from '../core/sql.ts'
 
-/** One object with the last runs of the passes and of the reconciler, the recorded drift, the payments wallet's audit, and any halt. */
+/**
+ * One object with the last runs of the passes and of the reconciler, the recorded drift, the last check of the payments wallets' balances, and any
+ * halt.
+ */
 export async function readReconciliation(sql: Sql): Promise<object> {
   const [row] = await sql<{ report: object }[]>`
     SELECT jsonb_build_object(

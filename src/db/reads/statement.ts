@@ -15,7 +15,7 @@ export interface PaymentsLine {
   valueWei: bigint
 }
 
-/** Payments by tier and by present state and reason. Failed ones have no value here, because they never arrived. */
+/** Payments by tier and by current state and reason. Failed transfers count no value here, because it never arrived. */
 export async function readPaymentLines(sql: Sql, { after, upTo }: Blocks): Promise<PaymentsLine[]> {
   return await sql<PaymentsLine[]>`
     SELECT tier_id AS "tierId", state, reason, count(*) AS count, coalesce(sum(value_wei) FILTER (WHERE succeeded), 0) AS "valueWei"
@@ -23,7 +23,7 @@ export async function readPaymentLines(sql: Sql, { after, upTo }: Blocks): Promi
     GROUP BY tier_id, state, reason ORDER BY tier_id NULLS LAST, state, reason`
 }
 
-/** Payments that arrived, or turns that were credited, that are backed in the same way. */
+/** Payments that arrived, or turns that were credited, with the same assurance. */
 export interface AssuranceLine {
   of: 'payments' | 'turns'
   /** Null for turns whose seed the ledger does not have. */
@@ -59,14 +59,14 @@ export interface PeriodTotals {
   rounds: number
   credits: number
   creditedWei: bigint
-  /** The part that came with the rounds' own transactions. The rest was the contract's surplus. */
+  /** The part of the credits that came with the rounds' own transactions. The rest was the contract's surplus. */
   treasuryWei: bigint
   withdrawals: number
   withdrawnWei: bigint
   withdrawalsFailed: number
   refunds: number
   refundedWei: bigint
-  /** The part that left the payments wallet. */
+  /** The part of the refunds that left the payments wallet. */
   refundedFromWalletWei: bigint
 }
 
@@ -122,7 +122,10 @@ export interface Movement {
 /** SQL: the recorded transfer `f` is part of the outflow `o`. */
 const isOf = (sql: Sql) => sql`f.tx_hash = o.tx_hash AND (o.inner_index = 0 OR f.to_address = o.to_address)`
 
-/** A payments wallet: every transfer that we saw, dust as one sum, residues that the balance check filed, its outflows, and the fees it paid. */
+/**
+ * A payments wallet's movements: every transfer that we saw, dust as one sum, residues that the balance check filed, its outflows, and the fees it
+ * paid.
+ */
 export async function readWalletMovements(sql: Sql, wallet: Address, { after, upTo }: Blocks): Promise<Movement[]> {
   return await sql<Movement[]>`
     SELECT CASE WHEN tx_hash IS NULL THEN 'arrivedUnattributed' WHEN state = 'ignored' THEN 'arrivedIgnored' ELSE 'payments' END AS what,
@@ -144,7 +147,7 @@ export async function readWalletMovements(sql: Sql, wallet: Address, { after, up
     WHERE block_number > ${after} AND block_number <= ${upTo} AND wallet = ${wallet} HAVING count(*) > 0`
 }
 
-/** A signer account: inflows from the payments wallets, value and cost of its transactions, owners' withdrawals to it. */
+/** A signer account's movements: inflows from the payments wallets, value and cost of its transactions, and owners' withdrawals to it. */
 export async function readSenderMovements(sql: Sql, sender: Address, { after, upTo }: Blocks): Promise<Movement[]> {
   return await sql<Movement[]>`
     SELECT 'fromPaymentsWallet' AS what, count(*) AS count, sum(value_wei) AS wei FROM wallet_outflows
@@ -167,7 +170,10 @@ export async function readSenderMovements(sql: Sql, sender: Address, { after, up
     HAVING count(*) > 0`
 }
 
-/** The factory: rounds whose value came with them, withdrawals, sweeps, and ether from the payments wallets, a signer account or anyone. */
+/**
+ * The factory's movements: rounds whose value came with them, withdrawals, sweeps, and ether from the payments wallets, a signer account or anyone
+ * else.
+ */
 export async function readFactoryMovements(sql: Sql, factory: Address, { after, upTo }: Blocks): Promise<Movement[]> {
   return await sql<Movement[]>`
     SELECT 'rounds' AS what, count(*) AS count, sum(total_wei) AS wei FROM rounds
@@ -203,7 +209,7 @@ export async function readOutstandingAt(sql: Sql, block: number): Promise<bigint
   return row?.wei ?? 0n
 }
 
-/** A payments wallet's balance at a block according to its books; null if they have no start. */
+/** A payments wallet's balance at a block according to its books; null if its books have no opening balance. */
 export async function readBookedWalletAt(sql: Sql, wallet: Address, block: number): Promise<bigint | null> {
   const [row] = await sql<{ wei: bigint }[]>`
     SELECT b.base_wei + b.in_wei - b.out_wei - ${flow(sql, wallet, sql`block_number > ${block}`)} AS wei

@@ -17,8 +17,8 @@ export interface TrendBin {
 }
 
 /**
- * The hours or days that a range touches, oldest first. If an account has only one role, the role shows what its transactions were for, which works
- * in a rebuilt ledger too. For any other account, the kind of the intent shows it.
+ * The hours or days that a range touches, oldest first. If an account has only one role, the role shows what its transactions were for, even in a
+ * rebuilt ledger. For any other account, the kind of the intent shows it.
  */
 export async function readTrends(sql: Sql, { hours, by, signers }: TrendsAsked): Promise<TrendBin[]> {
   const unit = sql`${by}::text`

@@ -18,7 +18,7 @@ export interface Allowlist {
   enteredBy: string
 }
 
-/** All of them, newest first. There are few. */
+/** All lists, newest first. There are few. */
 export async function readAllowlists(sql: Sql): Promise<Allowlist[]> {
   return await sql<Allowlist[]>`
     SELECT root, label, entries, allocated, iso(entered_at) AS "enteredAt", entered_by AS "enteredBy" FROM allowlists ORDER BY id DESC`
@@ -40,7 +40,7 @@ export async function insertAllowlist(
   return row?.id ?? null
 }
 
-/** Rows of a list, and some of its nodes: whole pages from `firstPage` on, except that the very last page may be short. */
+/** Rows of a list, and some of its tree's nodes: whole pages from `firstPage` on, except that the very last page may be short. */
 export interface AllowlistPart {
   addresses: readonly Address[]
   allocations: readonly number[]
@@ -64,7 +64,7 @@ export async function insertAllowlistPart(
     FROM (SELECT ${Buffer.from(nodes)}::bytea) AS b(of), generate_series(0, ${Math.ceil(nodes.length / bytes) - 1}::int) n`
 }
 
-/** The allocations of wallets on lists, by `root wallet`. Leaves out wallets that are not listed. */
+/** The allocations of wallets on lists, keyed by `root wallet`. Leaves out wallets that are not listed. */
 export async function readAllocations(
   sql: Sql,
   roots: readonly Hash[],
@@ -78,8 +78,8 @@ export async function readAllocations(
 }
 
 /**
- * Counts the payments of wallets that use up an allocation, by `tier number wallet`: accepted, being minted or minted, whatever happened to the
- * nodes, and those that a signed mint may still mint. Hold the wallet's lock while you count and use an allocation.
+ * Counts the payments that use up an allocation, keyed by `tier number wallet`. These are payments accepted, being minted or minted, whatever
+ * happened to the nodes, and payments that a signed mint may still mint. Hold the wallet's lock while you count and use an allocation.
  */
 export async function readUsed(
   sql: Sql,
@@ -102,7 +102,7 @@ export interface Allowlisted {
   proof: Hash[] | null
 }
 
-/** Null if there is no such list. */
+/** A wallet's place on a list; null if there is no such list. */
 export async function readAllowlisted(sql: Sql, root: Hash, address: Address): Promise<Allowlisted | null> {
   const [found] = await sql<{ id: number; entries: number; allocation: number | null; leaf: number | null }[]>`
     SELECT l.id, l.entries, e.allocation, e.leaf FROM allowlists l

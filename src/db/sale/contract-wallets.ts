@@ -24,14 +24,14 @@ export async function lockModes(sql: Sql): Promise<void> {
   await sql`LOCK TABLE contract_wallet_modes IN SHARE ROW EXCLUSIVE MODE`
 }
 
-/** Adds a mode, replacing one for the same block. Must be called under `lockModes`. */
+/** Adds a mode, or replaces the mode for the same block. Must be called under `lockModes`. */
 export async function insertMode(sql: Sql, { mode, fromBlock }: ModeEntry, enteredBy: string): Promise<void> {
   await sql`
     INSERT INTO contract_wallet_modes (mode, from_block, entered_by) VALUES (${mode}, ${fromBlock}, ${enteredBy})
     ON CONFLICT (from_block) DO UPDATE SET mode = excluded.mode, entered_by = excluded.entered_by, entered_at = now()`
 }
 
-/** Enters a ledger's first mode, at start. @returns false if it has one. */
+/** Enters a ledger's first mode, at start. @returns false if the ledger has a mode already. */
 export async function enterFirstMode(pool: Pool, mode: ContractWalletMode): Promise<boolean> {
   return await inTransaction(pool, async (sql) => {
     await lockModes(sql)
@@ -54,7 +54,7 @@ export interface AllowedWallet {
   addedAt: Date
 }
 
-/** All of them, by address. There are few. */
+/** All allowed contracts, by address. There are few. */
 export async function readAllowedWallets(sql: Sql): Promise<AllowedWallet[]> {
   return await sql<AllowedWallet[]>`
     SELECT address, label, reason, added_by AS "addedBy", added_at AS "addedAt" FROM allowed_wallets ORDER BY address`
@@ -69,7 +69,7 @@ export async function allowContract(sql: Sql, wallet: Omit<AllowedWallet, 'added
       added_at = now()`
 }
 
-/** Removes a contract from those allowed. Judged payments stay as they are. @returns false if it was not allowed. */
+/** Ends the permission of a contract. Judged payments stay as they are. @returns false if it was not allowed. */
 export async function disallowContract(sql: Sql, address: Address): Promise<boolean> {
   const removed = await sql`DELETE FROM allowed_wallets WHERE address = ${address}`
   return removed.count > 0

@@ -23,14 +23,14 @@ export async function readPaymentWallets(sql: Sql): Promise<PaymentWallet[]> {
   return await sql<PaymentWallet[]>`SELECT ${held(sql)} FROM payment_wallets ORDER BY id`
 }
 
-/** All wallets with who entered and closed each, and when. */
+/** All wallets, with who entered and closed each, and when. */
 export async function readWalletHistory(sql: Sql): Promise<WalletRow[]> {
   return await sql<WalletRow[]>`
     SELECT ${held(sql)}, iso(entered_at) AS "enteredAt", entered_by AS "enteredBy", iso(closed_at) AS "closedAt", closed_by AS "closedBy"
     FROM payment_wallets ORDER BY id`
 }
 
-/** The wallet that buyers see at the followed block; null if there is none. Before the first block, the first wallet. */
+/** The wallet that buyers see at the followed block; null if there is none. Before the first block, the wallet entered first. */
 export async function readWalletInForce(sql: Sql): Promise<Address | null> {
   const [row] = await sql<{ wallet: Address }[]>`
     SELECT w.wallet FROM payment_wallets w LEFT JOIN cursors c ON c.name = 'follow'
@@ -38,7 +38,7 @@ export async function readWalletInForce(sql: Sql): Promise<Address | null> {
   return row?.wallet ?? null
 }
 
-/** What we look for in blocks: the wallets, the accounts of pending transactions (also of other instances' keys), and the prices of tiers. */
+/** What we look for in blocks: the wallets, the accounts with pending transactions (of other instances' keys too), and the prices of tiers. */
 export async function readWatching(sql: Sql): Promise<Watching> {
   const [row] = await sql<
     {
@@ -68,7 +68,7 @@ export async function lockWalletsForReading(sql: Sql): Promise<void> {
   await sql`LOCK TABLE payment_wallets IN SHARE MODE`
 }
 
-/** Adds a wallet. The database rejects one that was entered before. */
+/** Adds a wallet. The database rejects a wallet that was entered before. */
 export async function insertWallet(
   sql: Sql,
   { wallet, fromBlock, fromTime, stolen, graceSec, watchedFrom }: Omit<PaymentWallet, 'closedBlock'>,
@@ -79,7 +79,7 @@ export async function insertWallet(
     VALUES (${wallet}, ${fromBlock}, ${fromTime}, ${stolen}, ${graceSec}, ${watchedFrom}, ${enteredBy})`
 }
 
-/** Enters the first wallet, in force from the beginning, unless there is one. Run in a transaction that locks the wallets before the cursor. */
+/** Enters the first wallet, in force from the beginning, unless there is a wallet. Run in a transaction that locks the wallets before the cursor. */
 export async function insertFirstWallet(
   sql: Sql,
   wallet: Address,
@@ -111,8 +111,8 @@ export async function deleteWallet(sql: Sql, { wallet, watchedFrom }: PaymentWal
 }
 
 /**
- * For wallets that were entered above a height, starts reading just above it. Run after a reorganisation removed the blocks above it, because a
- * payment may return in an earlier block than before.
+ * Wallets entered above a height are read from just above that height on. Run after a reorganisation removed the blocks above it, because a payment
+ * may return in an earlier block than before.
  */
 export async function rewindWallets(sql: Sql, height: number): Promise<void> {
   await sql`UPDATE payment_wallets SET watched_from = ${height + 1} WHERE watched_from > ${height + 1}`

@@ -1,11 +1,11 @@
-// The ether price that all callers on all instances share: one row, and the turn to ask the upstream, at most once a minute. It must never make up a
-// price, nor show an expired one.
+// The ether price that all callers on all instances share, in one row. Only one caller a minute may ask the upstream. The price must never be made
+// up, nor shown once it has expired.
 import type { Sql } from '../core/sql.ts'
 
-/** The outcome: this caller must fetch, or gets the price that another caller fetched in this minute. */
+/** Either this caller must fetch the price, or it gets the price that another caller fetched in this minute. */
 export type PriceTurn = { fetch: true } | { fetch: false; usd: number | null }
 
-/** Takes this minute's turn to ask the upstream if it is free; otherwise returns the shared price. */
+/** Takes this minute's turn to ask the upstream, if no other caller has. Otherwise returns the shared price. */
 export async function takePriceTurn(sql: Sql): Promise<PriceTurn> {
   // An old price is no longer a quote, so we clear it before the new one arrives.
   const taken = await sql`
@@ -29,7 +29,7 @@ export async function storePrice(sql: Sql, usd: number | null): Promise<void> {
     ) UPDATE price SET usd = ${usd}::float8`
 }
 
-/** True if the present hour has its price in the history. */
+/** True if the current hour has its price in the history. */
 export async function isHourPriced(sql: Sql): Promise<boolean> {
   const rows = await sql`SELECT FROM price_history WHERE hour = date_trunc('hour', clock_timestamp(), 'UTC')`
   return rows.length > 0

@@ -2,7 +2,7 @@
 import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 
-/** The terms of a code's version. Times are unix seconds of block time; null means no such bound. */
+/** The terms of a code's version. Times are unix seconds of block time; null means no limit. */
 export interface ReferralTerms {
   code: string
   payee: Address
@@ -11,10 +11,10 @@ export interface ReferralTerms {
   closesAt: number | null
 }
 
-/** A version of a code, with its author and time. */
+/** A version of a code, with who entered it and when. */
 export interface ReferralVersion extends ReferralTerms {
   version: number
-  /** The first block to whose payments it applies. */
+  /** The version applies to payments from this block on. */
   fromBlock: number
   enteredAt: string
   enteredBy: string

@@ -3,7 +3,7 @@
 import type { CreditTerms } from '../../domain/credit.ts'
 import type { Sql } from '../core/sql.ts'
 
-/** An entry, with its author. `enteredAt` is ISO 8601. */
+/** An entry, with who entered it. `enteredAt` is ISO 8601. */
 export interface TermsRow extends CreditTerms {
   enteredAt: string
   enteredBy: string
@@ -25,7 +25,7 @@ export async function readTermsHistory(sql: Sql): Promise<TermsRow[]> {
     FROM credit_terms ORDER BY from_time`
 }
 
-/** True if there are terms. Until then we judge, mint and pay nothing. */
+/** True if there are terms. Without terms we judge, mint and pay nothing. */
 export async function hasTerms(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ has: boolean }[]>`SELECT EXISTS (SELECT FROM credit_terms) AS has`
   return row?.has ?? false
@@ -41,7 +41,7 @@ export async function lockTermsForReading(sql: Sql): Promise<void> {
   await sql`LOCK TABLE credit_terms IN SHARE MODE`
 }
 
-/** Adds an entry. The database rejects a second one for the same time. */
+/** Adds an entry. The database rejects an entry for a time that has one. */
 export async function insertTerms(sql: Sql, terms: CreditTerms, enteredBy: string): Promise<void> {
   const { fromTime, payouts, minWei, maxWei, intervalSec, slotSec } = terms
   await sql`
@@ -49,7 +49,7 @@ export async function insertTerms(sql: Sql, terms: CreditTerms, enteredBy: strin
     VALUES (${fromTime}, ${payouts}, ${minWei.toString()}, ${maxWei.toString()}, ${intervalSec}, ${slotSec}, ${enteredBy})`
 }
 
-/** Enters the first terms, in force from time 0, unless there are some. Run in a transaction. @returns true if these were entered. */
+/** Enters the first terms, in force from time 0, unless the ledger has terms. Run in a transaction. @returns true if these were entered. */
 export async function insertFirstTerms(
   sql: Sql,
   terms: Omit<CreditTerms, 'fromTime'>,

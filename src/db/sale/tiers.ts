@@ -21,13 +21,13 @@ export async function readTierVersions(sql: Sql): Promise<TierVersion[]> {
 
 /** A version of a tier with all its inputs. Times are ISO 8601. */
 export interface TierRow extends TierVersion, Pick<TierInput, 'holdingSymbol' | 'holdingDecimals'> {
-  /** The tier's latest version, on sale or not. */
+  /** True for the tier's latest version, on sale or not. */
   live: boolean
   enteredAt: string
   enteredBy: string
 }
 
-/** Every version of every tier with its author and time, by tier number and version. */
+/** Every version of every tier, with who entered it and when, by tier number and version. */
 export async function readTierHistory(sql: Sql): Promise<TierRow[]> {
   return await sql<TierRow[]>`
     SELECT tier_id AS "tierId", version, tier_no AS "tierNo", label, price_wei AS "priceWei",
@@ -39,7 +39,9 @@ export async function readTierHistory(sql: Sql): Promise<TierRow[]> {
     FROM tiers t LEFT JOIN tier_openings o USING (tier_id, opens_after) ORDER BY tier_no, version`
 }
 
-/** Notifies all instances if a tier opens or closes after one block time and up to another, because no row changes then. */
+/**
+ * Notifies all instances if a tier opens or closes in a period of block time (after the first time, up to the second). Its row does not change then.
+ */
 export async function tellOpenings(sql: Sql, { after, upTo }: { after: number; upTo: number }): Promise<void> {
   await sql`
     SELECT pg_notify('ledger', '') FROM tiers WHERE live
@@ -59,7 +61,7 @@ export async function insertTierVersion(sql: Sql, tier: TierInput, enteredBy: st
       ${tier.fromBlock}, ${tier.fromTime}, ${enteredBy})`
 }
 
-/** Opens the steps that wait until this tier is sold out, at the block of the payment that took its last place. Open steps stay open. */
+/** Opens the steps that wait until this tier is sold out, as of the block of the payment that took its last place. Open steps stay open. */
 export async function openSteps(sql: Sql, tierId: string, block: number): Promise<string[]> {
   const opened = await sql<{ tierId: string }[]>`
     INSERT INTO tier_openings (tier_id, opens_after, from_block)
@@ -68,7 +70,7 @@ export async function openSteps(sql: Sql, tierId: string, block: number): Promis
   return opened.map((row) => row.tierId)
 }
 
-/** The numbers of the tiers for which a step is still waiting. */
+/** The numbers of the tiers that must sell out before a waiting step opens. */
 export async function readAwaited(sql: Sql): Promise<number[]> {
   const rows = await sql<{ tierNo: number }[]>`
     SELECT DISTINCT before.tier_no AS "tierNo" FROM tiers t JOIN tiers before ON before.live AND before.tier_id = t.opens_after

@@ -3,7 +3,7 @@ import { FEE_BLOCKS } from '../../domain/fees.ts'
 import type { BlockFees } from '../../domain/observed.ts'
 import { column, type Sql } from '../core/sql.ts'
 
-/** Stores the fees of the blocks up to `height`. Replaces rows above it, and deletes those too far below. */
+/** Stores the fees of the blocks up to `height`. Replaces rows above it, and deletes rows too far below it. */
 export async function writeFees(sql: Sql, height: number, fees: readonly BlockFees[]): Promise<void> {
   await sql`DELETE FROM block_fees WHERE number > ${height} OR number <= ${height - FEE_BLOCKS}`
   if (fees.length === 0) return

@@ -1,4 +1,4 @@
-// The figures by which we judge a signer account's funds: the gas of its transactions, and the most that the next round may cost.
+// The figures from which we judge a signer account's funds: the gas of its transactions, and the maximum cost of the next round.
 import { type Spending, USUAL_GAS } from '../../domain/funds.ts'
 import { leastMintGas, MINT_BATCH_MAX } from '../../domain/send.ts'
 import type { Address } from '../../domain/units.ts'
@@ -25,8 +25,8 @@ export async function readSpending(
 }
 
 /**
- * The most that the next round may pay out: for every cohort that is due, or else those due next, at the highest draw of the latest terms and the
- * tier's present rate. 0 while the terms switch payouts off.
+ * The most that the next round may pay out: to every cohort that is due or, if none is, to those due next, at the highest draw of the latest terms
+ * and the tier's current rate. 0 while the terms switch payouts off.
  */
 export async function readNextRoundWei(sql: Sql): Promise<bigint> {
   const [row] = await sql<{ wei: bigint }[]>`

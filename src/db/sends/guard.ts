@@ -1,11 +1,11 @@
-// Whether mints and rounds carry the fork guard. Once used, it is always used, because a provider that claims otherwise at a later start may lie.
-// Only the operator can revoke it.
+// Whether mints and rounds carry the fork guard. Once used, it is always used. A provider may say at a later start that the chain does not support
+// it, but that may be a lie. Only the operator can revoke it.
 import type { Sql } from '../core/sql.ts'
 import { readState, writeState } from '../core/state.ts'
 
 const NAME = 'guard'
 
-/** `used`: an earlier start or transaction of ours used it; `dropped`: the operator revoked that; null: never used. */
+/** `used`: an earlier start or transaction of ours used it; `dropped`: the operator revoked it; null: it was never used. */
 export async function readGuard(sql: Sql): Promise<'used' | 'dropped' | null> {
   const noted = (await readState(sql, NAME)) as 'used' | 'dropped' | null
   if (noted !== null) return noted

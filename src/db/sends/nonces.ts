@@ -1,11 +1,12 @@
-// Used sign-in nonces, stored by hash, so that none is used twice on any instance.
+// Used sign-in nonces, stored by hash, so that each works only once across all instances.
 import type { Sql } from '../core/sql.ts'
 
 /** How many expired rows each use deletes: more than one, so the table shrinks. */
 const PRUNED_PER_USE = 10
 
 /**
- * Marks a nonce as used, for `keepSec` from now by the database's clock, because the issuer's clock may differ.
+ * Marks a nonce as used, and keeps it for `keepSec` seconds by the database's clock, because the issuer's clock may
+ * differ.
  * @returns false if it had been used before.
  */
 export async function spendNonce(sql: Sql, nonceHash: string, keepSec: number): Promise<boolean> {

@@ -3,7 +3,7 @@ import type { NonceUse } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { type Fragment, jsonRows, type Sql } from '../core/sql.ts'
 
-/** How many blocks back a contract can see hashes on every chain. On some chains it sees more, but an older guard may revert. */
+/** How many blocks back a contract can see hashes on every chain. Some chains go back further, but on others an older guard reverts. */
 const BLOCK_HASHES_REACH = 256
 
 export type IntentKind = 'openCohorts' | 'mint' | 'credit'
@@ -17,7 +17,7 @@ export interface PendingIntent {
   gasLimit: number
   /** Null if the call carries no guard. */
   guardBlock: number | null
-  /** The last block time at which it can be executed. */
+  /** The last block time at which the intent can be executed. */
   validUntil: number
   attempts: number
   txHash: Hash
@@ -114,7 +114,7 @@ export async function mayStillMint(sql: Sql, ref: Hash): Promise<boolean> {
   return row?.may ?? false
 }
 
-/** The same, as a condition on a ref. */
+/** SQL: `mayStillMint`, as a condition on a ref. */
 export const mintMayCome = (sql: Sql, ref: Fragment) =>
   sql`EXISTS (SELECT FROM outbox o JOIN cursors c ON c.name = 'follow'
     WHERE o.state = 'pending' AND o.kind = 'mint' AND o.call -> 'orders' @> jsonb_build_array(jsonb_build_object('ref', ${ref}))
@@ -123,9 +123,9 @@ export const mintMayCome = (sql: Sql, ref: Fragment) =>
 
 /** What the ledger knows about a signer account's nonces. */
 export interface KnownNonces {
-  /** The nonce after the last that the outbox assigned or saw used, or the signer account's base. */
+  /** The nonce after the last one that the outbox assigned or saw used, or the signer account's base. */
   next: number
-  /** The lowest that no followed block has used: that of the first pending intent, else `next`. */
+  /** The lowest nonce that no followed block has used: the first pending intent's, or `next` if none is pending. */
   followed: number
 }
 
@@ -160,9 +160,9 @@ export async function displaceBelow(
 }
 
 /**
- * If a signer account's intents begin above an unused nonce, that nonce: the one after the last in a followed block. They cannot be mined until it is
- * used. Happens if a reorganisation drops a foreign transaction but keeps its successors. Null otherwise, and if the outbox has none in a followed
- * block.
+ * If a signer account's intents begin above an unused nonce, returns that nonce: the one after the last in a followed block. The intents cannot be
+ * mined until it is used. This happens if a reorganisation drops a foreign transaction but keeps its successors. Otherwise returns null, also if the
+ * outbox has no intent in a followed block.
  */
 export async function freeNonceBelowPending(sql: Sql, sender: Address): Promise<number | null> {
   const [row] = await sql<{ free: number }[]>`
@@ -179,9 +179,9 @@ export interface MinedSend {
 }
 
 /**
- * Settles intents of any account by transactions found in blocks. If a hash is none of our attempts, a foreign transaction took the intent's nonce,
- * and the intent is displaced. If no intent had the nonce and it belongs to one of our `signers`, we record it as used.
- * @returns the mined sends, and our accounts' transactions that match no intent.
+ * Settles intents of any account by transactions found in blocks. If a transaction is not one of our attempts, a foreign transaction took the
+ * intent's nonce, and the intent is displaced. If no intent had the nonce and it belongs to one of our `signers`, we record it as used.
+ * @returns the settled intents, and our accounts' transactions that match no intent.
  */
 export async function recordMined(
   sql: Sql,
@@ -214,8 +214,8 @@ export async function recordMined(
 }
 
 /**
- * How many of a signer account's last intents reverted in a row, counted up to `look`, and the block time of the last one. Reverts because of age do
- * not count: the intent had expired, or its guard's block was too far back or not on the fork where it was mined.
+ * How many of a signer account's last intents reverted in a row, counted up to `look`, and the block time of the last revert. Reverts because of age
+ * do not count: the intent had expired, or its guard's block was too far back or not on the fork that mined it.
  */
 export async function readReverts(
   sql: Sql,
@@ -233,7 +233,7 @@ export async function readReverts(
   return { inARow: mined === -1 ? rows.length : mined, lastTime: rows[0]?.state === 'reverted' ? rows[0].time : null }
 }
 
-/** A guarded intent that reverted although its guard's block is in the ledger. */
+/** A guarded intent that reverted although the ledger has its guard's block. */
 export interface StandingGuard {
   outboxId: number
   guardBlock: number
@@ -245,7 +245,10 @@ export interface StandingGuard {
   feeWei: bigint
 }
 
-/** A signer account's last guarded intent in a followed block, if it reverted in time although its guard's block is in the ledger. Null otherwise. */
+/**
+ * A signer account's last guarded intent in a followed block, if it reverted before it expired although the ledger has its guard's block. Null
+ * otherwise.
+ */
 export async function readStandingGuard(sql: Sql, sender: Address): Promise<StandingGuard | null> {
   const [row] = await sql<StandingGuard[]>`
     SELECT o.id AS "outboxId", o.guard_block AS "guardBlock", guard.hash AS "guardHash", o.block_number AS "minedIn", o.tx_hash AS "txHash",
@@ -259,7 +262,7 @@ export async function readStandingGuard(sql: Sql, sender: Address): Promise<Stan
   return row ?? null
 }
 
-/** Reopens the intents that were settled above a height, to be sent again, lowest nonce first. Deletes foreign ones. */
+/** Reopens the intents that were settled above a height, to be sent again, lowest nonce first. Deletes records of foreign transactions. */
 export async function rewindOutbox(sql: Sql, height: number): Promise<number> {
   await sql`DELETE FROM sender_bases WHERE block_number > ${height}`
   await sql`DELETE FROM outbox WHERE kind = 'foreign' AND block_number > ${height}`

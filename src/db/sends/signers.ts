@@ -1,5 +1,5 @@
-// The service's accounts whose signer did not sign at the last request. Each is a row of `settings`, so every instance shows it. Without a row, the
-// last answer was a signature, or there was no request yet. Also the accounts whose role the contract has given to others.
+// The service's accounts whose signer did not sign at the last request, and the accounts whose role the contract has given to others. Each is a row
+// of `settings`, so every instance shows it. If an account has no row, its last request was signed, or there was none yet.
 import { jsonRows, type Sql } from '../core/sql.ts'
 
 /** A signer that did not sign at the last request. */
@@ -9,7 +9,7 @@ export interface SignerTrouble {
   address: string
   /** The message of the first failure. */
   detail: string
-  /** When that was, ISO 8601. */
+  /** The time of the first failure, ISO 8601. */
   since: string
 }
 

@@ -1,4 +1,4 @@
-// Our signer accounts' transactions for the operator: their purpose, every signed attempt, their outcome. Pages start after an id, so all pages cost
+// Our signer accounts' transactions, for the operator: their purpose, every signed attempt, their outcome. Pages start after an id, so all pages cost
 // the same.
 import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
@@ -93,7 +93,7 @@ export async function hasPending(sql: Sql, sender: Address): Promise<boolean> {
   return rows.length > 0
 }
 
-/** One page of rounds, newest first, each with its credits, its skips, and its cost. `id` is the round's number. */
+/** One page of rounds, newest first, each with its credits, its skips and its cost. `id` is the round's number. */
 export async function readRounds(
   sql: Sql,
   { before, limit }: { before: number | null; limit: number },
