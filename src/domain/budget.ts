@@ -1,5 +1,5 @@
-// Judges whether the allowances that the contract's owner set for our keys still suffice: the minter's budget for a week, and the distributor's
-// bounds for the amounts of turns. Pure.
+// Judges whether the allowances that the contract's owner set for our keys are still large enough: the minter's budget for a week, and the
+// distributor's bounds for the amounts of turns. Pure.
 import { BPS_BASE } from './units.ts'
 
 /** What is left of the minter's budget, and how much of it a week like the last one uses. */
@@ -27,7 +27,7 @@ export function budgetShortOf({ nodes, cohorts, nodesPerWeek, cohortsPerTier }: 
 export const isSoldOut = ({ nodes, spent }: { nodes: number; spent: string | null }): boolean =>
   nodes === 0 || spent !== null
 
-/** The least and the most that a node is credited for a turn: the ends of the range, at the lowest and the highest of these rates. */
+/** The smallest and the largest credit of a node for one turn: the ends of the range, at the lowest and the highest of these rates. */
 export function turnRange(
   { minWei, maxWei }: { minWei: bigint; maxWei: bigint },
   payoutBps: readonly number[],

@@ -2,7 +2,7 @@
 import type { Wei } from './units.ts'
 
 export interface Cover {
-  /** Balance minus debt; negative if the balance does not suffice. */
+  /** Balance minus debt; negative if the balance is too low. */
   surplusWei: bigint
   /** floor(balance x 10000 / outstanding); null if nothing is owed. */
   coverBps: number | null

@@ -12,7 +12,7 @@ export interface CreditTerms {
   slotSec: number
 }
 
-/** The terms in force at a time: the latest that began at or before it. Null before the first. */
+/** The terms in force at a time: the latest that began at or before it. Null before the first terms. */
 export function termsAt(terms: readonly CreditTerms[], time: number): CreditTerms | null {
   let best: CreditTerms | null = null
   for (const candidate of terms) {
@@ -23,12 +23,15 @@ export function termsAt(terms: readonly CreditTerms[], time: number): CreditTerm
 
 /** The four 64-bit words of a hash. */
 const WORDS = [0n, 64n, 128n, 192n]
-/** Chains without randomness put counters and times into the words of `mixHash`. A random word is below this only once in 2^32 times. */
+/**
+ * Chains without randomness put counters and times into the words of `mixHash`. Those are below this number; a random word is below it only once in
+ * 2^32 times.
+ */
 const DRAWN_LEAST = 2n ** 32n
 
 /**
- * The seed of a turn: prevrandao of the first block at or after its due time, or that block's hash if prevrandao is not random. It is not random if
- * it equals the parent's, or if one of its words is too small: zero, BSC's millisecond, Arbitrum's count, L1 block and version.
+ * The seed of a turn: prevrandao of the first block at or after its due time. If that is not random, the block's hash instead. It is not random if it
+ * equals the parent's, or if one of its words is too small: zero, BSC's millisecond, or Arbitrum's count, L1 block and version.
  */
 export function seedOf(block: { hash: Hash; prevrandao: Hash }, parent: { prevrandao: Hash } | null): Hash {
   const value = BigInt(block.prevrandao)
@@ -52,23 +55,26 @@ export interface Turn {
   amountWei: Wei | null
 }
 
-/** What happens to a turn. `delay`: the terms do not owe it, but it stays owed until the contract's owner adds a window, so it waits for that. */
+/**
+ * What happens to a turn. `delay`: the terms do not owe it, but it stays owed until the contract's owner adds a window. So the turn waits for the
+ * window.
+ */
 export type TurnFate = 'pay' | 'skip' | 'delay'
 
 /** A cohort whose turn is due, with everything that affects its amount. */
 export interface DueCohort {
   cohort: number
   size: number
-  /** Nodes in it that have neither a payment nor a grant. */
+  /** How many of its nodes have neither a payment nor a grant. */
   unbackedNodes: number
-  /** Its pending turn's time, and how many turns from there on are not owed and can be skipped. */
+  /** The due time of its pending turn, and how many turns from there on are not owed and can be skipped. */
   pendingDue: number
   skipped: number
   /** True if a node waits to join it. Then even a round that pays the cohort nothing is worth sending. */
   isSkipNeeded: boolean
   /** True if the terms do not owe the next turn, which waits for a window by the contract's owner. */
   isDelayed: boolean
-  /** The turns after the skipped ones that the round would pay, without gaps. */
+  /** The turns that the round would pay, without gaps: those after the skipped turns. */
   turns: readonly Turn[]
 }
 
@@ -86,7 +92,7 @@ export interface PlannedCredit {
 export interface RoundPlan {
   credits: PlannedCredit[]
   totalWei: Wei
-  /** How many nodes it credits. */
+  /** How many nodes the round credits. */
   nodeCount: number
   /** Cohorts whose pending turn is not owed (`notOwed`), or waits for the contract's owner to declare it so (`delayed`). The round pays neither. */
   notOwed: number[]
@@ -99,20 +105,20 @@ export interface RoundPlan {
   outOfBounds: number[]
 }
 
-/** The least and the most that the contract allows a node to be credited for one turn. */
+/** The smallest and the largest credit that the contract allows a node for one turn. */
 export interface TurnBounds {
   floorWei: bigint
   ceilingWei: bigint
 }
 
-/** The most cohorts in one round: about 2 million gas, an eighth of what a transaction may carry. */
+/** The largest number of cohorts in one round: about 2 million gas, an eighth of what a transaction may carry. */
 export const CREDITS_PER_ROUND_MAX = 200
-/** The most turns in one round: the contract's own limit, because each needs a seed. */
+/** The largest number of turns in one round: the contract's own limit, because each turn needs a seed. */
 export const TURNS_PER_ROUND_MAX = 2_000
 
 /**
- * Plans the next round from the due cohorts, oldest turn first. One cohort that must wait never delays the others. If `bounds` could not be read, it
- * is null, and no cohort is checked against them.
+ * Plans the next round from the due cohorts, oldest turn first. A cohort that must wait never delays the others. If `bounds` could not be read, it is
+ * null, and no cohort is checked against it.
  */
 export function planRound(due: readonly DueCohort[], bounds: TurnBounds | null): RoundPlan {
   const credits: PlannedCredit[] = []
@@ -143,7 +149,7 @@ export function planRound(due: readonly DueCohort[], bounds: TurnBounds | null):
   return { ...totalled(credits), ...waiting }
 }
 
-/** The plan with only these of its credits. The other cohorts stay due. */
+/** The plan reduced to these credits. The other cohorts stay due. */
 export function planOf(plan: RoundPlan, credits: readonly PlannedCredit[]): RoundPlan {
   return { ...plan, ...totalled([...credits]) }
 }
@@ -158,18 +164,20 @@ function totalled(credits: PlannedCredit[]): Pick<RoundPlan, 'credits' | 'totalW
 
 const firstDue = ({ turns, pendingDue }: DueCohort) => turns[0]?.due ?? pendingDue
 
-/** The turns before the first that we cannot compute yet, because no turn is paid before an earlier one. */
+/** The leading turns whose amounts are known. The rest wait, because turns are paid in order. */
 function knownTurns(turns: readonly Turn[]): PlannedCredit['turns'] {
   const unknown = turns.findIndex((turn) => turn.amountWei === null)
   return turns.slice(0, unknown < 0 ? turns.length : unknown) as PlannedCredit['turns']
 }
 
-/** The longest series of first turns that the contract accepts. */
+/** The longest series of leading turns that the contract accepts. */
 function longestWithin(turns: PlannedCredit['turns'], bounds: TurnBounds | null): PlannedCredit['turns'] {
   return turns.slice(0, lengthsWithin(turns, bounds).at(-1) ?? 0)
 }
 
-/** How many of the first turns the contract accepts together, ascending: it compares their sum with the bounds of one turn times their number. */
+/**
+ * The numbers of leading turns that the contract accepts together, ascending. It compares their sum with the bounds of one turn times their number.
+ */
 function lengthsWithin(turns: PlannedCredit['turns'], bounds: TurnBounds | null): number[] {
   let sum = 0n
   return turns.flatMap(({ amountWei }, i) => {
@@ -187,7 +195,7 @@ export interface PayableCohort {
   payable: number
 }
 
-/** Distributes a round's turns over cohorts, oldest first. @returns the number for each; a cohort without one must wait. */
+/** Distributes a round's turns over cohorts, oldest first. @returns the number of turns for each cohort; a cohort without turns must wait. */
 export function shareTurns(cohorts: readonly PayableCohort[]): Map<number, number> {
   const sharing = [...cohorts]
     .sort((a, b) => a.firstPayable - b.firstPayable || a.cohort - b.cohort)
@@ -205,8 +213,8 @@ export function shareTurns(cohorts: readonly PayableCohort[]): Map<number, numbe
 }
 
 /**
- * The first half of a plan, for when the whole exceeds the chain's transaction limit or the signer account's ether. Half of its cohorts, or about
- * half of its only cohort's turns, as the bounds allow; the rest stays due. Null if nothing smaller exists.
+ * The first half of a plan, for when the whole exceeds the chain's transaction limit or the signer account's ether. Takes half of the plan's cohorts
+ * or, if there is only one, about half of its turns, as the bounds allow. The rest stays due. Null if nothing smaller exists.
  */
 export function firstHalf(plan: RoundPlan, bounds: TurnBounds | null): RoundPlan | null {
   const [first, second] = plan.credits
@@ -219,12 +227,12 @@ export function firstHalf(plan: RoundPlan, bounds: TurnBounds | null): RoundPlan
   return planOf(plan, [{ ...first, turns, amountWei: sumWei(turns.map(({ amountWei }) => amountWei)) }])
 }
 
-/** The most that a cohort on the contract can record for each of its nodes over its lifetime: 80 bits. */
+/** The largest total that the contract can record for each node of a cohort: 80 bits. */
 const PER_NODE_MAX_WEI = 2n ** 80n - 1n
-/** How long that must last, whatever the draws: a hundred years. */
+/** How long that total must last, whatever the draws: a hundred years. */
 const LIFE_SEC = 100n * 31_557_600n
 
-/** The most a turn may pay at the base rate so that no node of a tier at `payoutBps` outgrows the contract within 100 years. */
+/** The most a turn may pay at the base rate, so that no node of a tier at `payoutBps` exceeds the contract's largest total within 100 years. */
 export function creditMaxWei(intervalSec: number, payoutBps: number): Wei {
   const turns = LIFE_SEC / BigInt(intervalSec) + 1n
   return wei((PER_NODE_MAX_WEI * BPS_BASE) / (turns * BigInt(Math.max(1, payoutBps))))

@@ -1,11 +1,11 @@
-// Development chains and the accounts that each of them funds. The private keys are public knowledge, so they may be in this file. A production
-// service rejects them. Pure.
+// Development chains, and the accounts that each of them funds. The private keys are public knowledge, so they may be in this file. A production
+// service rejects these accounts. Pure.
 
 /** Private development chains, which usually use accounts whose keys are public. */
 export const DEVELOPMENT_CHAINS: readonly number[] = [1_337, 31_337]
 
 export interface DevelopmentAccount {
-  /** With its EIP-55 checksum. */
+  /** The address with its EIP-55 checksum. */
   readonly address: `0x${string}`
   readonly privateKey: `0x${string}`
 }
@@ -45,7 +45,7 @@ export function isDevelopmentAccount(address: string): boolean {
   return DEVELOPMENT_ACCOUNTS.some((account) => account.address.toLowerCase() === address.toLowerCase())
 }
 
-/** Account number `index`, 0 to 19. Throws a RangeError for any other. */
+/** Account number `index`, 0 to 19. Throws a RangeError for any other number. */
 export function developmentAccount(index: number): DevelopmentAccount {
   const account = DEVELOPMENT_ACCOUNTS[index]
   if (account === undefined) throw new RangeError(`A development chain has no account ${index}.`)

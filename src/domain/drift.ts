@@ -1,5 +1,5 @@
-// Compares ledger and contract, both read at the same block, so a difference is drift and not lag. Pure. Findings come in one fixed order, so equal
-// findings make equal records.
+// Compares ledger and contract. Both are read at the same block, so a difference is drift and not lag. Pure. Findings come in one fixed order, so
+// equal findings make equal records.
 import type { Address } from './units.ts'
 
 /** Both sides' view of one node. */
@@ -51,7 +51,7 @@ export function compareCounters(ledger: Counters, chain: Counters): Drift[] {
     .map((name) => ({ kind: 'counter', name, ledger: String(ledger[name]), chain: String(chain[name]) }))
 }
 
-/** Compares nodes in one window of ids. Each side gives all of the window's nodes that it knows. */
+/** Compares nodes in one window of ids. Each side gives all nodes of the window that it knows. */
 export function compareNodes(ledger: readonly NodeFacts[], chain: readonly NodeFacts[]): Drift[] {
   const drifts: Drift[] = []
   const known = new Map(ledger.map((node) => [node.nodeId, node]))
@@ -83,7 +83,7 @@ export function compareCohort(ledger: CohortFacts, chain: CohortFacts): Drift[] 
   }))
 }
 
-/** Counters, then nodes by number, then cohorts, so a comparison in parts records the same as one in a single run. */
+/** Sorts findings: counters, then nodes by number, then cohorts. So a comparison in parts gives the same record as a comparison in a single run. */
 export function inOrder(drifts: readonly Drift[]): Drift[] {
   const place = (drift: Drift): [number, number] => {
     if (drift.kind === 'counter') return [0, 0]
@@ -95,17 +95,20 @@ export function inOrder(drifts: readonly Drift[]): Drift[] {
   })
 }
 
-/** How many runs of the reconciler share a sweep of all nodes: the runs of a day, which are 300 seconds plus the wait for a pass apart. */
+/**
+ * How many runs of the reconciler share a sweep of all nodes: about the number of runs in a day. The runs are 300 seconds apart, plus the wait for a
+ * pass.
+ */
 const SWEEP_RUNS = 250
 /** The smallest window: the nodes that one call to the contract reads. */
 const WINDOW_MIN = 500
 /**
- * The largest window: a day's part of ten million nodes takes 80 calls, four in flight at once. At 100 ms each that is two seconds in five minutes,
- * and about 13 MB. A larger ledger takes more than a day, at the same cost per run.
+ * The largest window. For ten million nodes, a run's window takes 80 calls, four in flight at once. At 100 ms each that is two seconds in five
+ * minutes, and about 13 MB. A larger ledger takes more than a day, at the same cost per run.
  */
 const WINDOW_MAX = 40_000
 
-/** How many nodes one run compares: all nodes within a day, with a cost per run that stays bounded for any ledger. */
+/** How many nodes one run compares, so that a day's runs compare all nodes. The cost per run is limited for any ledger. */
 export function windowOf(nodes: number): number {
   return Math.min(Math.max(Math.ceil(nodes / SWEEP_RUNS), WINDOW_MIN), WINDOW_MAX)
 }

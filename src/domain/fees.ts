@@ -10,16 +10,16 @@ export const FEE_BLOCKS = 20
 const TIP_LEAST_WEI = 10n ** 9n
 /** A tip may reach this many times the highest tip of the last blocks. */
 const TIP_ROOM = 2n
-/** The highest base fee that we believe, as a multiple of the one in the followed block. */
+/** The highest base fee that we believe, as a multiple of the followed block's base fee. */
 const BASE_FEE_ROOM = 4n
 
 /** The fee limits of a transaction, wei per gas. */
 export interface FeeLimits {
-  /** The most in total. */
+  /** The limit of the whole fee. */
   capWei: bigint
-  /** The most for the tip of a first attempt. */
+  /** The limit of a first attempt's tip. */
   tipMaxWei: bigint
-  /** The highest base fee that we believe; null if we followed none. */
+  /** The highest base fee that we believe; null if no followed block has a base fee. */
   baseFeeMaxWei: bigint | null
 }
 
@@ -43,7 +43,7 @@ export function feeLimits(seen: readonly BlockFees[], { feeCapWei, tipMaxWei }: 
 
 /** A provider's suggestion for fees, wei per gas. */
 export interface SuggestedFees {
-  /** The base fee of its latest block. */
+  /** The base fee of the provider's latest block. */
   baseFeeWei: bigint
   tipWei: bigint
 }
@@ -54,7 +54,10 @@ export interface Fees {
   maxPriorityFeeWei: bigint
 }
 
-/** The offer for the next blocks: twice the base fee outlasts five full blocks in a row. Without limits it rests on the provider's word alone. */
+/**
+ * The offer for the next blocks: twice the base fee is enough even after five full blocks in a row. Without limits the offer rests on the provider's
+ * word alone.
+ */
 export function offerFees(suggested: SuggestedFees, limits?: FeeLimits): Fees {
   const baseFeeWei = atMost(suggested.baseFeeWei, limits?.baseFeeMaxWei)
   const maxPriorityFeeWei = atMost(suggested.tipWei, limits?.tipMaxWei)
@@ -81,7 +84,7 @@ function nextBaseFeeMax(baseFeeWei: bigint): bigint {
   return baseFeeWei + baseFeeWei / 8n + 1n
 }
 
-/** The median; of two middle values, the lower. Null if there are no values. */
+/** The median; if there are two middle values, the lower. Null if there are no values. */
 export function median(values: readonly bigint[]): bigint | null {
   const sorted = values.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? null

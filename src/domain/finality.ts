@@ -1,4 +1,5 @@
-// Decides up to which block a chain is final, from what providers report, and what backs a fact that follows from several others. Pure.
+// Decides up to which block a chain is final, from what providers report. Also decides how well a fact is backed that follows from several others.
+// Pure.
 
 import type { Proof } from './observed.ts'
 import type { Hash } from './units.ts'
@@ -15,8 +16,8 @@ export interface FinalWord {
 export type OwnHashes = (numbers: readonly number[]) => Promise<ReadonlyMap<number, Hash>>
 
 /**
- * The oldest block that a provider reports as final. `own`: the ledger's hashes. A provider whose block differs from the ledger's is skipped if any
- * other remains. Only a block that the ledger has counts as a voice.
+ * The oldest block that a provider reports as final. `own`: the ledger's hashes. A provider whose block differs from the ledger's is skipped if
+ * another provider remains. Only a block that the ledger has counts as a voice.
  */
 export function leastFinal(said: readonly FinalWord[], own?: ReadonlyMap<number, Hash>): FinalWord | null {
   const isOwn = ({ number, hash }: FinalWord) => own?.get(number) === hash
@@ -34,15 +35,15 @@ export const VOICES = 2
 export const tracesCount = (providers: number, { trustsProvider }: { trustsProvider: boolean }): boolean =>
   providers >= VOICES || trustsProvider
 
-/** What backs a fact that follows from several: the weakest of their proofs. */
+/** The proof of a fact that follows from several facts: the weakest of their proofs. */
 export function weakest(proofs: readonly Proof[]): Proof {
   if (proofs.includes('believed')) return 'believed'
   return proofs.includes('agreed') ? 'agreed' : 'proven'
 }
 
 /**
- * The height up to which halts and refunds treat blocks as final, never above the followed block. One provider alone counts only from 64 blocks below
- * that block.
+ * The height up to which halts and refunds treat blocks as final, never above the followed block. If only one provider reports a final block, we stay
+ * at least 64 blocks below the followed block.
  */
 export function firmHeight({ number, voices }: FinalWord, followed: number): number {
   return Math.min(number, voices < VOICES ? followed - FINAL_DEPTH : followed)

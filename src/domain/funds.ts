@@ -9,24 +9,24 @@ export interface Spending {
   waitingGas: bigint
   /** Gas of an average transaction. */
   gasPerTransaction: bigint
-  /** The most ether that the next round pays out; 0 for a signer account that pays none. */
+  /** The most ether that the next round may pay out; 0 for a signer account that pays no rounds. */
   nextRoundWei: bigint
 }
 
 /** The verdict on a signer account's funds. */
 export interface FundsJudged {
-  /** Below this, they are low. */
+  /** Funds below this are low. */
   neededWei: bigint
   low: boolean
-  /** What remains after the waiting mint and the next round. If it is negative, they cannot be paid for. */
+  /** What remains after the waiting mint and the next round. Negative if the funds cannot pay for both. */
   leftWei: bigint
-  /** How many average transactions the rest pays for; null if gas costs nothing. */
+  /** How many average transactions the remainder pays for; null if gas costs nothing. */
   transactions: number | null
 }
 
 /**
- * Judges a balance at a gas price. It is low if it does not pay for the waiting mint, the next round, and this many more transactions. If it does not
- * even pay for one, it is always low.
+ * Judges a balance at a gas price. It is low if it does not pay for the waiting mint, the next round, and this many more transactions. A balance that
+ * does not pay for even one transaction is always low.
  */
 export function judgeFunds(
   balanceWei: bigint,

@@ -6,15 +6,15 @@ export const LAG_SEC = 300
 /** A transaction is stuck if it has been in no block for this long. */
 export const STUCK_SEC = 1_800
 
-/** Times of a pass by the database's clock; null before its first start, or the ledger's. */
+/** Times of a pass by the database's clock; null before the pass, or the ledger, first started. */
 export interface PassTimes {
-  /** Since its last start. */
+  /** Seconds since its last start. */
   secondsAgo: number | null
-  /** Since its last successful run. */
+  /** Seconds since its last successful run. */
   secondsWithoutSuccess: number | null
 }
 
-/** True if a pass has fallen behind: none started for this long, or every run since stopped on a fault. */
+/** True if a pass has fallen behind: for this long none has started, or every run has stopped on a fault. */
 export function isStale({ secondsAgo, secondsWithoutSuccess }: PassTimes, staleAfterSec: number): boolean {
   return secondsAgo === null || Math.max(secondsAgo, secondsWithoutSuccess ?? 0) > staleAfterSec
 }

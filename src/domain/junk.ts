@@ -1,10 +1,10 @@
-// Separates possible purchases from transfers that buy nothing and cost their sender next to nothing, by the transfer alone. Pure.
+// Separates possible purchases from transfers that buy nothing and cost their sender next to nothing. Looks at the transfer alone. Pure.
 import type { Incoming } from './observed.ts'
 import type { TierVersion } from './tiers.ts'
 
 /**
  * A transfer is dust if its value is below a thousandth of the lowest price that any tier had had by its block. If a node costs a few dozen dollars,
- * that is a few cents, less than a refund would cost. This way no price is ever dust, not even an old one in its grace.
+ * that is a few cents, less than a refund would cost. This way no price is ever dust, not even an old price in its grace period.
  */
 export const DUST_PER_PRICE = 1_000n
 
@@ -14,11 +14,11 @@ export interface SortedTransfers<T extends Incoming = Incoming> {
   payments: T[]
   /** Recorded in the books, and never judged. */
   dust: T[]
-  /** Moved nothing: of zero value, or failed dust. We only count these. */
+  /** Moved nothing: transfers of zero value, and failed dust. We only count these. */
   zero: T[]
 }
 
-/** Sorts transfers. If there was no tier yet in its block, we know only of a transfer of zero value that it buys nothing. */
+/** Sorts transfers. If there was no tier yet in a transfer's block, only a transfer of zero value is sure to buy nothing. */
 export function sortTransfers<T extends Incoming>(
   transfers: readonly T[],
   versions: readonly Pick<TierVersion, 'priceWei' | 'fromBlock'>[],
@@ -26,7 +26,7 @@ export function sortTransfers<T extends Incoming>(
   const sorted: SortedTransfers<T> = { payments: [], dust: [], zero: [] }
   for (const transfer of transfers) {
     const { valueWei, succeeded, blockNumber } = transfer
-    // By its value alone, because a failed transfer may succeed in another block of another fork.
+    // Dust is decided by value alone, because a failed transfer may succeed in another block of another fork.
     const isDust =
       versions.some(({ fromBlock }) => fromBlock <= blockNumber) &&
       versions.every(({ priceWei, fromBlock }) => fromBlock > blockNumber || valueWei * DUST_PER_PRICE < priceWei)

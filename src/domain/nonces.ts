@@ -3,9 +3,9 @@ import type { Authorization, NonceUse } from './observed.ts'
 import { type Address, wei } from './units.ts'
 
 /**
- * The valid authorizations, as transactions that used a nonce and did nothing else. An authorization is valid if its nonce was its account's next at
- * that point. A transaction uses its sender's nonce before those of the authorizations that it carries. `next`: for each account, its next nonce
- * before these blocks. For an account without one, none is valid before its first transaction in these blocks.
+ * The valid authorizations, as transactions that used a nonce and did nothing else. An authorization is valid if its nonce was its account's next
+ * nonce at that point. A transaction uses its sender's nonce before the nonces of the authorizations that it carries. `next`: each account's next
+ * nonce before these blocks. If an account has no entry, its authorizations are valid only after its first transaction in these blocks.
  */
 export function authorizationsHeld(
   next: ReadonlyMap<Address, number>,
@@ -15,7 +15,7 @@ export function authorizationsHeld(
   const now = new Map(next)
   const uses = [
     ...sent.map((use) => ({ use, order: 0 })),
-    // In list order within one transaction, because the sort is stable.
+    // Within one transaction the list order remains, because the sort is stable.
     ...authorizations.map((use) => ({ use, order: 1 })),
   ].toSorted((a, b) => a.use.blockNumber - b.use.blockNumber || a.use.txIndex - b.use.txIndex || a.order - b.order)
   return uses.flatMap(({ use, order }) => {

@@ -17,7 +17,7 @@ export interface BlockFees {
   number: number
   /** Null on chains without EIP-1559. */
   baseFeeWei: bigint | null
-  /** The median tip that accounts other than our signer accounts paid in it; null if there were none, or the provider does not report them. */
+  /** The median tip in the block, without transactions of our signer accounts; null if there were none, or the provider does not report them. */
   tipWei: bigint | null
 }
 
@@ -30,14 +30,14 @@ export interface Position {
   txIndex: number
 }
 
-/** What we look for in blocks, besides the factory. */
+/** What we look for in blocks, besides the factory's events. */
 export interface Watching {
   wallets: readonly WatchedWallet[]
   /** Our signer accounts, if known. */
   signers: readonly Address[]
-  /** Present and past prices of tiers; a transfer of another amount buys nothing automatically. If left out, any amount may buy. */
+  /** Current and past prices of tiers; a transfer of another amount buys nothing automatically. If left out, any amount may buy. */
   prices?: readonly bigint[] | undefined
-  /** The next nonces of accounts, as of the followed blocks. An authorization whose nonce is far from all of them is not ours. */
+  /** The next nonces of accounts, as of the followed blocks. If an authorization's nonce is far from all of them, it is not ours. */
   nonces?: Readonly<Partial<Record<Address, number>>> | undefined
   /** True if lists of transactions must be proven, whatever they contain. */
   isWhole?: boolean
@@ -50,25 +50,22 @@ export interface Watching {
 export const PROVEN_PARTS = ['header', 'transactions', 'receipts', 'state'] as const
 export type ProvenPart = (typeof PROVEN_PARTS)[number]
 
-/**
- * Parts that we require once blocks prove them. The order matters, because what is under a root proves nothing without the header that names the
- * root.
- */
+/** Parts that we require once blocks prove them. The order matters: a list under a root proves nothing without the header that names the root. */
 export const LEARNT = ['header', 'transactions', 'receipts'] as const
 
-/** To learn what blocks prove, we request one this far behind the head, because any node that has the head has it. */
+/** To learn what blocks prove, we request a block this far behind the head, because any node that has the head has this block. */
 export const BEHIND_HEAD = 4
 
-/** What backs a fact: its block's hash, two agreeing providers, or the word of one. */
+/** What backs a fact: its block's hash, two agreeing providers, or one provider's word. */
 export type Proof = 'proven' | 'agreed' | 'believed'
 
-/** An account's ether after a block, and what backs that. Here a proof is one against the state root in the block's header. */
+/** An account's ether after a block, and what backs the figure. `proven` here means against the state root in the block's header. */
 export interface BalanceReading {
   wei: bigint
   proof: Proof
 }
 
-/** A provider's answer that does not recompute to what its block's hash commits to. */
+/** A provider's answer that does not match what its block's hash commits to. */
 export interface FailedProof {
   part: ProvenPart
   blockNumber: number
@@ -78,28 +75,31 @@ export interface FailedProof {
   says: string
 }
 
-/** What the ledger requires of parts: `askedFor` (required) once proven, `lowered` since that stopped. Parts that were never proven are absent. */
+/**
+ * What the ledger requires of parts: `askedFor` if the part was proven and must stay proven, `lowered` if it could no longer be proven. A part that
+ * was never proven is absent.
+ */
 export type ProofStates = ReadonlyMap<ProvenPart, 'askedFor' | 'lowered'>
 
-/** What all providers together show about a part of a chain's blocks. If they fail, that shows nothing. */
+/** What all providers together show about a part of a chain's blocks. A failed call shows nothing. */
 export interface ChainProofs {
   /**
-   * Sets what must recompute from now on. If a part does not, we ask another provider, or it is a fault. `isDoubted`: lists of transactions must be
-   * proven, whatever they contain.
+   * Sets which parts must be proven from now on. If a part fails its proof, we ask another provider, or it is a fault. `isDoubted`: lists of
+   * transactions must be proven, whatever they contain.
    */
   askFor(states: ProofStates, isDoubted?: boolean): void
   /**
-   * The newest block up to this one whose part recomputes, and whose hash two providers (or the only one) name. False if they show that it does not
-   * recompute; null if they show nothing about it.
+   * The newest block up to this one whose part passes its proof, and whose hash two providers (or the only provider) report. False if they show that
+   * the part fails its proof; null if they show nothing about it.
    */
   newestProof(part: ProvenPart, newest: number): Promise<number | false | null>
-  /** The same, but one provider that proves it is enough. */
+  /** As `newestProof`, but one provider that proves the part is enough. */
   proofOfAny(part: ProvenPart, newest: number): Promise<number | false | null>
-  /** True if the bloom and the receipts' root in that block's header belong to blocks that it settles (Avalanche since Helicon). */
+  /** True if the bloom and the receipts' root in that block's header belong to other blocks, which it settles (Avalanche since Helicon). */
   hasForeignBlooms(number: number): Promise<boolean>
   /**
-   * True if two providers return the same part of that block, field by field, and it does not recompute. False for a list of known types, which must
-   * recompute because no fork changes that.
+   * True if two providers return the same part of that block, field by field, and it fails its proof. Always false for a list of known types: such a
+   * list must pass, because no fork changes them.
    */
   isUnprovable(part: ProvenPart, number: number): Promise<boolean>
 }
@@ -151,16 +151,16 @@ export interface Outflow extends Position {
   succeeded: boolean
 }
 
-/** What used a nonce of an account: a transaction, or a valid authorization. */
+/** The use of an account's nonce: by a transaction, or by a valid authorization. */
 export interface NonceUse extends Position {
   sender: Address
   nonce: number
   succeeded: boolean
   gasUsed: bigint
   feeWei: Wei
-  /** The called address; null if it created a contract. */
+  /** The address that was called; null if the transaction created a contract. */
   to: Address | null
-  /** Ether that moved with it; 0 if it reverted. */
+  /** Ether that the transaction moved; 0 if it reverted. */
   valueWei: Wei
 }
 
@@ -173,8 +173,8 @@ export interface SenderTransaction extends NonceUse {
 }
 
 /**
- * An EIP-7702 authorization that one of our signer accounts signed, carried by the transaction `txHash` of any account. It used up `nonce` if that
- * was the signer account's next.
+ * An EIP-7702 authorization signed by one of our signer accounts, in the transaction `txHash` of any account. It used up `nonce` if that was the
+ * signer account's next nonce.
  */
 export interface Authorization extends Position {
   sender: Address
@@ -196,7 +196,7 @@ export type FactoryEvent = Position & { logIndex: number } & (
     | { kind: 'mintSkipped'; ref: Hash; reason: number }
     /** An order for `to` was skipped, because its ref already belongs to node `nodeId`, which another wallet owns. */
     | { kind: 'refTaken'; ref: Hash; nodeId: bigint; to: Address }
-    /** The node moved from cohort `cohort` to the closed one, with its credits until then. */
+    /** The node moved from cohort `cohort` to the closed cohort, with its credits until then. */
     | { kind: 'nodeExpelled'; nodeId: bigint; ref: Hash; cohort: number; creditedWei: Wei }
     | { kind: 'transfer'; nodeId: bigint; from: Address; to: Address }
     | { kind: 'cohortOpened'; cohort: number; tierNo: number; firstDue: number; intervalSec: number }
@@ -205,7 +205,7 @@ export type FactoryEvent = Position & { logIndex: number } & (
         kind: 'credited'
         round: number
         cohort: number
-        /** The first paid turn, and the number of turns from it on. */
+        /** The due time of the first turn paid, and how many turns from it on were paid. */
         due: number
         turns: number
         /** The sum over these turns. */
@@ -214,7 +214,7 @@ export type FactoryEvent = Position & { logIndex: number } & (
       }
     /** Turns that were not owed, from `due` on. */
     | { kind: 'turnsSkipped'; round: number; cohort: number; due: number; turns: number }
-    /** The round was paid from surplus. Without this event the distributor sent its ether. */
+    /** The round was paid from surplus. If a round lacks this event, the distributor sent its ether. */
     | { kind: 'surplusSpent'; round: number; amountWei: Wei; allowanceWei: Wei }
     | { kind: 'withdrawn'; nodeId: bigint; owner: Address; to: Address; amountWei: Wei; withdrawnTotalWei: Wei }
     /** An act of the contract's owner, or incoming ether: the event's own name and arguments, addresses in lower case, numbers in decimal. */
@@ -239,7 +239,7 @@ export const OWNER_ACTS = [
 ] as const
 export type OwnerActName = (typeof OWNER_ACTS)[number]
 
-/** The accounts to which an owner's act gives a role. */
+/** The accounts to which an owner's act gave a role. */
 export function accountsNamed(
   name: OwnerActName,
   { minter, distributor }: Readonly<Record<string, string>>,
@@ -251,13 +251,13 @@ export function accountsNamed(
 /** Everything the ledger needs of a contiguous range of blocks; parent hashes were checked. */
 export interface ObservedRange {
   /**
-   * True if we did not read all blocks of the range. `blocks` are those that we read, and the last. We proved that the others hold nothing that moved
-   * value or changed the factory.
+   * True if we did not read all blocks of the range. `blocks` then has the blocks that we read, and the last. We proved that the others contain
+   * nothing that moved value or changed the factory.
    */
   isSurveyed?: true
-  /** The addresses for which it was read. If the ledger's have changed since, it must be read again. */
+  /** The addresses for which the range was read. If the ledger's addresses have changed since, it must be read again. */
   watching: Watching
-  /** Failed answers that another provider's answer replaced. */
+  /** Answers that failed their proof and that another provider's answer replaced. */
   failedProofs?: readonly FailedProof[]
   blocks: Block[]
   /** The fees of the last blocks of the range, at most `FEE_BLOCKS`. */
@@ -289,7 +289,7 @@ export interface MinterBudget {
   lastCohort: number
 }
 
-/** The least and the most that a node may be credited for one turn. */
+/** The smallest and the largest credit allowed for a node in one turn. */
 export interface CreditBounds {
   floorWei: Wei
   ceilingWei: Wei

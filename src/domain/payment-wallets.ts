@@ -1,6 +1,6 @@
-// The wallets that buyers pay to: which one is in force at a block, which ones we read, and when a payment to a replaced one no longer buys. All
-// instances use the ledger's rows. refuseWallet says which addresses cannot be one; it is called at the first start (boot/preflight.ts, which also
-// refuses one that was used before) and by the operator's act (operator/payment-wallets.ts). Pure.
+// The wallets that buyers pay to: which one is in force at a block, which ones we read, and when a payment to a replaced wallet no longer buys. All
+// instances use the ledger's rows. refuseWallet says which addresses cannot be a payments wallet. It is called at the first start (boot/preflight.ts,
+// which also refuses an address that was used before) and by the operator's act (operator/payment-wallets.ts). Pure.
 import { DEVELOPMENT_CHAINS, isDevelopmentAccount } from './development.ts'
 import type { Address } from './units.ts'
 
@@ -8,13 +8,13 @@ import type { Address } from './units.ts'
 export interface WatchedWallet {
   wallet: Address
   watchedFrom: number
-  /** The last of them; null while its books are open. */
+  /** The last of these blocks; null while the wallet's books are open. */
   closedBlock: number | null
 }
 
 /** A wallet of the ledger. Wallets are in order of entry. */
 export interface PaymentWallet extends WatchedWallet {
-  /** In force in blocks that are at or above this height and not older than this time. */
+  /** The wallet is in force in blocks at or above this height that are not older than this time. */
   fromBlock: number
   fromTime: number
   /** True if the earlier wallets were stolen. */
@@ -29,7 +29,7 @@ export interface BlockPlace {
   time: number
 }
 
-/** The shortest lead of a planned change over the followed block: blocks, and seconds of block time. */
+/** A planned change takes effect at least this far after the followed block: blocks, and seconds of block time. */
 export const CHANGE_AHEAD_BLOCKS = 64
 export const CHANGE_AHEAD_SEC = 300
 
@@ -41,8 +41,8 @@ export function walletAt(wallets: readonly PaymentWallet[], at: BlockPlace): Pay
 }
 
 /**
- * True if a wallet was replaced so long before a block that a payment to it buys nothing. A planned change has a grace, a theft has none. An unknown
- * wallet counts as replaced.
+ * True if a wallet was replaced so long before a block that a payment to it buys nothing. After a planned change there is a grace period; after a
+ * theft there is none. An unknown wallet counts as replaced.
  */
 export function isOldWallet(wallets: readonly PaymentWallet[], wallet: Address, at: BlockPlace): boolean {
   const index = wallets.findIndex((known) => known.wallet === wallet)

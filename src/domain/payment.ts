@@ -1,6 +1,6 @@
-// Judges a payment: a list of refusals, cheapest first, each named after its rule. Pure: the caller reads facts before, and stores evidence after. It
-// must never pass what it could not check. Room in a wallet is checked again when a released payment continues (passes/steps/judge.ts,
-// acceptIfWalletHasRoom), and by the contract, which skips the mint (follower/store.ts, holdSkipped).
+// Judges a payment: a list of refusals, cheapest first, each named after its rule. Pure: the caller reads facts first, and stores evidence
+// afterwards. A payment must never pass if something could not be checked. Room in a wallet is checked again when a released payment continues
+// (passes/steps/judge.ts, acceptIfWalletHasRoom), and by the contract, which skips the mint (follower/store.ts, holdSkipped).
 import { judgePayer, type PayerFacts } from './payers/payer.ts'
 import type { TierSelection, TierVersion } from './tiers.ts'
 import type { Address, Hash } from './units.ts'
@@ -24,7 +24,10 @@ export const JUDGED_REASONS = [
   'contractWallet',
 ] as const
 export type JudgedReason = (typeof JUDGED_REASONS)[number]
-/** Why a payment waits for the operator (or, `walletLimit`, for room). Not for a refund in progress, which must be recorded or cancelled first. */
+/**
+ * Why a payment waits for the operator (or, with `walletLimit`, for room). Leaves out a refund in progress, which must be recorded or cancelled
+ * first.
+ */
 export const DECIDABLE_REASONS = [
   ...JUDGED_REASONS,
   'unattributed',
@@ -42,7 +45,7 @@ export type HoldingReading =
   | { kind: 'read'; amountWei: bigint }
   | { kind: 'unreadable'; sinceSec: number }
 
-/** The list that allows the wallet the most. If it is on none, the last list's root, and 0. */
+/** The allowlist on which the wallet has the largest allocation. If it is on no list: the last list's root, and 0. */
 export interface Listed {
   root: Hash
   allocation: number
@@ -56,15 +59,15 @@ export interface PaymentFacts {
   blockTime: number
   valueWei: bigint
   succeeded: boolean
-  /** All payments wallets, past and present, because a transfer between them buys nothing. */
+  /** All payments wallets, past and current, because a transfer between them buys nothing. */
   wallets: readonly Address[]
-  /** True if it went to a replaced wallet after the grace. */
+  /** True if it went to a replaced wallet after the grace period. */
   isToOldWallet: boolean
   /** Our own wallets, which pay for other things: minter and distributor. */
   serviceAccounts: readonly Address[]
-  /** True if the payer is on the deny list (as an exchange's wallet), so the operator decides. */
+  /** True if the payer is on the deny list (an exchange's wallet, for example), so the operator decides. */
   senderDenied: boolean
-  /** True for a payment from before a restore or rebuild, because a refund of it may have been recorded in the lost part. */
+  /** True for a payment from before a restore or rebuild, because the lost part may have recorded a refund of it. */
   beforeRestore: boolean
   selection: TierSelection
   /** Nodes of any tier: owned, and paid for but not minted yet. */
@@ -78,14 +81,14 @@ export interface PaymentFacts {
   /** Nodes of the tier sold so far, to anyone, and earlier undecided payments that reserve a place in it. */
   sold: number
   reserved: number
-  /** True if undecided payments up to this block may still sell out the tier that must be sold out before this one. */
+  /** True if undecided payments up to this block may still sell out the tier on which this tier's opening depends. */
   mayOpen: boolean
   /** What the tier's lists allow the wallet, and how many of its payments for the tier count already. Null if the tier has no lists. */
   listed: Listed | null
   holding: HoldingReading
-  /** Who sent it, in case that is a contract. */
+  /** Facts about the sender, in case it is a contract. */
   payer: PayerFacts
-  /** True if only one provider has reported it, although there are two to ask. */
+  /** True if only one provider has reported the payment, although there are two to ask. */
   restsOnOne: boolean
 }
 
@@ -94,7 +97,7 @@ export type Verdict =
   | { kind: 'ignored'; reason: IgnoreReason; evidence: Evidence }
   | { kind: 'held'; reason: JudgedReason; tier: TierVersion | null; evidence: Evidence }
   | { kind: 'accepted'; tier: TierVersion; evidence: Evidence }
-  /** Undecided, because we could not read a fact yet. The payment stays as it is and is judged again. */
+  /** We could not read a fact yet. The payment stays as it is and is judged again. */
   | { kind: 'undecided'; missing: 'holding' | 'payer' | 'proof' | 'place' | 'opening' | 'list' }
 
 /**
@@ -147,7 +150,7 @@ export function judgePayment(facts: PaymentFacts): Verdict {
 
   const { supply } = selection
   const room = roomOf(supply, facts)
-  // We read nothing for a payment that has no place.
+  // We read no further facts for a payment that has no place.
   if (room === 'none') return held('soldOut', { ...placeOf(supply, facts), ...times })
 
   if (facts.restsOnOne) return { kind: 'undecided', missing: 'proof' }
@@ -204,7 +207,7 @@ function judgeList(
   return { kind: used >= allocation ? 'held' : 'listed', evidence: { allowlist, allocation, used } }
 }
 
-/** The times from which anyone can recompute a verdict that depends on time. */
+/** The times that anyone needs to recompute a verdict that depends on time. */
 const timesOf = (tier: TierVersion, { blockTime }: PaymentFacts): Evidence => {
   const { opensAt, closesAt, graceSec, opensAfter, openedBlock } = tier
   return { opensAt, closesAt, graceSec, blockTime, ...(opensAfter !== null && { opensAfter, openedBlock }) }
@@ -212,23 +215,23 @@ const timesOf = (tier: TierVersion, { blockTime }: PaymentFacts): Evidence => {
 
 const placeOf = (supply: number | null, { sold, reserved }: PaymentFacts): Evidence => ({ supply, sold, reserved })
 
-/** The bounds against which an accepted payment was checked; nothing for a tier without bounds. */
+/** The limits against which an accepted payment was checked; empty for a tier without limits. */
 const boundsOf = (supply: number | null, times: Evidence, facts: PaymentFacts): Evidence => ({
   ...(supply !== null && { ...placeOf(supply, facts), place: facts.sold + 1 }),
   ...((times.opensAt ?? times.closesAt ?? times.opensAfter ?? null) !== null && times),
 })
 
-/** Whether a tier has a place. `reserved`: undecided payments before this one may take all that are left. */
+/** Whether a tier has a free place. `reserved`: undecided payments before this one may take all places that are left. */
 function roomOf(supply: number | null, { sold, reserved }: PaymentFacts): 'free' | 'reserved' | 'none' {
   if (supply === null) return 'free'
   if (sold >= supply) return 'none'
   return sold + reserved >= supply ? 'reserved' : 'free'
 }
 
-/** How long an undecided payment reserves a place in its tier, seconds of block time. After that, later buyers do not wait for it. */
+/** How long an undecided payment reserves a place in its tier, seconds of block time. After that, later buyers no longer wait for it. */
 export const PLACE_RESERVED_SEC = 3_600
 
-/** How long we retry an unreadable fact; if the tier has a supply, no longer than a place is reserved. */
+/** How long we retry an unreadable fact. In a tier with a supply, no longer than a place is reserved. */
 const retrySecOf = ({ tier, supply }: Extract<TierSelection, { kind: 'onSale' }>): number =>
   supply === null ? tier.holdingRetrySec : Math.min(tier.holdingRetrySec, PLACE_RESERVED_SEC)
 
@@ -264,7 +267,7 @@ function judgeHolding(tier: TierVersion, facts: PaymentFacts, retrySec: number):
       if (facts.holding.sinceSec < retrySec) return { kind: 'undecided' }
       return { kind: 'short', evidence: { ...needed, holdingReadWei: null, unreadable: true } }
     case 'notNeeded':
-      // A required holding that was not read is an unchecked fact, and must never pass.
+      // A required holding that was not read is an unchecked fact, so the payment must not pass.
       return { kind: 'undecided' }
   }
 }

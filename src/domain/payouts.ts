@@ -1,10 +1,10 @@
-// The switch `payouts`: which turns the ledger's terms and the contract owner's windows owe, and which acts of the owner make both agree. A turn is
-// skipped only if both declare it not owed.
+// The switch `payouts`: which turns are owed by the ledger's terms and the contract owner's windows, and which acts of the owner make the two agree.
+// A turn is skipped only if both declare it not owed.
 import { type CreditTerms, type TurnFate, termsAt } from './credit.ts'
 
-/** A window of turns that are not owed: from `from` on, before `until`. The contract keeps windows in order, without overlap. */
+/** A window of turns that are not owed: due at `from` or later, and before `until`. The contract keeps windows in order, without overlap. */
 export interface NotOwedWindow {
-  /** Its number on the contract, from 1. */
+  /** The window's number on the contract, from 1. */
   window: number
   from: number
   until: number
@@ -13,11 +13,11 @@ export interface NotOwedWindow {
 /** The end of an open-ended window: the contract's largest time. */
 export const NO_END = 2 ** 40 - 1
 
-/** What happens to the turn due at a time. Without terms, `pay`: the turn then waits for its terms. */
+/** What happens to the turn due at a time. Without terms it is `pay`, but the turn then waits for its terms. */
 export function turnFate(terms: readonly CreditTerms[], windows: readonly NotOwedWindow[], due: number): TurnFate {
   if (termsAt(terms, due)?.payouts !== false) return 'pay'
   if (windows.some(({ from, until }) => from <= due && due < until)) return 'skip'
-  // A new window always comes after the last one, so a turn before that one's end and outside all windows is owed for good.
+  // A new window always comes after the last one. So a turn outside all windows that is due before the last one ends is owed for good.
   return due < (windows.at(-1)?.until ?? 0) ? 'pay' : 'delay'
 }
 

@@ -4,7 +4,7 @@
 /** The longest validity of a signed call, in seconds of block time, under any settings. */
 export const VALID_FOR_SEC_MAX = 3_600
 
-/** A final block, up to which the ledger has followed. Time in unix seconds. */
+/** A final block that the ledger has followed. Time in unix seconds. */
 export interface FinalBlock {
   number: number
   time: number
@@ -12,11 +12,11 @@ export interface FinalBlock {
 
 /** The facts that a refund's safety depends on. Times are unix seconds of block time. */
 export interface RefundFacts {
-  /** Null if none is known. */
+  /** The last final block; null if none is known. */
   final: FinalBlock | null
   /** When the last recorded mint of the payment expires; null if none can still be executed. */
   signedUntil: number | null
-  /** The same for mints that a lost ledger may have signed; null if no ledger was lost. */
+  /** When the last mint that a lost ledger may have signed expires; null if no ledger was lost. */
   lostUntil: number | null
   /** The payment's block; null while it is reorganised out. */
   blockNumber: number | null
@@ -41,5 +41,5 @@ export function judgeRefund({ final, signedUntil, lostUntil, blockNumber }: Refu
   }
 }
 
-/** True if a refund now can harm neither side. */
+/** True if a refund made now can harm neither the buyer nor the operator. */
 export const isRefundSafe = ({ mayStillMint, isPaymentFinal }: RefundSafety): boolean => !mayStillMint && isPaymentFinal

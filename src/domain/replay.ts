@@ -1,5 +1,5 @@
-// Replays the factory's events onto the cohorts as the contract did, and computes how a range of blocks changes the ledger without reading the
-// chain's state. Pure: the same events give the same ledger after any restart.
+// Replays the factory's events onto the cohorts, as the contract did. Computes how a range of blocks changes the ledger without reading the chain's
+// state. Pure: the same events give the same ledger after any restart.
 import type { FactoryEvent, OwnerActName } from './observed.ts'
 import { effectiveDue } from './schedule.ts'
 import { type Address, type Hash, type Wei, wei, ZERO_ADDRESS } from './units.ts'
@@ -13,7 +13,7 @@ export interface LedgerCohort {
   size: number
   /** Total credit of a node that has been in it from the start. */
   perNodeWei: Wei
-  /** How many credits so far; one may cover several turns. */
+  /** How many credits it has had; one credit may cover several turns. */
   turnCount: number
   lastTurnAt: number | null
   openedBlock: number
@@ -55,7 +55,7 @@ export interface NewTurn {
   tierNo: number
   /** Number of the credit within its cohort. */
   turnNo: number
-  /** The due time of the first of the turns, and how many there are. */
+  /** The due time of the first of the turns, and the number of turns. */
   due: number
   turns: number
   /** Seconds from one turn to the next. */
@@ -70,12 +70,12 @@ export interface NewSkip {
   due: number
   turns: number
 }
-/** A node that moved from its cohort to the closed one, with its credits there and their number. */
+/** A node that moved from its cohort to the closed cohort, with its credits there and their number. */
 export interface NewExpulsion extends Stamp {
   nodeId: bigint
   cohort: number
   creditedWei: Wei
-  /** Number of the cohort's credits until then. */
+  /** How many credits its cohort had had by then. */
   turnCount: number
 }
 export interface NewOwnerAct extends Stamp {
@@ -162,7 +162,7 @@ function apply(changes: ReplayedChanges, known: ReadonlyMap<number, LedgerCohort
     case 'nodeExpelled': {
       const cohort = cohortOf(changes, known, event.cohort)
       changes.expulsions.push(expelled(event, stamp, cohort))
-      // Never below zero: the ledger may lack the node, until the reconciler finds it.
+      // Never below zero, because the ledger may lack the node until the reconciler finds it.
       change(changes, event.blockNumber, { ...cohort, size: Math.max(0, cohort.size - 1) })
       break
     }
@@ -246,7 +246,7 @@ function applyMinted(
     perNodeAtMintWei: cohort.perNodeWei,
     turnsAtMint: cohort.turnCount,
   })
-  // A past turn of an empty cohort is owed to no node, so the contract moves the due time on when the first node joins.
+  // A past turn of an empty cohort is owed to no node. When the first node joins, the contract therefore sets a later due time.
   const nextDue = effectiveDue(cohort, event.blockTime)
   change(changes, event.blockNumber, { ...cohort, nextDue, size: cohort.size + 1 })
 }

@@ -17,25 +17,28 @@ export interface CohortState {
   size: number
 }
 
-/** The next time at which a cohort's turn can come. An empty cohort skips past turns, which are owed to no node, as the contract does on mint. */
+/**
+ * The next time at which a cohort's turn can come. The past turns of an empty cohort are owed to no node, so they are skipped here, as the contract
+ * skips them on a mint.
+ */
 export function effectiveDue(cohort: Pick<CohortState, 'intervalSec' | 'nextDue' | 'size'>, now: number): number {
   if (cohort.size > 0 || cohort.nextDue > now) return cohort.nextDue
   return cohort.nextDue + (Math.floor((now - cohort.nextDue) / cohort.intervalSec) + 1) * cohort.intervalSec
 }
 
-/** A cohort with a due, unpaid turn cannot take nodes, because they would be paid for a time before their mint. */
+/** True if a turn is due and unpaid. Such a cohort cannot take nodes, because they would be paid for a time before their mint. */
 export function isDue(cohort: Pick<CohortState, 'nextDue' | 'size'>, now: number): boolean {
   return cohort.size > 0 && cohort.nextDue <= now
 }
 
-/** The first turn of a node minted now: the latest phase no more than an interval ahead. */
+/** The first turn of a node minted now: the latest phase that is at most one interval ahead. */
 export function firstTurnDue(schedule: Schedule, now: number): number {
   return Math.floor((now + schedule.intervalSec) / schedule.slotSec) * schedule.slotSec
 }
 
 /**
- * The cohort that a node minted now joins: of its tier, with the schedule's interval, its next turn between interval - slot and interval ahead, and
- * no turn waiting to be paid. Null if one must be opened (see `openingsNeeded`).
+ * The cohort that a node minted now joins. It has the node's tier and the schedule's interval, its next turn is between interval - slot and interval
+ * ahead, and no turn waits to be paid. Null if a cohort must be opened (see `openingsNeeded`).
  */
 export function chooseCohort(
   cohorts: readonly CohortState[],
@@ -67,9 +70,9 @@ export interface Opening {
 }
 
 /**
- * The cohorts that a tier lacks: one for each phase that no cohort with the schedule's interval has. If a payment waits for a cohort, also a second
- * one with the phase that a node minted now would join, if all cohorts of that phase wait for their turn to be paid. Without a waiting payment that
- * would only multiply cohorts, because every phase is briefly in that state once an interval. Soonest needed first.
+ * The cohorts that a tier lacks: one for each phase that no cohort with the schedule's interval has. If a payment waits for a cohort, and all cohorts
+ * of the phase that a node minted now would join are waiting for their turn to be paid, then also a second cohort of that phase. Without a waiting
+ * payment that would only multiply cohorts, because every phase is briefly in that state once an interval. The cohort needed first comes first.
  */
 export function openingsNeeded({ cohorts, schedule, now }: CohortsAt, tierNo: number, isWaitedFor: boolean): Opening[] {
   const ofTier = cohorts.filter((c) => c.tierNo === tierNo && c.intervalSec === schedule.intervalSec)
@@ -77,7 +80,7 @@ export function openingsNeeded({ cohorts, schedule, now }: CohortsAt, tierNo: nu
   const first = firstTurnDue(schedule, now)
   const openings: Opening[] = []
   for (let k = 0; k < schedule.intervalSec / schedule.slotSec; k++) {
-    // In the order in which mints will need them: this slot's phase, then the later ones.
+    // In the order in which mints will need them: this slot's phase, then the later phases.
     const firstDue = first + k * schedule.slotSec
     const blocked = k === 0 && isWaitedFor && chooseCohort(cohorts, tierNo, schedule, now) === null
     if (blocked || !phases.has(firstDue % schedule.intervalSec)) {
@@ -88,8 +91,8 @@ export function openingsNeeded({ cohorts, schedule, now }: CohortsAt, tierNo: nu
 }
 
 /**
- * The cohort that a tier's nodes share while no turn is paid or skipped: with the schedule's interval, no turn waiting to be paid, and the latest
- * next turn. Null if one must be opened (see `sharedOpening`).
+ * The cohort that a tier's nodes share while no turn is paid or skipped. It has the schedule's interval, no turn waits to be paid, and its next turn
+ * is the latest. Null if a cohort must be opened (see `sharedOpening`).
  */
 export function chooseSharedCohort(
   cohorts: readonly CohortState[],
@@ -108,8 +111,8 @@ export function chooseSharedCohort(
 }
 
 /**
- * The one cohort to open for a tier whose nodes share it; null if it exists. A due cohort takes no more nodes, so at most one opens per interval,
- * whatever the phases.
+ * The one cohort to open for a tier whose nodes share a cohort; null if that cohort exists. A due cohort takes no more nodes, so at most one is
+ * opened per interval, whatever the phases.
  */
 export function sharedOpening({ cohorts, schedule, now }: CohortsAt, tierNo: number): Opening | null {
   if (chooseSharedCohort(cohorts, tierNo, schedule, now)) return null

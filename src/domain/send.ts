@@ -1,4 +1,5 @@
-// Decides what to do about a stored transaction of ours that is not in a block yet, and how large a mint may be. Pure: the pass reads, this decides.
+// Decides what to do about a stored transaction of ours that is not in a block yet, and how large a mint may be. Pure: the pass reads, this file
+// decides.
 import { larger } from './units.ts'
 
 export interface Outstanding {
@@ -9,7 +10,7 @@ export interface Outstanding {
   maxPriorityFeeWei: bigint
   /** Height at which the last attempt was signed. */
   signedAtBlock: number
-  /** The kind of the last broadcast's outcome; null before it. */
+  /** The kind of the last broadcast's outcome; null before the first broadcast. */
   lastOutcome: string | null
 }
 
@@ -31,7 +32,7 @@ export interface SendView {
 }
 
 export type SendDecision =
-  /** It, or another transaction with its nonce, is in a block that the follower has not reached. */
+  /** The transaction, or another with its nonce, is in a block that the follower has not reached. */
   | { kind: 'wait'; why: 'mined' }
   /** Broadcast the stored bytes again. */
   | { kind: 'resend' }
@@ -41,14 +42,14 @@ export type SendDecision =
   | { kind: 'capped' }
 
 /**
- * The most nodes in one mint. For wallets without nodes each takes about 74,000 gas, so this fills nine tenths of what a transaction may carry. Only
- * one mint is in flight at a time, so this also bounds the sales of a block without making a buyer wait for the next.
+ * The largest number of nodes in one mint. For wallets without nodes each takes about 74,000 gas, so this fills nine tenths of what a transaction may
+ * carry. Only one mint is in flight at a time, so this is also how many sales a block can have before a buyer waits for the next mint.
  */
 export const MINT_BATCH_MAX = 200
 
 /**
- * The gas floor of each order in a mint: the cost of one that succeeds. For an order that would be skipped at the moment, an estimate is close to
- * zero. Without the floor, one owner who moved a node before execution could make the whole mint run out of gas, again and again.
+ * The gas floor of each order in a mint: the cost of an order that succeeds. For an order that would be skipped at the moment, an estimate is close
+ * to zero. Without the floor, an owner could move a node before the mint is executed, and so make the whole mint run out of gas, again and again.
  */
 const ORDER_GAS = 80_000n
 /** The gas of a mint without its orders. */
@@ -59,7 +60,7 @@ export function leastMintGas(orders: number): bigint {
   return orders === 0 ? 0n : MINT_GAS + ORDER_GAS * BigInt(orders)
 }
 
-/** The next batch size if a signer account's funds do not suffice: about as much as they pay for, at least one, and less than before. */
+/** The next batch size if a signer account's funds are too low: about as many orders as they pay for, at least one, and fewer than before. */
 export function affordablePart(batch: number, { hasWei, needsWei }: { hasWei: bigint; needsWei: bigint }): number {
   const part = needsWei === 0n ? batch : Number((BigInt(batch) * hasWei) / needsWei)
   return Math.max(1, Math.min(part, batch - 1))
@@ -67,7 +68,7 @@ export function affordablePart(batch: number, { hasWei, needsWei }: { hasWei: bi
 
 /** After this many blocks a pending transaction counts as stuck on its fee. */
 export const STUCK_AFTER_BLOCKS = 12
-/** Replacement needs at least 10 % more on both fee fields; an eighth is safe against rounding. */
+/** A replacement needs at least 10 % more on both fee fields; an eighth is safe against rounding. */
 const BUMP_NUMERATOR = 9n
 const BUMP_DENOMINATOR = 8n
 
@@ -84,7 +85,9 @@ export function decideSend(tx: Outstanding, view: SendView): SendDecision {
   return { kind: 'bump', maxFeeWei, maxPriorityFeeWei }
 }
 
-/** No pool holds what pools rejected, so do not wait: offer the provider's suggestion, then twice as much, at most once a block. */
+/**
+ * No pool holds a transaction that pools rejected, so we need not wait. Offers the provider's suggestion, then twice as much, at most once a block.
+ */
 function raiseRefused(tx: Outstanding, { suggested, feeCapWei, tipMaxWei }: SendView): SendDecision {
   const next = tx.attempts > 1 ? tx.maxPriorityFeeWei * 2n : raised(tx.maxPriorityFeeWei)
   const wanted = smaller(larger(next, suggested.maxPriorityFeeWei), smaller(tipMaxWei, feeCapWei))
@@ -123,7 +126,7 @@ export function whyStuck(facts: StuckFacts): 'nonce' | 'behind' | 'over' | 'fee'
   return facts.lastOutcome === 'accepted' ? 'waiting' : 'refused'
 }
 
-/** Clients also require strictly more than before, and an eighth of zero is not. */
+/** Clients also require strictly more than before, and an eighth of zero adds nothing. */
 function raised(feeWei: bigint): bigint {
   return larger((feeWei * BUMP_NUMERATOR + BUMP_DENOMINATOR - 1n) / BUMP_DENOMINATOR, feeWei + 1n)
 }

@@ -8,11 +8,11 @@ import { BPS_BASE } from './units.ts'
 export type TermsContent = Omit<CreditTerms, 'fromTime'>
 
 /**
- * Minimum lead, in seconds, from the latest known block time to the time at which an entry takes effect. By then every instance has followed the
- * entry, and every pending round is planned.
+ * An entry takes effect at least this many seconds after the latest known block time. By then every instance has the entry, and every pending round
+ * is planned.
  */
 const TERMS_AHEAD_SEC = 300
-/** The most cohorts for a tier. Cohort numbers have 16 bits; with 255 per tier, a schedule can change many times before they run out. */
+/** The largest number of cohorts for a tier. Cohort numbers have 16 bits. With 255 per tier, a schedule can change many times before they run out. */
 export const COHORTS_PER_TIER_MAX = 255
 
 /** The facts against which we check entries. */
@@ -56,10 +56,10 @@ export interface BoundsGwei {
 
 const GWEI = 10n ** 9n
 
-/** The floor for a new factory: half of the smallest turn at the lowest rate, so terms have room to fall. */
+/** The floor for a new factory: half of the smallest turn at the lowest rate, so that later terms can pay less. */
 export const floorFor = (minWei: bigint, lowestBps: bigint): bigint => (minWei * lowestBps) / BPS_BASE / 2n / GWEI
 
-/** The bounds that make room for a range at every rate, no narrower than the present ones; null if the present ones suffice. */
+/** The bounds that allow a range at every rate, no narrower than the current bounds; null if the current bounds allow it. */
 export function boundsNeeded(
   { minWei, maxWei }: Pick<CreditTerms, 'minWei' | 'maxWei'>,
   payoutBps: readonly number[],

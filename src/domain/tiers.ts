@@ -1,5 +1,5 @@
-// Selects the tier, and its version, by a transfer's exact amount. The version in force at the payment's own block decides. Earlier versions still
-// buy their tier for a grace, because quotes live in caches.
+// Selects the tier, and its version, by a transfer's exact amount. The version in force at the payment's own block decides. For a grace period, an
+// earlier version's price still buys the tier, because caches keep quotes.
 import type { Address, Hash, Wei } from './units.ts'
 
 /** One version of a tier: in force from a block on, until the tier's next version. */
@@ -12,7 +12,7 @@ export interface TierVersion {
   priceWei: Wei
   /** How many nodes of this tier one wallet may hold. */
   maxPerWallet: number
-  /** Amount of `holdingToken` that the buyer must hold; 0 with a null token means open to anyone. */
+  /** Amount of `holdingToken` that the buyer must hold; if it is 0 and the token is null, anyone may buy. */
   holdingWei: Wei
   holdingToken: Address | null
   payoutBps: number
@@ -23,12 +23,12 @@ export interface TierVersion {
   holdingRetrySec: number
   /** How many nodes of this tier may ever be sold; null for no limit. */
   supply: number | null
-  /** The block times (unix seconds) between which it sells; null for no limit. */
+  /** The tier sells between these block times (unix seconds); null for no limit. */
   opensAt: number | null
   closesAt: number | null
   /** The tier that must be sold out first; null if there is none. */
   opensAfter: string | null
-  /** The block from which on it was sold out; null while it is not. */
+  /** The block at which that tier was sold out; null while it is not. */
   openedBlock: number | null
   /** The root of the list of those who may buy it; null for anyone. */
   allowlist: Hash | null
@@ -40,13 +40,13 @@ export interface TierVersion {
 /** The form of a tier's id. */
 export const TIER_ID_FORM = /^[a-z0-9][a-z0-9-]{0,31}$/
 
-/** Bounds of a grace, seconds. Caches may keep a quote for the minimum, and its price must still buy. */
+/** Shortest and longest grace period, seconds. Caches may keep a quote for the shortest, and its price must still buy. */
 export const GRACE_SEC_MIN = 120
 export const GRACE_SEC_MAX = 7 * 86_400
 /** The longest time for which we retry a holding, seconds. */
 export const HOLDING_RETRY_SEC_MAX = 7 * 86_400
 
-/** The values for the first tier and the first change of the payments wallet. Later ones inherit those before them. */
+/** The values for the first tier and the first change of the payments wallet. A later version or change inherits the values of the one before it. */
 export interface FirstSaleTerms {
   priceGraceSec: number
   holdingRetrySec: number
@@ -54,8 +54,8 @@ export interface FirstSaleTerms {
 
 export type TierSelection =
   /**
-   * `supply` is that of the version in force, or of the latest one if that is lower, because a lower supply has no grace. The wallet must be on one
-   * of `lists`; null if anyone may buy.
+   * `supply` is the supply of the version in force, or of the latest version if that is lower, because a lower supply applies without a grace period.
+   * The wallet must be on one of `lists`; null if anyone may buy.
    */
   | { kind: 'onSale'; tier: TierVersion; byGrace: boolean; supply: number | null; lists: readonly Hash[] | null }
   | { kind: 'offSale'; tier: TierVersion }
@@ -63,8 +63,9 @@ export type TierSelection =
   | { kind: 'none' }
 
 /**
- * Selects the tier that `valueWei` buys at a block. A price in force wins over one in its grace; among prices in force, a tier on sale wins over one
- * that is not. A version sells from its opening until the grace after its closing, by block time.
+ * Selects the tier that `valueWei` buys at a block. A price in force takes precedence over a price in its grace period. Among prices in force, a tier
+ * on sale takes precedence over a tier that is not. A version sells from its opening until the end of the grace period after its closing, by block
+ * time.
  */
 export function selectTier(
   versions: readonly TierVersion[],
@@ -103,14 +104,14 @@ interface Block {
   blockTime: number
 }
 
-/** The former versions by whose grace this price still buys the tier. `begun`: oldest first. */
+/** The earlier versions whose grace period lets this price still buy the tier. `begun`: oldest first. */
 const formerAt = (begun: readonly TierVersion[], payment: Block & { valueWei: bigint }) =>
   gracesOf(begun, payment.valueWei).flatMap(({ version, untilTime }) => {
     const isSold = untilTime > payment.blockTime && isOpen(version, payment) && !isClosed(version, payment.blockTime)
     return isSold ? [version] : []
   })
 
-/** The lists of versions that apply at the same time: a wallet has the largest of its allocations. If one version is open to anyone, all are. */
+/** The lists of versions that apply at the same time. A wallet has the largest of its allocations. If one version is open to anyone, the sale is. */
 function listsOf(versions: readonly TierVersion[]): Hash[] | null {
   const lists = versions.map(({ allowlist }) => allowlist).filter((root) => root !== null)
   return lists.length < versions.length ? null : [...new Set(lists)]
@@ -131,7 +132,7 @@ export function waitsForStep(selection: TierSelection, block: Block): string | n
 
 const inGrace = ({ closesAt }: TierVersion, blockTime: number): boolean => closesAt !== null && blockTime >= closesAt
 
-/** True if the grace after its closing is over. */
+/** True if the grace period after its closing is over. */
 const isClosed = ({ closesAt, graceSec }: TierVersion, blockTime: number): boolean =>
   closesAt !== null && blockTime >= closesAt + graceSec
 
@@ -149,7 +150,7 @@ export const isNearlySold = (sold: number, supply: number): boolean => sold * 10
 export const lowerSupply = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? (a ?? b) : Math.min(a, b)
 
-/** The lowest price on sale at a block, including prices in their grace and of tiers that are not open yet; null if there is none. */
+/** The lowest price on sale at a block; null if there is none. Includes prices in their grace period, and prices of tiers that are not open yet. */
 export function lowestPriceAt(
   versions: readonly TierVersion[],
   place: { blockNumber: number; blockTime: number },
@@ -165,11 +166,11 @@ export function lowestPriceAt(
   )
 }
 
-/** The block time at which a version's grace ends: the earliest end set by a later version. A grace of 0 is over in every block. */
+/** The block time at which a version's grace period ends: the earliest end set by a later version. A grace period of 0 is over in every block. */
 const graceEnd = (after: readonly TierVersion[]) =>
   Math.min(...after.map(({ fromTime, graceSec }) => (graceSec === 0 ? 0 : fromTime + graceSec)))
 
-/** A tier's former versions that were on sale at a price, each with the block time until which that price still buys. `sorted`: oldest first. */
+/** A tier's earlier versions that were on sale at a price, each with the block time until which that price still buys. `sorted`: oldest first. */
 const gracesOf = (sorted: readonly TierVersion[], priceWei: bigint) =>
   sorted
     .slice(0, -1)
@@ -189,8 +190,8 @@ export function payoutBpsAt(versions: readonly TierVersion[], tierNo: number, ti
 export type TierRefusal = { kind: 'priceTaken'; by: string } | { kind: 'priceInGrace'; by: string; untilTime: number }
 
 /**
- * Checks a tier's new version against the others. Two tiers on sale may not share a price, and a price that another tier has just given up remains
- * reserved for it during the grace. `now` is the followed head's time. Null if there is no objection.
+ * Checks a tier's new version against the other tiers. Two tiers on sale may not share a price. A price that another tier has just given up remains
+ * reserved for that tier during the grace period. `now` is the followed head's time. Null if there is no objection.
  */
 export function refuseTierVersion(
   versions: readonly TierVersion[],

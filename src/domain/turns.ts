@@ -1,5 +1,5 @@
-// Computes the times of a cohort's turns: which past ones are owed, which the contract's owner declared not owed, and which blocks they fall into. A
-// turn's seed is from the first block at or after it. All times are unix seconds of block time.
+// Computes the times of a cohort's turns: which past turns are owed, which the contract's owner declared not owed, and which blocks they fall into. A
+// turn's seed is from the first block at or after its due time. All times are unix seconds of block time.
 import type { CreditTerms, TurnFate } from './credit.ts'
 import { type NotOwedWindow, turnFate } from './payouts.ts'
 import { type CohortState, type CohortsAt, chooseCohort, isDue } from './schedule.ts'
@@ -12,7 +12,7 @@ export interface OwedTurns {
   windows: readonly NotOwedWindow[]
 }
 
-/** The effect of one entry of a round on a cohort: it skips the turns of one window, then pays turns until the next one that is not owed. */
+/** What one entry of a round does to a cohort: it skips the turns of one window, then pays turns until the next turn that is not owed. */
 export interface PendingTurns {
   skipped: number
   payable: number
@@ -54,8 +54,8 @@ function turnsBefore(first: number, end: number, intervalSec: number): number {
 }
 
 /**
- * The cohort that a node minted now would join if its past turns, none of them owed, were skipped. Null if some cohort takes the node as it is, or
- * none would even then.
+ * The cohort that a node minted now would join if the cohort's past turns were skipped, none of which is owed. Null if a cohort takes the node
+ * without that, or if none would even then.
  */
 export function cohortToSkipFor({ cohorts, schedule, now }: CohortsAt, tierNo: number, owed: OwedTurns): number | null {
   if (owed.windows.length === 0 || chooseCohort(cohorts, tierNo, schedule, now)) return null
@@ -90,7 +90,7 @@ function nextTurn(due: number, intervalSec: number, after: number): number {
   return due > after ? due : due + (Math.floor((after - due) / intervalSec) + 1) * intervalSec
 }
 
-/** Keeps one cohort of each phase, the one whose turns begin earliest, because many cohorts share a phase. */
+/** Many cohorts share a phase. Keeps one of each phase: the cohort whose turns begin earliest. */
 function onePerPhase(cohorts: Iterable<Turning>): Iterable<Turning> {
   const phases = new Map<string, Turning>()
   for (const cohort of cohorts) {

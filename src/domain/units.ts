@@ -1,5 +1,5 @@
-// Money, addresses and hashes in the ledger. Wei is a bigint inside, a decimal string outside and numeric(78,0) in SQL, never a number. Addresses and
-// hashes are lower case as soon as they enter.
+// Money, addresses and hashes in the ledger. Wei is a bigint in code, a decimal string outside and numeric(78,0) in SQL, never a number. Addresses
+// and hashes are made lower case as soon as they enter.
 
 declare const unit: unique symbol
 
@@ -42,7 +42,7 @@ export function sumWei(values: Iterable<bigint>): Wei {
   return wei(total)
 }
 
-/** The greater of two. */
+/** The greater of two amounts. */
 export function larger(a: bigint, b: bigint): bigint {
   return a > b ? a : b
 }

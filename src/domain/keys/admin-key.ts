@@ -1,6 +1,8 @@
 // Admin keys in the ledger: their scopes, their labels, and who holds one.
 
-/** What a key may do: read; decide about payments, nodes and senders; prices; terms and payments wallets; the service itself. */
+/**
+ * What a key may do: read; decide about payments, nodes and senders; change prices; change terms and payments wallets; operate the service itself.
+ */
 export const SCOPES = ['read', 'decide', 'prices', 'terms', 'operate'] as const
 export type Scope = (typeof SCOPES)[number]
 
@@ -21,6 +23,6 @@ export interface KeyHolder {
   readonly passkey: { readonly id: number; readonly endsAt: Date; readonly signedInAt: Date } | null
 }
 
-/** Those of the `wanted` scopes that `held` lacks. */
+/** The `wanted` scopes that `held` lacks. */
 export const missingScopes = (held: readonly Scope[], wanted: readonly Scope[]): Scope[] =>
   wanted.filter((scope) => !held.includes(scope))

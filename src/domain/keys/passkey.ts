@@ -1,4 +1,4 @@
-// The relying party for which browsers make passkeys: the host name that a passkey is bound to, and the origin that its signatures must name.
+// The relying party for which browsers make passkeys: the host name to which a passkey is bound, and the origin that its signatures must name.
 
 /** The names of the local machine in URLs. */
 const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '[::1]']

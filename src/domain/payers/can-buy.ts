@@ -1,5 +1,5 @@
-// Before a wallet pays, says whether its payment would become a node automatically: one check for each rule. Each check has the judge decide a
-// payment that is otherwise in order, so there is no second copy of a rule. Pure.
+// Says, before a wallet pays, whether its payment would become a node automatically: one check for each rule. Each check has the judge decide a
+// payment that is otherwise in order, so no rule is written twice. Pure.
 import { judgePayment, type Listed, type PaymentFacts } from '../payment.ts'
 import { selectTier, type TierVersion } from '../tiers.ts'
 import { type Address, type Hash, type Wei, wei } from '../units.ts'
@@ -18,7 +18,7 @@ export interface WaitingPayment {
   tierNo: number | null
 }
 
-/** Facts about a wallet that is about to buy; null for those that we could not read. */
+/** Facts about a wallet that is about to buy; null for facts that we could not read. */
 export interface BuyerFacts {
   from: Address
   /** The tier's latest version, on sale or not. */
@@ -26,9 +26,9 @@ export interface BuyerFacts {
   /** True if we would quote a price for the tier. */
   quoted: boolean
   versions: readonly TierVersion[]
-  /** Nodes of the tier that are sold, to anyone. */
+  /** How many nodes of the tier are sold, to anyone. */
   sold: number
-  /** The most that may be sold, by the ledger or the contract; null for no limit. */
+  /** How many may be sold, according to the ledger or the contract; null for no limit. */
   most: number | null
   /** What the tier's list allows the wallet, and what is used already; null if anyone may buy. */
   listed: Listed | null
@@ -37,7 +37,7 @@ export interface BuyerFacts {
   /** The wallet's nodes and payments that already count, in all and in this tier. */
   use: Pick<PaymentFacts, 'walletNodes' | 'walletInFlight' | 'tierNodes' | 'tierInFlight'>
   waiting: readonly WaitingPayment[]
-  /** Facts that send each of its payments to review, whatever the amount. */
+  /** Facts that send each of the wallet's payments to review, whatever the amount. */
   standing: Pick<PaymentFacts, 'wallets' | 'serviceAccounts' | 'senderDenied' | 'beforeRestore'>
   /** Facts that decide about a payer whose ether comes from a contract's call. */
   contract: { mode: ContractWalletMode; signedIn: boolean; allowed: boolean }
@@ -49,7 +49,7 @@ export interface BuyerFacts {
   gasPriceWei: bigint | null
 }
 
-/** Null if it could not be checked. */
+/** Null if the rule could not be checked. */
 type Passes = boolean | null
 
 /** The checks, in their order. */
@@ -93,7 +93,7 @@ export function checkBuyer(facts: BuyerFacts): BuyerCheck[] {
     },
     {
       check: 'holding',
-      // Undecided if unread, whatever the tier's rule for an unreadable holding, because nothing was paid yet.
+      // If the holding could not be read, the check is undecided, whatever the tier's rule says, because nothing was paid yet.
       passes: passes({ holding: heldWei === null ? { kind: 'notNeeded' } : { kind: 'read', amountWei: heldWei } }),
       token: tier.holdingToken,
       requiredWei: tier.holdingWei,
@@ -125,7 +125,7 @@ export function canBuyInside(facts: BuyerFacts & { tracesCount: boolean }): Pass
   return wouldPass(facts, { ...standing, payer })
 }
 
-/** A closing applies at once, because only a buyer with an earlier quote may pay in its grace. */
+/** A closing applies at once, because only a buyer with an earlier quote may pay in its grace period. */
 function boundsOf(facts: BuyerFacts): BuyerCheck[] {
   const { opensAt, closesAt, opensAfter, openedBlock } = facts.tier
   const { sold, most, now } = facts
@@ -145,8 +145,8 @@ function boundsOf(facts: BuyerFacts): BuyerCheck[] {
 }
 
 /**
- * Waiting payments in the tier count before a new one. A replaced list no longer counts, because only a buyer with an earlier quote may pay in its
- * grace.
+ * Waiting payments in the tier count before a new payment. A replaced list no longer counts, because only a buyer with an earlier quote may pay in
+ * its grace period.
  */
 function listOf(facts: BuyerFacts, waiting: number): BuyerCheck[] {
   if (facts.listed === null) return []
@@ -210,7 +210,7 @@ function tierOf(versions: readonly TierVersion[], payment: WaitingPayment): numb
   return selection.kind === 'onSale' ? selection.tier.tierNo : null
 }
 
-/** The price plus the gas of a plain transfer at the present fee. For a contract's payment, another account pays the gas. */
+/** The price plus the gas of a plain transfer at the current fee. For a contract's payment, another account pays the gas. */
 function etherFor({ tier, code, gasPriceWei }: BuyerFacts): bigint | null {
   if (code?.kind === 'contract') return tier.priceWei
   return gasPriceWei === null ? null : wei(tier.priceWei + TRANSFER_GAS * gasPriceWei)

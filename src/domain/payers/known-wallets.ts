@@ -1,6 +1,7 @@
 // Contract wallets that are known to belong to someone: the code of their proxies and the addresses of their implementations, as published by their
-// makers. Behind each is a person with a key, who can withdraw and pass on what it owns. An account counts only if both are on the list, because a
-// known proxy may forward to anything. Raise the version with each change, so that waiting payments are judged again.
+// makers. Behind each is a person with a key, who can withdraw and pass on what the wallet owns. An account counts only if its proxy and its
+// implementation are both on the list, because a known proxy may forward to anything. Raise the version with each change, so that waiting payments
+// are judged again.
 import type { Address, Hash } from '../units.ts'
 
 /** Where a proxy stores its implementation's address: in its own bytes, in the slot of EIP-1967, or in the first slot, as a Safe does. */
@@ -43,7 +44,7 @@ const ALCHEMY = 'npm @account-kit/smart-contracts 4.88.5, AccountVersionRegistry
 const hash = (text: string) => text as Hash
 const at = (text: string) => text.toLowerCase() as Address
 
-/** By the keccak256 of the runtime code. */
+/** The known proxies, by the keccak256 of their runtime code. */
 export const KNOWN_PROXIES: readonly KnownProxy[] = [
   {
     name: 'GnosisSafeProxy 1.3.0',
@@ -108,7 +109,7 @@ const nexusOfRhinestone = by1967('Nexus', RHINESTONE)
 const light = by1967('Light Account', ALCHEMY)
 const multiOwner = by1967('Multi Owner Light Account', ALCHEMY)
 
-/** Leaves out those of chains with another virtual machine (zkSync), where their code has other hashes. */
+/** The known implementations. Leaves out chains with another virtual machine (zkSync), because their code has other hashes there. */
 export const KNOWN_IMPLEMENTATIONS: readonly KnownImplementation[] = [
   safe('1.3.0', '0xd9Db270c1B5E3Bd161E8c8503c55cEABeE709552'),
   safe('1.3.0', '0x69f4D1788e39c87893C980c06EdF4b7f686e2938'),

@@ -1,10 +1,10 @@
 // Decides whether a payer whose ether came by an inner call may buy. It depends on the payer's code at the payment's block, the mode of the sale, and
-// evidence that someone can use what it owns. A node goes to the address that paid, so it must never go to a contract that cannot withdraw. Plain
+// evidence that someone controls the payer. A node goes to the address that paid, so it must never go to a contract that cannot withdraw. Plain
 // senders are not decided here. Pure.
 import type { Address } from '../units.ts'
 import { type ContractCode, KNOWN_WALLETS_VERSION, knownWalletOf } from './known-wallets.ts'
 
-/** Who may buy by an inner call. `hold`: no contract automatically; `proven`: a payer that is shown to be someone's wallet; `all`: any contract. */
+/** Who may buy by an inner call automatically. `hold`: no contract; `proven`: a payer shown to be someone's wallet; `all`: any contract. */
 export const CONTRACT_WALLET_MODES = ['hold', 'proven', 'all'] as const
 export type ContractWalletMode = (typeof CONTRACT_WALLET_MODES)[number]
 
@@ -37,21 +37,21 @@ export type PayerFacts =
       kind: 'inner'
       mode: ContractWalletMode
       code: CodeReading
-      /** Only one provider has traced it, and that provider alone is not believed. */
+      /** True if only one provider has traced the payment, and we do not believe that provider alone. */
       oneProvider?: boolean
-      /** It has signed in here as a contract. */
+      /** True if the payer has signed in here as a contract. */
       signedIn: boolean
-      /** The operator has allowed it. */
+      /** True if the operator has allowed the payer. */
       allowed: boolean
     }
 
-/** The mode in force at a block. Without an entry, everything is held. */
+/** The mode in force at a block. Before the first entry, everything is held. */
 export function modeAt(entries: readonly ModeEntry[], block: number): ContractWalletMode {
   return entries.findLast(({ fromBlock }) => fromBlock <= block)?.mode ?? 'hold'
 }
 
 /**
- * The mode by which a payment is judged: that of its own block, or the present one if that allows more. So a more permissive mode also helps buyers
+ * The mode by which a payment is judged: its own block's mode, or the current mode if that allows more. So a more permissive mode also helps buyers
  * who are waiting.
  */
 export function modeFor(entries: readonly ModeEntry[], paidIn: number, now: number): ContractWalletMode {
@@ -63,11 +63,14 @@ type Evidence = Record<string, string | number | boolean | null>
 export type PayerVerdict =
   | { kind: 'passes'; evidence: Evidence }
   | { kind: 'held'; evidence: Evidence }
-  /** We have not read its code yet. */
+  /** The payer's code has not been read yet. */
   | { kind: 'undecided' }
 
 const ADDRESSES = 1n << 160n
-/** Rollups add this to a contract's address on the parent chain, so it differs from their own (Arbitrum, OP stack: "address aliasing"). */
+/**
+ * Rollups add this to a parent-chain contract's address, so that it differs from the addresses of their own contracts (Arbitrum, OP stack: "address
+ * aliasing").
+ */
 const ALIAS = 0x1111000000000000000000000000000000001111n
 
 /** The contract's own address on the parent chain, if this is its alias. A key's account has the same address on both chains. */
@@ -76,9 +79,9 @@ const aliased = (from: Address) =>
 
 /**
  * Judges a payer. A transaction without a signature is held in every mode, because its sender may be a contract on the parent chain, and no key can
- * use that address here. So is a sender that only one provider names, unless the operator trusts it. Code that stays unreadable for `retrySec` is
- * held, because what we could not read never passes. The evidence of a held payment records what decided it, so any change of that makes us judge it
- * again.
+ * use that address here. A sender that only one provider reports is also held, unless the operator trusts that provider. If the code stays unreadable
+ * for `retrySec`, the payment is held, because what we could not read never passes. The evidence of a held payment records the facts that decided it.
+ * If one of them changes, we judge the payment again.
  */
 export function judgePayer(payer: PayerFacts, retrySec: number): PayerVerdict {
   if (payer.kind === 'plain') return { kind: 'passes', evidence: {} }
@@ -96,7 +99,7 @@ export function judgePayer(payer: PayerFacts, retrySec: number): PayerVerdict {
     const evidence = { payerCode: found.kind, delegatesTo: found.to }
     return oneProvider ? { kind: 'held', evidence: { ...looked, ...evidence } } : { kind: 'passes', evidence }
   }
-  // A contract that is gone or still being created, so nothing there could own a node.
+  // The contract is gone or still being created, so nothing there could own a node.
   if (found.kind === 'none') return { kind: 'held', evidence: { ...looked, payerCode: found.kind, noCode: true } }
   const known = knownWalletOf(found)
   const evidence = {

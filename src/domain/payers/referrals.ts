@@ -1,5 +1,5 @@
 // Referral codes, as a transfer carries them in its calldata by ERC-8021, schema 0: the codes, their length in a byte, the schema, a marker. We read
-// a bounded number of bytes from the end, so no calldata costs more than another. A malformed suffix has no codes.
+// a limited number of bytes from the end, so long calldata costs no more than short. A malformed suffix has no codes.
 
 /** A code that can be registered. */
 export const CODE_FORM = /^[a-z0-9_-]{1,32}$/

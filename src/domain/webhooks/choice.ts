@@ -1,4 +1,4 @@
-// Which kinds of events a receiver gets, in their one text form: `all`, or kinds separated by commas.
+// Which kinds of events a receiver gets. The text form is `all`, or kinds separated by commas.
 import { KINDS } from './kinds.ts'
 
 export const ALL = 'all'
@@ -8,7 +8,7 @@ export type Choice = readonly string[]
 /** The valid form, for the message about an invalid choice. */
 export const CHOICE_FORM = `${ALL}, or kinds of events separated by commas: ${Object.keys(KINDS).join(', ')}`
 
-/** Reads a choice. `unknown` lists the parts that are no kind of event; if there are any, the choice is invalid. */
+/** Reads a choice. `unknown` lists the parts that are not a kind of event; if there are any, the choice is invalid. */
 export function readChoice(text: string): { kinds: Choice; unknown: readonly string[] } {
   const kinds = [...new Set(text.split(',').map((kind) => kind.trim()))]
   const isAll = kinds.length === 1 && kinds[0] === ALL

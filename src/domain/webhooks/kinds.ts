@@ -1,16 +1,16 @@
 // The table of events: each kind's words for a person, the console page for handling it, whether a person must act, and the rows of the audit log
-// that trigger it. docs/RUNBOOK.md says what to do, under the name of the kind; the service serves it as /runbook.html. Kinds without rows report the
+// that trigger it. docs/RUNBOOK.md says under the kind's name what to do; the service serves it as /runbook.html. A kind without rows reports the
 // ledger's facts, through triggers (migrations/0001_schema.sql).
 
 export interface Kind {
   words: string
-  /** True if a person must look at it. Then it has a section in the runbook. */
+  /** True if a person must look at it. Such a kind has a section in the runbook. */
   asks?: true
   /** The path of a page. */
   place: string | ((data: Data) => string)
-  /** Actions of the audit log. Each row is an event, written in its transaction. */
+  /** Actions of the audit log. Each row with such an action is an event, written in the row's transaction. */
   acts?: readonly string[]
-  /** What the event shows of such a row; by default who did what to what. The row itself has the rest, for those who may read it. */
+  /** What the event shows of the row; by default who did what to what. The row itself has the rest, for those who may read it. */
   data?: (row: Audited) => Data
 }
 /** A row of the audit log. */
@@ -208,14 +208,14 @@ export function eventOf(row: Audited): { type: string; data: Data } | null {
   return { type, data: KINDS[type]?.data?.(row) ?? { action, actor, subject } }
 }
 
-/** An event as it is stored. */
+/** A stored event. */
 export interface Told {
   type: string
   timestamp: string
   data: Data
 }
 
-/** Where a person should look, and what to do; the latter is null if nothing needs to be done. */
+/** Links to the page for looking at the event, and to the instructions; the second is null if nothing needs to be done. */
 export interface Links {
   consoleUrl: string
   runbookUrl: string | null

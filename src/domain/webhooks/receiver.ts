@@ -3,7 +3,7 @@
 import { kindsOf, readChoice } from './choice.ts'
 import { KINDS } from './kinds.ts'
 
-/** The name of the text field, by the host of a chat's webhook. */
+/** The name of the text field in a chat's webhook, by host. */
 const CHATS: Readonly<Record<string, string>> = {
   'hooks.slack.com': 'text',
   'discord.com': 'content',
@@ -12,7 +12,7 @@ const CHATS: Readonly<Record<string, string>> = {
 
 /** Kinds that tell a person they no longer need to act. */
 const ENDS = ['passes.resumed', 'signer.restored']
-/** What we mail unless the URL lists kinds: events that need a person, and those that end them. */
+/** What we mail unless the URL lists kinds: events that need a person, and events that say the need is over. */
 const MAILED: readonly string[] = Object.keys(KINDS).filter((type) => KINDS[type]?.asks || ENDS.includes(type))
 
 const ADDRESS = /^[^\s<>()[\],;:@"\\]{1,64}@[A-Za-z0-9.-]{1,253}$/
@@ -43,7 +43,7 @@ export const isMail = (url: string): boolean => /^smtps?:\/\//i.test(url)
 /** True if we sign events; chats and mails have no place for a signature. */
 export const isSigned = (url: string): boolean => !isMail(url) && chatField(url) === null
 
-/** The mail server in a URL; null if it is none, or incomplete. */
+/** The mail server in a URL; null if the URL is not a complete mail server's. */
 export function mailTargetOf(text: string): MailTarget | null {
   if (!isMail(text) || !URL.canParse(text)) return null
   // A plus is part of an address here; only forms read it as a space.
@@ -76,11 +76,11 @@ export function mailTargetOf(text: string): MailTarget | null {
   }
 }
 
-/** The text of the kinds of events in a mail server's URL; null if it lists none, or is no such URL. */
+/** The kinds of events in a mail server's URL, as text; null if it lists none, or if the URL is not a mail server's. */
 export const eventsInUrl = (url: string): string | null =>
   isMail(url) && URL.canParse(url) ? new URL(url).searchParams.get('events') : null
 
-/** A URL as stored, and its secrets: for a mail server its password, else the signing secrets. */
+/** A URL as we store it, and its secrets: a mail server's password, or the signing secrets. */
 export function receiverOf(url: string, secrets: readonly string[]): { url: string; secrets: readonly string[] } {
   if (!isMail(url)) return { url, secrets: isSigned(url) ? secrets : [''] }
   const bare = new URL(url)
