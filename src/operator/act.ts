@@ -19,7 +19,7 @@ import type {
   TrustRules,
 } from '../passes/context.ts'
 
-/** A database for long reads: a replica if there is one. It may lack the latest writes. */
+/** A database for long reads: a replica if there is one. The replica may lack the latest writes. */
 export interface ReplicaDb {
   readonly readPool: Pool
 }
@@ -52,7 +52,7 @@ export interface ReachedAt {
   readonly publicUrl: string
 }
 
-/** What acts and readings get: over HTTP everything, without a chain only the database's part. */
+/** What acts and readings get: over HTTP everything; without a chain, only what the database gives. */
 export type EveryPart = OperatorDeps & EnvironmentKeys & ReachedAt
 export type LedgerPart = LedgerDb & EnvironmentKeys & ReachedAt
 
@@ -61,7 +61,7 @@ export interface Actor {
   name: string
   /** The request's id, to find it in the log; null on the command line. */
   requestId: string | null
-  /** Their key, if it is one of the ledger's; left out for keys of ADMIN_KEY and the command line, which may do everything. */
+  /** Their key, if it is a key of the ledger. Left out for keys of ADMIN_KEY and for the command line, which may do everything. */
   held?: KeyHolder
   /** The second person, and the proposal that they confirmed. */
   confirmed?: { readonly by: string; readonly proposal: number }
@@ -72,13 +72,13 @@ export type Fields = Readonly<Record<string, unknown>>
 
 /**
  * The reason that an act was refused. `invalid`: the input is wrong. `notFound`: it does not exist. `conflict`: its state does not allow the act.
- * `notYet`: try again shortly. `unavailable`: chain or settings do not allow it now. `forbidden`: the key may not do that.
+ * `notYet`: try again shortly. `unavailable`: the chain or the settings do not allow it at the moment. `forbidden`: the key may not do that.
  */
 export type RefusedBecause = 'invalid' | 'forbidden' | 'notFound' | 'conflict' | 'notYet' | 'unavailable'
 
 /**
- * What is wrong with a field (then `text` continues after its name), or in general. Programs use `field` and `code`; `text` is for people, and names
- * fields through `fieldNamed`.
+ * What is wrong with a field, or with the whole input. For a field, `text` continues a sentence that begins with its name. Programs use `field` and
+ * `code`; `text` is for people, and names fields through `fieldNamed`.
  */
 export interface Problem {
   readonly field: string | null
@@ -86,12 +86,12 @@ export interface Problem {
   readonly text: string
 }
 
-/** No text contains this character: the operator's texts have no control characters, and we show unknown names escaped. */
+/** A character that no text contains: the operator's texts have no control characters, and we show unknown names escaped. */
 const MARK = '\u0001'
-/** Names a field within the text of a refusal, so that each reader sees the name that they use for it. */
+/** Marks a field's name within the text of a refusal, so that each reader sees the name that they use for it. */
 export const fieldNamed = (field: string) => `${MARK}${field}${MARK}`
 
-/** A refused act or reading, as a value. A class, so that no result can be mistaken for one. */
+/** A refused act or reading, returned as a value. It is a class so that no ordinary result can pass for a refusal. */
 export class OperatorRefusal {
   readonly because: RefusedBecause
   readonly problems: readonly Problem[]
@@ -110,20 +110,20 @@ export class OperatorRefusal {
 /** Refuses for one reason, in a sentence. */
 export const refuseAct = (because: RefusedBecause, text: string) => refuseField(because, null, text)
 
-/** Refuses a field's value, in a sentence that continues after its name. */
+/** Refuses a field's value; `text` continues a sentence that begins with its name. */
 export const refuseField = (because: RefusedBecause, field: string | null, text: string) =>
   new OperatorRefusal(because, [{ field, code: because, text: text.replace(/\.$/, '') }])
 
 /** Refuses an input for all its mistakes. */
 export const refuseFields = (problems: readonly Problem[]) => new OperatorRefusal('invalid', problems)
 
-/** Problems as one sentence, with the field names of the place that shows it. */
+/** Problems as one sentence, with the field names that the reader knows. */
 export const sentenceOf = (problems: readonly Problem[], nameOf = (field: string) => field): string => {
   const texts = problems.map(({ field, text }) => (field === null ? text : `${fieldNamed(field)} ${text}`))
   return `${named(texts.join('; '), nameOf)}.`
 }
 
-/** A text with each marked field under its own name. */
+/** A text with each marked field under the name that the reader knows. */
 export function named(text: string, nameOf = (field: string) => field): string {
   const parts = text.split(MARK)
   return parts.map((part, place) => (place % 2 === 1 ? nameOf(part) : part)).join('')
@@ -133,7 +133,7 @@ export function named(text: string, nameOf = (field: string) => field): string {
 export const refuseByScope = (scope: Scope) =>
   refuseAct('forbidden', `Your key may not do that: it lacks the scope ${scope}.`)
 
-/** The answer instead of an act's own result if the act waits for a second person. */
+/** The answer of an act that waits for a second person, in place of its own result. */
 export interface Proposed {
   proposal: { id: number; act: string; expiresAt: Date; says: string }
 }

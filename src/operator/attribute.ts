@@ -1,6 +1,6 @@
 // Finds the payers of value that came by inner calls: the operator names the transactions, and the provider's traces prove who paid. This way the
 // operator can split a residue of several payers' money, transfer by transfer; the rest stays a residue. Once its payer is known, a payment can be
-// released like any other, to that payer only.
+// released like any other, but only to that payer.
 import { innerRef } from '../chain/digest.ts'
 import type { InnerTransfer } from '../chain/port.ts'
 import { readCursor } from '../db/blocks/blocks.ts'
@@ -27,12 +27,12 @@ import * as field from './input.ts'
 import { isOwnBlock, type MinedTransaction, readMined, takenBack } from './mined.ts'
 import { lockHeld, PAYMENT } from './payments.ts'
 
-/** The most transfers that one act takes out of a residue. Each transaction costs a trace. */
+/** How many transfers one act takes out of a residue at most. Each transaction costs a trace. */
 const TRANSFERS_MAX = 20
-/** More calls than the gas of any transaction can pay for. */
+/** No transaction has enough gas for so many calls. */
 const INDEX_MAX = 1_000_000
 
-/** A payment with its payer. It is still held; or minted, if a node that is already on chain belongs to it. */
+/** A payment with its payer. It is held, or minted if a node that is already on chain belongs to it. */
 export interface AttributedPart {
   id: number
   txHash: string
@@ -43,7 +43,7 @@ export interface AttributedPart {
   /** `word`: no provider could trace the transaction, so we have only the operator's word for who sent it. */
   proof: 'trace' | 'word'
   status: string
-  /** Chain node id; null if it has none. */
+  /** The node's id on the chain; null if there is no node. */
   nodeId: string | null
 }
 
@@ -53,7 +53,7 @@ export interface Attribution extends AttributedPart {
   restWei: bigint
 }
 
-/** A transfer as the operator names it; null for what they leave to the trace. */
+/** A transfer as the operator names it; a field is null if they leave it to the trace. */
 const TRANSFER = {
   txHash: field.hash('the transaction, as an explorer shows it'),
   innerIndex: field.orNull(
@@ -100,7 +100,8 @@ becomes the payer. If you name only a transaction, it must have brought the whol
   onChain: true,
   asks: 'Hold that transaction’s trace against it?',
   proposedAs: 'attribute',
-  // A fully stated transfer may rest on the operator's word alone, which could assign it piecemeal to anyone. A trace proves the others.
+  // A fully stated transfer may rest on the operator's word alone, so small parts could be assigned to anyone. The whole payment counts then. Other
+  // transfers are proven by a trace.
   sum: (sql, asked) => (namedIn(asked).some(isStated) ? sumOfPayments(sql, [asked.payment]) : 0n),
   run: attribute,
   says: ({ parts, restWei }) => {
@@ -185,7 +186,7 @@ function fromText(text: string): Fields {
   return { txHash, innerIndex }
 }
 
-/** Reads the transactions and their traces; `to` is null if there is no such payment; the code that locks it then refuses. */
+/** Reads the transactions and their traces. `to` is null if there is no such payment; the code that locks the payment then refuses. */
 async function traceNamed(
   deps: ChainRead,
   named: readonly Named[],
@@ -244,7 +245,7 @@ async function readKnown(sql: Sql, wallet: Address, traced: ReadonlyMap<Hash, Tr
 
 const taken = refuseAct('conflict', 'That transfer is another payment already, or is named twice.')
 
-/** The named transfer in a trace; the first of several that differ only in their position. */
+/** The named transfer in a trace. If several differ only in their position, the first of them. */
 function byTrace(
   named: Named,
   transfers: readonly InnerTransfer[],

@@ -5,7 +5,7 @@ import type { LedgerDb } from '../passes/context.ts'
 import { defineReading } from './define-act.ts'
 import * as field from './input.ts'
 
-/** A terminal line holds no more; --json shows the rest. */
+/** A terminal line has no room for more; --json shows the rest. */
 const DETAIL_CHARS_MAX = 80
 
 export const listAudit = defineReading({

@@ -1,5 +1,5 @@
-// Who may buy by an inner call, which is how a Safe and other contract wallets pay: the sale's mode as of a block, and the contracts that the
-// operator knows to belong to someone. The next payments pass judges again whatever waits for either.
+// Who may buy by an inner call, which is how a Safe and other contract wallets pay. That depends on the sale's mode as of a block, and on the
+// contracts that the operator knows to belong to someone. After a change of either, the next payments pass judges waiting payments again.
 import { orNull } from '../chain/faults.ts'
 import type { ChainReader } from '../chain/port.ts'
 import { type Cursor, readCursor } from '../db/blocks/blocks.ts'
@@ -32,7 +32,7 @@ export interface ContractWalletsView {
   knownWallets: number
 }
 
-/** As of the followed block. */
+/** The modes and allowed contracts, as of the followed block. */
 export const listContractWallets = defineReading({
   path: 'contract-wallets',
   command: 'contract-wallets list',
@@ -46,7 +46,7 @@ export const listContractWallets = defineReading({
   },
 })
 
-/** A mode as entered. `changed` is false if the latest one was the same. */
+/** A mode as entered. `changed` is false if the latest mode was the same. */
 export interface ModeChange {
   mode: ContractWalletMode
   before: ContractWalletMode
@@ -55,8 +55,8 @@ export interface ModeChange {
 }
 
 /**
- * In force from the block after the newest that the ledger or any provider reports. We judge payments in earlier blocks by the mode of their block,
- * but waiting ones by this mode if it lets more wallets buy.
+ * The new mode is in force from the block after the newest that the ledger or any provider reports. We judge payments in earlier blocks by the mode
+ * of their block. A waiting payment is judged by the new mode if that lets more wallets buy.
  */
 export const setContractWallets = defineGuardedAct({
   path: 'contract-wallets',
@@ -84,7 +84,7 @@ or is allowed by you. all: any contract. The mode applies from the next block on
     { chain }: LedgerDb & ChainRead,
   ): Promise<ModeChange | OperatorRefusal> => {
     await lockModes(sql)
-    // Locked, so that no instance judges beyond it before the entry is stored.
+    // The cursor is locked, so that no instance judges later blocks before the mode is stored.
     const newest = await newestBlock(chain, await readCursor(sql, { lock: true }))
     if (newest === null)
       return refuseAct('unavailable', 'No provider answers: from which block on it holds, is not known.')
@@ -107,7 +107,7 @@ async function newestBlock(chain: ChainReader, cursor: Cursor | null): Promise<n
   return numbers.length === 0 ? null : Math.max(cursor?.number ?? 0, ...numbers)
 }
 
-/** A contract that is already allowed gets this label and reason. */
+/** If the contract is already allowed, replaces its label and reason. */
 export const allowContractWallet = defineGuardedAct({
   path: 'contract-wallets/allow',
   scope: 'decide',

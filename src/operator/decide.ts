@@ -1,5 +1,5 @@
-// Decides about held payments without asking the chain: releases one in a tier, dismisses one, or dismisses all the dust at once. It locks the
-// payment's row, so if two people decide at once, the second is refused.
+// Decides about held payments without asking the chain: releases a payment in a tier, dismisses a payment, or dismisses all dust at once. It locks
+// the payment's row, so if two people decide at once, the second is refused.
 import { inTransaction, inUndoneTransaction, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged } from '../db/core/state.ts'
 import { readNodesOfRefs } from '../db/nodes/grants.ts'
@@ -27,7 +27,7 @@ import { defineAct, defineGuardedAct } from './define-act.ts'
 import * as field from './input.ts'
 import { findRows, keysOf, lockHeld, PAYMENT_ACT, PAYMENTS, refuseSpent, TIER_ID } from './payments.ts'
 
-/** The most dust that one act dismisses, so that the transaction stays short. */
+/** How many dust payments one act dismisses at most, to keep the transaction short. */
 const DUST_MAX = 10_000
 
 /** The state of a payment after an act. */
@@ -38,7 +38,7 @@ export interface DecisionResult {
   tierId: string | null
 }
 
-/** Its state, for people. */
+/** A payment's state, in words for people. */
 export const standingInWords = ({ status, tierId }: Pick<DecisionResult, 'status' | 'tierId'>): string =>
   `It is ${status}${tierId ? `, in tier ${tierId}` : ''}.`
 
@@ -183,7 +183,7 @@ async function dismiss(
 
 const DECISIONS = ['release', 'dismiss'] as const
 
-/** The outcome for each named payment, in the order given; on a dry run, what it would be. */
+/** The outcome for each named payment, in the order given. On a dry run, what the outcome would be. */
 export interface ManyDecided {
   dryRun: boolean
   /** The number of payments that were decided, or would be. */
@@ -199,7 +199,7 @@ const MANY = {
   reason: field.REASON,
 }
 
-/** Decides each as if it were the only one, in a transaction of its own, so a refused one does not stop the others. */
+/** Decides each payment as if it were the only one, in a transaction of its own. If one is refused, the others are still decided. */
 export const decideMany = defineGuardedAct({
   path: 'payments/decide',
   scope: 'decide',
@@ -238,7 +238,7 @@ async function decideEach(
 
 const NOT_DECIDED = { id: null, txHash: null, status: null, tierId: null }
 
-/** The block and payer that a decision is for. In another block, an inner transfer is judged again. */
+/** The block and payer to which a decision applies. In another block, an inner transfer is judged again. */
 const placeOf = ({ blockHash, from }: DeskPayment) => ({ blockHash, from })
 
 /** Writes the audit log's row, notifies all instances, and returns the result. */
@@ -256,7 +256,7 @@ export async function recordDecision(
   return { id: payment.id, txHash: payment.txHash, ...after }
 }
 
-/** The outcome of a bulk dismissal, done or previewed. `remaining` is what another such act would still find. */
+/** The outcome of a bulk dismissal, done or previewed. `remaining` is how many another act would still find. */
 export interface DustDismissal {
   dryRun: boolean
   count: number

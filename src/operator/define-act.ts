@@ -1,6 +1,6 @@
 // How a module declares an act or a reading: its route, its command, its fields, what it does, and whether it may need a second person. Routes
-// (src/http/routes/admin), commands (src/cli/commands.ts), api/admin.yaml and docs/CLI.md are made from that. The guard and the act get the same
-// parsed value.
+// (src/http/routes/admin), commands (src/cli/commands.ts), api/admin.yaml and docs/CLI.md are made from the declaration. The guard and the act get
+// the same parsed value.
 import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged } from '../db/core/state.ts'
 import type { Scope } from '../domain/keys/admin-key.ts'
@@ -26,24 +26,24 @@ export type Column<Row = Readonly<Record<string, unknown>>> =
 
 /** What the command line says about an act or a reading that has a command. */
 export interface CommandTexts<Result = never> {
-  /** Words after `node-ledger`: `payments list`. */
+  /** The words after `node-ledger`, such as `payments list`. */
   readonly command?: string
-  /** Group in the help; by default the operator's decisions. */
+  /** The command's group in the help; by default the operator's decisions. */
   readonly group?: 'look' | 'decide' | 'owner' | 'books'
-  /** What it does, in a line without a full stop. api/admin.yaml has it too. */
+  /** What it does, in a line without a full stop. api/admin.yaml shows it too. */
   readonly summary: string
   /** Further sentences for the command's help. */
   readonly details?: string
-  /** Whole lines after `node-ledger` that work once the reader fills in the <brackets>. */
+  /** Whole command lines without `node-ledger`. They work once the reader fills in the <brackets>. */
   readonly examples?: readonly string[]
-  /** Positional arguments: fields given without an option name, in order. By default, those in the path. */
+  /** Positional arguments: fields given without an option name, in order. By default, the fields in the path. */
   readonly args?: readonly string[]
   /** Fields that the command does not offer. */
   readonly leavesOut?: readonly string[]
-  /** The question before an act, and the message if the user declines. Left out to ask nothing. */
+  /** The question before an act, and the message if the user declines. If left out, nothing is asked. */
   readonly asks?: string | ((input: Fields) => string)
   readonly otherwise?: string
-  /** The result in one line. HTTP answers have it as `says`. */
+  /** The result in one line, which HTTP answers show as `says`. */
   readonly says?: string | ((result: Result) => string)
   /** The first list in a result as a table. */
   // biome-ignore lint/suspicious/noExplicitAny: rows are JSON of the reading's own form
@@ -53,22 +53,22 @@ export interface CommandTexts<Result = never> {
 }
 
 interface Declared<S extends Shape, Result> extends CommandTexts<Result> {
-  /** Its path below /api/admin; null if there is none. */
+  /** The route's path below /api/admin; null if there is no route. */
   readonly path: string | null
   readonly fields: S
   /** Reports mistakes across several fields. */
   readonly check?: Check<S>
 }
 
-/** What the body of a change gets. */
+/** What the code of a change gets. */
 export interface Changing {
   readonly sql: Sql
   readonly actor: Actor
-  /** Adds a row to the audit log, with the given reason. If a change adds none, it changed nothing. */
+  /** Adds a row to the audit log, with the given reason. A change that adds no row changed nothing. */
   readonly record: (act: ActRecord) => void
 }
 
-/** `change` runs in one transaction that ends with its audit rows, and notifies all instances. `run` opens the transactions it needs. */
+/** `change` runs in one transaction that ends with its audit rows, and notifies all instances. `run` opens its own transactions. */
 type Body<S extends Shape, Deps, Result> =
   | { readonly run: (deps: Deps, actor: Actor, asked: Read<S>) => Promise<Result | OperatorRefusal> }
   | {
@@ -79,9 +79,9 @@ type Body<S extends Shape, Deps, Result> =
 type DeclaredAct<S extends Shape, Deps, Result> = Declared<S, Result> &
   Body<S, Deps, Result> & {
     readonly says: NonNullable<CommandTexts<Result>['says']>
-    /** The scope that a key needs; null if any key will do. */
+    /** The scope that a key needs; null if any key is allowed. */
     readonly scope: Scope | null
-    /** A field of the answer that the database must never hold, so we do not store it for an Idempotency-Key. */
+    /** A field of the answer that the database must never hold. Such an answer is not stored for an Idempotency-Key. */
     readonly secret?: string
   }
 
@@ -92,7 +92,7 @@ interface DeclaredReading<S extends Shape, Deps, Answer> extends Declared<S, Exc
   readonly isFile?: true
 }
 
-/** The compiler rejects a route with a dependency that routes lack, and a command that needs the chain but does not declare it. */
+/** Lets the compiler reject a route that uses what routes do not get, and a command that needs the chain but does not declare it. */
 type Served<Deps> = EveryPart extends Deps
   ? LedgerPart extends Deps
     ? unknown
@@ -107,9 +107,9 @@ export interface Operation extends CommandTexts {
   readonly fields: Shape
   readonly secret: string | null
   readonly isFile: boolean
-  /** True if it may wait for a second person. */
+  /** True if the act may wait for a second person. */
   readonly mayWait: boolean
-  /** The position in declaration order, which is how we list a module's operations. */
+  /** Its position in declaration order, in which we list a module's operations. */
   readonly place: number
   readonly call: (deps: EveryPart, actor: Actor, input: Fields) => Promise<object | OperatorRefusal>
 }
@@ -184,10 +184,10 @@ function perform<S extends Shape, Deps extends LedgerDb, Result extends object>(
   })
 }
 
-/** The acts that can be proposed, by their name in a proposal. */
+/** The acts that can wait for a second person, by their name in a proposal. */
 const CONFIRMABLE = new Map<string, { readonly scope: Scope; readonly unguarded: Called<EveryPart, object> }>()
 
-/** The proposed act of this name; null if this version has none. */
+/** The act that a proposal names; null if this version does not have it. */
 export const actOf = (name: string) => CONFIRMABLE.get(name) ?? null
 
 /** Declares an act that becomes a proposal if it lets more wei through than the rule's amount. */
@@ -195,7 +195,7 @@ export function defineGuardedAct<S extends Shape, Result extends object, Deps ex
   declared: DeclaredAct<S, Deps, Result> &
     Guard<Read<S>> & {
       readonly scope: Scope
-      /** Refuses to propose what could not succeed even now. */
+      /** Refuses an act that could not succeed even now, instead of proposing it. */
       readonly preview?: (deps: Deps, actor: Actor, asked: Read<S>) => Promise<object | OperatorRefusal>
     } & Served<Deps>,
 ): GuardedAct<Deps, Result> {
@@ -216,7 +216,7 @@ export function defineGuardedAct<S extends Shape, Result extends object, Deps ex
 export const toldOf = ({ says = '' }: Pick<Operation, 'says'>, result: object): string =>
   typeof says === 'function' ? says(result as never) : says
 
-/** All that the modules declare, in declaration order. */
+/** All acts and readings that the modules declare, in declaration order. */
 export const operationsOf = (modules: readonly object[]): Operation[] =>
   modules.flatMap((module) =>
     (Object.values(module).flat() as unknown[])

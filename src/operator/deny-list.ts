@@ -1,5 +1,5 @@
-// The deny list: wallets whose payments the operator wants to review first, such as an exchange's. From then on, payments from them are held as
-// `senderDenied` when judged.
+// The deny list: wallets whose payments the operator wants to review first, such as an exchange's wallet. Once a wallet is on the list, its payments
+// are held as `senderDenied` when judged.
 import type { Sql } from '../db/core/sql.ts'
 import { sumWaiting } from '../db/operator/sums.ts'
 import { allowWallet, denyWallet, readDenyList } from '../db/payments/deny-list.ts'
@@ -11,7 +11,7 @@ import * as field from './input.ts'
 
 const OTHERWISE = 'The list stays as it was.'
 
-/** By address. */
+/** The list, by address. */
 export const listDenyList = defineReading({
   path: 'senders',
   command: 'senders list',
@@ -22,7 +22,7 @@ export const listDenyList = defineReading({
   columns: ['address', 'label', 'reason', 'addedBy', 'addedAt'],
 })
 
-/** A wallet that is already on the list gets this label and reason. */
+/** If the wallet is already on the list, replaces its label and reason. */
 export const addToDenyList = defineAct({
   path: 'senders',
   scope: 'decide',
@@ -46,7 +46,9 @@ export const addToDenyList = defineAct({
   says: 'Payments of this wallet are held from now on.',
 })
 
-/** Payments held because of the entry stay held until they are decided, unless a reorganisation makes us judge them again. */
+/**
+ * Payments held because of the entry stay held until they are decided. But if a reorganisation makes us judge them again, the entry no longer counts.
+ */
 export const removeFromDenyList = defineGuardedAct({
   path: 'senders/:address/remove',
   scope: 'decide',

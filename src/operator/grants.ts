@@ -1,5 +1,5 @@
-// Grants: intended nodes without a payment. A cohort that holds a node with neither payment nor grant is not credited, because a stolen key may have
-// minted the node. A grant states that this is not so.
+// Grants: the operator confirms nodes without a payment. A cohort that has a node with neither payment nor grant is not credited, because the node
+// may have been minted with a stolen key. A grant states that it was not.
 import { deleteGrant, insertGrant, listUnpaidNodes, lockNode } from '../db/nodes/grants.ts'
 import { worthOfGrant } from '../db/operator/sums.ts'
 import type { LedgerDb } from '../passes/context.ts'
@@ -8,7 +8,7 @@ import { defineAct, defineGuardedAct, defineReading } from './define-act.ts'
 import * as field from './input.ts'
 import { ANY_SUM } from './second-person/guard.ts'
 
-/** Newest first, each with its grant or null. */
+/** Nodes without a payment, newest first, each with its grant or null. */
 export const listUnpaid = defineReading({
   path: 'nodes/unpaid',
   command: 'nodes unpaid',

@@ -1,6 +1,6 @@
-// The kinds of fields that acts and readings take, and how to parse an input with them, whether it came as JSON or from the command line. A field has
-// in one place its form, its purpose and its schema; routes, commands and documents are made from it. We collect every mistake, so that one answer
-// names them all. Numbers may be numbers or decimal strings; amounts of wei are strings, because a JSON number loses digits.
+// The kinds of fields that acts and readings take, and how to parse an input with them, whether it came as JSON or from the command line. Each field
+// has its form, its purpose and its schema in one place; routes, commands and documents are made from it. We collect every mistake, so that one
+// answer names them all. Numbers may be numbers or decimal strings; amounts of wei are strings, because a JSON number loses digits.
 import { checksum } from '../chain/digest.ts'
 import { type Address, type Hash, UINT256_MAX, type Wei, wei as weiOf } from '../domain/units.ts'
 import { type Fields, type OperatorRefusal, type Problem, refuseFields } from './act.ts'
@@ -11,11 +11,11 @@ const TEXT_MAX = 500
 const UNKNOWN_MAX = 5
 const NAME_CHARS_MAX = 40
 
-/** A field that is read as a `T`. */
+/** A field whose value is parsed as a `T`. */
 export interface Field<T = unknown> {
-  /** What it is for, in a line without a full stop. */
+  /** What the field is for, in a line without a full stop. */
   readonly help: string
-  /** What it must be, in words. */
+  /** What the value must be, in words. */
   readonly form: string
   /** Its schema in api/admin.yaml: the name of a component, or the whole schema. */
   readonly schema: string | object
@@ -24,11 +24,11 @@ export interface Field<T = unknown> {
   /** The only allowed values. */
   readonly words?: readonly string[]
   readonly required: boolean
-  /** The value if it is missing or wrong. */
+  /** The value to use if the field is missing or wrong. */
   readonly otherwise: T
-  /** Undefined if the value does not have the form. */
+  /** Parses a value; undefined if it does not have the form. */
   readonly parse: (value: unknown) => T | undefined
-  /** What exactly is wrong with a value; continues the sentence after the form. */
+  /** What exactly is wrong with a value; appended to "must be <form>". */
   readonly why?: (value: unknown) => string
 }
 
@@ -41,7 +41,7 @@ export type Read<S extends Shape> = { readonly [Name in keyof S]: S[Name] extend
 /** What a check across several fields may read and report. */
 export interface Checking {
   readonly isGiven: (name: string) => boolean
-  /** Reports a mistake. `text` continues after the field's name, or is a sentence of its own without one. */
+  /** Reports a mistake. If `field` is given, `text` continues a sentence that begins with its name. Otherwise `text` is a sentence of its own. */
   readonly complain: (field: string | null, text: string, code?: Problem['code']) => void
 }
 export type Check<S extends Shape> = (asked: Read<S>, checking: Checking) => void
@@ -79,7 +79,7 @@ function unknownFields(unknown: readonly string[], taken: readonly string[]): st
 export const orElse = <T, O>(field: Field<T>, otherwise: O): Field<T | O> => ({ ...field, required: false, otherwise })
 export const orNull = <T>(field: Field<T>): Field<T | null> => orElse(field, null)
 
-/** A field with a form of the caller's own. */
+/** A field whose form the caller defines. */
 export const ofForm = <T>(help: string, of: Omit<Field<T>, 'help' | 'required'>): Field<T> => ({
   ...of,
   help,
@@ -123,7 +123,7 @@ export const whole = (help: string, min: number, max: number, value = 'n'): Fiel
     },
   })
 
-/** A row id, or any other number without bounds of its own. */
+/** A row id, or any other number without special bounds. */
 export const id = (help: string): Field<number> => ({
   ...whole(help, 1, Number.MAX_SAFE_INTEGER, 'id'),
   schema: 'Id',
@@ -193,7 +193,7 @@ export const yesOrNo = (help: string): Field<boolean> =>
     parse: (given) => [true, false].find((one) => given === one || given === String(one)),
   })
 
-/** False unless given. */
+/** A flag: false unless given. */
 export const flag = (help: string): Field<boolean> => ({ ...orElse(yesOrNo(help), false), value: null })
 
 /** The operator's reason: for acts that require one, and for all others. */
@@ -204,15 +204,15 @@ const LIMIT_DEFAULT = 50
 export const LIMIT_MAX = 200
 
 /**
- * The fields of a long list, newest first; `cursor` is the id of the last row seen. Each page starts after the last row of the one before, so every
- * page costs the same, however far back it is.
+ * The fields of a long list, newest first; `cursor` is the id of the last row seen. Each page starts after the last row of the previous page, so
+ * every page costs the same, however far back it is.
  */
 export const PAGE = {
   limit: orElse(whole('rows, 1 to 200; 50 by default', 1, LIMIT_MAX), LIMIT_DEFAULT),
   cursor: orNull(whole('the cursor that the page before printed', 1, Number.MAX_SAFE_INTEGER, 'cursor')),
 }
 
-/** A page: rows under their own name, and the `cursor` of the next page, null on the last. */
+/** A page: rows under their own name, and the next page's `cursor`, which is null on the last page. */
 export type PageOf<T> = Record<string, T[] | string | null>
 
 /** Makes a page from the rows read. The caller reads one more than the limit, to see whether there is another page. */

@@ -17,7 +17,7 @@ export interface MinedTransaction extends TransactionView {
 const whoSaw = ({ chain }: ChainRead) =>
   chain.providers.length > 1 ? 'two providers show alike' : 'the provider has seen'
 
-/** Reads one; `what` is what the operator says it is. Throws a ChainFault if we cannot reach the chain. */
+/** Reads a mined transaction; `what` is what the operator says it is. Throws a ChainFault if we cannot reach the chain. */
 export async function readMined(
   deps: ChainRead,
   what: string,

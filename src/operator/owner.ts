@@ -20,7 +20,7 @@ const GWEI = 10n ** 9n
 const NODES_MAX = 2 ** 32 - 1
 const COHORTS_MAX = 2 ** 16 - 1
 const GWEI_MAX = 2 ** 48 - 1
-/** Refs in one call. Each costs about 11,000 gas. */
+/** How many refs one call may have. Each costs about 11,000 gas. */
 const REFS_MAX = 200
 
 /** What a preview reads from. */
@@ -157,7 +157,7 @@ export const previewDistributor = defineReading({
   },
 })
 
-/** Bounds of the present distributor. */
+/** Previews new bounds for the current distributor. */
 export const previewBounds = defineReading({
   ...PREVIEW,
   command: 'owner set-bounds',
@@ -240,7 +240,7 @@ const supplyShown = (minted: number, most: number) => ({
   most: most === NODES_MAX ? 'no limit' : String(most),
 })
 
-/** For how many of its cohort's intervals after the mint a credited node may be expelled, unless the window is shorter. */
+/** A credited node may be expelled for this many of its cohort's intervals after its mint, unless the window ends sooner. */
 const EXPEL_INTERVALS = 2
 
 /** Refuses refs without a node, and nodes that the contract would skip. */
@@ -310,7 +310,7 @@ async function preview(
   { owner }: OwnersPowers,
   { call, ...change }: Change,
 ): Promise<OwnerPreview> {
-  // Loaded only when there is a call to encode, because the commands' help has none.
+  // Loaded only if there is a call to encode, because the commands' help encodes none.
   const { ownerTransaction } = await import('../chain/factory/owner-calls.ts')
   const transaction = ownerTransaction(governance.factory, call)
   return { owner, transaction, ...change, refusal: await governance.refusalOf(transaction, owner) }
@@ -360,7 +360,7 @@ const boundsIn = ({ floorGwei, ceilingGwei }: field.Read<typeof BOUNDS>): GweiBo
   ceilingGwei: BigInt(ceilingGwei),
 })
 
-/** Notes on turns under the terms in force that do not fit the new bounds and would have to wait. */
+/** Notes on turns that would have to wait because, under the terms in force, their amounts do not fit the new bounds. */
 async function notesOnBounds({ pool }: LedgerDb, { floorGwei, ceilingGwei }: GweiBounds): Promise<string[]> {
   const terms = (await readCreditTerms(pool)).at(-1)
   const rates = (await readTierVersions(pool)).map(({ payoutBps }) => payoutBps)

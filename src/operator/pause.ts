@@ -6,7 +6,7 @@ import { refuseAct } from './act.ts'
 import { type Changing, defineAct } from './define-act.ts'
 import * as field from './input.ts'
 
-/** `changed` is false if the switch was already there. */
+/** `changed` is false if the switch was already in that position. */
 export interface PauseState {
   paused: boolean
   changed: boolean

@@ -1,5 +1,6 @@
-// How the operator changes the payments wallets: what the preview shows is what we enter. We read blocks for a new wallet from the next block on. It
-// takes effect a while later, so that no instance sells with it before all know it. We keep reading for the old one until an act closes its books.
+// How the operator changes the payments wallets: what the preview shows is what we enter. We read blocks for a new wallet from the next block on. The
+// wallet takes effect a while later, so that no instance sells with it before all instances know it. We keep reading blocks for the old wallet until
+// an act closes its books.
 import { orNull } from '../chain/faults.ts'
 import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { inTransaction, type Pool, type Sql } from '../db/core/sql.ts'
@@ -46,7 +47,7 @@ export interface WalletView extends WalletRow {
   state: 'toCome' | 'inForce' | 'grace' | 'old' | 'closed'
 }
 
-/** As of the followed block. */
+/** The wallets, as of the followed block. */
 export const listWallets = defineReading({
   path: 'payment-wallets',
   command: 'wallets list',
@@ -76,7 +77,7 @@ export interface WalletProposal {
   /** The wallet that buyers pay to at the followed block; null if there is none. */
   before: Address | null
   followedBlock: number | null
-  /** The wallet is in force in blocks from `fromBlock` on whose time is at least `fromTime`. */
+  /** The wallet is in force in blocks at or above `fromBlock` whose time is at least `fromTime`. */
   fromBlock: number
   fromTime: number
   /** Seconds of block time for which a payment to the previous wallet is still a sale. */
@@ -131,7 +132,7 @@ without a grace period.`,
   sum: () => ANY_SUM,
   preview,
   run: enterWallet,
-  // New blocks arrive while a person thinks, so the time at which it takes effect changes. We print it again.
+  // New blocks arrive while a person thinks, so the time at which the change takes effect moves. We print it again.
   says: (done) => `Entered. ${changeInWords(done)}`,
 })
 
@@ -155,7 +156,7 @@ async function enterWallet(
   if (refusal) return refusal
   return inTransaction(deps.pool, async (sql) => {
     await lockWallets(sql)
-    // Locked, so that no block beyond it is stored before the wallet is.
+    // The cursor is locked, so that no later block is stored before the wallet is.
     const cursor = await readCursor(sql, { lock: true })
     const proposal = await propose(deps, sql, cursor, asked)
     if (isOperatorRefusal(proposal)) return proposal
@@ -179,7 +180,7 @@ async function enterWallet(
 const ONE = { address: field.address('the wallet'), reason: field.REASON }
 
 /**
- * Runs `body` under a lock, so that meanwhile no other wallet is entered or closed and no block is stored. Refuses a wallet that the ledger never
+ * Runs `body` under a lock, so that no other wallet is entered or closed and no block is stored during it. Refuses a wallet that the ledger never
  * had.
  */
 const withWallet = <T>(
@@ -197,7 +198,7 @@ const withWallet = <T>(
       : refuseAct('notFound', 'Not a payments wallet of this ledger.')
   })
 
-/** Possible only before any buyer has seen the wallet. */
+/** A wallet can be taken back only before any buyer has seen it. */
 export const takeBackWallet = defineGuardedAct({
   path: 'payment-wallets/take-back',
   scope: 'terms',

@@ -27,7 +27,7 @@ import * as field from './input.ts'
 /** A tier by its id; null if not given. */
 export const TIER_ID = (help: string) => field.orNull(field.text(help, { max: 32, value: 'tier', schema: 'TierId' }))
 
-/** Each with its current verdict. */
+/** Lists payments, each with its current verdict. */
 export const readPayments = defineReading({
   path: 'payments',
   command: 'payments list',
@@ -67,7 +67,7 @@ export const readPayments = defineReading({
   ],
 })
 
-/** By state and reason, with their sums. If a count equals `atMost`, there may be more. */
+/** How many payments wait, by state and reason, with their sums. If a count equals `atMost`, there may be more. */
 export const countPayments = defineReading({
   path: 'payments/counts',
   summary: 'how many payments wait, and for what',
@@ -78,7 +78,7 @@ export const countPayments = defineReading({
   }),
 })
 
-/** The name of a payment: its transaction hash, or its row id if it has none or shares it. */
+/** How the operator names a payment: by its transaction hash, or by its row id if it has no hash of its own. */
 export const PAYMENT = field.ofForm<PaymentKey>("its transaction's hash, or its row id", {
   schema: { type: 'string' },
   value: 'payment',
@@ -90,7 +90,7 @@ export const PAYMENT = field.ofForm<PaymentKey>("its transaction's hash, or its 
 /** The fields of nearly every act on one payment. */
 export const PAYMENT_ACT = { payment: PAYMENT, reason: field.REASON }
 
-/** Every payment of a transaction, or the one of a row. */
+/** Every payment of a transaction, or the payment of a row. */
 export const showPayment = defineReading({
   path: 'payments/:payment',
   command: 'payments show',
@@ -104,7 +104,7 @@ export const showPayment = defineReading({
   },
 })
 
-/** Oldest first. */
+/** A payment's history, oldest first. */
 export const showHistory = defineReading({
   path: 'payments/:payment/history',
   command: 'payments history',
@@ -131,10 +131,10 @@ function parsePayment(value: unknown): PaymentKey | undefined {
   return /^[1-9][0-9]{0,15}$/.test(text) && Number.isSafeInteger(Number(text)) ? { id: Number(text) } : undefined
 }
 
-/** The most payments that one request decides, so that it ends within its deadline. */
+/** How many payments one request decides at most, so that it ends within its deadline. */
 export const MANY_MAX = 100
 
-/** One of several payments, as the caller named it; `key` is null if that names none. */
+/** One of several payments, as the caller named it; `key` is null if the text names no payment. */
 export interface NamedPayment {
   readonly payment: string
   readonly key: PaymentKey | null
@@ -161,8 +161,8 @@ export interface RowNamed {
 }
 
 /**
- * The rows of the named payments. An act on several uses only these, because a hash in lower case, one in upper case and a row id may all name the
- * same payment. If a payment is named twice, we refuse the second.
+ * The rows of the named payments. An act on several uses only these rows, because a hash in lower case, the same hash in upper case and a row id may
+ * all name the same payment. If a payment is named twice, we refuse the second.
  */
 export async function findRows(sql: Sql, named: readonly NamedPayment[]): Promise<RowNamed[]> {
   const rows = await readRowsOf(sql, keysOf(named))
@@ -181,7 +181,7 @@ export async function findRows(sql: Sql, named: readonly NamedPayment[]): Promis
   return named.map((one) => ({ payment: one.payment, row: rowOf(one) }))
 }
 
-/** The keys of those that name a payment. */
+/** The keys in the list, without texts that name no payment. */
 export const keysOf = (named: readonly NamedPayment[]): PaymentKey[] =>
   named.flatMap(({ key }) => (key === null ? [] : [key]))
 
@@ -190,7 +190,7 @@ const namesNone = refuseAct(
   'A payment is named by its transaction hash, 0x and 64 hex digits, or by its row id.',
 )
 
-/** The one payment that the key names, locked until the transaction ends. */
+/** The payment that the key names, locked until the transaction ends. */
 export async function lockPayment(sql: Sql, key: PaymentKey) {
   // We lock the wallet before the payment, in the judge's order, because the judge counts what the wallet has in flight.
   for (const { from } of await readForReview(sql, key, { lock: false })) if (from) await lockWallet(sql, from)
@@ -206,13 +206,13 @@ const refuseSeveral = (payments: readonly { id: number }[]) =>
     `That transaction holds several payments: name one by its id, of ${payments.map(({ id }) => id).join(', ')}.`,
   )
 
-/** Refuses to refund a failed transfer, even before the judge has seen it. One that is reorganised out may still succeed. */
+/** Refuses to refund a failed transfer, even before the judge has seen it. But if the transfer was reorganised out, it may still succeed. */
 export function refuseFailed({ succeeded, state }: DeskPayment): OperatorRefusal | null {
   if (succeeded || state === 'orphaned') return null
   return refuseAct('conflict', 'That transfer failed on chain and moved nothing: there is nothing to refund.')
 }
 
-/** Locks a payment if it is held, because the operator decides held payments only. One that is about to be refunded is already decided. */
+/** Locks a payment if it is held, because the operator decides only held payments. A payment that is about to be refunded is already decided. */
 export async function lockHeld(sql: Sql, key: PaymentKey) {
   const payment = await lockPayment(sql, key)
   if (isOperatorRefusal(payment)) return payment
@@ -220,7 +220,8 @@ export async function lockHeld(sql: Sql, key: PaymentKey) {
     return refuseAct('conflict', `The payment is ${payment.state}; only one that is held can be decided.`)
   if (payment.reason === 'refunding')
     return refuseAct('conflict', 'A refund of it is being prepared: record the refund, or cancel it first.')
-  // This happens if, for example, a rescan made us judge it again. If the operator dismissed it now, it would become a node all the same.
+  // A mint may be on its way if, for example, a rescan made us judge the payment again. If the operator dismissed it now, it would become a node all
+  // the same.
   if (await mayStillMint(sql, payment.ref)) return mintOnItsWay
   return payment
 }

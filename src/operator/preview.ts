@@ -1,5 +1,5 @@
-// Previews the credit pass as if it ran now: the due round, its cost, its obstacles, and the least and most that the next day will cost. Uses the
-// same planning step as the pass. Also previews a tier's supply. Stores and sends nothing.
+// Previews the credit pass as if it ran now: the due round, its cost, its obstacles, and the lowest and highest cost of the next day. Uses the same
+// planning step as the pass. Also previews a tier's supply. Stores and sends nothing.
 import { orNull } from '../chain/faults.ts'
 import { type Cursor, readCursor } from '../db/blocks/blocks.ts'
 import { readHalt } from '../db/blocks/halts.ts'
@@ -23,12 +23,12 @@ import { PER_WALLET_MAX, TIER_ID } from './tiers.ts'
 
 type PreviewContext = LedgerDb & ChainRead & FactoryRead & SignerAddresses & RuledBy<CreditRules>
 
-/** Gas of a round of one cohort, and of each further cohort, including the guard. The contract's gas tests check these. */
+/** Gas of a round with one cohort, and of each further cohort, including the guard. The contract's gas tests check these figures. */
 const FIRST_COHORT_GAS = 44_900n
 const FURTHER_COHORT_GAS = 9_460n
 const DAY_SEC = 86_400
 
-/** The chain's readings are null if we could not reach it. */
+/** Previews a round. Values from the chain are null if we could not reach it. */
 export const previewRound = defineReading({
   path: 'credit/preview',
   command: 'rounds preview',
@@ -63,9 +63,7 @@ function shownRound({ plan, cohorts }: DueRound) {
     totalWei: plan.totalWei,
     nodeCount: plan.nodeCount,
     turns: cohorts.map((due) => shownTurns(due, credits.get(due.cohort) ?? null)),
-    /**
-     * Cohorts that wait: for the owner's window of turns not owed, a grant for unpaid nodes, terms, a seed block, or wider bounds in the contract.
-     */
+    /** Cohorts that wait for the owner's window of turns not owed, a grant for unpaid nodes, terms, a seed block, or wider bounds in the contract. */
     delayedCohorts: plan.delayed,
     unbackedCohorts: plan.unbacked,
     unknownCohorts: plan.unknown,
@@ -100,12 +98,12 @@ interface Funds {
   distributor: string | null
   balanceWei: bigint | null
   gasEstimate: bigint
-  /** At the distributor's latest gas price; null before its first transaction. */
+  /** The gas at the distributor's latest gas price; null before its first transaction. */
   gasCostWei: bigint | null
   surplusWei: bigint | null
   swapsAllowanceWei: bigint | null
   contractPaused: boolean | null
-  /** True if the balance suffices; null if we could not check that. */
+  /** True if the balance is large enough; null if we could not check that. */
   sufficient: boolean | null
 }
 
@@ -136,7 +134,7 @@ async function readFunds(
   return { distributor, balanceWei, gasEstimate, gasCostWei, surplusWei, swapsAllowanceWei, contractPaused, sufficient }
 }
 
-/** All that would keep the round from being sent now, in the order in which the pass would find it. */
+/** Everything that would keep the round from being sent now, in the order in which the pass would find it. */
 async function whatStops(
   deps: LedgerDb & ChainRead & SignerAddresses & RuledBy<CreditRules>,
   cursor: Cursor,
@@ -166,7 +164,7 @@ async function whatStops(
   return reasons.filter(([applies]) => applies).map(([, reason]) => reason)
 }
 
-/** Turns that fall due within a day after the cursor, and their least and greatest cost. Turns already due belong to the round. */
+/** Turns that fall due within a day after the cursor, and their lowest and highest cost. Turns already due belong to the round. */
 async function nextDay(deps: LedgerDb, cursor: Cursor, cohorts: readonly LedgerCohort[]) {
   const [terms, tiers] = await Promise.all([readCreditTerms(deps.pool), readTierVersions(deps.pool)])
   const coming = cohorts.flatMap((cohort) => comingTurns(cohort, cursor.time, terms, tiers) ?? [])
@@ -200,7 +198,7 @@ function comingTurns(cohort: LedgerCohort, now: number, terms: readonly CreditTe
 
 const isoOf = (time: number) => new Date(time * 1000).toISOString()
 
-/** A supply, next to what is sold and what the contract allows. The contract's limit can never be raised, so set the ledger's first. */
+/** A supply compared with what is sold and what the contract allows. Set the ledger's limit first, because the contract's can never be raised. */
 export const previewSupply = defineReading({
   path: 'tiers/:tierId/preview',
   command: 'tiers preview',

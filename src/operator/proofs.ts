@@ -1,5 +1,5 @@
-// The act that makes us believe a part of blocks that this chain no longer proves, after a fork that this version does not know. It never lowers a
-// part that providers still prove, so an operator cannot make us believe a lie by mistake.
+// The act that makes the service believe a part of blocks without proof, after a fork that this version does not know. It never lowers a part that
+// providers still prove, so an operator cannot make the service believe a lie by mistake.
 import { lowerProof, readProofStates } from '../db/blocks/proofs.ts'
 import { inTransaction } from '../db/core/sql.ts'
 import { VOICES } from '../domain/finality.ts'
@@ -12,9 +12,9 @@ import * as field from './input.ts'
 export interface LoweredProof {
   dryRun: boolean
   part: ProvenPart
-  /** The block that does not prove it. */
+  /** The block that does not prove the part. */
   blockNumber: number
-  /** What the part rests on from then on: two providers that agree, or the word of the only one. */
+  /** What backs the part from then on: two providers that agree, or the only provider's word. */
   restsOn: 'agreed' | 'believed'
 }
 

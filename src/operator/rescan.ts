@@ -1,5 +1,5 @@
-// Reads blocks again, with the proofs that this chain offers, and compares them with the ledger. If they agree, nothing changes. If entries are
-// missing or surplus, the ledger rewinds to the block before, as in a reorganisation, and the next pass follows from there. Manual decisions are
+// Reads blocks again, with the proofs that this chain offers, and compares them with the ledger. If they agree, nothing changes. If the ledger lacks
+// entries or has extra ones, it rewinds to the block before, as in a reorganisation, and the next pass follows from there. Manual decisions are
 // restored; following settles pending work. A rescan never goes below the stored headers.
 import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { readHalt } from '../db/blocks/halts.ts'
@@ -17,13 +17,13 @@ import * as field from './input.ts'
 
 type RescanContext = LedgerDb & ChainRead & RuledBy<FollowRules> & Logging
 
-/** Blocks read at once. */
+/** How many blocks we read at once. */
 const RANGE_MAX = 200
 /** A scan that takes longer than this stops and reports where to continue, because requests have a deadline of their own. */
 const BUDGET_MS = 15_000
-/** How often we try a rewind, because a following pass may move the cursor in between. */
+/** How often we try a rewind, because a pass may move the cursor in between. */
 const TRIES_MAX = 10
-/** How many differences we report. The first one decides how far to rewind. */
+/** How many differences we report. The first difference decides how far to rewind. */
 const TOLD_MAX = 20
 
 export interface RescanResult {
@@ -31,9 +31,9 @@ export interface RescanResult {
   fromBlock: number
   /** The last block that was read again. */
   toBlock: number
-  /** The newest block the ledger has followed. If `toBlock` is lower, ask again from the block after it. */
+  /** The newest block that the ledger has followed. If `toBlock` is lower, ask again from the block after `toBlock`. */
   followedTo: number
-  /** Entries that the chain has and the ledger lacks, and vice versa, of the first blocks that differ. */
+  /** In the first blocks that differ, the entries that only the chain has (`missing`), and those that only the ledger has. */
   missing: Happening[]
   surplus: Happening[]
   /** The block to which the ledger rewound; null if it did not have to. */
@@ -89,7 +89,7 @@ async function rescanFrom(
   return { ...result, wentBackTo }
 }
 
-/** Rewinds the ledger to a block. The cursor may move on meanwhile, because all later blocks build on that one. */
+/** Rewinds the ledger to a block. The cursor may move on in the meantime, because all later blocks build on that block. */
 async function goBack(
   deps: LedgerDb & RuledBy<FollowRules> & Logging,
   actor: Actor,
@@ -116,7 +116,7 @@ const tooFar = (block: number) =>
     `The ledger has no header for the block before ${block}, so it cannot go back there: rebuild it with "node-ledger rebuild".`,
   )
 
-/** The cursor, if this is the chain that the ledger followed and the blocks are within rewind range. */
+/** The cursor. Refuses if this is not the chain that the ledger followed, or if the ledger cannot rewind that far. */
 async function mayScan(deps: RescanContext, fromBlock: number): Promise<Cursor | OperatorRefusal> {
   if ((await readHalt(deps.pool)) !== null)
     return refuseAct('conflict', 'The passes are halted: the chain may be another one. Look into that first.')
@@ -141,7 +141,7 @@ async function scan(deps: RescanContext, fromBlock: number, cursor: Cursor) {
     const from = toBlock + 1
     const parent = await readBlock(deps.pool, from - 1)
     const upTo = Math.min(cursor.number, from + RANGE_MAX - 1)
-    // A provider may have misreported blocks in which nothing seemed to happen, so we have those proven too.
+    // A provider may have misreported blocks in which nothing seemed to happen, so those blocks must be proven too.
     const watching = { ...(await readWatching(deps.pool)), isWhole: true }
     const range = await deps.chain.observe(from, upTo, parent?.hash ?? null, watching)
     await inTransaction(deps.pool, (sql) => tellFailedProofs(deps, sql, range.failedProofs ?? []))

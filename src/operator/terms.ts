@@ -28,12 +28,12 @@ import { ANY_SUM } from './second-person/guard.ts'
 
 type TermsContext = LedgerDb & ChainRead & FactoryRead
 
-/** A year. A longer interval is in the wrong unit. */
+/** A year. If an interval is longer, its unit is probably wrong. */
 const INTERVAL_MAX_SEC = 365 * 86_400
 /** The contract's times have 40 bits. */
 const TIME_MAX = 2 ** 40 - 1
 
-/** An entry, and whether it is in force at the block time asked about. */
+/** An entry, and whether it is in force at the requested block time. */
 export interface TermsView extends TermsRow {
   state: 'past' | 'inForce' | 'toCome'
 }
@@ -45,7 +45,7 @@ export interface TermsList {
   ownersTransaction: OwnerTransaction | null
 }
 
-/** As of the followed block. */
+/** The terms, as of the followed block. */
 export const listTerms = defineReading({
   path: 'terms',
   command: 'terms list',
@@ -76,7 +76,7 @@ export interface TermsProposal {
   /** The previous entry. */
   before: CreditTerms | null
   latestBlockTime: number
-  /** The contract owner's next transaction for it. Until it is on chain, turns that the terms declare not owed are still owed, and wait. */
+  /** The contract owner's next transaction for this entry. Until that is on chain, turns that the terms declare not owed are still owed, and wait. */
   ownersTransaction: OwnerTransaction | null
 }
 
@@ -84,7 +84,7 @@ const preview = async (deps: TermsContext, _actor: Actor, asked: TermsRequest) =
   propose(deps, deps.pool, await readCursor(deps.pool), asked)
 
 const BEFORE = ['same', 'range', 'notOwed'] as const
-/** Null if not given. */
+/** The fields of an entry; null if not given. */
 const ENTRY = {
   payouts: field.orNull(field.yesOrNo('whether turns due from then on are owed')),
   minWei: field.orNull(field.wei("the least draw of a turn; a tier's rate multiplies it")),
@@ -141,7 +141,7 @@ printed transaction; until then turns are owed and wait.`,
   preview,
   change: async ({ sql, actor, record }, asked, deps: TermsContext): Promise<TermsProposal | OperatorRefusal> => {
     await lockTerms(sql)
-    // Locked, so that no instance follows beyond it before the entry is stored.
+    // The cursor is locked, so that no instance follows later blocks before the entry is stored.
     const proposal = await propose(deps, sql, await readCursor(sql, { lock: true }), asked)
     if (isOperatorRefusal(proposal) || !proposal.changed) return proposal
     for (const entry of proposal.entries) await insertTerms(sql, entry, actor.name)
@@ -167,7 +167,7 @@ export const takeBackTerms = defineGuardedAct({
   summary: 'take back the latest credit terms, before they hold',
   details: "You can take back terms that switch payouts off until the contract's owner has set a window for them.",
   examples: ['terms take-back --reason "a slip" --yes'],
-  // The command withdraws the latest entry that it has shown.
+  // The command has no such field, because it withdraws the latest entry, which it has shown.
   leavesOut: ['fromTime'],
   fields: { fromTime: field.whole('the time from which the latest entry holds', 0, TIME_MAX), reason: field.REASON },
   onChain: true,
@@ -250,7 +250,7 @@ function merged(
   )
 }
 
-/** The first entries of a ledger. The first of them is in force from time 0, so that what was due before has terms too. */
+/** The first entries of a ledger. The earliest is in force from time 0, so that turns due before now have terms too. */
 async function firstEntries(
   { chain, contract }: ChainRead & FactoryRead,
   next: CreditTerms,

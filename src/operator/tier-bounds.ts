@@ -1,5 +1,5 @@
-// The objections to the bounds of a tier's new version: a supply below what is sold, and steps of a ladder that could never open, or would have to
-// close again.
+// Objections to the limits of a tier's new version: a supply below what is sold, and steps of a ladder that could never open, or would have to close
+// again.
 import type { Sql } from '../db/core/sql.ts'
 import { countSales, lockTiers } from '../db/payments/supply.ts'
 import type { TierInput, TierRow } from '../db/sale/tiers.ts'
@@ -7,7 +7,7 @@ import { fieldNamed, type OperatorRefusal, refuseAct, refuseField } from './act.
 
 type TierTerms = Pick<TierInput, 'tierId' | 'tierNo' | 'supply' | 'opensAfter'>
 
-/** A step waits for a tier that can sell out. Once open it never closes again, not even if an earlier tier gets more places. */
+/** A step must wait for a tier that can sell out. Once open, a step never closes again, not even if an earlier tier gets more places. */
 export function refuseLadder(
   rows: readonly TierRow[],
   terms: TierTerms,
@@ -18,7 +18,7 @@ export function refuseLadder(
   if (awaited === undefined) return refuseField('invalid', 'opensAfter', `There is no tier ${terms.opensAfter}.`)
   if (awaited && awaited.tierId !== terms.tierId && awaited.supply === null)
     return refuseField('invalid', 'opensAfter', `Tier ${awaited.tierId} has no supply, so it is never sold out.`)
-  // At most as many steps as there are tiers.
+  // Ends after at most as many steps as there are tiers.
   for (let step = awaited ?? undefined; step; step = live.get(step.opensAfter ?? ''))
     if (step.tierId === terms.tierId) return refuseField('invalid', 'opensAfter', 'It would wait for itself.')
   const steps = [...live.values()].filter(({ opensAfter }) => opensAfter === terms.tierId)
@@ -34,7 +34,7 @@ export function refuseLadder(
   return null
 }
 
-/** Under the tier's lock, so that no other session takes a place in the meantime. */
+/** Checks the supply under the tier's lock, so that no other session takes a place in the meantime. */
 export async function refuseSupply(sql: Sql, { tierNo, supply }: TierTerms): Promise<OperatorRefusal | null> {
   await lockTiers(sql, [tierNo], { wait: true })
   if (supply === null) return null

@@ -1,5 +1,5 @@
-// The operator's tiers, with their prices, in versions that each take effect at a block. A version is never changed. It takes effect at the block
-// after the chain's head at the earliest, so it never applies to payments already made. The next payments pass opens the cohorts of a new tier.
+// The operator's tiers, with their prices, in versions. A version is never changed. A new version takes effect at the block after the chain's head at
+// the earliest, so it never applies to payments already made. The next payments pass opens the cohorts of a new tier.
 import { readCursor } from '../db/blocks/blocks.ts'
 import type { Sql } from '../db/core/sql.ts'
 import { readCohorts } from '../db/nodes/cohorts.ts'
@@ -41,7 +41,7 @@ export const TIER_ID = field.text('the tier', {
 /** A tier with every version it ever had, oldest first, and how many cohorts the contract has for it. */
 export interface TierView extends Omit<TierRow, 'live'> {
   cohorts: number
-  /** Nodes, and payments that are about to become one. */
+  /** How many nodes there are, and payments that are about to become nodes. */
   sold: number
   versions: TierRow[]
 }
@@ -93,7 +93,7 @@ const LIST = field.hash('')
 /** What we store when an allowlist is removed. */
 const NO_LIST = hash(`0x${'0'.repeat(64)}`)
 const TIMES_MAX = 2 ** 40
-/** Bounds of the tier's sale; null keeps the current value, 0 means no such bound. */
+/** Limits of the tier's sale; null keeps the current value, 0 means no limit. */
 const BOUNDS = {
   supply: field.orNull(field.whole('the most nodes of it ever sold; 0: no limit', 0, PER_WALLET_MAX)),
   opensAt: field.orNull(field.whole('when it opens, unix seconds of block time; 0: at once', 0, TIMES_MAX)),
@@ -127,7 +127,7 @@ const GRACE = {
 }
 const SALE = { onSale: field.orNull(field.yesOrNo('whether it is on sale')), ...GRACE, reason: field.REASON }
 
-/** The fields of a tier that a new version changes; null keeps the current value. `atOnce` means no grace, whatever `graceSec` is. */
+/** The fields of a tier that a new version changes; null keeps the current value. `atOnce` means no grace period, whatever `graceSec` is. */
 type Change = { readonly [Name in Exclude<keyof Terms, 'tierId' | 'tierNo'>]?: Terms[Name] | null }
 const changeOf = <T extends { graceSec: number | null; atOnce: boolean }>({ atOnce, ...change }: T) => ({
   ...change,
@@ -223,7 +223,7 @@ function enterVersion(
   })
 }
 
-/** The default grace of the next version: that of the last one that did not end its predecessor at once. */
+/** The default grace period of the next version: the grace period of the last version that did not end its predecessor at once. */
 export const nextGraceSec = (
   versions: readonly Pick<TierRow, 'graceSec'>[],
   { priceGraceSec }: Pick<FirstSaleTerms, 'priceGraceSec'>,
@@ -264,7 +264,7 @@ function merge(before: Terms, change: Change): Terms {
     ...holding
   } = {
     ...before,
-    // They describe one token. For another token they would mislead the buyers who must hold it.
+    // Symbol and decimals describe one token. Kept for another token, they would mislead the buyers who must hold it.
     ...(isOtherToken ? { holdingSymbol: null, holdingDecimals: null } : {}),
     ...given,
   }
@@ -317,15 +317,15 @@ async function enter(
 }
 
 /**
- * The newest block there is. Payments up to it were made under the old terms. No pass follows beyond it before the version is stored, so we judge and
- * credit every payment by the terms in force at its block.
+ * The newest block there is. Payments up to it were made under the old terms. No pass follows later blocks before the version is stored, so we judge
+ * and credit every payment by the terms in force at its block.
  */
 export async function readNow(deps: Pick<LedgerDb & ChainRead, 'chain'>, sql: Sql) {
   const [head, cursor] = [await deps.chain.head(), await readCursor(sql, { lock: true })]
   return cursor && cursor.number > head.number ? { ...cursor, time: Math.max(cursor.time, head.time) } : head
 }
 
-/** A new grace alone is no change, unless it ends the grace that the last version left. */
+/** A new grace period alone is not a change, unless it ends the grace period that the last version left. */
 function changesNothing(before: TierRow, terms: Terms): boolean {
   const names = (Object.keys(terms) as (keyof Terms)[]).filter((name) => name !== 'graceSec')
   return names.every((name) => before[name] === terms[name]) && !(terms.graceSec === 0 && before.graceSec > 0)
@@ -364,7 +364,7 @@ function wordsOf(refusal: TierRefusal | null): OperatorRefusal | null {
   )
 }
 
-/** Refuses a payout if its lifetime sum exceeds the contract's cap for a node, or a single turn the distributor's bounds. */
+/** Refuses a payout if its lifetime sum exceeds the contract's cap for a node, or if a single turn exceeds the distributor's bounds. */
 async function refusePayout(
   { contract }: FactoryRead,
   sql: Sql,
@@ -381,7 +381,7 @@ async function refusePayout(
   return terms.payouts ? refuseOutOfBounds(contract, terms, { payoutBps: [payoutBps], atBlock }) : null
 }
 
-/** With a token that we cannot read, every payment would be held. */
+/** Refuses a token that we cannot read, because every payment would be held. */
 async function refuseToken(
   deps: LedgerDb & ChainRead,
   { holdingToken }: Terms,

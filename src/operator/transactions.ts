@@ -39,7 +39,7 @@ export const listTransactions = defineReading({
 })
 
 /**
- * Signer accounts that cannot send because the providers report a nonce that no followed block confirms; and transactions that are in no block after
+ * Signer accounts that cannot send because the providers report a nonce that no followed block confirms. Also transactions that are in no block after
  * 12 blocks, each with the reason.
  */
 export const listStuck = defineReading({
@@ -75,7 +75,7 @@ async function readAllStuck(deps: LedgerDb) {
   return { senders, transactions }
 }
 
-/** The next run of the pass that holds the key does this, if the providers still agree. */
+/** The next run of the pass that holds the key adopts the nonce, if the providers still agree. */
 export const takeOverNonce = defineAct({
   path: 'transactions/free',
   scope: 'operate',

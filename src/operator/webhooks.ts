@@ -35,7 +35,7 @@ export const listWebhooks = defineReading({
   columns: [...['endpoint', 'active', 'events', 'pending', 'failingSince', 'disabledAt', 'lastSuccessAt', 'lastError']],
 })
 
-/** Each with its attempts. */
+/** Lists deliveries, each with its attempts. */
 export const listDeliveries = defineReading({
   path: 'webhooks/deliveries',
   command: 'webhooks deliveries',
@@ -113,9 +113,9 @@ const EVENTS = field.ofForm<Choice>('all, or kinds separated by commas', {
 const secretsOf = (secret: string | null) => (secret ?? '').split(/[\s,]+/).filter((text) => text !== '')
 
 /**
- * For all instances. `url` is https, or http if the instance that delivers allows private networks; smtps or smtp for mail. Without `events` it gets
- * all kinds, or by mail those that its URL names. An existing endpoint gets the given secrets (for mail, its URL's password), which is how to rotate
- * them.
+ * Adds an endpoint for all instances. `url` is https, or http if the instance that delivers allows private networks; smtps or smtp for mail. Without
+ * `events` the endpoint gets all kinds; a mail endpoint gets the kinds that its URL names. If the endpoint exists, its secrets (for mail, the
+ * password in the URL) are replaced, which is how to rotate them.
  */
 export const addWebhook = defineAct({
   path: 'webhooks',
@@ -174,7 +174,7 @@ function isReceiver(url: string): boolean {
   return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
 }
 
-/** If it is added again, the waiting deliveries continue. */
+/** If the endpoint is added again, the waiting deliveries continue. */
 export const removeWebhook = defineAct({
   path: 'webhooks/remove',
   scope: 'operate',

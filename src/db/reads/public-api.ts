@@ -131,10 +131,7 @@ export interface NodePage {
   followedTo: number | null
 }
 
-/**
- * The statement for one node's page. `nth` is the page's position among several. `id` (a chain id or a row id) and `limit`, the number of entries,
- * are SQL expressions.
- */
+/** The statement for one node's page. `nth`: its position among several pages. `id` (a chain id or a row id) and `limit` are SQL expressions. */
 const nodePage = (nth: string, id: string, limit: string) => `
   WITH found AS (
     SELECT coalesce(n.cohort, left_it.cohort) AS in_cohort, n.turns_at_mint, left_it.turn_count AS turns_left,
@@ -160,15 +157,11 @@ const nodePage = (nth: string, id: string, limit: string) => `
 
 /**
  * How many pages one prepared statement can read. Each page is a row of VALUES, so the database knows their number. A page read with seven others
- * takes half the time of a page read alone. We stop at eight: sixteen pages of 200 entries might look so expensive that the database would compile
- * the statement each time.
+ * takes half the time of one alone. With sixteen pages of 200 entries the database might compile the statement each time.
  */
 export const NODES_AT_ONCE = [8, 4, 2, 1] as const
 
-/**
- * The statements, by the number of pages. Built once, because the driver would otherwise assemble each statement from its many pieces at each
- * request.
- */
+/** The statements, by number of pages. Built once: the driver would otherwise assemble each from its many pieces at each request. */
 const NODE_PAGES = new Map<number, string>(
   NODES_AT_ONCE.map((count) => {
     if (count === 1) return [count, nodePage('0', '$1::bigint', '$2')]
@@ -185,9 +178,8 @@ export interface AskedNode {
 }
 
 /**
- * GET /api/node/:id for several nodes, in their order; their number must be one of `NODES_AT_ONCE`. There is one statement, so all pages show the
- * same moment. It searches the chain ids first, then the row ids. A node's credits are its cohort's turns after its mint. A page is null if neither
- * id exists.
+ * GET /api/node/:id for several nodes, in their order; their number must be one of `NODES_AT_ONCE`. One statement, so all show the same moment.
+ * Searches chain ids first, then row ids. A node's credits are its cohort's turns after its mint. A page is null if neither id exists.
  */
 export async function readNodes(sql: Sql, asked: readonly AskedNode[]): Promise<(NodePage | null)[]> {
   const statement = NODE_PAGES.get(asked.length)
@@ -282,10 +274,7 @@ export interface QuotedTier {
   most: number | null
 }
 
-/**
- * GET /api/deploy-quote: the price of the named tier. If none is named, the price of the first tier on sale, preferring an open tier. Null if no such
- * tier is on sale.
- */
+/** GET /api/deploy-quote: the price of the named tier or, if none is named, of the first tier on sale, open ones first. Null if there is none. */
 export async function readQuote(sql: Sql, tierId: string | null): Promise<QuotedTier | null> {
   const [row] = await sql<QuotedTier[]>`
     SELECT tier_id AS "tierId", price_wei::text AS "priceWei", ${sql.unsafe(SOLD_OUT)} AS "soldOut", state, sold, most::float8 FROM (${sql.unsafe(TIERS_NOW)}) now

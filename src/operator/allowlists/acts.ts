@@ -1,5 +1,5 @@
-// The operator's allowlists: wallets with the number of nodes that each may buy, named by the root of a tree over them. A list can never change, and
-// has no effect until a tier names it. The route takes a short list, the command a file.
+// The operator's allowlists: wallets with the number of nodes that each may buy, identified by the root of a tree over them. A list can never change,
+// and has no effect until a tier names it. The route takes a short list, the command a file.
 import { inTransaction, type Pool } from '../../db/core/sql.ts'
 import { notifyLedgerChanged } from '../../db/core/state.ts'
 import { insertAllowlist, insertAllowlistPart, readAllowlists } from '../../db/sale/allowlists.ts'
@@ -22,7 +22,7 @@ export const listAllowlists = defineReading({
   columns: ['root', 'label', 'entries', 'allocated', 'enteredBy', 'enteredAt'],
 })
 
-/** A list, entered or previewed. `changed` is false if we already had it, or if this is a preview. */
+/** A list, entered or previewed. `changed` is false if the ledger already had it, or if this is a preview. */
 export interface EnteredList extends ListPreview {
   changed: boolean
 }

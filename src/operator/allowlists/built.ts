@@ -11,12 +11,12 @@ const PART_ROWS = 8 * PAGE_NODES
 /** What we show about a list before it is entered. */
 export interface ListPreview
   extends Pick<ListRead, 'allocated' | 'badLines' | 'duplicates' | 'badChecksums' | 'problems'> {
-  /** Null if a line is bad. */
+  /** The root of the list's tree; null if a line is bad. */
   root: Hash | null
   entries: number
 }
 
-/** A list that can be entered, from a preview without a bad line. */
+/** A list that can be entered: its preview shows no bad line. */
 export interface BuiltList {
   readonly preview: ListPreview
   readonly parts: number

@@ -1,15 +1,15 @@
-// Reads an allowlist as CSV (`address,allocation`), chunk by chunk, and holds nothing but the parsed rows and one line. A single bad line rejects the
-// list. We count all bad lines, and name the first twenty.
+// Reads an allowlist as CSV (`address,allocation`), chunk by chunk, and keeps only the parsed rows and one line. A single bad line rejects the list.
+// We count all bad lines, and name the first twenty.
 import { checksum } from '../../chain/digest.ts'
 import { ALLOCATION_MAX, ENTRIES_MAX } from '../../domain/payers/allowlists.ts'
 import type { Address } from '../../domain/units.ts'
 import type { Entries } from './tree.ts'
 
-/** The most problems that we show. */
+/** How many problems we show at most. */
 const PROBLEMS_MAX = 20
 /** A row has 42 characters, a comma and ten digits; quotes and spaces may be added. */
 const LINE_BYTES_MAX = 200
-/** The most bytes that we read of a list, because a file that is not text may have no line ends. */
+/** How many bytes of a list we read at most, because a file that is not text may have no line ends. */
 const BYTES_MAX = 128 * 1024 * 1024
 const HEADER = /^address,allocation$/i
 

@@ -10,12 +10,12 @@ import type { Address } from '../../domain/units.ts'
 import type { ChainRead } from '../../passes/context.ts'
 import type { Period } from './period.ts'
 
-/** How many balances we read to locate unknown moves. Each takes about log2 of the period's length in blocks. */
+/** How many balances we read at most to locate unknown moves. Each move takes about log2 of the period's length in blocks. */
 const READINGS_MAX = 200
 
 /**
- * Ether that came (positive) or left in these blocks by a way that the ledger does not follow. The range is one block, unless providers no longer
- * have its states.
+ * Ether that came in (positive) or left in these blocks without a trace in the ledger. The range is one block, unless providers no longer have its
+ * states.
  */
 export interface Other {
   fromBlock: number
@@ -30,12 +30,12 @@ export interface Account {
   /** Source of the opening balance: the chain at that block or, if no provider has that state, the audited books. */
   openingFrom: 'chain' | 'books' | null
   movements: Movement[]
-  /** Opening plus movements. */
+  /** The opening balance plus the movements. */
   computedWei: bigint | null
   closingWei: bigint | null
-  /** Closing minus computed: "0" if the ledger explains every wei. */
+  /** The closing balance minus the computed balance: "0" if the ledger explains every wei. */
   otherWei: bigint | null
-  /** In which blocks the other ether moved. We miss ether that came and left again, to the wei, within one half of the period. */
+  /** The blocks in which the other ether moved. If ether came and exactly the same amount left again within one half of the period, we miss it. */
   other: Other[]
   /** The part of `otherWei` that we could not assign to a block. */
   unexplainedWei: bigint | null
@@ -83,7 +83,7 @@ interface Reading {
   wei: bigint
 }
 
-/** Halves every stretch in which the balance moved differently from the ledger, down to single blocks. */
+/** Finds the blocks in which the balance moved differently from the ledger: halves every stretch that differs, down to single blocks. */
 async function locate(deps: ChainRead, sql: Sql, asked: AccountQuery, ends: [Reading, Reading]): Promise<Other[]> {
   let readings = 0
   async function within(from: Reading, to: Reading): Promise<Other[]> {

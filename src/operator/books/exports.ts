@@ -22,12 +22,12 @@ import { type AskedPeriod, checkPeriod, findPeriod, PERIOD, periodIn } from './p
 
 type ExportContext = ReplicaDb & ChainRead & RuledBy<FollowRules>
 
-/** Concurrent exports on one pool. Each holds a connection for as long as its reader takes. */
+/** How many exports may run at once on one pool. Each holds a connection for as long as its reader takes. */
 const EXPORTS_MAX = 2
-/** A reader that takes nothing for this long is gone. Meanwhile its snapshot keeps the database from cleaning up. */
+/** A reader that takes nothing for this long is gone. Until then its snapshot keeps the database from cleaning up. */
 const STALLED_MS = 60_000
 
-/** A file that we write while it is read. It starts with its header. If the database fails, so does the stream, before its last line. */
+/** A file that we write while it is read. It starts with its header. If the database fails, the stream fails too, before the last line. */
 export interface ExportFile {
   stream: Readable
   filename: string
@@ -36,7 +36,7 @@ export interface ExportFile {
 
 const underWay = new WeakMap<Pool, number>()
 
-/** One table of the books; without a period, for the whole ledger. Nodes belong to the period of their mint. */
+/** One table of the books. Without a period, covers the whole ledger. A node belongs to the period of its mint. */
 export const exportLedger = defineReading({
   path: null,
   summary: 'write a table of the books as CSV; the last line has the number of rows and the totals',
@@ -84,7 +84,7 @@ async function exportAs(
   })
 }
 
-/** Resolves once the first rows are there, so that an earlier failure is a proper answer and not a broken file. */
+/** Resolves once the first rows are there. A failure before that gets a proper answer instead of a broken file. */
 function begin(
   pool: Pool,
   name: string,
@@ -92,7 +92,7 @@ function begin(
   blocksOf: (sql: Sql) => Promise<Blocks | null | OperatorRefusal>,
 ): Promise<ExportFile | OperatorRefusal> {
   const stream = new PassThrough()
-  // The reader has its own error handler. Without a reader there is none, and an error would end the process.
+  // A reader has its own error handler. If there is no reader, there is no handler, and an error would end the process.
   stream.on('error', () => {})
   const { promise, resolve, reject } = Promise.withResolvers<ExportFile | OperatorRefusal>()
   const running = inSnapshot(pool, async (sql): Promise<string | null> => {
@@ -119,7 +119,7 @@ function begin(
     return lastLine(form, count, sums.totals, head)
   })
   const release = () => underWay.set(pool, (underWay.get(pool) ?? 1) - 1)
-  // Frees the slot here, so a caller who has read the last line may ask for the next file at once.
+  // The slot is freed here, so a caller who has read the last line may ask for the next file at once.
   running.finally(release).then(
     (last) => stream.end(last ?? undefined),
     (error: unknown) => {
@@ -148,7 +148,7 @@ async function write(stream: PassThrough, text: string): Promise<void> {
   }
 }
 
-/** Makes lines from rows and sums their columns on the way, so that the totals match what was written. */
+/** Makes lines from rows and sums their columns on the way, so that the totals match the written lines. */
 function summing({ columns, totals }: ExportForm) {
   const sums = totals.map((total) => ({
     name: total.name,
@@ -168,7 +168,7 @@ function summing({ columns, totals }: ExportForm) {
   }
 }
 
-/** The total has as many cells as every other line, because readers reject a CSV with uneven lines. */
+/** The last line has as many cells as every other line, because readers reject a CSV with uneven lines. */
 function lastLine(
   { columns }: ExportForm,
   rows: number,

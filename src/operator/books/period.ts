@@ -1,5 +1,5 @@
 // The range of blocks that a statement or an export covers. A time means the last block before it, so that adjacent periods share a boundary block:
-// one month's closing figures are the next one's opening figures.
+// one month's closing figures are the next month's opening figures.
 import { ChainFault } from '../../chain/faults.ts'
 import { readBlock, readCursor } from '../../db/blocks/blocks.ts'
 import { lastStoredBlockBefore, type Place } from '../../db/core/snapshot.ts'
@@ -14,7 +14,7 @@ const MONTH = /^(\d{4})-(0[1-9]|1[0-2])$/
 /** The requested start or end of a period. Time is in unix seconds. */
 type Moment = { block: number } | { time: number }
 
-/** The requested period; null means from the beginning, or up to the present. */
+/** The requested period; null means from the beginning, or up to now. */
 export interface AskedPeriod {
   from: Moment | null
   to: Moment | null
@@ -33,8 +33,8 @@ const moment = (help: string) =>
 const MOMENT = { schema: { type: 'string' }, value: 'moment', form: FORM }
 
 /**
- * The fields of a period: `from` and `to`, or a month. For times, `from` is the first that belongs to the period and `to` the first that does not.
- * For block numbers, both belong to it. A date means the start of its day in UTC.
+ * The fields of a period: `from` and `to`, or a month. For times, `from` is the first time in the period and `to` the first time after it. For block
+ * numbers, both are in the period. A date means the start of its day in UTC.
  */
 export const PERIOD = {
   month: field.orNull(
@@ -71,7 +71,7 @@ function parseMoment(given: unknown): Moment | undefined {
     ? Date.parse(text)
     : Number.NaN
   const day = text.slice(0, 10)
-  // The parser reads a date such as 30 February as one in March.
+  // The parser reads 30 February as a day in March.
   const exact = Number.isFinite(time) && new Date(day).toISOString().startsWith(day)
   return exact ? { time: Math.ceil(time / 1000) } : undefined
 }
@@ -102,7 +102,7 @@ type Edge = number | { before: number }
 const edgeOf = (moment: Moment, shift: number): Edge =>
   'block' in moment ? moment.block + shift : { before: moment.time }
 
-/** The blocks that the ledger has followed: from the one before START_BLOCK up to the cursor. */
+/** The blocks that the ledger has followed: from the block before START_BLOCK up to the cursor. */
 interface FollowedRange {
   first: number
   cursor: Place

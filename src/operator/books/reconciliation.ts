@@ -11,7 +11,7 @@ import { verifyLedger } from './verify.ts'
 /** How many drifts of a comparison we store; we count all. */
 const KEPT_MAX = 100
 
-/** The reconciler compares counters each time and a window of nodes; `nextNodeId` is where it continues. */
+/** The reconciler compares counters each time, and a window of nodes. `nextNodeId` is the node at which it continues. */
 export const showReconciliation = defineReading({
   path: 'reconciliation',
   summary: 'what the last comparisons with the chain found',
@@ -20,7 +20,7 @@ export const showReconciliation = defineReading({
 })
 
 /**
- * Compares at one block, and repairs nothing. The next payments pass inserts a node that the ledger lacks; anything else is for the operator to
+ * Compares at one block, and repairs nothing. If the ledger lacks a node, the next payments pass inserts it; anything else is for the operator to
  * judge.
  */
 export const runReconciliation = defineAct({

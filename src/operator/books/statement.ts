@@ -1,5 +1,5 @@
-// The statement of a period: what was sold, minted, refunded, credited, withdrawn and spent, and every account's books from its balance at the
-// opening block to its balance at the closing block, to the wei. All from one snapshot of the ledger.
+// The statement of a period: what was sold, minted, refunded, credited, withdrawn and spent. It has every account's books from its balance at the
+// opening block to its balance at the closing block, to the wei. Everything comes from one snapshot of the ledger.
 import { Readable } from 'node:stream'
 import { ChainFault, orNull } from '../../chain/faults.ts'
 import { readBlock } from '../../db/blocks/blocks.ts'
@@ -41,7 +41,7 @@ export interface Statement {
   /** What backs the payments that arrived, and the turns of the period. */
   assurance: ledger.AssuranceLine[]
   happened: ledger.PeriodTotals
-  /** By code and payee; a payment's commission belongs to its block. */
+  /** Commissions by code and payee. A payment's commission belongs to the payment's block. */
   commissions: CommissionLine[]
   gas: (ledger.GasLine & { role: string })[]
   gasWei: bigint
@@ -55,7 +55,7 @@ export interface Statement {
 interface Contract {
   outstandingOpeningWei: bigint
   outstandingClosingWei: bigint
-  /** As the contract itself reports; 0 before its deployment, null if we could not read it. */
+  /** The debt that the contract itself reports; 0 before its deployment, null if we could not read it. */
   chainOpeningWei: bigint | null
   chainClosingWei: bigint | null
   /** The contract's figure minus the ledger's at the closing block. */
@@ -95,7 +95,7 @@ async function stateIn(deps: StatementContext, asked: AskedPeriod): Promise<Stat
   return inSnapshot(deps.readPool, async (sql) => {
     const period = await findPeriod(deps, sql, asked)
     if (isOperatorRefusal(period)) return period
-    // Such a statement would be all zeros, and a mistyped year would look like a closed month.
+    // An empty period would give a statement of zeros, and a mistyped year would look like a closed month.
     if (!period.complete && period.opening.number === period.closing.number)
       return refuseAct('notYet', 'The ledger has not followed a block of that period yet.')
     const { startBlock } = deps.rules
@@ -148,7 +148,7 @@ function roleOf({ signers }: SignerAddresses, sender: Address): string {
   return roles.length > 0 ? roles.join(' and ') : 'former sender'
 }
 
-/** The payments wallets, the factory, and each signer account once, even if it has several roles; also those replaced within the period. */
+/** The payments wallets, the factory, and each signer account once, even if it has several roles. Includes accounts replaced within the period. */
 async function readAccounts(
   deps: ChainRead & SignerAddresses,
   sql: Sql,
@@ -229,7 +229,7 @@ async function readContract(
   }
 }
 
-/** Zero before the contract existed. Null if the provider no longer has the state, which is something else. */
+/** The debt at a block. Zero before the contract existed. Null if the provider no longer has the state, which does not mean zero. */
 async function chainDebtAt({ contract }: FactoryRead, at: Place): Promise<bigint | null> {
   const counters = await orNull(contract.counters(at.number))
   if (counters) return counters.outstandingWei
@@ -237,7 +237,7 @@ async function chainDebtAt({ contract }: FactoryRead, at: Place): Promise<bigint
 }
 
 function isBalanced(accounts: readonly Account[], contract: Contract, wallets: readonly Address[]): boolean | null {
-  // Anyone can send ether to signers and contract, so for them we only show it. For payments wallets the ledger must explain every wei.
+  // Anyone can send ether to signers and contract, so there we only show the difference. For payments wallets the ledger must explain every wei.
   const left = accounts.map(({ address, otherWei, unexplainedWei }) =>
     wallets.includes(address) ? otherWei : unexplainedWei,
   )
@@ -246,7 +246,7 @@ function isBalanced(accounts: readonly Account[], contract: Contract, wallets: r
   return differences.includes(null) ? null : true
 }
 
-/** The cells of a line after its section and item; missing ones are empty. */
+/** The cells of a line after its section and item; omitted figures leave empty cells. */
 interface Figures {
   detail?: string | null
   count?: number | null

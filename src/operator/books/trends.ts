@@ -4,11 +4,11 @@ import type { ReplicaDb, SignerAddresses } from '../act.ts'
 import { defineReading } from '../define-act.ts'
 import * as field from '../input.ts'
 
-/** The ranges, in hours. */
+/** The ranges that can be shown, in hours. */
 const RANGES = { '24h': 24, '7d': 168, '30d': 720, '90d': 2_160 } as const
 type Range = keyof typeof RANGES
 const RANGE_NAMES = Object.keys(RANGES) as Range[]
-/** How many bars a reader can still tell apart: a week of hours. */
+/** Longer ranges are shown by day, because a reader cannot tell more bars apart than a week has hours. */
 const HOURS_BY_HOUR = 168
 
 export interface Trends {

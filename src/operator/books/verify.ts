@@ -1,6 +1,6 @@
-// Compares the ledger with the contract at the ledger's block: counters, every node or some, every cohort, and whether the contract covers what it
-// owes; also compares the tiers' stored totals with their turns. Neither side changes meanwhile, unless the chain reorganises that block, so any
-// difference is drift. Changes nothing.
+// Compares the ledger with the contract at the ledger's block: counters, every node or some, every cohort, and whether the contract covers its debt.
+// Also compares the tiers' stored totals with their turns. Neither side changes during the comparison, unless the chain reorganises that block, so
+// any difference is drift. Changes nothing.
 import { randomInt } from 'node:crypto'
 import type { ContractReader } from '../../chain/port.ts'
 import { type Cursor, readCursor } from '../../db/blocks/blocks.ts'
@@ -14,7 +14,7 @@ import { wei } from '../../domain/units.ts'
 import type { ChainRead, FactoryRead } from '../../passes/context.ts'
 import { type OperatorRefusal, type ReplicaDb, refuseAct } from '../act.ts'
 
-/** Nodes compared in one step: four calls to the contract, in flight at once. */
+/** How many nodes one step compares: four calls to the contract, in flight at once. */
 const WINDOW = 2_000
 /** Reports progress once per this many windows. */
 const TOLD_EVERY = 25
@@ -22,7 +22,7 @@ const TOLD_EVERY = 25
 export interface VerifyResult {
   blockNumber: number
   blockHash: string
-  /** How many nodes were compared, out of the total. */
+  /** How many nodes were compared, and how many there are. */
   nodes: number
   nodesInAll: number
   cohorts: number
@@ -34,13 +34,13 @@ export interface VerifyResult {
 export interface Share {
   fromNode?: number
   toNode?: number
-  /** We draw whole windows of nodes until there are this many. */
+  /** Windows of nodes are drawn at random until they have this many nodes. */
   sample?: number
 }
 
 /**
- * Compares everything, or a share of the nodes; `signal` ends it early; `say` gets the progress. Refused as `notYet` if the chain has a different
- * block there by then. Throws a ChainFault if we cannot reach the chain.
+ * Compares everything, or a share of the nodes. `signal` ends the comparison early; `say` gets the progress. Refused as `notYet` if the chain has a
+ * different block there by then. Throws a ChainFault if we cannot reach the chain.
  */
 export function verifyLedger(
   { readPool, chain, contract }: ReplicaDb & ChainRead & FactoryRead,
@@ -61,7 +61,7 @@ export function verifyLedger(
     const nodesInAll = await countNodes(sql, lastNodeId)
     const nodes = await compareSome(sides, lastNodeId, windowsOf(nodesInAll, share), { signal, say })
     const cohorts = await compareCohorts(sides)
-    // Check again, because we read the counters by block number.
+    // Checked again, because we read the counters by block number.
     if (await isTakenBack()) return takenBack
     const cover = { contractBalanceWei, outstandingWei, isSolvent, ...coverOf(contractBalanceWei, outstandingWei) }
     return {

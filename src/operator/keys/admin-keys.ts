@@ -1,5 +1,5 @@
 // The operator's acts and readings on admin keys of the ledger: list, make, revoke. A key is shown once, to its maker; the ledger keeps its digest. A
-// key of the ledger cannot give another key more rights than it has; keys of ADMIN_KEY and the command line may give everything.
+// key of the ledger cannot give another key more rights than it has. Keys of ADMIN_KEY and the command line may give everything.
 import * as keys from '../../db/operator/admin-keys.ts'
 import { readOpenInvitations, revokeInvitations } from '../../db/operator/invitations.ts'
 import { readPasskeys, revokeAllPasskeys } from '../../db/operator/passkeys.ts'
@@ -15,7 +15,7 @@ import { newAdminKey } from './secret.ts'
 const LIVE_MAX = 200
 const LISTED_MAX = 500
 
-/** Those of ADMIN_KEY; then keys and passkeys of the ledger, valid ones first, newest first; and open invitations. */
+/** Lists the keys of ADMIN_KEY; then keys and passkeys of the ledger, valid ones first, newest first; and open invitations. */
 export const listKeys = defineReading({
   path: 'keys',
   scope: 'operate',
@@ -52,7 +52,7 @@ async function readKeys({ pool, environmentLabels }: LedgerDb & EnvironmentKeys)
 const stateOf = ({ revokedAt, expiresAt }: { revokedAt: Date | null; expiresAt: Date }, now: number) =>
   revokedAt !== null ? 'revoked' : expiresAt.getTime() <= now ? 'expired' : 'open'
 
-/** The key's text is in this answer, and nowhere else. */
+/** The key's text is only in this answer. */
 export const createKey = defineAct({
   path: 'keys',
   scope: 'operate',
@@ -83,7 +83,7 @@ keys).`,
   says: ({ id, label, expiresAt }) => `Key ${id} of ${label}, until ${expiresAt.toISOString()}. It is not shown again.`,
 })
 
-/** Also ends the holder's open invitations, and any key or passkey that they are making at that moment. */
+/** Revoking a key also ends its holder's open invitations, and any key or passkey that they are making at that moment. */
 export const revokeKey = defineAct({
   path: 'keys/:id/revoke',
   scope: 'operate',
@@ -106,7 +106,7 @@ export const revokeKey = defineAct({
     }),
 })
 
-/** For use after a theft or a restore. Keys of ADMIN_KEY stay. */
+/** For use after a theft or a restore. Keys of ADMIN_KEY remain valid. */
 export const revokeAllKeys = defineAct({
   path: null,
   scope: null,

@@ -7,12 +7,12 @@ import { type Actor, type OperatorRefusal, refuseAct } from '../act.ts'
 import * as field from '../input.ts'
 
 const DAY_SEC = 86_400
-/** If a key is not renewed within a year, its people have forgotten it. */
+/** The longest validity of a key, in days. If a key is not renewed within a year, its people have forgotten it. */
 const DAYS_MAX = 366
-/** Long enough to make a few keys after signing in. A session that is stolen later can make none. */
+/** For how long after signing in a session may make keys: long enough for a few. A session that is stolen later can make none. */
 const FRESH_MS = 600_000
 
-/** The fields of a gift. `expires` is read as seconds; its default is this many days. */
+/** The fields of a gift. `expires` is parsed to seconds; its default is this many days. */
 export const giftOf = (expires: string, days: number) => ({
   label: field.text('who uses it', {
     pattern: LABEL_FORM,
@@ -64,8 +64,9 @@ function secondsOf(text: unknown): number | undefined {
 }
 
 /**
- * A stolen key must not gain rights or outlive its own end, not even in the seconds during which an instance still accepts it. A fresh session may
- * give keys that last as long as its passkey. Run this first in the transaction that gives, because it passes the gate.
+ * Refuses a gift that exceeds the giver's own rights. A stolen key must not gain rights or outlive its own end, not even in the seconds during which
+ * an instance still accepts it. A fresh session may give keys that last as long as its passkey. Run this first in the giving transaction, because it
+ * passes the gate.
  */
 export async function refuseGift(
   sql: Sql,
@@ -89,7 +90,7 @@ export async function refuseGift(
   return null
 }
 
-/** The label is the actor in the audit log, so a key of the ledger cannot make one in another person's name. */
+/** The label is the actor in the audit log, so a key of the ledger cannot make a key in another person's name. */
 export async function refuseLabel(sql: Sql, { held, name }: Actor, label: string, taken: readonly string[]) {
   if (!held || label === name) return null
   const makers = await makersOfLabel(sql, label)
@@ -97,7 +98,7 @@ export async function refuseLabel(sql: Sql, { held, name }: Actor, label: string
   return isFree ? null : refuseAct('forbidden', `The label ${label} is another person's: give the key its own label.`)
 }
 
-/** A key cannot revoke one that has more rights, except itself. */
+/** A key cannot revoke a key that has more rights, except itself. */
 export function refuseAbove({ held }: Actor, isOwn: boolean, scopes: readonly Scope[]): OperatorRefusal | null {
   const above = held && !isOwn ? missingScopes(held.scopes, scopes) : []
   return above.length > 0 ? refuseAct('forbidden', `That key has more rights than yours: ${above.join(', ')}.`) : null

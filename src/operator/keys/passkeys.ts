@@ -1,5 +1,5 @@
-// The operator's acts on passkeys: invite a person to make one, withdraw an invitation, revoke a passkey. What people do with their passkeys
-// themselves is in sign-in.ts.
+// The operator's acts on passkeys: invite a person to make a passkey, withdraw an invitation, revoke a passkey. sign-in.ts has what people themselves
+// do with their passkeys.
 import * as invitations from '../../db/operator/invitations.ts'
 import { countLivePasskeys, lockPasskey } from '../../db/operator/passkeys.ts'
 import { invitationLink, relyingPartyAt } from '../../domain/keys/passkey.ts'
@@ -10,14 +10,14 @@ import { checkGift, giftOf, REVOKED, REVOKED_SAYS, refuseAbove, refuseGift, refu
 import { endPasskey, whileNobodyMakes } from './revoking.ts'
 import { newCode } from './secret.ts'
 
-/** Far more than the people of one operator. */
+/** Far more than the people who work for one operator. */
 const PEOPLE_MAX = 200
 
 /** Why browsers cannot make a passkey here. */
 export const PASSKEYS_OFF =
   'Passkeys are off: browsers make none for this address. They need https and a name, or localhost.'
 
-/** The link is in this answer, and nowhere else. */
+/** The link is only in this answer. */
 export const invite = defineAct({
   path: 'keys/invite',
   scope: 'operate',
@@ -77,7 +77,7 @@ export const revokeInvitation = defineAct({
   says: 'Withdrawn. It can no longer make a passkey.',
 })
 
-/** Also ends the holder's open invitations, and any key or passkey that they are making at that moment. */
+/** Revoking a passkey also ends its holder's open invitations, and any key or passkey that they are making at that moment. */
 export const revokePasskey = defineAct({
   path: 'passkeys/:id/revoke',
   scope: 'operate',

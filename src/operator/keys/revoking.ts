@@ -1,12 +1,12 @@
-// How to revoke what opens /api/admin: behind the closed gate, so that we miss nothing that is being made at the same time. A revocation also ends
-// what the person is making at its start; what they made before stays.
+// Revokes keys, passkeys and invitations behind the closed gate, so that we miss nothing that is being made at the same time. When a revocation
+// starts, it also ends whatever the person is making at that moment. What they made before stays.
 import { inTransaction, type Pool, type Sql } from '../../db/core/sql.ts'
 import { revokeAdminKey } from '../../db/operator/admin-keys.ts'
 import { revokeInvitations } from '../../db/operator/invitations.ts'
 import { closeGate, type Made, readMadeSince, readOpen } from '../../db/operator/key-gate.ts'
 import { revokePasskeyRow } from '../../db/operator/passkeys.ts'
 
-/** Ends what the person with this label was making in the meantime. @returns what it was, for the audit log; null if nothing. */
+/** Ends what the person with this label was making in the meantime. @returns what was ended, for the audit log; null if nothing. */
 export type EndMeanwhile = (sql: Sql, label: string) => Promise<Made | null>
 
 /** Runs `body` in a transaction behind the closed gate. */

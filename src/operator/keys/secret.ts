@@ -1,12 +1,12 @@
-// The texts of admin keys and invitations, and their digests, which are all that the ledger stores. A random text of 256 bits needs no slow hash,
+// The texts of admin keys and invitations, and their digests. The ledger stores only the digests. A random text of 256 bits needs no slow hash,
 // because it cannot be guessed.
 import { createHash, randomBytes } from 'node:crypto'
 
-/** The prefix identifies a key, both for secret scanners and for the service, which looks up nothing else. */
+/** The prefix identifies a key to secret scanners, and to the service, which looks up no other text. */
 const FORM = /^nlk_[A-Za-z0-9_-]{43}$/
 const CODE_FORM = /^nli_[A-Za-z0-9_-]{43}$/
 
-/** A new key: the text is for its holder alone, the digest for the ledger. */
+/** A new key: `key` is for its holder alone, `digest` for the ledger. */
 export function newAdminKey(): { key: string; digest: string } {
   const key = `nlk_${random()}`
   return { key, digest: digestOfKey(key) }
@@ -20,10 +20,10 @@ export function newCode(): { code: string; digest: string } {
 
 const random = () => randomBytes(32).toString('base64url')
 
-/** True if it may be a key of the ledger; we look up nothing else. */
+/** True if the text may be a key of the ledger; we do not look up any other. */
 export const isKeyForm = (text: string): boolean => FORM.test(text)
 
-/** True if it may be an invitation's code. */
+/** True if the text may be an invitation's code. */
 export const isCodeForm = (text: unknown): text is string => typeof text === 'string' && CODE_FORM.test(text)
 
 /** SHA-256 of a key or a code, as 64 hex digits. */

@@ -1,5 +1,5 @@
-// What people do with passkeys: make one from an invitation, sign in with it, sign out. Each sign-in gives a session: an admin key for some hours,
-// under the passkey's label and with its scopes. Verification comes first, so only what is proven reaches the database.
+// What people do with passkeys: make a passkey from an invitation, sign in with it, sign out. Each sign-in gives a session: an admin key for some
+// hours, under the passkey's label and with its scopes. Verification comes first, so that nothing unproven reaches the database.
 import { inTransaction, type Sql } from '../../db/core/sql.ts'
 import { insertAdminKey, revokeAdminKey } from '../../db/operator/admin-keys.ts'
 import { findInvitation, type InvitationRow, lockInvitation, useInvitation } from '../../db/operator/invitations.ts'
@@ -13,20 +13,20 @@ import { defineAct } from '../define-act.ts'
 import { digestOfKey, isCodeForm, newAdminKey } from './secret.ts'
 import { credentialIdIn, readMadePasskey, readSignature } from './webauthn.ts'
 
-/** A working day, so a person who forgot to sign out is signed out the next morning. */
+/** How long a session lasts: a working day, so a person who forgot to sign out is signed out the next morning. */
 const SESSION_SEC = 8 * 3600
-/** Sessions for the browsers and tabs of one person. One more sign-in ends the oldest. */
+/** How many sessions one person may have, for their browsers and tabs. One more sign-in ends the oldest. */
 const SESSIONS_MAX = 10
-/** We remember a used challenge longer than it is valid, so that a clock that steps back does not revive it. */
+/** How long we remember a used challenge. It is longer than a challenge is valid, so a clock that steps back does not revive it. */
 const KEPT_SEC = 24 * 3600
 
-/** A challenge of ours, taken from what the browser signed. `hash` is what we store once it is used. */
+/** A challenge of ours, taken from what the browser signed. `hash` is what we store once the challenge is used. */
 export interface Challenge {
   readonly text: string
   readonly hash: string
 }
 
-/** A browser's answer to one. */
+/** A browser's answer to a challenge. */
 export interface Attempt {
   readonly party: RelyingParty
   readonly credential: unknown
@@ -34,10 +34,10 @@ export interface Attempt {
   readonly requestId: string
 }
 
-/** Why a sign-in failed: the challenge was used, or the signature is wrong or unknown. Strangers learn no more. */
+/** Why a sign-in failed: `lapsed` if the challenge was used, `refused` if the signature is wrong or unknown. Strangers learn no more. */
 export type NotLetIn = 'lapsed' | 'refused'
 
-/** The session, whose key is in this answer and nowhere else. */
+/** A session. Its key is only in this answer. */
 export interface Session {
   readonly key: string
   readonly label: string
@@ -58,7 +58,7 @@ function refuseClosed({ passkeyId, revokedAt, isExpired }: InvitationRow): Opera
   return became && refuseAct('conflict', `This invitation ${became}: ask for another one.`)
 }
 
-/** Makes the passkey of an invitation, which uses the invitation up, and signs in with it. */
+/** Makes a passkey from an invitation, which uses the invitation up, and signs in with it. */
 export async function makePasskey(
   { pool }: LedgerDb,
   invited: InvitationRow,
@@ -108,10 +108,10 @@ export async function signIn(
   })
 }
 
-/** An authenticator that counts must have counted up; one that does not count stays at 0. */
+/** True if the counter did not rise. An authenticator that counts must have counted up; one that does not count stays at 0. */
 const isBehind = (counter: number, known: number) => (counter > 0 || known > 0) && counter <= known
 
-/** We record the inviter as the session's maker. As with any key, the maker cannot be its user's second person. */
+/** Opens a session, and records the inviter as its maker. As with any key, the maker cannot be its user's second person. */
 async function openSession(
   sql: Sql,
   actor: Actor,
@@ -125,7 +125,7 @@ async function openSession(
   return { key, label, expiresAt }
 }
 
-/** Open to any session, because it ends only itself. */
+/** Any session may sign out, because it ends only itself. */
 export const signOut = defineAct({
   path: 'keys/self/sign-out',
   scope: null,

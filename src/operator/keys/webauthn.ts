@@ -1,5 +1,5 @@
-// Passkeys through the library: what we ask a browser for, and whether its answer is valid. We load the library at the first answer, so starts and
-// commands do without it. If the library throws, this module returns null.
+// Passkeys through the library: what we ask a browser for, and whether its answer is valid. We load the library at the first answer, so that starts
+// and commands do not need it. If the library throws, this module returns null.
 import { randomBytes } from 'node:crypto'
 import type {
   AuthenticationResponseJSON,
@@ -9,7 +9,7 @@ import type {
 } from '@simplewebauthn/server'
 import type { RelyingParty } from '../../domain/keys/passkey.ts'
 
-/** Ed25519, P-256 and RSA. Security keys and phones have one of the first two, Windows Hello only the last. */
+/** Ed25519, P-256 and RSA. Security keys and phones support one of the first two, Windows Hello only the last. */
 const ALGORITHMS = [-8, -7, -257]
 /** How long browsers wait for their user: as long as a challenge is valid. */
 const TIMEOUT_MS = 300_000
@@ -19,7 +19,7 @@ const ID_FORM = /^[A-Za-z0-9_-]{1,1364}$/
 const TRANSPORT_FORM = /^[a-z-]{1,20}$/
 const TRANSPORTS_MAX = 8
 
-/** What a browser needs to make a passkey: one that it can find without an id, and whose holder it verifies. */
+/** What a browser needs to make a passkey. The browser must find the passkey without an id, and verify its holder. */
 export function creationOptions(
   { id }: RelyingParty,
   { label, challenge, site }: { label: string; challenge: string; site: string },
@@ -27,7 +27,7 @@ export function creationOptions(
   return {
     challenge: encode(challenge),
     rp: { id, name: site },
-    // A random id, so that the new passkey does not replace another one of the same person.
+    // A random id, so that the new passkey does not replace another passkey of the same person.
     user: { id: randomBytes(USER_BYTES).toString('base64url'), name: label, displayName: label },
     pubKeyCredParams: ALGORITHMS.map((alg) => ({ type: 'public-key' as const, alg })),
     authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification: 'required' },
@@ -52,7 +52,7 @@ export interface MadePasskey {
   readonly transports: readonly string[]
 }
 
-/** The challenge that a browser's answer names; null if this is no such answer. It proves nothing yet. */
+/** The challenge that a browser's answer names; null if it names none. The challenge proves nothing yet. */
 export function challengeIn(credential: unknown): string | null {
   const response = isObject(credential) && isObject(credential.response) ? credential.response : null
   if (typeof response?.clientDataJSON !== 'string') return null
@@ -96,7 +96,7 @@ export async function readMadePasskey(
   }
 }
 
-/** The id that a browser's answer names; null if it is no id. */
+/** The id that a browser's answer names; null if it is not an id. */
 export const credentialIdIn = (credential: unknown): string | null =>
   isObject(credential) && typeof credential.id === 'string' && ID_FORM.test(credential.id) ? credential.id : null
 
@@ -116,7 +116,8 @@ export async function readSignature(
     expectedOrigin: origin,
     expectedRPID: id,
     requireUserVerification: true,
-    // Below any counter, so that the library does not check it before it knows whose it is. The ledger checks it later, under the row's lock.
+    // Below any counter, so that the library does not check the counter before it knows whose it is. The ledger checks the counter later, under the
+    // row's lock.
     credential: { id: known.credentialId, publicKey, counter: -1 },
   }).catch(() => null)
   return done?.verified ? done.authenticationInfo.newCounter : null

@@ -1,5 +1,5 @@
-// The operator's referral codes: who gets how much of the price if a payment names one in its calldata. A version is never changed. It takes effect
-// at the block after the chain's head at the earliest, so payments already made keep theirs. Nothing here sends money.
+// The operator's referral codes: who gets how much of the price if a payment names a code in its calldata. A version is never changed. A new version
+// takes effect at the block after the chain's head at the earliest, so payments already made keep their version. Nothing here sends money.
 import { insertReferral, type ReferralVersion, readReferrals } from '../../db/sale/referrals.ts'
 import { CODE_FORM, COMMISSION_BPS_MAX } from '../../domain/payers/referrals.ts'
 import type { ChainRead, LedgerDb } from '../../passes/context.ts'
@@ -15,7 +15,7 @@ export const CODE = field.text('the code', {
   value: 'code',
 })
 
-/** By code, each with every version it ever had, oldest first. */
+/** Codes in order, each with every version it ever had, oldest first. */
 export const listReferrals = defineReading({
   path: 'referrals',
   command: 'referrals list',
@@ -28,7 +28,7 @@ export const listReferrals = defineReading({
 
 const TIME = field.whole('', 1, 2 ** 40 - 1, 'unix')
 
-/** A code after an act. `changed` is false if it was the same before. */
+/** A code after an act. `changed` is false if the code was the same before. */
 export interface RegisteredReferral {
   referral: ReferralVersion
   changed: boolean

@@ -35,7 +35,7 @@ export const listCommissions = defineReading({
   columns: ['code', 'payee', 'count', 'earnedWei', 'takenBackWei', 'paidWei', 'dueWei', 'fileMadeAt'],
 })
 
-/** What is due by code and payee, and a file with one transfer for each, which is null if nothing is due. */
+/** What is due by code and payee, and a file with one transfer for each; the file is null if nothing is due. */
 export interface CommissionFile {
   commissions: DueCommission[]
   sendNowWei: bigint
@@ -55,7 +55,7 @@ Then record the Safe's transaction for each code with "referrals paid".`,
   run: async (deps: CommissionContext, actor, { reason }): Promise<CommissionFile> => {
     const final = await finalBlock(deps)
     return await inTransaction(deps.pool, async (sql) => {
-      // If two people ask at once, the second is shown that the first has a file.
+      // If two people ask at once, the second is shown that there is already a file.
       await sql`LOCK TABLE referral_codes IN SHARE ROW EXCLUSIVE MODE`
       const commissions = (await readDueCommissions(sql, final)).filter(({ dueWei }) => dueWei > 0n)
       for (const { code, payee, dueWei } of commissions) {
@@ -77,7 +77,7 @@ Then record the Safe's transaction for each code with "referrals paid".`,
     ].join(' '),
 })
 
-/** A recorded commission. `changed` is false if it already was on record. */
+/** A recorded commission. `changed` is false if it was already on record. */
 export interface RecordedCommission {
   code: string
   payee: Address
@@ -132,7 +132,7 @@ async function recordPaid(
     if (still) return still
     const { blockNumber, blockHash } = tx
     const proof = { paymentRef: null, commissionOf: code, txHash, blockNumber, blockHash, recordedBy: actor.name }
-    // The passes watch it until its block is final.
+    // The passes watch the transfer until its block is final.
     if (!(await insertRefund(sql, { ...transfer, ...proof, final: false })))
       return refuseAct('conflict', 'That transfer proves something else just now: try again.')
     const after = { payee: transfer.to, txHash, valueWei: transfer.valueWei.toString() }
@@ -151,7 +151,7 @@ async function movedTo(deps: ChainRead, payee: Address, tx: MinedTransaction): P
   return all.filter(({ valueWei }) => valueWei > 0n)
 }
 
-/** A transfer that proves no other payout yet or, if there is none, the one recorded for this code. */
+/** A transfer that proves no other payout yet. If there is none, the transfer recorded for this code. */
 async function choose(
   sql: Sql,
   code: string,

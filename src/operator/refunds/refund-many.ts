@@ -1,5 +1,5 @@
-// The first step of several refunds at once. It judges and holds each payment separately, in a transaction of its own, and puts what may be sent now
-// into a file for Safe's Transaction Builder. It sends nothing and never could.
+// The first step of several refunds at once. It judges and holds each payment separately, in a transaction of its own, and puts the refunds that may
+// be sent now into a file for Safe's Transaction Builder. It sends nothing and never could.
 import { inTransaction } from '../../db/core/sql.ts'
 import { sumToPrepare } from '../../db/operator/sums.ts'
 import { type Address, inEther, type Wei } from '../../domain/units.ts'
@@ -13,27 +13,27 @@ import { batchOf, type SafeBatch } from './safe-batch.ts'
 
 /** The outcome for a named payment. */
 export interface OneOfMany {
-  /** As the caller named it. */
+  /** The payment, as the caller named it. */
   payment: string
-  /** Its payer; null if none is proven. Then it is up to the operator to know whom to pay back. */
+  /** The payer; null if none is proven. Then the operator has to know whom to pay back. */
   from: Address | null
   valueWei: Wei | null
   prepared: PreparedRefund | null
-  /** Why it was not prepared; null if it was. */
+  /** Why the refund was not prepared; null if it was. */
   refusal: string | null
 }
 
 export interface PreparedRefunds {
   results: OneOfMany[]
-  /** The sum of what may be sent now to known payers. */
+  /** The sum that may be sent now to known payers. */
   sendNowWei: bigint
-  /** One transfer for each of these; null if there is none. */
+  /** A file with one transfer for each refund that may be sent now; null if there is none. */
   safeBatch: SafeBatch | null
 }
 
 const MANY = { payments: PAYMENTS, reason: field.REASON }
 
-/** Prepares each as if it were the only one, so a refused one does not stop the others. */
+/** Prepares each refund as if it were the only one, so a refused one does not stop the others. */
 export const prepareRefunds = defineGuardedAct({
   path: 'payments/refunds/prepare',
   scope: 'decide',
@@ -68,7 +68,7 @@ async function prepareEach(
 
 interface Outcome {
   result: OneOfMany
-  /** Its transfer in the file; null if it has none. */
+  /** The payment's transfer in the file; null if it has none. */
   transfer: { to: Address; valueWei: Wei } | null
 }
 
@@ -88,7 +88,7 @@ async function prepareOne(
     if (isOperatorRefusal(found)) return refused(found)
     const { from, valueWei } = found.payment
     const transfer = found.answer.sendNow && from && valueWei > 0n ? { to: from, valueWei } : null
-    // Under the payment's lock, so that if two people ask at once, the second is shown that the first has a file.
+    // Recorded under the payment's lock. If two people ask at once, the second is shown that there is already a file.
     if (transfer) await noteFile(sql, actor, found.payment)
     return { result: { payment, from, valueWei, prepared: found.answer, refusal: null }, transfer }
   })

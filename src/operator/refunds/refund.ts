@@ -1,6 +1,7 @@
 // Records that the operator refunded a payment from a wallet of their own. Only the chain counts as proof: a successful transfer in a canonical
-// block, to the payer, of exactly the amount, not before the payment. It may be the transaction itself, or an inner call (as a Safe makes it) that
-// the provider's trace proves. A refund on chain is always recorded; one that was sent too early raises an alarm. It sends nothing and never could.
+// block, to the payer, of exactly the amount, not before the payment. It may be the transaction itself, or an inner call (from a Safe, for example)
+// that the provider's trace proves. A refund on chain is always recorded; if it was sent too early, that raises an alarm. It sends nothing and never
+// could.
 import { inTransaction, type Sql } from '../../db/core/sql.ts'
 import { isExpelled } from '../../db/nodes/nodes.ts'
 import { type DeskPayment, type PaymentKey, readForReview } from '../../db/payments/decisions.ts'
@@ -24,16 +25,16 @@ import { readHorizon, refundSafety } from './refunding.ts'
 
 /** A recorded refund, and what it contradicts. */
 export interface RefundResult extends DecisionResult {
-  /** Null if all is well. */
+  /** What the refund contradicts; null if nothing. */
   alarm: RefundAlarm | null
 }
 
-/** A refund of a payment that has its node, that is no longer on the chain, or that may still be minted. */
+/** The refunded payment has its node, is no longer on the chain, or may still be minted. */
 type RefundAlarm = 'refundOfMinted' | 'refundOfOrphaned' | 'refundTooEarly'
 
 /**
  * If a payment has no known sender, the operator may refund the person who they know sent it. Then we do not check the recipient, and the record says
- * so. A payment that was not held is no longer a sale after this, unless it has its node.
+ * so. If the payment was not held, it is no longer a sale after the refund, unless it has its node.
  */
 export const refundPayment = defineAct({
   path: 'payments/:payment/refund',
@@ -97,7 +98,7 @@ async function recordRefund(
       valueWei,
       blockNumber,
       blockHash,
-      // The passes watch it until its block is final.
+      // The passes watch the refund until its block is final.
       final: false,
       recordedBy: actor.name,
     })
@@ -171,8 +172,8 @@ export async function innerTransfersTo(
 }
 
 /**
- * The inner transfer of the payment's amount that proves no other refund, else any of that amount, which we then refuse as used. Refunds recorded
- * before we distinguished transfers have index 0, and each stands for one transfer of its amount.
+ * The inner transfer of the payment's amount that proves no other refund. If there is none, any inner transfer of that amount, which we then refuse
+ * as used. Refunds recorded before we distinguished transfers have index 0; each stands for one transfer of its amount.
  */
 async function chooseInner(sql: Sql, inner: readonly InnerRefund[], payment: DeskPayment, txHash: Hash) {
   const ofAmount = inner.filter(({ valueWei }) => valueWei === payment.valueWei)
@@ -212,7 +213,7 @@ function refuseAsRefund(wallets: readonly PaymentWallet[], payment: DeskPayment,
   return null
 }
 
-/** Refuses a transfer that went to the operator's own wallet or to its sender. */
+/** Refuses a transfer to the operator's own wallet, or back to its sender. */
 export function refuseUnmoved(
   what: string,
   wallets: readonly PaymentWallet[],

@@ -1,5 +1,5 @@
-// The first step of a refund. We hold the payment, so that no further mint is signed for it, and show the operator when the last signed one expires
-// for good. A refund before then might pay back something that still becomes a node. It sends nothing and never could.
+// The first step of a refund. We hold the payment, so that no further mint is signed for it, and show the operator when the last signed mint expires
+// for good. An earlier refund might pay back a payment that still becomes a node. It sends nothing and never could.
 import { readBlock, readCursor, readHashes } from '../../db/blocks/blocks.ts'
 import { inTransaction, type Sql } from '../../db/core/sql.ts'
 import { notifyLedgerChanged } from '../../db/core/state.ts'
@@ -46,13 +46,13 @@ export interface PreparedRefund {
   isPaymentFinal: boolean
   /** True if the ether should be sent back now. */
   sendNow: boolean
-  /** When the first file for a Safe that refunds it was made; null if there is none. ISO 8601. */
+  /** When the first Safe file that refunds it was made, ISO 8601; null if there is none. */
   fileMadeAt: string | null
-  /** The same in words. */
+  /** What these fields mean for the operator, in words. */
   says: string
 }
 
-/** Call it again to see whether the ether may be sent by now. */
+/** Call this act again to see whether the ether may be sent by now. */
 export const prepareRefund = defineGuardedAct({
   path: 'payments/:payment/refund/prepare',
   scope: 'decide',
@@ -84,7 +84,7 @@ interface Preparing {
   horizon: RefundHorizon
 }
 
-/** Locks a payment, holds it for its refund unless it is already held for that, and returns whether its ether may be sent. */
+/** Locks a payment and holds it for its refund, unless it is already held for that. Returns whether its ether may be sent. */
 export async function prepareLocked(
   sql: Sql,
   { actor, key, note, horizon }: Preparing,
@@ -106,7 +106,7 @@ export async function prepareLocked(
   return { payment, answer: { id, txHash, status: 'held', reason: 'refunding', tierId, ...tell(safety, fileMadeAt) } }
 }
 
-/** Records that a file refunds this payment, so that we can warn anyone who asks for another one. The payment must be locked. */
+/** Records that a file refunds this payment, so that we can warn anyone who asks for another file. The payment must be locked. */
 export function noteFile(sql: Sql, actor: Actor, payment: DeskPayment): Promise<void> {
   const after = { id: payment.id, valueWei: payment.valueWei.toString() }
   return recordAct(sql, actor, { action: 'refundFileMade', subject: subjectOf(payment), after })
@@ -165,7 +165,7 @@ export interface CancelledRefund {
   reason: string | null
 }
 
-/** The next pass judges it again, so it may become a node although its ether was already sent back. */
+/** The next pass judges the payment again, so it may become a node although its ether was already sent back. */
 export const cancelRefund = defineGuardedAct({
   path: 'payments/:payment/refund/cancel',
   scope: 'decide',
@@ -195,8 +195,8 @@ export const cancelRefund = defineGuardedAct({
 })
 
 /**
- * The state of a payment once its refund is cancelled. If a pass had accepted it, we judge it again, because its wallet may be full by now; likewise
- * if its state was from another block.
+ * The state of a payment once its refund is cancelled. If a pass had accepted it, we judge it again, because its wallet may be full by now. We also
+ * judge it again if its state was from another block.
  */
 function standsAs(
   { from, blockHash }: DeskPayment,
@@ -214,11 +214,13 @@ function standsAs(
 /** What a refund's safety depends on, apart from the payment. */
 export interface RefundHorizon {
   final: FinalBlock | null
-  /** Up to which block the ledger was restored or rebuilt, and until when lost transactions may still be executed; null if it never was. */
+  /**
+   * The block up to which the ledger was restored or rebuilt, and the time until which lost transactions may still be executed; null if it never was.
+   */
   lost: { upToBlock: number; until: number } | null
 }
 
-/** Reads it from the chain. Throws a ChainFault if no provider answers. */
+/** Reads the horizon from the chain. Throws a ChainFault if no provider answers. */
 export async function readHorizon(deps: RefundDeps): Promise<RefundHorizon> {
   const upToBlock = await readRecheck(deps.pool)
   const lastLost = upToBlock === null ? null : await deps.chain.block(upToBlock)
@@ -230,7 +232,7 @@ export async function readHorizon(deps: RefundDeps): Promise<RefundHorizon> {
 }
 
 /**
- * The newest block that is final and followed, so we know what was minted up to it. Null if the ledger is on another fork, or has followed nothing.
+ * The newest block that is final and followed, so that we know all mints up to it. Null if the ledger is on another fork, or has followed nothing.
  */
 async function readFinal({ pool, chain, rules }: RefundDeps): Promise<FinalBlock | null> {
   const word = await chain.finalized((numbers) => readHashes(pool, numbers))

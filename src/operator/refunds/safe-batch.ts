@@ -1,5 +1,5 @@
 // A batch of transfers as the file that Safe's Transaction Builder imports: its `BatchFile` (apps/tx-builder/src/typings/models.ts of
-// safe-global/safe-react-apps), with the checksum by which that app detects a change (src/lib/checksum.ts there). It sends nothing.
+// safe-global/safe-react-apps), with the checksum from which that app detects a change (src/lib/checksum.ts there). It sends nothing.
 import { checksum, textDigest } from '../../chain/digest.ts'
 import type { Sql } from '../../db/core/sql.ts'
 import { readState } from '../../db/core/state.ts'
@@ -14,7 +14,7 @@ export interface SafeBatch {
   transactions: { to: string; value: string; data: '0x' }[]
 }
 
-/** Builds the file. Amounts are strings, because the app rejects numbers, which would lose digits. */
+/** Builds the file. Amounts are strings: the app rejects numbers, because they would lose digits. */
 function safeBatch(
   transfers: readonly { to: Address; valueWei: Wei }[],
   { chainId, createdAt, name, description }: { chainId: number; createdAt: number; name: string; description: string },

@@ -1,5 +1,5 @@
-// Makes an act wait for a second person by storing it as a proposal instead of running it. The ledger's rule says above which amount. While the rule
-// is set, some acts always wait.
+// Makes an act wait for a second person by storing it as a proposal instead of running it. The ledger's rule sets the amount above which acts wait.
+// While the rule is set, some acts always wait.
 import { inTransaction, type Pool, type Sql } from '../../db/core/sql.ts'
 import { readState } from '../../db/core/state.ts'
 import { insertProposal } from '../../db/operator/proposals.ts'
@@ -16,7 +16,7 @@ export const ANY_SUM = UINT256_MAX + 1n
 export interface Guard<Asked> {
   /** The act's name in a proposal. */
   readonly proposedAs: string
-  /** The wei that the act lets through. It waits if that is more than the rule's amount. */
+  /** The wei that the act lets through. The act waits if this is more than the rule's amount. */
   readonly sum: (sql: Sql, asked: Asked) => bigint | Promise<bigint>
 }
 

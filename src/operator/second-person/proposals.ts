@@ -15,13 +15,16 @@ import { actOf, defineAct, defineReading } from '../define-act.ts'
 import * as field from '../input.ts'
 
 const LISTED_MAX = 200
-/** If two people confirm acts on the same payments at once, the database may abort one (deadlock). It succeeds when retried. */
+/**
+ * How often we try a confirmation. If two people confirm acts on the same payments at once, the database may abort one of them (deadlock). It
+ * succeeds when retried.
+ */
 const ATTEMPTS = 3
 
 const stateOf = ({ outcome, isExpired }: Pick<proposals.ProposalRow, 'outcome' | 'isExpired'>) =>
   outcome ?? (isExpired ? 'expired' : 'open')
 
-/** Open ones first, then the newest. */
+/** Proposals, open ones first, then newest first. */
 export const listProposals = defineReading({
   path: 'proposals',
   command: 'proposals list',
@@ -41,7 +44,7 @@ export const listProposals = defineReading({
   columns: ['id', 'state', 'act', 'input', 'proposedBy', 'proposedAt', 'expiresAt', 'settledBy', 'refusal'],
 })
 
-/** The proposal to answer. Any key may ask; it needs the scope of the proposed act. */
+/** The proposal to confirm or refuse. Any key may call the route, but it needs the scope of the proposed act. */
 const ANSWER = { id: field.id('its number in the list'), reason: field.REASON }
 
 /** Runs the act's own function; its row in the audit log has both names. */
@@ -62,13 +65,13 @@ export const confirmProposal = defineAct({
       if (await proposals.mayBeSamePerson(sql, proposedBy, actor.name))
         return refuseAct('forbidden', sameWords(proposedBy, actor.name))
       const person = { name: proposedBy, requestId: actor.requestId, confirmed: { by: actor.name, proposal: id } }
-      // One transaction, so that an act that ran is always a confirmed proposal, even if this process dies.
+      // Runs in one transaction, so that an act that ran always has a confirmed proposal, even if this process dies.
       const done = await known.unguarded({ ...deps, pool: poolWithin(sql) }, person, proposal.input)
       if (!isOperatorRefusal(done)) {
         await proposals.settleProposal(sql, id, { outcome: 'confirmed', by: actor.name, refusal: null })
         return { id, state: 'confirmed', done }
       }
-      // If it may succeed later, it stays open.
+      // If the act may succeed later, the proposal stays open.
       if (done.because === 'notYet' || done.because === 'unavailable') return done
       await proposals.settleProposal(sql, id, { outcome: 'failed', by: actor.name, refusal: done.message })
       return refuseAct('conflict', `It cannot be done any more. ${done.message}`)

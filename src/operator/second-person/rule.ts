@@ -1,5 +1,5 @@
-// The two-person rule: the amount above which releases, refunds, and acts that let held payments through need a second person. While it is set,
-// credit terms and the payments wallet always do. The rule is in the ledger, for all instances; it is off until set.
+// The two-person rule: the amount above which a second person is needed for releases, refunds, and acts that let held payments through. While it is
+// set, changes of credit terms and payments wallets always need one. The rule is in the ledger, for all instances; it is off until set.
 import { lockState, writeState } from '../../db/core/state.ts'
 import { inEther, type Wei } from '../../domain/units.ts'
 import type { LedgerDb } from '../../passes/context.ts'
@@ -45,7 +45,7 @@ Raising the amount or switching the rule off needs a second person, too.`,
   },
   asks: 'Change who has to agree?',
   proposedAs: 'setSecondPerson',
-  // Lowering the amount needs no second person, because it takes no say away from anyone.
+  // Lowering the amount needs no second person, because it makes the rule stricter.
   sum: (_sql, { aboveWei }) => aboveWei ?? ANY_SUM,
   change: async ({ sql, actor, record }, { aboveWei }) => {
     await lockState(sql, RULE)
