@@ -1,5 +1,5 @@
 // The ledger's own digests: of a turn's draw, which anyone can recompute from the round's published seed; of a payments wallet's residue; of a text.
-// Also checksummed addresses. Depends on keccak only, because every CLI command loads this file and most need no other part of the chain.
+// Also checksummed addresses. This file depends on keccak only: every CLI command loads it, and most commands need no other part of the chain.
 import { keccak_256 } from '@noble/hashes/sha3'
 import type { Address, Hash } from '../domain/units.ts'
 
@@ -8,7 +8,7 @@ export const keccakOf = (bytes: Uint8Array): Uint8Array => keccak_256(bytes)
 
 const keccak = (bytes: Uint8Array): Hash => `0x${Buffer.from(keccakOf(bytes)).toString('hex')}` as const
 
-/** keccak256(abi.encode(…)) of fixed-size types. Each takes one word; negative numbers are in two's complement. */
+/** keccak256(abi.encode(…)) of fixed-size types. Each value takes one word; a negative number is in two's complement. */
 const digestOf = (...words: readonly (bigint | `0x${string}`)[]): Hash =>
   keccak(
     Buffer.from(words.map((word) => BigInt.asUintN(256, BigInt(word)).toString(16).padStart(64, '0')).join(''), 'hex'),
@@ -25,10 +25,13 @@ export const innerRef = (txHash: Hash, wallet: Address, index: number): Hash => 
 export const residueRef = (chainId: number, wallet: Address, blockHash: Hash, residueWei: bigint): Hash =>
   digestOf(BigInt(chainId), wallet, blockHash, residueWei)
 
-/** keccak256 of a text's UTF-8. */
+/** keccak256 of a text in UTF-8. */
 export const textDigest = (text: string): Hash => keccak(Buffer.from(text))
 
-/** An address in its EIP-55 spelling: a letter is upper case if the digest of the lower-case address has a digit of 8 or more at that position. */
+/**
+ * An address in its EIP-55 spelling: a letter is upper case if the digest of the lower-case address has a hex digit of 8 or more at the same
+ * position.
+ */
 export function checksum(of: Address): string {
   const digest = textDigest(of.slice(2))
   return of.replaceAll(/[a-f]/g, (letter, at: number) =>

@@ -1,8 +1,8 @@
-// Faults of the chain side, split by remedy. A fault means "could not find out", never "is not there".
+// Faults of the chain side, divided by what to do about them. A fault means "we could not find out", never "it is not there".
 import type { ProvenPart } from '../domain/observed.ts'
 import { KnownError } from '../lib/errors.ts'
 
-/** Retryable: try again later, or at another provider. Otherwise fatal: this is not the configured chain, so stop and report it. */
+/** If it is retryable, try again later, or at another provider. Otherwise this is not the configured chain, so stop and report it. */
 export class ChainFault extends KnownError {
   /** The provider that answered last; null if unknown. */
   host: string | null = null
@@ -12,13 +12,13 @@ export class ChainFault extends KnownError {
     this.name = 'ChainFault'
   }
 
-  /** True if a provider did answer, but the answer is unreadable, or contradicts itself or the chain. */
+  /** True if a provider did answer, but we could not read the answer, or it contradicted itself or the chain. */
   override get isAnswered(): boolean {
     return this.retryable
   }
 }
 
-/** The chain's answer; null (never 0) on a ChainFault. Rethrows any other error. */
+/** What the chain answered; null (never 0) on a ChainFault. Any other error is rethrown. */
 export async function orNull<T>(reading: Promise<T>): Promise<T | null> {
   try {
     return await reading
@@ -28,7 +28,7 @@ export async function orNull<T>(reading: Promise<T>): Promise<T | null> {
   }
 }
 
-/** A provider's blocks do not follow on the block before them in our ledger, because the chain has since replaced that block. */
+/** The first block that a provider returned does not follow the last block in our ledger, because the chain has replaced that block since. */
 export class PartedFault extends ChainFault {
   constructor(message: string) {
     super(message, { retryable: true })
@@ -36,11 +36,11 @@ export class PartedFault extends ChainFault {
   }
 }
 
-/** A provider's answer about a block does not recompute to what the block's hash commits to, although this chain's blocks do recompute. */
+/** A provider's answer about a block does not match what the block's hash commits to, although answers about this chain's blocks usually do. */
 export class ProofFault extends ChainFault {
   readonly part: ProvenPart
   readonly blockNumber: number
-  /** The given value and the computed one, or why there are none. */
+  /** The value that the provider gave and the one that we computed; or why we have none to compare. */
   readonly says: string
 
   constructor(part: ProvenPart, blockNumber: number, says: string) {
@@ -52,7 +52,7 @@ export class ProofFault extends ChainFault {
   }
 }
 
-/** A provider's JSON-RPC error, with a shortened text. */
+/** A JSON-RPC error from a provider, with its text shortened. */
 export interface RpcError {
   code: number
   message: string
@@ -60,19 +60,19 @@ export interface RpcError {
 }
 
 /**
- * What went wrong between the service and a provider. `unreachable`: no answer in time or at all. `limit`: a rate limit. `tooLarge`: the answer
- * exceeds our limit. `refused`: an HTTP error status. `garbled`: an answer that is not JSON-RPC, or not to our request. `batch`: the provider rejects
- * this batch. `error`: a JSON-RPC error.
+ * What went wrong between the service and a provider. `unreachable`: no answer, or none in time. `limit`: a rate limit. `tooLarge`: the answer
+ * exceeds our limit. `refused`: an HTTP error status. `garbled`: an answer that is not JSON-RPC, or does not belong to our request. `batch`: the
+ * provider rejects this batch. `error`: a JSON-RPC error.
  */
 export type RpcTrouble = 'unreachable' | 'limit' | 'tooLarge' | 'refused' | 'garbled' | 'batch' | 'error'
 
-/** The kinds of trouble in which a provider said nothing about its chain. */
+/** With these, the provider has said nothing about its chain. */
 const AWAY: readonly RpcTrouble[] = ['unreachable', 'limit', 'refused']
 
-/** A retryable fault of a provider. Its text names only the host, because the rest of a provider's URL is often its key. */
+/** A fault of a provider, which is retryable. Its text names only the provider's host, because the rest of a URL is often a key. */
 export class RpcFault extends ChainFault {
   readonly trouble: RpcTrouble
-  /** The JSON-RPC error: always with `error`; with `limit` and `batch` if there was one. */
+  /** The JSON-RPC error; never null with `error`. With `limit` and `batch` it is null if the provider sent none. */
   readonly rpcError: RpcError | null
 
   constructor(trouble: RpcTrouble, message: string, rpcError: RpcError | null = null) {
@@ -87,7 +87,7 @@ export class RpcFault extends ChainFault {
   }
 }
 
-/** The signer did not sign, or signed something else. Nothing was stored or sent, and no nonce is used. */
+/** The signer did not sign, or signed something else. Nothing was stored or sent, and no nonce was used. */
 export class SignerFault extends ChainFault {
   constructor(message: string, cause?: unknown) {
     super(message, { retryable: true, cause })

@@ -1,5 +1,5 @@
-// The chain as the passes and the routes see it. Types only: the real chain and the simulation's model both implement them. Every method may throw a
-// ChainFault (see faults.ts). None returns a guess, and null means "not there" only if the docstring says so.
+// The chain as the passes and the routes see it. This file has types only: the real chain implements them, and so does the model of the simulation.
+// Every method may throw a ChainFault (see faults.ts). None returns a guess. Null means "it is not there" only if the comment says so.
 import type { FeeLimits, Fees } from '../domain/fees.ts'
 import type { FinalWord, OwnHashes } from '../domain/finality.ts'
 import type {
@@ -18,37 +18,37 @@ import type { Address, Hash, Wei } from '../domain/units.ts'
 
 export type { ChainCounters, CreditBounds, MinterBudget } from '../domain/observed.ts'
 
-/** The addresses that a deployment watches. Callers that read a range pass the ledger's wallets and signer accounts. */
+/** The addresses that a deployment watches. A caller that reads a range passes the ledger's wallets and signer accounts. */
 export interface WatchedAddresses extends Watching {
   factory: Address
 }
 
-/** One exact block. */
+/** One exact block, by number and hash. */
 export interface BlockRef {
   number: number
   hash: Hash
 }
 
-/** Reads through one provider alone. */
+/** Reads from one provider only. */
 export interface ProviderReader extends ChainReader {
   readonly host: string
-  /** Moves it to the end of the order for a while, because it follows a different chain from the ledger's. */
+  /** Moves the provider to the end of the order for a while, because it follows a different chain from the ledger's. */
   distrust(): void
 }
 
-/** Reads the state of an account after one exact block. */
+/** Reads the state of an account as of one exact block, at the end of that block. */
 export interface StateReader {
-  /** Ether balance of `owner` after exactly that block; null if the state is pruned. Throws if no answer comes, or none passes verification. */
+  /** Ether balance of `owner` as of that block; null if the state is pruned. Throws if no provider answers, or if no answer can be verified. */
   balanceAt(owner: Address, at: BlockRef): Promise<BalanceReading | null>
-  /** ERC-20 balance of `owner` at exactly that block; null if we could not check it (never 0). With several providers, two must agree. */
+  /** ERC-20 balance of `owner` as of that block; null (never 0) if we could not check it. If there are several providers, two must agree. */
   holding(token: Address, owner: Address, at: BlockRef): Promise<bigint | null>
-  /** Code of `payer` after exactly that block: proven, or as two providers (or the only one) report it; null if unchecked (never "none"). */
+  /** Code of `payer` as of that block: proven, or as two providers report it, or as the only one does. Null means unchecked, never "no code". */
   payerCode(payer: Address, at: BlockRef): Promise<PayerCode | null>
 }
 
-/** An account's state after a block. */
+/** An account's state at the end of a block. */
 export interface AccountState {
-  /** Counts the transactions it sent, the contracts it created and the valid authorizations it signed. */
+  /** How many transactions it sent, contracts it created, and valid authorizations it signed, in total. */
   nonce: number
   balanceWei: bigint
   hasCode: boolean
@@ -56,39 +56,39 @@ export interface AccountState {
   storageRoot: Hash
 }
 
-/** A block, and the states of some accounts after it. */
+/** A block, and the states of some accounts at its end. */
 export interface ProvenBlock {
   block: Block
   accounts: ReadonlyMap<Address, AccountState>
 }
 
-/** A block in which the factory logged something. We have not read the block itself yet. */
+/** A block in which the factory logged something. We have read the logs, but not the block. */
 export interface LoggedBlock {
   number: number
-  /** The refs in its logs. The ref of a payment is its transaction hash. */
+  /** The refs in these logs. The ref of a payment is the hash of its transaction. */
   refs: readonly Hash[]
-  /** The accounts that its logs make minter or distributor. */
+  /** The accounts that these logs make minter or distributor. */
   accounts: readonly Address[]
-  /** The logs as we read them, for `observeBlocks`. */
+  /** The logs in the form in which we read them, for `observeBlocks`. */
   logs: readonly unknown[]
 }
 
 /**
- * Finds where in a range of old blocks something happened, without reading them all. If there are two providers, both must give the same answer. Null
- * if there is no answer, or they disagree; then we have to read the blocks one by one.
+ * Finds where in a range of old blocks something happened, without reading all the blocks. If there are two providers, both must give the same
+ * answer. A result is null if there is no answer, or if they disagree; we then have to read the blocks one by one.
  */
 export interface SurveyReader {
   /** How many providers must agree: two, or the only one there is. */
   readonly voices: number
-  /** Account states after blocks, proven against the state roots of their headers. */
+  /** The states of accounts as of some blocks, proven against the state roots in the blocks' headers. */
   accountsAt(questions: readonly { number: number; accounts: readonly Address[] }[]): Promise<ProvenBlock[] | null>
-  /** The blocks of a range that hold factory logs relevant to the ledger. */
+  /** The blocks of a range that have factory logs which matter to the ledger. */
   loggedBlocks(from: number, to: number): Promise<LoggedBlock[] | null>
-  /** The block number of each transaction; null if it is in no block, or unknown. */
+  /** For each transaction, the number of its block; null if it is in no block, or unknown. */
   blocksOf(txHashes: readonly Hash[]): Promise<(number | null)[]>
   /**
-   * Observes single blocks, in ascending order. `logged` lists the blocks of the range that have logs. If the bloom of any other block in `numbers`
-   * indicates a log, we check that block.
+   * Observes single blocks, in ascending order. `logged` lists the blocks of the range that have logs. We look for logs in another block of `numbers`
+   * only if its bloom says that there may be some.
    */
   observeBlocks(
     numbers: readonly number[],
@@ -101,68 +101,68 @@ export interface SurveyReader {
 export interface ChainReader extends StateReader {
   readonly survey: SurveyReader
   readonly proofs: ChainProofs
-  /** The same reader for each provider; empty for a reader of one provider. */
+  /** The same reads from each provider alone. Empty for a reader of one provider. */
   readonly providers: readonly ProviderReader[]
-  /** The chain id, fetched each time. */
+  /** The chain id, asked for each time. */
   chainId(): Promise<number>
-  /** The provider's newest block. `toFollow`: the caller will observe up to it next. */
+  /** The provider's newest block. `toFollow`: true if the caller will observe blocks up to it next. */
   head(options?: { toFollow?: boolean }): Promise<Block>
   /** The oldest of the blocks that the providers call final (`leastFinal`); null if the chain has no finality. Throws if no provider answers. */
   finalized(own?: OwnHashes): Promise<FinalWord | null>
-  /** The canonical block of that height; null if the provider has none (yet). */
+  /** The canonical block with that number; null if the provider has none (yet). */
   block(number: number): Promise<Block | null>
   /**
-   * Observes the blocks `from` to `to`, both included. `parent` is the hash that block `from` must name as its parent (null: unknown, accept any).
-   * Every log and receipt is checked against its block's hash. Throws a retryable ChainFault on a missing block, a broken parent chain, or logs that
-   * do not match a block's bloom. May return a shorter range than requested (never an empty one) if a provider limits ranges. `watching` replaces the
-   * addresses it was built with, except the signer accounts, which are added.
+   * Observes the blocks `from` to `to`, both included. `parent` is the hash that block `from` must name as its parent; null accepts any. Every log
+   * and receipt is checked against its block's hash. Throws a retryable ChainFault if a block is missing, the blocks do not follow each other, or
+   * logs do not match a block's bloom. If a provider limits ranges, it may return a shorter range, but never an empty one. `watching` replaces the
+   * addresses with which the reader was built; signer accounts are added instead.
    */
   observe(from: number, to: number, parent: Hash | null, watching?: Watching): Promise<ObservedRange>
-  /** The first block at or after `time`, and its parent, found by bisection; null if the head is older. */
+  /** The first block at or after `time`, and its parent, found by bisection. Null if block `notAfter` is older than `time`. */
   firstBlockAt(time: number, notAfter: number): Promise<{ block: Block; parent: Block | null } | null>
-  /** The same, using only blocks on which two providers agree (or the only one's). Throws a ChainFault if they do not agree. */
+  /** Like `firstBlockAt`, but only with blocks on which two providers agree (or the only one's). Throws a ChainFault if they do not agree. */
   agreedFirstBlockAt: ChainReader['firstBlockAt']
-  /** A transaction by hash; null if the provider does not know it. `blockNumber` is null while it is pending. */
+  /** A transaction by its hash; null if the provider does not know it. While it is pending, `blockNumber` is null. */
   transaction(txHash: Hash): Promise<TransactionView | null>
-  /** A transaction in a block, with its outcome; null if it is in none yet. If there are several providers, null unless two agree. */
+  /** A transaction in a block, with its outcome; null if it is in no block yet. If there are several providers, it is null unless two agree. */
   minedTransaction(txHash: Hash): Promise<TransactionView | null>
-  /** Value that a mined transaction moved to `to` by inner calls, in order; null if we cannot trace it, or no two of several providers agree. */
+  /** What a mined transaction moved to `to` by inner calls, in order; null if we cannot trace it, or no two of several providers agree. */
   innerTransfers(txHash: Hash, to: Address): Promise<InnerTransfer[] | null>
-  /** Inner transfers to and from these wallets in exactly one block, in order; null if we cannot trace it, or no two of several providers agree. */
+  /** Inner transfers to and from these wallets in one exact block, in order; null if we cannot trace it, or no two of several providers agree. */
   blockTransfers(at: BlockRef, wallets: readonly Address[]): Promise<BlockTransfer[] | null>
 }
 
 /** A transfer made by a call within a transaction. */
 export interface InnerTransfer {
-  /** Position among the transaction's inner transfers to that address, from 1. */
+  /** Position among the transaction's inner transfers to that address; the first is 1. */
   index: number
   from: Address
   valueWei: Wei
 }
 
-/** A transfer to a wallet, or from it, by a call within a transaction of a block. */
+/** A transfer to or from a wallet, made by a call within a transaction of a block. */
 export interface BlockTransfer {
   txHash: Hash
   txIndex: number
   direction: 'in' | 'out'
   wallet: Address
-  /** Position among the transaction's inner transfers to that wallet, or from it, from 1. */
+  /** Position among the transaction's inner transfers to that wallet, or among those from it; the first is 1. */
   index: number
-  /** The address at the other end. */
+  /** The address from which the value came, or to which it went. */
   other: Address
   valueWei: Wei
 }
 
 export interface TransactionView {
   txHash: Hash
-  /** Its position in the block; meaningless while it is pending. */
+  /** The position of the transaction in its block; meaningless while it is pending. */
   txIndex: number
   from: Address
   to: Address | null
   valueWei: Wei
   blockNumber: number | null
   blockHash: Hash | null
-  /** From the receipt; null while the transaction is pending, and if the receipt is unavailable or too large for us to read. */
+  /** From the receipt. Null while the transaction is pending, or if the receipt is not available or too large for us to read. */
   succeeded: boolean | null
 }
 
@@ -186,11 +186,11 @@ export interface ChainCohort {
   intervalSec: number
 }
 
-/** The settings that the contract's owner controls, all read at one block. */
+/** The settings that the contract's owner controls, all read at the same block. */
 export interface OwnersPowers {
   blockNumber: number
   owner: Address
-  /** The zero address if ownership is not offered to anyone. */
+  /** The account to which ownership is offered; the zero address if it is not offered. */
   pendingOwner: Address
   minter: Address
   budget: MinterBudget
@@ -200,80 +200,80 @@ export interface OwnersPowers {
   paused: boolean
 }
 
-/** Reads for previews of the owner's calls; it cannot send. Throws if the chain cannot answer. */
+/** Reads what previews of the owner's calls need; it cannot send. Throws if the chain cannot answer. */
 export interface GovernanceReader {
   readonly factory: Address
   powers(): Promise<OwnersPowers>
   tierSupply(tierNo: number): Promise<{ minted: number; most: number }>
   expulsionPeriodSec(): Promise<number>
-  /** The contract's reason to reject this call if that account made it now; null if it would succeed. */
+  /** Why the contract would reject this call if the account `from` made it now; null if the call would succeed. */
   refusalOf(call: { to: Address; data: `0x${string}` }, from: Address): Promise<string | null>
 }
 
-/** Facts about the chain, available once we have reached it. */
+/** What we know about the chain once we have reached it. */
 export interface ChainFacts {
-  /** True if the factory's block hashes agree with the provider's; otherwise mints wait for finalized blocks and carry no guard. */
+  /** True if the factory sees the same block hashes as the provider reports. If it does not, mints carry no guard and wait for final blocks. */
   readonly guardUsable: boolean
 }
 
 /** What a transaction minted, according to its receipt. */
 export interface MintReceipt {
-  /** Its block, as the provider reports it. Null if the receipt is larger than any mint's, so we did not read it. */
+  /** The block, as the provider reports it. Null if the receipt is larger than that of any mint, so that we did not read it. */
   block: BlockRef | null
   succeeded: boolean
   nodes: { nodeId: bigint; mintedTo: Address }[]
 }
 
-/** One node's events, for the reconciler, and the nodes that a transaction minted. */
+/** The events of one node, for the reconciler, and the nodes that a transaction minted. */
 export interface NodeHistory {
-  /** Null while the transaction is in no block that the provider has. */
+  /** Null while the provider has the transaction in no block. */
   mintReceipt(txHash: Hash): Promise<MintReceipt | null>
-  /** Its mint, transfers, withdrawals and expulsion in blocks `from` to `to`, in chain order. */
+  /** A node's mint, transfers, withdrawals and expulsion in blocks `from` to `to`, in chain order. */
   eventsOf(nodeId: bigint, from: number, to: number): Promise<FactoryEvent[]>
   /** The credits of a cohort in one block, in chain order. */
   creditsIn(cohort: number, block: number): Promise<FactoryEvent[]>
 }
 
-/** Contract state for the passes; throws if the chain cannot answer. */
+/** The contract's state, for the passes. Throws if the chain cannot answer. */
 export interface ContractReader {
   readonly factory: Address
   counters(atBlock: number): Promise<ChainCounters>
-  /** Nodes firstId .. firstId + count - 1 after exactly that block, up to the last one minted. */
+  /** The nodes `firstId` to `firstId + count - 1` as of that block, except those above the last minted node. */
   nodes(firstId: bigint, count: number, at: BlockRef): Promise<ChainNode[]>
-  /** Cohorts after exactly that block. */
+  /** Cohorts as of that block. */
   cohorts(cohorts: number[], at: BlockRef): Promise<ChainCohort[]>
-  /** Node minted for this ref, or null. */
+  /** The node minted for this ref; null if there is none. */
   nodeOfRef(ref: Hash): Promise<bigint | null>
   maxPerWallet(): Promise<number>
-  /** Nodes of a tier after that block, not counting expelled ones, and the tier's maximum. */
+  /** How many nodes a tier has as of that block, without expelled ones, and how many it may have at most. */
   tierSupply(tierNo: number, atBlock: number): ReturnType<GovernanceReader['tierSupply']>
   budget(atBlock: number): Promise<MinterBudget>
   bounds(atBlock: number): Promise<CreditBounds>
-  /** What the contract and the provider report about an address that buyers may have to pay to. */
+  /** What the contract and the provider say about an address that buyers may have to pay. */
   walletFacts(
     wallet: Address,
   ): Promise<{ chainId: number; minter: Address; distributor: Address; hasCode: boolean; isTraceable: boolean }>
-  /** The account that may credit rounds; null if the owner has named none, in which case no turn is paid or skipped. */
+  /** The account that may credit rounds. Null if the owner has named none; then no turn is paid or skipped. */
   distributor(atBlock: number): Promise<Address | null>
-  /** The shortest interval a new cohort may have. */
+  /** The shortest interval that a new cohort may have. */
   leastIntervalSec(): Promise<number>
   balance(of: Address, atBlock?: number): Promise<Wei>
-  /** True if there is code at the factory's address after that block. Throws if that block's state is not available. */
+  /** True if there is code at the factory's address as of that block. Throws if that block's state is not available. */
   isDeployed(atBlock: number): Promise<boolean>
-  /** The factory's storage root after exactly that block. If two roots are equal, its storage has not changed. Null if unavailable. */
+  /** The factory's storage root as of exactly that block; null if not available. As long as the root is the same, the storage has not changed. */
   storageRoot(block: Hash): Promise<Hash | null>
-  /** The part of its surplus that the factory may spend on the next rounds (0 unless the owner allowed it). */
+  /** How much of its surplus the factory may spend on the next rounds; 0 unless the owner has allowed more. */
   swapsAllowance(): Promise<Wei>
 }
 
-/** Reads for the public API. Null means "could not check" and is never an error. Each answers within its time limit. */
+/** Reads for the public API. Null means "we could not check", and is never an error. Each read answers within its time limit. */
 export interface Readings {
-  /** Nodes' chain state at the given block, coalesced with other callers; null if unreadable. */
+  /** A node's state on the chain as of the given block; null if we could not read it. Reads of several callers share one request. */
   node(
     nodeId: bigint,
     atBlock: number,
   ): Promise<{ owner: Address; balanceWei: Wei; creditedWei: Wei; withdrawnWei: Wei; blockNumber: number } | null>
-  /** `checkedAt` is when we asked the chain, milliseconds since 1970; a cached answer keeps its own. */
+  /** `checkedAt`: when we asked the chain, in milliseconds since 1970. A cached answer keeps its original time. */
   cover(): Promise<{
     contractBalanceWei: Wei
     outstandingWei: Wei
@@ -281,12 +281,12 @@ export interface Readings {
     blockNumber: number
     checkedAt: number
   } | null>
-  /** The distributor's balance; also null if none is configured. */
+  /** The distributor's balance; also null if no distributor is configured. */
   distributorBalanceWei(): Promise<Wei | null>
   paused(): Promise<boolean | null>
   maxPerWallet(): Promise<number | null>
   nodesOf(owner: Address): Promise<readonly bigint[] | null>
-  /** Reads a wallet that is about to buy, and its balance of a token; each field may be null on its own. */
+  /** Reads a wallet that is about to buy, and its balance of a token. Each field may be null on its own. */
   buyer(wallet: Address, token: Address | null): Promise<BuyerReading>
   tracesAgree(): Promise<boolean>
 }
@@ -295,12 +295,12 @@ export interface Readings {
 export interface BuyerReading {
   blockNumber: number | null
   balanceWei: Wei | null
-  /** Per unit of gas, now. */
+  /** The gas price at present, per unit of gas. */
   gasPriceWei: Wei | null
-  /** The contract's cap per wallet. */
+  /** The most nodes that the contract lets one wallet hold. */
   walletMax: number | null
   code: PayerCode | null
-  /** Also null if the caller named no token. */
+  /** Null also if the caller named no token. */
   heldWei: bigint | null
 }
 
@@ -314,24 +314,24 @@ export interface CohortOpening {
   firstDue: number
   intervalSec: number
 }
-/** A cohort's part of a round, starting at its pending turn `firstDue`: first the turns not owed, then the turns paid. */
+/** What a round does for a cohort, from its pending turn `firstDue` on: first it skips the turns that are not owed, then it pays turns. */
 export interface CohortCredit {
   cohort: number
   firstDue: number
   skipped: number
   paid: number
-  /** The sum over all paid turns. */
+  /** The sum over all turns that it pays. */
   amountPerNodeWei: Wei
 }
 
 /**
- * A call to the factory before signing. `validUntil` is the last block time, unix seconds, at which it can be executed. `guard` is null only if a
- * block hash cannot be checked on chain.
+ * A call to the factory that is not signed yet. `validUntil` is the last block time (unix seconds) at which it can be executed. `guard` is null only
+ * if the contract cannot check block hashes on this chain.
  */
 export type FactoryCall = { validUntil: number } & (
   | {
       kind: 'openCohorts'
-      /** The first cohort's number, which must be the contract's next one. */
+      /** The number of the first cohort, which must be the next one on the contract. */
       first: number
       openings: CohortOpening[]
     }
@@ -353,7 +353,7 @@ export interface SignedTransaction {
   fees: Fees
 }
 
-/** The outcome of a broadcast, classified by type and code first, by text last. */
+/** The outcome of a broadcast. It is classified by type and code first, and by text only if these are not enough. */
 export type SendOutcome =
   | { kind: 'accepted' }
   | { kind: 'unknown'; detail: string }
@@ -363,7 +363,7 @@ export type SendOutcome =
   | { kind: 'insufficientFunds' }
   | { kind: 'overGasCap' }
 
-/** The outcome of simulating the call before signing it. */
+/** The outcome of simulating a call before it is signed. */
 export type EstimateOutcome =
   | { kind: 'ok'; gas: bigint }
   | { kind: 'reverts'; error: string }
@@ -375,26 +375,26 @@ export interface AccountReader {
   readonly address: Address
   /** Transactions of this account mined at the provider's latest block. */
   nonce(): Promise<number>
-  /** The same from every provider; null for one that does not answer. */
+  /** Like `nonce`, from every provider; null for a provider that does not answer. */
   nonces(): Promise<(number | null)[]>
   balance(): Promise<Wei>
   /**
-   * Current fees for a new transaction: room for the base fee to double, or the cap if that is lower and still pays for the next block. Above the cap
-   * only if nothing below it would get in. We trust the provider's tip and base fee up to their limits.
+   * The fees that a new transaction should offer: room for the base fee to double, or the cap if that is lower and still pays for the next block.
+   * They exceed the cap only if nothing below it would be mined. We trust the provider's tip and base fee only up to their limits.
    */
   fees(limits?: FeeLimits): Promise<Fees>
 }
 
-/** The same account with its key. Nothing else can send. */
+/** The account with its key. No other object can send. */
 export interface SignerAccount extends AccountReader {
-  /** Transactions of this account mined as of one block, from every provider; null for one that does not answer or lacks the block. */
+  /** The number of this account's transactions as of a block, from every provider; null for a provider that does not answer or lacks the block. */
   noncesAt(block: Hash): Promise<(number | null)[]>
-  /** The hash of a block from every provider, or as the contract sees it after block `at`; null for one that does not answer or lacks the block. */
+  /** A block's hash from every provider, or as the contract sees it as of block `at`; null for a provider that does not answer or lacks it. */
   hashesOf(block: number, at?: number): Promise<(Hash | null)[]>
-  /** Simulates the call and estimates its gas, without the guard (eth_call cannot check a guard on the head). */
+  /** Simulates the call and estimates its gas. It leaves out the guard, because eth_call cannot check a guard on the head. */
   estimate(call: FactoryCall): Promise<EstimateOutcome>
-  /** Signs; sends nothing. */
+  /** Signs the call; does not send it. */
   sign(call: FactoryCall, options: { nonce: number; gasLimit: bigint; fees: Fees }): Promise<SignedTransaction>
-  /** Broadcasts the same bytes to every provider. The transport never retries it. */
+  /** Sends the same bytes to every provider. The transport never repeats this. */
   broadcast(raw: `0x${string}`): Promise<SendOutcome>
 }

@@ -11,7 +11,9 @@ import { type Rpc, resultOf } from '../rpc/rpc.ts'
 import { bytes, count, header, quantity, safeNumber, toQuantity } from '../rpc/wire.ts'
 import { factoryImmutables, factoryRuntimeHash } from './bytecode.ts'
 
-/** How often we try to check the fork guard, and the pause between tries. The head may move during a try, or the chain may have just started. */
+/**
+ * How often we try to check the fork guard, and the pause between two tries. During a try the head may move, or the chain may have only just started.
+ */
 const GUARD_TRIES = 3
 const GUARD_PAUSE_MS = 2_500
 
@@ -26,21 +28,21 @@ export interface DeploymentProblem {
     | 'PAYMENT_ADDRESS'
   problem: string
   remedy: string
-  /** True if the chain did not answer. When it does, there may be no problem. */
+  /** True if the chain did not answer. Once it does, there may be no problem. */
   transient: boolean
 }
 
 export interface DeploymentCheck {
   problems: DeploymentProblem[]
-  /** True if the contract sees the same hashes of recent blocks as the RPC. Only then can mints carry a fork guard. */
+  /** True if the contract sees the same hashes of recent blocks as the provider reports. Only then can mints carry a fork guard. */
   guardUsable: boolean
-  /** True if it also sees hashes beyond the last 256 blocks, through EIP-2935's contract; null if the chain is too young to tell. */
+  /** True if the contract also sees hashes of blocks before the last 256, through EIP-2935's contract. Null if the chain is too young to tell. */
   historyUsable: boolean | null
-  /** keccak256 of the code at the address; null if there is none, or the chain did not answer. */
+  /** keccak256 of the code at the factory's address; null if there is no code, or the chain did not answer. */
   codeHash: Hash | null
-  /** True if the code at the address is byte for byte the factory that this service was built with. */
+  /** True if that code is byte for byte the factory that this service was built with. */
   knownCode: boolean
-  /** Null if it could not be read. */
+  /** Null if we could not read it. */
   maxPerWallet: number | null
   leastIntervalSec: number | null
 }
@@ -53,15 +55,18 @@ export interface CheckDeploymentOptions {
   minter: Address | null
   distributor: Address | null
   paymentAddress: Address | null
-  /** The hash of code that we trust besides this version's; null if there is none. Omit it to accept any code. */
+  /** The hash of other code that we trust as well; null if there is none. If it is left out, any code is accepted. */
   trustedCodeHash?: Hash | null
-  /** The factory does not exist before this block, which shows whether a provider lags. Omit it if the factory exists at every block. */
+  /**
+   * The factory need not exist before this block. If the provider's head is below it, the provider lags. Leave it out if the factory exists at every
+   * block.
+   */
   startBlock?: number
-  /** The pause between tries to check the fork guard, for chains with faster blocks than usual. */
+  /** The pause between two tries to check the fork guard, for chains with faster blocks than usual. */
   guardPauseMs?: number
 }
 
-/** Checks the settings against the chain at start-up. Does not throw if the chain is unreachable: that is a problem like any other. */
+/** Checks the settings against the chain at start-up. Does not throw if the chain cannot be reached: that is reported as a problem like any other. */
 export async function checkDeployment(options: CheckDeploymentOptions): Promise<DeploymentCheck> {
   const check: DeploymentCheck = {
     problems: [],
@@ -98,7 +103,7 @@ async function fillCheck(options: CheckDeploymentOptions, check: DeploymentCheck
       `the RPC is on chain ${chainId}, the setting says ${options.chainId}`,
       `Set CHAIN_ID=${chainId}, or RPC_URL to a node of chain ${options.chainId}.`,
     )
-    // All further checks would go to the wrong chain.
+    // It is the wrong chain, so further checks would tell us nothing.
     return
   }
   checkPaymentAddress(options, report)
@@ -127,7 +132,10 @@ async function fillCheck(options: CheckDeploymentOptions, check: DeploymentCheck
   check.historyUsable = check.guardUsable ? await isHistoryUsable(rpc, factory) : false
 }
 
-/** The chain id. If any provider is on the wanted chain, returns that id and moves the others to the end of the order. */
+/**
+ * The provider's chain id. If it is not `wanted`, but another provider is on that chain, returns `wanted` and moves the providers on other chains to
+ * the end of the order.
+ */
 async function chainIdOf(rpc: Rpc, wanted: number): Promise<number> {
   const chainId = count(await rpc.request('eth_chainId', []), 'chain id')
   if (chainId === wanted) return chainId
@@ -157,19 +165,19 @@ const ROLE_VIEWS = ['maxPerWallet', 'minter', 'distributor', 'leastInterval'] as
 
 type RoleAnswers = Record<(typeof ROLE_VIEWS)[number], unknown>
 
-/** The answers of the contract's role views; null if it is not a factory. */
+/** What the contract's views return for its roles; null if the contract is not a factory. */
 async function askRoles(rpc: Rpc, factory: Address): Promise<RoleAnswers | null> {
   const replies = await rpc.batch(ROLE_VIEWS.map((name) => viewCall(factory, 'latest', name, [])))
   const answers = replies.map((reply) => {
     if (reply.ok) return reply.result === '0x' ? null : reply.result
-    // Only a revert shows that it is not a factory. A limit or an internal error comes from the provider.
+    // Only a revert shows that the contract is not a factory. A rate limit or an internal error comes from the provider.
     return isRevert(reply.error) ? null : resultOf('eth_call', reply)
   })
   if (answers.includes(null)) return null
   return Object.fromEntries(ROLE_VIEWS.map((name, index) => [name, answers[index]])) as RoleAnswers
 }
 
-/** False if the contract does not answer like a factory. */
+/** Checks the contract's roles. False if the contract does not answer as a factory would. */
 async function checkRoles(options: CheckDeploymentOptions, check: DeploymentCheck, report: Report): Promise<boolean> {
   const { rpc, factory } = options
   const answers = await askRoles(rpc, factory)
@@ -204,7 +212,7 @@ async function checkRoles(options: CheckDeploymentOptions, check: DeploymentChec
   return true
 }
 
-/** The problem if the code is neither this version's nor trusted by its hash; null if it is either, or if any code is accepted. */
+/** The problem if the code is neither this version's nor trusted by its hash. Null if the code is one of these, or if any code is accepted. */
 function unknownCode(
   { factory, trustedCodeHash }: Pick<CheckDeploymentOptions, 'factory' | 'trustedCodeHash'>,
   { knownCode, codeHash }: Pick<DeploymentCheck, 'knownCode' | 'codeHash'>,
@@ -217,7 +225,8 @@ function unknownCode(
 }
 
 /**
- * Refuses code at the address that is neither this version's nor trusted, before anything changes. Null if the code is fine, or there is none (yet).
+ * Refuses code at the address that is neither this version's nor trusted, before anything changes. Null if the code is fine, or if there is no code
+ * (yet).
  */
 export async function refuseCode(
   rpc: Rpc,
@@ -233,10 +242,10 @@ const BEFORE_CANCUN = [
   'the chain does not run the contract’s code: it lacks instructions of the Cancun hardfork',
   'Use a chain with Cancun (docs/CONTRACT.md has a table of chains).',
 ] as const
-/** PUSH0, MCOPY, TLOAD and TSTORE; returns a word of zeros. */
+/** Code that runs PUSH0, MCOPY, TLOAD and TSTORE, and returns a word of zeros. */
 const CANCUN_PROBE = '0x5f5f5f5e5f5f5d5f5c5f5260205ff3'
 
-/** True if the chain supports the instructions that the contract compiles to. False only if the error names an instruction. */
+/** True if the chain supports the instructions that the contract compiles to. False only if the error is about an instruction. */
 async function runsCancun(rpc: Rpc): Promise<boolean> {
   const [reply] = await rpc.batch([{ method: 'eth_call', params: [{ data: CANCUN_PROBE }, 'latest'] }])
   if (!reply || reply.ok) return true
@@ -249,7 +258,7 @@ function isKnownCode(code: Hex): boolean {
   return keccak256(bytesToHex(runtime)) === factoryRuntimeHash
 }
 
-/** True if the contract's hash of the block before the head equals the head's parent hash. */
+/** True if the hash that the contract sees for the block before the head is the head's parent hash. */
 export async function isGuardUsable(rpc: Rpc, factory: Address, pauseMs: number): Promise<boolean> {
   for (let attempt = 0; attempt < GUARD_TRIES; attempt++) {
     if (attempt > 0) await sleep(pauseMs)
@@ -261,10 +270,10 @@ export async function isGuardUsable(rpc: Rpc, factory: Address, pauseMs: number)
   return false
 }
 
-/** A distance in blocks that BLOCKHASH no longer covers but every history contract does. */
+/** A distance in blocks that BLOCKHASH no longer reaches, but every contract with old block hashes does. */
 const BEYOND_BLOCKHASH = 300
 
-/** True if the contract has the hash of a block that BLOCKHASH no longer covers. Null if the chain is too young to have one. */
+/** True if the contract sees the hash of a block that BLOCKHASH no longer reaches. Null if the chain is too young to have such a block. */
 async function isHistoryUsable(rpc: Rpc, factory: Address): Promise<boolean | null> {
   const head = header(await rpc.request('eth_getBlockByNumber', ['latest', false]))
   const old = head.number - BEYOND_BLOCKHASH
@@ -283,7 +292,7 @@ export async function isNewFactory(rpc: Rpc, factory: Address): Promise<boolean>
   return readView('lastId', lastId) === 0n && readView('round', round) === 0n
 }
 
-/** True if a wallet holds ether or has sent a transaction. A contract's nonce starts at 1. */
+/** True if a wallet holds ether or has sent a transaction. A nonce of 1 does not count for a contract, because a contract's nonce starts at 1. */
 export async function isUsed(rpc: Rpc, wallet: Address): Promise<boolean> {
   const [balance, nonce, code] = await rpc.requestAll([
     { method: 'eth_getBalance', params: [wallet, 'latest'] },

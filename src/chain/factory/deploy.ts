@@ -1,4 +1,4 @@
-// Deploys the contracts. No pass may use it: it holds a key only for the duration of a command, and sends only what the function's name says.
+// Deploys the contracts. No pass may use this file. It has a key only while a command runs, and sends only what the function's name says.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Hex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
@@ -12,11 +12,11 @@ import { broadcast, currentFees, TX_GAS_MAX } from '../send/signer-account.ts'
 import { demoTokenAbi, factoryAbi } from './abi.ts'
 import { demoTokenBytecode, factoryBytecode } from './bytecode.ts'
 
-/** How long we wait for a transaction of ours. A busy chain can take minutes. */
+/** How long we wait for a transaction of ours to be mined. On a busy chain that can take minutes. */
 const MINED_WAIT_MS = 300_000
 const POLL_FIRST_MS = 100
 const POLL_MAX_MS = 2_000
-/** Headroom above the gas estimate, in percent. */
+/** Percent added to the gas estimate. */
 const GAS_MARGIN = 20n
 
 /** Reports the current step in a few words. */
@@ -41,32 +41,34 @@ interface SendingOptions {
 export interface FactorySetup {
   readonly owner: Address
   readonly minter: Address
-  /** The minter's first budget: how many nodes it may mint and cohorts it may open, until the owner refills it. */
+  /** The minter's first budget: how many nodes it may mint, and how many cohorts it may open, before the owner must refill it. */
   readonly nodes: number
   readonly cohorts: number
   readonly distributor: Address
-  /** The bounds of what the distributor may credit a node for one turn. */
+  /** The least and the most that the distributor may credit a node for one turn. */
   readonly floorGwei: bigint
   readonly ceilingGwei: bigint
-  /** How many nodes one wallet may hold, 1 to 256; cannot change later. */
+  /** How many nodes one wallet may hold, 1 to 256. It cannot be changed later. */
   readonly maxPerWallet: number
-  /** The shortest time between turns that any cohort may have; cannot change later. */
+  /** The shortest time between two turns of any cohort. It cannot be changed later. */
   readonly leastIntervalSec: number
-  /** How long after its mint a credited node may still be expelled, at most 7 days; cannot change later. */
+  /** How long after its mint a credited node can still be expelled, at most 7 days. It cannot be changed later. */
   readonly expulsionPeriodSec: number
 }
 
-/** The most that the contract accepts. */
+/** The longest expulsion period that the contract accepts. */
 export const EXPULSION_PERIOD_SEC_MAX = 7 * 86_400
-/** The default least interval of a contract. */
+/** The default for a contract's shortest interval. */
 export const LEAST_INTERVAL_SEC = 3_600
 
 export interface DeployFactoryOptions extends SendingOptions, FactorySetup {
-  /** Deploys through the deterministic deployer, so that the same salt and setup have the same address on every chain. */
+  /** If set, the factory is deployed through the deterministic deployer: the same salt and setup then have the same address on every chain. */
   salt?: Hash | null
 }
 
-/** The keyless deployer that most chains have at this address. It takes a salt and creation code, and deploys with CREATE2. */
+/**
+ * A deployer that no key controls, and that most chains have at this address. It takes a salt and creation code, and deploys the code with CREATE2.
+ */
 export const DETERMINISTIC_DEPLOYER = address('0x4e59b44847b379578588920cA78FbF26c0B4956C')
 
 /** The address at which the deterministic deployer puts a factory. */
@@ -75,12 +77,12 @@ export function deterministicAddress(setup: FactorySetup, salt: Hash): Address {
   return address(getContractAddress({ opcode: 'CREATE2', from: DETERMINISTIC_DEPLOYER, salt, bytecode }))
 }
 
-/** The constructor's arguments alone, in the form that explorers expect, without `0x`. */
+/** Only the constructor's arguments, in the form that explorers expect, without `0x`. */
 export function factoryConstructorArguments(setup: FactorySetup): string {
   return factoryDeployData(setup).slice(factoryBytecode.length)
 }
 
-/** The bytes that deploy a factory. */
+/** The data of the transaction that deploys a factory. */
 export function factoryDeployData({ nodes, cohorts, maxPerWallet, ...setup }: FactorySetup): Hex {
   const { owner, minter, distributor, floorGwei, ceilingGwei } = setup
   const args = {
@@ -99,8 +101,8 @@ export function factoryDeployData({ nodes, cohorts, maxPerWallet, ...setup }: Fa
 }
 
 /**
- * Deploys the factory and waits until it is mined. Throws a ChainFault if the deployment cannot be sent, reverts, or is not mined in five minutes. In
- * that last case the message names the transaction: look for it before you deploy again.
+ * Deploys the factory and waits until it is mined. Throws a ChainFault if the deployment cannot be sent, reverts, or is not mined within five
+ * minutes. In the last case the message names the transaction: look for it before you deploy again.
  */
 export async function deployFactory(options: DeployFactoryOptions): Promise<DeployedContract> {
   const { salt } = options
@@ -112,13 +114,13 @@ export async function deployFactory(options: DeployFactoryOptions): Promise<Depl
   )
 }
 
-/** Deploys the demo token. The deployer gets the entire supply (1,000,000 tokens with 18 decimals). */
+/** Deploys the demo token. The deployer gets all tokens (1,000,000, with 18 decimals). */
 export async function deployDemoToken(options: SendingOptions): Promise<DeployedContract> {
   const data = encodeDeployData({ abi: demoTokenAbi, bytecode: demoTokenBytecode })
   return await withHand(options, (hand) => deploy(hand, data, 'the demo token'))
 }
 
-/** Sends `amount` (smallest units) of a token to each address, and waits until all transfers are mined. */
+/** Sends `amount` (in the token's smallest units) to each address, and waits until all transfers are mined. */
 export async function transferToken(
   options: SendingOptions & { token: Address; to: readonly Address[]; amount: bigint },
 ): Promise<void> {
@@ -133,7 +135,7 @@ export async function transferToken(
   })
 }
 
-/** Sends ether and waits until it is mined. Returns the transaction hash. Throws a ChainFault in the same cases as a deployment. */
+/** Sends ether and waits until the transaction is mined. Returns its hash. Throws a ChainFault in the same cases as deployFactory. */
 export async function payFrom(options: SendingOptions & { to: Address; valueWei: bigint }): Promise<Hash> {
   return await withHand(options, async (hand) => {
     const txHash = await send(hand, { to: options.to, value: options.valueWei })
@@ -173,7 +175,7 @@ async function deploy(hand: Hand, data: Hex, what: string): Promise<DeployedCont
   return await standing(hand, { what, expected, txHash, blockNumber: found.blockNumber })
 }
 
-/** Deploys with CREATE2. */
+/** Deploys through the deterministic deployer. */
 async function deployThrough(
   hand: Hand,
   { data, salt, expected }: { data: Hex; salt: Hash; expected: Address },
@@ -186,7 +188,7 @@ async function deployThrough(
   return await standing(hand, { what, expected, txHash, blockNumber })
 }
 
-/** The contract at its expected address. Throws if there is no code. */
+/** The contract at the expected address. Throws if there is no code at that address. */
 async function standing(
   { rpc, onProgress }: Hand,
   { what, expected, txHash, blockNumber }: { what: string; expected: Address; txHash: Hash; blockNumber: number },
@@ -215,7 +217,7 @@ async function send(hand: Hand, tx: { to?: Address; data?: Hex; value?: bigint }
   })
   const outcome = await broadcast(rpc, raw)
   const txHash = hash(keccak256(raw))
-  // After `unknown` a provider may still have it; the receipt will show.
+  // If the outcome is `unknown`, a provider may still have the transaction; the receipt will show.
   if (outcome.kind !== 'accepted' && outcome.kind !== 'unknown') {
     throw new ChainFault(`${txHash} was not taken: ${outcome.kind}`, { retryable: false })
   }

@@ -1,5 +1,5 @@
-// Encodes the owner's calls to the contract as transactions for the owner's wallet to sign, with a readable description. It must never sign or send.
-// The owner's key is not here, and nothing that sends may import this file.
+// Encodes the calls of the contract's owner as transactions for the owner's wallet to sign, each with a readable description. It must never sign or
+// send anything. The owner's key is not here, and no code that sends may import this file.
 import { encodeFunctionData, parseAbi } from 'viem/utils'
 import type { Address, Hash } from '../../domain/units.ts'
 
@@ -45,17 +45,17 @@ export type OwnerCall =
   | { name: 'expel'; refs: readonly Hash[] }
   | { name: 'pause' | 'unpause' }
 
-/** A transaction for the owner's wallet, usually a multisig. */
+/** A transaction for the owner's wallet to sign; that wallet is usually a multisig. */
 export interface OwnerTransaction {
   /** The factory. */
   to: Address
   valueWei: bigint
   data: `0x${string}`
-  /** The call in readable form: its name, and its arguments by name. */
+  /** The call for people to read: its name, and its arguments with their names. */
   call: string
 }
 
-/** Encodes the owner's call to a factory, with the arguments in the contract's order. */
+/** Encodes a call of the owner to a factory, with the arguments in the contract's order. */
 export function ownerTransaction(factory: Address, call: OwnerCall): OwnerTransaction {
   const { name, ...named } = call
   const { inputs } = OWNER_ABI.find((item) => item.name === name) ?? { inputs: [] }

@@ -1,7 +1,7 @@
-// Checks an account's proof (eth_getProof, EIP-1186) against the state root of a block: a path of trie nodes, each referenced by its digest in the
-// one before it (yellow paper, appendix D). It returns only what the root commits to, and ignores anything else that the provider says. This is our
-// own code, because the maintained library (@ethereumjs/mpt) is a complete trie under MPL-2.0 with five dependencies. test/chain/prove checks it with
-// a real node's proofs and with forged ones.
+// Checks an account's proof (eth_getProof, EIP-1186) against the state root of a block. A proof is a path of trie nodes, each of which its
+// predecessor names by digest (yellow paper, appendix D). This file returns only what the root commits to, and ignores everything else that the
+// provider says. This is our own code, because the maintained library (@ethereumjs/mpt) is a complete trie under MPL-2.0 with five dependencies.
+// test/chain/prove checks it with a real node's proofs and with forged ones.
 import { fromRlp, keccak256, toRlp } from 'viem/utils'
 import type { Address, Hash } from '../../domain/units.ts'
 import type { AccountState } from '../port.ts'
@@ -10,18 +10,18 @@ import { malformed } from '../rpc/wire.ts'
 type Hex = `0x${string}`
 type Rlp = ReturnType<typeof fromRlp<'hex'>>
 
-/** keccak256 of nothing: the code hash of an account without code. */
+/** keccak256 of no bytes: the code hash of an account without code. */
 const NO_CODE = '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'
 /** The root of an empty trie: the storage root of an account without storage. */
 export const EMPTY_ROOT = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
 
 const BRANCH_ITEMS = 17
 const PATH_ITEMS = 2
-/** Flags in the first digit of a path: its length is odd, its node is a leaf. */
+/** Flags in the first digit of a path. ODD: the path has an odd number of digits. LEAF: its node is a leaf. */
 const ODD = 1
 const LEAF = 2
 
-/** An account that is not in the state, because it never sent or received anything. */
+/** The state of an account that never sent or received anything, and so is not in the trie. */
 const ABSENT: AccountState = { nonce: 0, balanceWei: 0n, hasCode: false, codeHash: NO_CODE, storageRoot: EMPTY_ROOT }
 
 /** The account as the root commits to it. Throws a retryable ChainFault if the nodes prove neither the account nor its absence. */
@@ -47,7 +47,7 @@ export function provenWord(storageRoot: Hash, slot: Hex, nodes: readonly Hex[]):
   return value === null ? 0n : amountOf(word(decoded(value)))
 }
 
-/** The value of a 32-byte key; null if the nodes prove that there is none. */
+/** The value of a 32-byte key; null if the nodes prove that the key has no value. */
 function provenValue(root: Hash, key: Hex, nodes: readonly Hex[]): Hex | null {
   let expected: Rlp = root
   let left = key.slice(2)
@@ -62,7 +62,10 @@ function provenValue(root: Hash, key: Hex, nodes: readonly Hex[]): Hex | null {
   }
 }
 
-/** The node that its parent references by digest, or embeds if it has fewer than 32 bytes. Some clients also list an embedded node, others do not. */
+/**
+ * The node to which its parent refers: by digest, or by embedding it if it has fewer than 32 bytes. Some clients list an embedded node as well,
+ * others do not.
+ */
 function nodeOf(expected: Rlp, listed: Hex | undefined): { items: Rlp; isListed: boolean } {
   if (typeof expected !== 'string') return { items: expected, isListed: listed === toRlp(expected as Hex[]) }
   if (listed === undefined) return malformed('proof: it ends before the account')
@@ -70,7 +73,7 @@ function nodeOf(expected: Rlp, listed: Hex | undefined): { items: Rlp; isListed:
   return { items: decoded(listed), isListed: true }
 }
 
-/** A provider that makes up both header and proof may send any bytes here. */
+/** A provider that makes up both the header and the proof may send any bytes. */
 function decoded(bytes: Hex): Rlp {
   try {
     return fromRlp(bytes)
@@ -79,7 +82,7 @@ function decoded(bytes: Hex): Rlp {
   }
 }
 
-/** `next`: the next node's digest, or the node itself if it is embedded. */
+/** `next`: the digest of the next node, or the node itself if it is embedded. `value`: what the path ends in; null if there is nothing. */
 type Step = { next: Rlp; left: string } | { next: null; value: Hex | null }
 
 const NOTHING: Step = { next: null, value: null }

@@ -1,9 +1,9 @@
-// Checks a block's logs bloom for the factory: "certainly no log" or "perhaps one". It never proves that there is a log, because the bloom of a full
-// block says "perhaps" to almost everything.
+// Checks with a block's logs bloom whether the factory may have logged something: "certainly not" or "perhaps". It can never prove that there is a
+// log, because the bloom of a full block says "perhaps" to almost everything.
 import { hexToBytes } from 'viem/utils'
 import { keccak } from './items.ts'
 
-/** The bits that an address or topic sets in the 2048-bit bloom (yellow paper, M3:2048), counted from the lowest. */
+/** The bits that an address or topic sets in the 2048-bit bloom (yellow paper, M3:2048). Bit 0 is the lowest. */
 export function bloomBits(value: `0x${string}` | Uint8Array): number[] {
   const digest = keccak(typeof value === 'string' ? hexToBytes(value) : value)
   return [0, 2, 4].map((at) => (((digest[at] ?? 0) << 8) | (digest[at + 1] ?? 0)) & 2047)
@@ -18,11 +18,11 @@ function isSet(bloom: string, bit: number): boolean {
 export interface BloomCheck {
   /** False if the bloom rules out that the address logged this topic in the block. */
   mayHold(bloom: string, topic: `0x${string}`): boolean
-  /** False if the bloom rules out every one of the topics. */
+  /** False if the bloom rules out all of the topics. */
   mayHoldAny(bloom: string): boolean
 }
 
-/** Prepares the check for one address and the relevant topics. */
+/** Prepares the check for one address and the topics that matter. */
 export function createBloomCheck(address: `0x${string}`, topics: readonly `0x${string}`[]): BloomCheck {
   const addressBits = bloomBits(address)
   const topicBits = new Map(topics.map((topic) => [topic, bloomBits(topic)]))
@@ -33,7 +33,7 @@ export function createBloomCheck(address: `0x${string}`, topics: readonly `0x${s
   }
 }
 
-/** True for the bloom of a block without logs, and for every bloom on a chain that does not fill blooms. */
+/** True if all bits are zero. Then the block has no logs, or the chain does not fill blooms. */
 export function isEmptyBloom(bloom: string): boolean {
   return /^0x0+$/.test(bloom)
 }

@@ -1,5 +1,5 @@
-// Compares a block's transactions and receipts with the roots in its header. A root proves a complete list and its order, so nothing is missing or
-// added. The header itself must be proven first (header.ts).
+// Compares a block's transactions and receipts with the roots in its header. A root commits to the complete list and its order, so nothing can be
+// missing or added. The header itself must be proven first (header.ts).
 import { breath } from './breath.ts'
 import { settlesOthers } from './header.ts'
 import type { Fields } from './items.ts'
@@ -8,20 +8,20 @@ import { type BloomBits, encodeReceipt } from './receipt.ts'
 import { encodeTransaction, isUnsigned } from './transaction.ts'
 import { compared, type Encoded, type Part, unprovable, type Verdict } from './verdict.ts'
 
-/** A verdict on a list, and how many items from its start the root commits to. */
+/** A verdict on a list, and how many of its leading items the root commits to. */
 export interface ListVerdict {
   readonly verdict: Verdict
   readonly count: number
 }
 
-/** Whether a block's `transactions`, in full, match its `transactionsRoot`. */
+/** Whether a block's complete list of `transactions` matches its `transactionsRoot`. */
 export async function proveTransactions(block: Fields): Promise<ListVerdict> {
   const { transactions, transactionsRoot } = block
   if (!Array.isArray(transactions)) return noList('transactions')
   return proveList('transactions', transactionsRoot, withoutStateSync(transactions), encodeTransaction)
 }
 
-/** Whether the receipts of all transactions of a block, in order, match its `receiptsRoot`. */
+/** Whether the receipts of all transactions of a block, in their order, match its `receiptsRoot`. */
 export async function proveReceipts(block: Fields, receipts: unknown): Promise<ListVerdict> {
   if (!Array.isArray(receipts)) return noList('receipts')
   if (settlesOthers(block))
@@ -54,8 +54,8 @@ async function proveList(
 const NOBODY = /^0x0{40}$/
 
 /**
- * Polygon's nodes add a state-sync transaction and its receipt at the end of a block: from and to the zero address, without gas. Neither root covers
- * them, so we leave them out, unproven.
+ * Polygon's nodes append a state-sync transaction and its receipt to a block: from and to the zero address, without gas. Neither root covers them, so
+ * we drop them, unproven.
  */
 function withoutStateSync(items: readonly unknown[]): readonly unknown[] {
   const last = items.at(-1) as Fields | undefined

@@ -1,8 +1,8 @@
-// Recomputes a block header's hash from its JSON-RPC fields: keccak256 of their RLP, which differs by chain and fork. Only what the hash commits to
-// counts as proven, whatever else the provider added. Sources: yellow paper, 4.4; EIPs 1559 (London), 4895 (Shanghai), 4844 and 4788 (Cancun), 7685
-// (Prague). Arbitrum, the OP stack (since Isthmus with the message passer's storage root as `withdrawalsRoot`), Celo since it moved to the OP stack,
-// Polygon, BSC, and Linea use Ethereum's fields. The forms of Avalanche and Gnosis are below. zkSync, and Celo before its move, do not hash the RLP
-// of these fields.
+// Computes a block header's hash from its JSON-RPC fields: keccak256 of their RLP, in a form that depends on chain and fork. Only what the hash
+// commits to counts as proven, whatever else the provider added. Sources: yellow paper, 4.4; EIPs 1559 (London), 4895 (Shanghai), 4844 and 4788
+// (Cancun), 7685 (Prague). These chains use Ethereum's fields: Arbitrum, the OP stack (since Isthmus with the message passer's storage root as
+// `withdrawalsRoot`), Celo since it moved to the OP stack, Polygon, BSC and Linea. The forms of Avalanche and Gnosis are below. zkSync, and Celo
+// before its move, hash something else than the RLP of these fields.
 import {
   addressOf,
   bytesOf,
@@ -28,7 +28,7 @@ const bytes =
   (value, what) =>
     bytesOf(value, what, length)
 
-/** The fields with which all forms begin. */
+/** The fields with which every form begins. */
 const HEAD: readonly Field[] = [
   ['parentHash', digestOf],
   ['sha3Uncles', digestOf],
@@ -49,7 +49,7 @@ const SEAL: readonly Field[] = [
   ['nonce', bytes(8)],
 ]
 
-/** A form of header: the fields after HEAD, in order. First the required ones, then those that forks added. */
+/** A form of header: the fields after HEAD, in order. The fields in `must` are required; those in `may` were added by forks. */
 interface Form {
   readonly must: readonly Field[]
   readonly may: readonly Field[]
@@ -64,7 +64,7 @@ const ETHEREUM: Form = {
   must: SEAL,
   may: [['baseFeePerGas', quantityOf], ['withdrawalsRoot', digestOf], ...CANCUN, ['requestsHash', digestOf]],
 }
-/** Two more since Granite, six more since Helicon (avalanchego, graft/coreth/plugin/evm/customtypes). */
+/** Two more fields since Granite, and six more since Helicon (avalanchego, graft/coreth/plugin/evm/customtypes). */
 const GRANITE: readonly Field[] = [
   ['timestampMilliseconds', quantityOf],
   ['minDelayExcess', quantityOf],
@@ -103,10 +103,10 @@ const AURA: Form = {
 }
 const FORMS = [ETHEREUM, AVALANCHE, SUBNET, AURA]
 
-/** Fields in answers that are not part of any header. A field that is neither here nor in FORMS may belong to a form that we do not know. */
+/** Fields of an answer that are not part of any header. A field that is neither here nor in FORMS may belong to a form that we do not know. */
 const BESIDE = new Set([
   ...['hash', 'size', 'totalDifficulty', 'transactions', 'uncles', 'withdrawals', 'author', 'sealFields'],
-  // Arbitrum, BSC, Avalanche.
+  // Additional fields of Arbitrum, BSC and Avalanche.
   ...['l1BlockNumber', 'sendCount', 'sendRoot', 'milliTimestamp', 'blockExtraData'],
 ])
 const KNOWN = new Set([
@@ -114,13 +114,13 @@ const KNOWN = new Set([
   ...[...HEAD, ...FORMS.flatMap(({ must, may }) => [...must, ...may])].map(([name]) => name),
 ])
 
-/** A signature, which some nodes return without `0x`. */
+/** A signature. Some nodes return it without `0x`. */
 function sealOf(value: unknown, what: string): Uint8Array {
   const isBare = typeof value === 'string' && !value.startsWith('0x')
   return bytesOf(isBare ? `0x${value}` : value, what, SEAL_BYTES)
 }
 
-/** A step, which some nodes return as a decimal number, others in hex. */
+/** A step. Some nodes return it as a decimal number, others in hex. */
 function stepOf(value: unknown, what: string): Uint8Array {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0)
     return quantityOf(`0x${value.toString(16)}`, what)
@@ -137,14 +137,14 @@ function formOf(block: Fields): Form {
   return has(block, 'step') && has(block, 'signature') ? AURA : ETHEREUM
 }
 
-/** The header's RLP, whose hash is the block's hash, or why there is none. `block` is a JSON-RPC block. */
+/** The header's RLP, whose hash is the block's hash; or why we cannot encode it. `block` is a JSON-RPC block. */
 function encodeHeader(block: unknown): Encoded {
   return encoded(() => {
     const given = fieldsOf(block, 'block')
     const { must, may } = formOf(given)
     const last = may.findLastIndex(([name]) => has(given, name))
     const items = [...HEAD, ...must].map(([name, read]): Item => read(given[name], name))
-    // As with geth's optional fields, a missing field before a present one is empty.
+    // If a field is missing but a later one is there, the missing one counts as empty, as with geth's optional fields.
     const later = may
       .slice(0, last + 1)
       .map(([name, read]): Item => (has(given, name) ? read(given[name], name) : EMPTY))
@@ -153,8 +153,8 @@ function encodeHeader(block: unknown): Encoded {
 }
 
 /**
- * Whether a block's hash is that of its header. A header with an unknown field that recomputes to a different hash is unprovable, because the hash
- * may cover that field.
+ * Whether a block's hash is the hash of its header. If the hash differs and the header has a field that we do not know, the header is unprovable,
+ * because the hash may cover that field.
  */
 export function proveHeader(block: unknown): Verdict {
   const header = encodeHeader(block)
@@ -167,7 +167,7 @@ export function proveHeader(block: unknown): Verdict {
 }
 
 /**
- * True if the receipts root and the bloom in this header belong to other blocks, which it settles: Avalanche since Helicon (avalanchego#5761). Then
- * nothing proves its own receipts.
+ * True if this header has the receipts root and the bloom of other blocks, which it settles: Avalanche since Helicon (avalanchego#5761). Nothing then
+ * proves the block's own receipts.
  */
 export const settlesOthers = (block: Fields): boolean => has(block, 'settledHeight')

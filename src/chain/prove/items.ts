@@ -1,5 +1,5 @@
-// Turns JSON-RPC values into RLP items: hex of a fixed length, and quantities without leading zeros (yellow paper, appendix B). A missing or
-// malformed value throws `Unencodable`, which never leaves this folder, because `encoded` catches it.
+// Turns JSON-RPC values into RLP items: hex of a fixed length, and quantities without leading zeros (yellow paper, appendix B). If a value is missing
+// or malformed, throws `Unencodable`, which `encoded` catches, so it never leaves this folder.
 import { hash } from 'node:crypto'
 import { toRlp } from 'viem/utils'
 import type { Hash } from '../../domain/units.ts'
@@ -17,12 +17,12 @@ export const EMPTY: Uint8Array = new Uint8Array(0)
 
 class Unencodable extends Error {}
 
-/** Throws because a value has no canonical encoding. */
+/** Throws an Unencodable: the value has no canonical encoding. */
 export const refuse = (why: string): never => {
   throw new Unencodable(why)
 }
 
-/** The bytes that `encode` makes, or why there are none. */
+/** The bytes that `encode` returns, or why there are none. */
 export function encoded(encode: () => Uint8Array): Encoded {
   try {
     return { bytes: encode() }
@@ -32,7 +32,7 @@ export function encoded(encode: () => Uint8Array): Encoded {
   }
 }
 
-/** An object's fields; throws for anything else. */
+/** The fields of an object; throws for anything else. */
 export function fieldsOf(value: unknown, what: string): Fields {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return refuse(`${what} is not an object`)
   return value as Fields
@@ -41,10 +41,10 @@ export function fieldsOf(value: unknown, what: string): Fields {
 export const listOf = (value: unknown, what: string): readonly unknown[] =>
   Array.isArray(value) ? value : refuse(`${what} is not a list`)
 
-/** Bytes from hex; exactly `length` bytes if given. */
+/** Bytes from hex. If `length` is given, there must be exactly that many. */
 export function bytesOf(value: unknown, what: string, length?: number): Uint8Array {
   if (typeof value !== 'string' || !value.startsWith('0x')) return refuse(`${what} is missing or no hex`)
-  // Buffer.from stops at the first character that is not a digit, so the length reveals it.
+  // Buffer.from stops at the first character that is not a hex digit. The length shows if it did.
   const bytes = Buffer.from(value.slice(2), 'hex')
   if (bytes.length * 2 !== value.length - 2) return refuse(`${what} is not hex`)
   if (length !== undefined && bytes.length !== length) return refuse(`${what} has ${bytes.length} bytes, not ${length}`)
@@ -54,23 +54,23 @@ export function bytesOf(value: unknown, what: string, length?: number): Uint8Arr
 export const addressOf = (value: unknown, what: string): Uint8Array => bytesOf(value, what, ADDRESS_BYTES)
 export const digestOf = (value: unknown, what: string): Uint8Array => bytesOf(value, what, HASH_BYTES)
 
-/** A quantity as an integer; at most 256 bits. */
+/** A quantity as an integer of at most 256 bits. */
 export function integerOf(value: unknown, what: string): bigint {
   if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{1,64}$/.test(value)) return refuse(`${what} is not a quantity`)
   return BigInt(value)
 }
 
-/** A quantity in as few bytes as it takes; none for zero. */
+/** A quantity in as few bytes as possible; no bytes for zero. */
 export const quantityOf = (value: unknown, what: string): Uint8Array => minimal(integerOf(value, what))
 
-/** An integer in as few bytes as it takes; none for zero. */
+/** An integer in as few bytes as possible; no bytes for zero. */
 export function minimal(value: bigint): Uint8Array {
   if (value === 0n) return EMPTY
   const digits = value.toString(16)
   return Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, 'hex')
 }
 
-/** An address; empty if there is no recipient because the transaction creates a contract. */
+/** The address of a recipient. Empty if there is none, because the transaction creates a contract. */
 export const recipientOf = (value: unknown, what: string): Uint8Array =>
   value == null ? EMPTY : addressOf(value, what)
 
@@ -80,7 +80,7 @@ export const rlp = (item: Item): Uint8Array => toRlp(item as Uint8Array[], 'byte
 export const typed = (type: number, item: Item): Uint8Array => Buffer.concat([Uint8Array.of(type), rlp(item)])
 
 /**
- * OpenSSL's keccak256 (since 3.2; Node 24 has 3.5) takes a tenth of the time of a JavaScript one. A block of 200 transactions means hashing 300 kB.
+ * OpenSSL's keccak256 (since 3.2; Node 24 has 3.5) takes a tenth of the time of one in JavaScript. For a block of 200 transactions we hash 300 kB.
  */
 export const keccak = (bytes: Uint8Array): Uint8Array => hash('keccak-256', bytes, 'buffer')
 export const hashOf = (bytes: Uint8Array): Hash => `0x${hash('keccak-256', bytes, 'hex')}` as Hash

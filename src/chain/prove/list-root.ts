@@ -1,11 +1,11 @@
-// The root of an ordered list, as in a block's transactions and receipts roots: a Merkle-Patricia trie that maps the RLP of each index to an item's
-// bytes (yellow paper, appendix D, and section 4.4.3). It stores nothing, and hashes the nodes from the leaves up. This is our own code, because the
-// maintained library (@ethereumjs/mpt) is a complete trie with a store and four dependencies; the tests compare against it.
+// The root of an ordered list, as a block's header has it for transactions and receipts: a Merkle-Patricia trie that maps the RLP of each index to
+// the bytes of the item (yellow paper, appendix D, and section 4.4.3). It stores no nodes, and hashes them from the leaves up. This is our own code,
+// because the maintained library (@ethereumjs/mpt) is a complete trie with a store and four dependencies; the tests compare against it.
 import type { Hash } from '../../domain/units.ts'
 import { type Breath, breath } from './breath.ts'
 import { EMPTY, hashOf, type Item, keccak, minimal, rlp } from './items.ts'
 
-/** A parent embeds a node with fewer bytes than this, instead of its hash. */
+/** If a node has fewer bytes than this, its parent embeds the node instead of its hash. */
 const EMBEDDED_BYTES = 32
 const BRANCHES = 16
 
@@ -15,7 +15,7 @@ interface Entry {
   readonly value: Uint8Array
 }
 
-/** The root over a list of encoded items. */
+/** The root of a list of encoded items. */
 export async function listRoot(values: readonly Uint8Array[], pause: Breath = breath()): Promise<Hash> {
   if (values.length === 0) return hashOf(rlp(EMPTY))
   const entries = values.map((value, index): Entry => ({ path: digitsOf(rlp(minimal(BigInt(index)))), value }))
@@ -24,7 +24,7 @@ export async function listRoot(values: readonly Uint8Array[], pause: Breath = br
 
 const digitsOf = (bytes: Uint8Array) => Array.from(bytes).flatMap((byte) => [byte >> 4, byte & 15])
 
-/** The node over entries that share their first `depth` digits. No key is a prefix of another, so branches have no values. */
+/** The node for entries that share their first `depth` digits. No key is the beginning of another key, so branches have no values. */
 async function nodeOf(entries: readonly Entry[], depth: number, pause: Breath): Promise<Item> {
   const [first] = entries as [Entry]
   if (entries.length === 1) return [compact(first.path.slice(depth), true), first.value]
@@ -52,7 +52,10 @@ function sharedDigits([first, ...others]: readonly Entry[], depth: number): numb
   return shared
 }
 
-/** Digits packed into bytes. The flag in front shows whether their number is odd and whether they end at a leaf (yellow paper, appendix C). */
+/**
+ * Digits packed into bytes. The flag in front says whether there is an odd number of digits, and whether they end at a leaf (yellow paper, appendix
+ * C).
+ */
 function compact(digits: readonly number[], isLeaf: boolean): Uint8Array {
   const flag = isLeaf ? 2 : 0
   const padded = digits.length % 2 === 0 ? [flag, 0, ...digits] : [flag + 1, ...digits]

@@ -1,6 +1,6 @@
-// Encodes a JSON-RPC receipt as its block's receipts root commits to it, by type. It computes the bloom from the logs and ignores the provider's.
-// Sources: yellow paper, 4.4.1; EIPs 658 and 2718; OP stack specification, "Deposit Receipt" (Regolith, Canyon); celo-org/op-geth,
-// core/types/receipt.go. Arbitrum's receipts have only the usual fields, because no root covers their L1 gas.
+// Encodes a JSON-RPC receipt, by its type, in the form to which a block's receipts root commits. It computes the bloom from the logs, and ignores the
+// provider's bloom. Sources: yellow paper, 4.4.1; EIPs 658 and 2718; OP stack specification, "Deposit Receipt" (Regolith, Canyon); celo-org/op-geth,
+// core/types/receipt.go. Of Arbitrum's receipts we encode only the usual fields, because no root covers their L1 gas.
 import { bloomBits } from './bloom.ts'
 import {
   addressOf,
@@ -22,15 +22,15 @@ import type { Encoded } from './verdict.ts'
 const BLOOM_BYTES = 256
 const DEPOSIT_TYPE = 0x7e
 const CELO_TYPE = 0x7b
-/** Types whose receipts have the four usual fields: Ethereum's, and Arbitrum's own. */
+/** Types whose receipts have just the four usual fields: Ethereum's, and Arbitrum's own. */
 const PLAIN_TYPES: readonly number[] = [1, 2, 3, 4, 0x64, 0x65, 0x66, 0x68, 0x69, 0x6a, 0x7c]
-/** Legacy, and Arbitrum's type from before Nitro, whose receipts look the same. */
+/** The legacy type, and Arbitrum's type from before Nitro, whose receipts look the same. */
 const LEGACY_TYPES: readonly number[] = [0, 0x78]
 
-/** Bloom bits by address or topic. A block's logs have few distinct ones, and computing each costs a hash. */
+/** Bloom bits by address or topic. The logs of a block have few different addresses and topics, and each costs a hash. */
 export type BloomBits = Map<string, readonly number[]>
 
-/** A receipt's leaf in its block's receipts trie, or why there is none. The receipts of a block may share `bits`. */
+/** A receipt's leaf in the receipts trie of its block, or why there is none. All receipts of a block may share `bits`. */
 export function encodeReceipt(receipt: unknown, bits: BloomBits = new Map()): Encoded {
   return encoded(() => {
     const given = fieldsOf(receipt, 'receipt')
@@ -46,17 +46,17 @@ export function encodeReceipt(receipt: unknown, bits: BloomBits = new Map()): En
   })
 }
 
-/** A type's fields after the usual ones. */
+/** The fields that a type has in addition to the usual ones. */
 function ownFields(type: number, receipt: Fields): Item[] {
   if (PLAIN_TYPES.includes(type)) return []
   if (type === CELO_TYPE) return receipt.baseFee == null ? [] : [quantityOf(receipt.baseFee, 'baseFee')]
   if (type !== DEPOSIT_TYPE) return refuse(`receipts of type 0x${type.toString(16)} are not known`)
-  // From Regolith to Canyon the root did not cover the nonce, although the receipt has it.
+  // From Regolith to Canyon the root did not cover the nonce, although receipts had one.
   if (receipt.depositReceiptVersion == null) return []
   return ['depositNonce', 'depositReceiptVersion'].map((name) => quantityOf(receipt[name], name))
 }
 
-/** The status; before Byzantium the state root. */
+/** The status; before Byzantium it was the state root. */
 const outcomeOf = ({ status, root }: Fields): Item =>
   status == null ? digestOf(root, 'root') : quantityOf(status, 'status')
 

@@ -1,5 +1,5 @@
-// Rejects answers that do not recompute, once we have seen that this chain's blocks do. All reads through the same providers share it, so what one
-// learns applies to all.
+// Rejects answers that fail their proof, once we have seen that this chain's blocks can be proven. All reads through the same providers share this
+// state, so what one of them learns applies to all.
 import type { FailedProof, ProofStates, ProvenPart } from '../../domain/observed.ts'
 import { ProofFault } from '../faults.ts'
 import type { RpcReads } from '../rpc/rpc.ts'
@@ -7,25 +7,25 @@ import { proveHeader } from './header.ts'
 import { type Verdict, wordsOf } from './verdict.ts'
 
 export interface Soundness {
-  /** The ledger's proof state of each part. */
+  /** Which parts of blocks must be proven, according to the ledger. */
   states: ProofStates
-  /** True while every transaction list must be proven, even if nothing in it concerns us, because a provider returned a wrong one. */
+  /** True if every transaction list must be proven, even if nothing in it concerns us. It is set after a provider returned a wrong list. */
   isDoubted: boolean
-  /** Answers that we rejected, until the next range reports them. */
+  /** The answers that we rejected since the last range, which will report them. */
   failed: FailedProof[]
-  /** All providers, because two of them must agree on what we cannot recompute. */
+  /** All providers, because two of them must agree on what we cannot prove. */
   readonly voices: readonly RpcReads[]
 }
 
-/** True while a part must recompute. */
+/** True if this part must be proven. */
 export const isAskedFor = ({ states }: Soundness, part: ProvenPart): boolean => states.get(part) === 'askedFor'
 
-/** Throws a ProofFault if a block's header must recompute and does not. */
+/** Throws a ProofFault if a block's header must be proven and does not match the block's hash. */
 export function assertSound(soundness: Soundness, block: unknown, number: number): void {
   if (isAskedFor(soundness, 'header')) isHeaderSound(soundness, block, number)
 }
 
-/** Whether a block's header recomputes. Throws a ProofFault if it must and does not. */
+/** True if a block's header matches the block's hash. Throws a ProofFault if the header must be proven and does not match. */
 export function isHeaderSound(soundness: Soundness, block: unknown, number: number): boolean {
   const verdict = proveHeader(block)
   if (verdict.kind === 'proven') return true
@@ -34,8 +34,8 @@ export function isHeaderSound(soundness: Soundness, block: unknown, number: numb
 }
 
 /**
- * Whether a verdict proves a part of a block. Throws a ProofFault if the part must be proven and is not. Also throws for a contradiction, unless the
- * part was lowered; under a proven root that holds for a list even if we never required proof.
+ * True if a verdict proves a part of a block. Throws a ProofFault if the part must be proven and the verdict does not prove it. Also throws if the
+ * answer contradicts a proven root, even if proofs of this part were never required, unless they were lowered.
  */
 export function isSound(soundness: Soundness, part: ProvenPart, verdict: Verdict, number: number): boolean {
   if (verdict.kind === 'proven') return true
@@ -50,5 +50,5 @@ export function noteFailed({ failed }: Soundness, { part, blockNumber, says }: P
   if (failed.length < FAILED_MAX) failed.push({ part, blockNumber, host, says })
 }
 
-/** A few are enough for the report; a range may have hundreds. */
+/** A few of them are enough for the report; a range may have hundreds. */
 const FAILED_MAX = 16

@@ -1,8 +1,8 @@
-// Encodes a JSON-RPC transaction as its hash and its block's root commit to it, by type, and recovers the signer. It ignores the sender that a
-// provider names, except for types without a signature, which include the sender. We have our own encoders, because viem's serializeTransaction
-// rejects transactions that chains have accepted (fees above 2^256, a type 4 without authorizations) and lacks the rollups' types. Sources: EIPs 155,
-// 2718, 2930, 1559, 4844, 7702; OP stack specification, "Deposits"; OffchainLabs/go-ethereum, core/types/arb_types.go; celo-org/op-geth,
-// core/types/celo_dynamic_fee_tx_v2.go.
+// Encodes a JSON-RPC transaction, by its type, in the form to which its hash and its block's root commit, and recovers the signer. It ignores the
+// sender that a provider names, except for types without a signature: their bytes include the sender. We have our own encoders, because viem's
+// serializeTransaction rejects transactions that chains have accepted (fees above 2^256, a type 4 without authorizations) and lacks the rollups'
+// types. Sources: EIPs 155, 2718, 2930, 1559, 4844, 7702; OP stack specification, "Deposits"; OffchainLabs/go-ethereum, core/types/arb_types.go;
+// celo-org/op-geth, core/types/celo_dynamic_fee_tx_v2.go.
 import { recoverAddress } from 'viem/utils'
 import type { Address } from '../../domain/units.ts'
 import {
@@ -26,10 +26,10 @@ import {
 } from './items.ts'
 import { compared, type Encoded, unprovable, type Verdict } from './verdict.ts'
 
-/** Half the order of secp256k1. Chains refuse a signature whose s is larger (EIP-2). */
+/** Half the order of secp256k1. Chains reject a signature whose s is larger (EIP-2). */
 const S_MAX = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
-/** v of a legacy transaction: 27 and 28 mean no chain id; from 35 on it includes one (EIP-155). */
+/** Values of v in a legacy transaction: 27 and 28 mean that it has no chain id; from 35 on, v includes the chain id (EIP-155). */
 const V_PLAIN = 27n
 const V_CHAIN = 35n
 
@@ -57,28 +57,28 @@ function authorizations(tx: Fields): Item {
   })
 }
 
-/** The signed fields, by type of transaction. Each list is followed by parity, r and s. */
+/** The signed fields of a transaction, by its type. In the transaction, parity, r and s follow them. */
 const SIGNED: Readonly<Record<number, (tx: Fields) => Item[]>> = {
   1: (tx) => [...numbers(tx, 'chainId', 'nonce', 'gasPrice', 'gas'), ...called(tx), accessList(tx)],
   2: (tx) => [...feeMarket(tx), ...called(tx), accessList(tx)],
-  // Blocks do not include blob sidecars.
+  // Without blob sidecars, which are not in blocks.
   3: (tx) => [
     ...[...feeMarket(tx), ...called(tx), accessList(tx), number(tx, 'maxFeePerBlobGas')],
     listOf(tx.blobVersionedHashes, 'blobVersionedHashes').map((each) => digestOf(each, 'blobVersionedHashes')),
   ],
   4: (tx) => [...feeMarket(tx), ...called(tx), accessList(tx), authorizations(tx)],
-  // Celo's CIP-64: a fee in a token.
+  // Celo's CIP-64, which pays fees in a token.
   123: (tx) => [...feeMarket(tx), ...called(tx), accessList(tx), recipientOf(tx.feeCurrency, 'feeCurrency')],
 }
 
 const called = (tx: Fields): Item[] => [to(tx), number(tx, 'value'), input(tx)]
 const feeMarket = (tx: Fields): Item[] => numbers(tx, 'chainId', 'nonce', 'maxPriorityFeePerGas', 'maxFeePerGas', 'gas')
 
-/** Arbitrum returns the gas price cap only if it differs from the price. */
+/** The cap on the gas price. Arbitrum returns it only if it differs from the gas price. */
 const gasCap = (tx: Fields) => quantityOf(tx.maxFeePerGas ?? tx.gasPrice, 'maxFeePerGas')
 const from = (tx: Fields) => addressOf(tx.from, 'from')
 
-/** Types without a signature: chains create them from events on their parent chain, or by themselves. */
+/** Types without a signature: a chain creates these transactions itself, some of them from events on its parent chain. */
 const UNSIGNED: Readonly<Record<number, (tx: Fields) => Item[]>> = {
   // The OP stack's deposits.
   126: (tx) => [
@@ -111,22 +111,25 @@ const UNSIGNED: Readonly<Record<number, (tx: Fields) => Item[]>> = {
   106: (tx) => [number(tx, 'chainId'), input(tx)],
 }
 
-/** The type's number; 0 for a legacy transaction, for which some nodes omit the type. Throws for an invalid type. */
+/** The number of the type. 0 for a legacy transaction; some providers omit the type there. Throws if the type is invalid. */
 const typeOf = (tx: Fields): number => (tx.type == null ? 0 : Number(integerOf(tx.type, 'type')))
 
 /**
- * True if it has no signature: a deposit or a chain's own transaction, recognised by its type or by an all-zero signature (Polygon's state sync).
- * False for signed types that we do not know.
+ * True if the transaction has no signature: a deposit or a chain's own transaction, which we recognise by its type or by a signature of zeros
+ * (Polygon's state sync). False for types with a signature that we do not know.
  */
 export function isUnsigned(transaction: unknown): boolean {
   const tx = transaction as Fields
   return Number(tx.type ?? 0) in UNSIGNED || [tx.r, tx.s].every((value) => /^0x0*$/.test(String(value)))
 }
 
-/** True if the transaction's bytes include the sender, because its type has no signature. */
+/** True if the bytes of the transaction include the sender, because its type has no signature. */
 export const namesSender = (transaction: unknown): boolean => Number((transaction as Fields).type ?? 0) in UNSIGNED
 
-/** A transaction's encoding, or why there is none. Its keccak256 is the transaction's hash, and it is the leaf in the block's transactions trie. */
+/**
+ * The encoding of a transaction, or why there is none. Its keccak256 is the transaction's hash. In the block's transactions trie, the encoding is the
+ * leaf.
+ */
 export function encodeTransaction(transaction: unknown): Encoded {
   return encoded(() => {
     const tx = fieldsOf(transaction, 'transaction')
@@ -142,14 +145,14 @@ export function encodeTransaction(transaction: unknown): Encoded {
 const legacy = (tx: Fields): Item[] => [...numbers(tx, 'nonce', 'gasPrice', 'gas'), ...called(tx)]
 const signatureOf = (tx: Fields, v: bigint): Item[] => [minimal(v), ...numbers(tx, 'r', 's')]
 
-/** The parity of a typed transaction, which some nodes return as 27 or 28. */
+/** The parity of a typed transaction. Some nodes return it as 27 or 28. */
 function parityOf(tx: Fields): bigint {
   const given = integerOf(tx.yParity ?? tx.v, 'yParity')
   const parity = given >= V_PLAIN ? given - V_PLAIN : given
   return parity <= 1n ? parity : refuse('yParity is neither 0 nor 1')
 }
 
-/** v as signed. Some nodes return the parity instead, and the chain id separately. */
+/** The v that was signed. Some nodes return the parity instead, with the chain id in a field of its own. */
 function legacyV(tx: Fields): bigint {
   const given = integerOf(tx.v, 'v')
   if (given > 1n || isUnsigned(tx)) return given
@@ -163,7 +166,7 @@ export function proveTransaction(transaction: unknown): Verdict {
   return compared('transaction', (transaction as Fields).hash, hashOf(bytes.bytes))
 }
 
-/** The bytes whose hash was signed, and the signature; parity is 0 or 1. */
+/** The digest that was signed, and the signature. `parity` is 0 or 1. */
 interface Signing {
   readonly digest: Uint8Array
   readonly parity: bigint
@@ -188,7 +191,10 @@ function signingOf(tx: Fields): Signing {
   return { digest: rlp([...legacy(tx), chain, EMPTY, EMPTY]), parity: (v - V_CHAIN) % 2n, r, s }
 }
 
-/** Whether `from` signed the transaction. Takes about a millisecond. Unprovable if there is no signature, or the type is unknown. */
+/**
+ * Whether `from` signed the transaction. Takes about a millisecond. The verdict is `unprovable` if there is no signature, or if we do not know the
+ * type.
+ */
 export async function proveSender(transaction: unknown): Promise<Verdict> {
   let signing: Signing | undefined
   const what = encoded(() => {
@@ -198,7 +204,7 @@ export async function proveSender(transaction: unknown): Promise<Verdict> {
   if ('why' in what || !signing) return unprovable('sender', 'why' in what ? what.why : '')
   const { parity, r, s } = signing
   const signer = await recovered({ hash: hashOf(what.bytes), r, s, yParity: Number(parity) })
-  // If no curve point has r as its x, no key has signed it, so the named sender is wrong.
+  // If no point of the curve has r as its x, no key can have made this signature. So the sender that the provider names is wrong.
   if (signer === null) return compared('sender', (transaction as Fields).from, '0x')
   return compared('sender', (transaction as Fields).from, signer)
 }

@@ -1,26 +1,26 @@
-// The result of comparing a provider's answer with the hash it must match. It decides nothing; the caller decides, depending on what this chain could
-// prove before.
+// The result of comparing a provider's answer with the hash that it must match. The result decides nothing: what follows from it depends on what this
+// chain could prove before, and the caller decides.
 import type { ProvenPart } from '../../domain/observed.ts'
 import type { Hash } from '../../domain/units.ts'
 
-/** The part of a block, or of an answer about it, that we compare. */
+/** The part of a block, or of an answer about a block, that we compare. */
 export type Part = ProvenPart | 'transaction' | 'sender'
 
 /**
- * `proven`: it recomputes. `contradicted`: it has a known form and recomputes to something else. `unprovable`: we cannot recompute it, because a
- * field or the form is unknown, missing or malformed, so it shows nothing either way.
+ * `proven`: it has the right hash. `contradicted`: we know its form, and it has a different hash. `unprovable`: we cannot compute a hash, because a
+ * field or the form is unknown, missing or malformed; that shows nothing either way.
  */
 export type Verdict =
   | { readonly kind: 'proven'; readonly part: Part }
   | { readonly kind: 'contradicted'; readonly part: Part; readonly given: string; readonly computed: string }
   | { readonly kind: 'unprovable'; readonly part: Part; readonly why: string }
 
-/** The canonical bytes of something, or why there are none. */
+/** The canonical bytes of a value, or why there are none. */
 export type Encoded = { readonly bytes: Uint8Array } | { readonly why: string }
 
 export const unprovable = (part: Part, why: string): Verdict => ({ kind: 'unprovable', part, why })
 
-/** Compares a provider's value with the computed one, both hex, ignoring case. */
+/** Compares the value that a provider gave with the computed one. Both are hex; upper and lower case are the same. */
 export function compared(part: Part, given: unknown, computed: Hash | `0x${string}`): Verdict {
   if (typeof given !== 'string') return unprovable(part, 'there is nothing to compare with')
   return given.toLowerCase() === computed.toLowerCase()
@@ -28,11 +28,11 @@ export function compared(part: Part, given: unknown, computed: Hash | `0x${strin
     : { kind: 'contradicted', part, given: given.slice(0, GIVEN_MAX), computed }
 }
 
-/** A verdict in a few words, for a log and an event. */
+/** A verdict as a few words, for a log and an event. */
 export function wordsOf(verdict: Verdict): string {
   if (verdict.kind === 'unprovable') return verdict.why
   return verdict.kind === 'proven' ? 'proven' : `given ${verdict.given}, computed ${verdict.computed}`
 }
 
-/** How many characters of a provider's answer a verdict quotes: the length of a hash with `0x`. */
+/** How many characters of a provider's value a verdict quotes at most: the length of a hash with `0x`. */
 const GIVEN_MAX = 66

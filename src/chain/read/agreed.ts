@@ -1,5 +1,5 @@
-// Reads that decide about refunds, finality and seeds. They ask every provider, because one of several must not decide alone. They never guess: if
-// providers do not agree, the answer is null.
+// Reads that decide about refunds, finality and seeds. They ask every provider, because a single one must not decide alone. They never guess: if
+// providers do not agree, the result is null.
 import { leastFinal } from '../../domain/finality.ts'
 import { ChainFault } from '../faults.ts'
 import type { ChainReader } from '../port.ts'
@@ -8,7 +8,7 @@ import { firstBlockAt } from './survey/first-block.ts'
 
 type AgreedReads = Pick<ChainReader, 'finalized' | 'block' | 'minedTransaction' | 'innerTransfers'>
 
-/** Builds these reads from one reader per provider. */
+/** Builds these reads from one reader for each provider. */
 export function agreedReads(
   providers: readonly AgreedReads[],
 ): Omit<AgreedReads, 'block'> & Pick<ChainReader, 'agreedFirstBlockAt'> {

@@ -1,5 +1,5 @@
-// Reads EIP-7702 authorizations from blocks. Each valid one uses up a nonce of its signer, whichever account sends the transaction (EIP-7702,
-// "Behavior"). It does not decide on validity, because that needs the signer's nonce.
+// Reads the EIP-7702 authorizations in blocks. Each valid authorization uses up a nonce of its signer, whichever account sends the transaction
+// (EIP-7702, "Behavior"). It does not decide whether an authorization is valid, because that depends on the signer's nonce.
 import type { Hex } from 'viem'
 import { recoverAuthorizationAddress } from 'viem/utils'
 import type { Authorization, Position, Watching } from '../../domain/observed.ts'
@@ -16,18 +16,19 @@ export interface Carrier {
   readonly raw: readonly unknown[]
 }
 
-/** The raw authorizations of a raw transaction. Usually there are none; then this costs little. */
+/** The raw authorizations of a raw transaction. Usually there are none, and then this costs little. */
 export function authorizationsOf(transaction: unknown): readonly unknown[] {
   const { type, authorizationList } = fields<'type' | 'authorizationList'>(transaction, 'transaction')
   return type === CARRIER_TYPE && authorizationList != null ? list(authorizationList, 'authorization list') : []
 }
 
-/** More nonces than our accounts can use in the blocks that we read ahead of the ledger. */
+/** More nonces than an account of ours can use in the blocks that we read ahead of the ledger. */
 const AHEAD = 10_000
 
 /**
- * The authorizations for this chain that one of our accounts signed, in chain order. Other accounts sign many. Recovering a signer takes about a
- * millisecond, so we first rule out nearly all by nonce, then by chain id. Throws a ChainFault if the provider does not return its chain id.
+ * The authorizations for this chain that accounts of ours signed, in chain order. Blocks may have many of other accounts, and it takes about a
+ * millisecond to recover a signer. So we first rule out nearly all of them by nonce, then by chain id. Throws a ChainFault if the provider does not
+ * return its chain id.
  */
 export async function readAuthorizations(
   rpc: RpcReads,
@@ -57,7 +58,7 @@ export async function readAuthorizations(
 /** An authorization's nonce, and its chain id (0 for any chain). */
 type Named = { chainId: number; nonce: number }
 
-/** Null if it is malformed. Then it is valid for no account, but the transaction is still valid. */
+/** Null if the authorization is malformed. It is then valid for no account, but its transaction is still valid. */
 function namedIn(entry: unknown): Named | null {
   try {
     const { chainId, nonce } = fields<'chainId' | 'nonce'>(entry, 'authorization')
@@ -67,7 +68,7 @@ function namedIn(entry: unknown): Named | null {
   }
 }
 
-/** Who signed it; null if that cannot be recovered. */
+/** The account that signed it; null if we cannot recover the signer. */
 async function recover(entry: unknown, named: Named): Promise<Address | null> {
   try {
     const raw = fields<'address' | 'r' | 's' | 'yParity'>(entry, 'authorization')

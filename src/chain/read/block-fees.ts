@@ -4,7 +4,8 @@ import type { BlockFees } from '../../domain/observed.ts'
 import { fields, type WireHeader } from '../rpc/wire.ts'
 
 /**
- * In a mined transaction, `gasPrice` is the price paid, whatever the sender offered. We skip a malformed one, because a single price decides nothing.
+ * The fees of a block. In a mined transaction, `gasPrice` is the price that was paid, whatever the sender offered. We skip a malformed price, because
+ * a single price decides nothing.
  */
 export function feesOf(
   { number, baseFeeWei }: WireHeader,
@@ -22,5 +23,5 @@ export function feesOf(
   return { number, baseFeeWei, tipWei: median(tips) }
 }
 
-/** Hexadecimal of at most 128 bits. */
+/** A gas price: hex of at most 128 bits. */
 const PRICE = /^0x[0-9a-f]{1,32}$/

@@ -1,12 +1,12 @@
-// Checks whether the contract's bounds let the distributor pay what the credit terms need.
+// Finds out whether the contract's bounds let the distributor pay what the credit terms need.
 import type { CreditTerms } from '../../domain/credit.ts'
 import { type BoundsGwei, boundsNeeded } from '../../domain/terms.ts'
 import type { Address } from '../../domain/units.ts'
 import type { ContractReader } from '../port.ts'
 
 /**
- * The distributor, and the bounds that the owner would have to set to cover `range` at every rate in `payoutBps`. Null if the current bounds suffice,
- * or if there is no distributor. Throws if the chain does not answer.
+ * The distributor, and the bounds that the owner must set for it to pay `range` at every rate in `payoutBps`. Null if the bounds are wide enough
+ * already, or if there is no distributor. Throws if the chain does not answer.
  */
 export async function readBoundsNeeded(
   contract: Pick<ContractReader, 'distributor' | 'bounds'>,

@@ -1,5 +1,5 @@
-// Reads from the chain what will decide about a purchase, before the buyer makes it. Each reading may be null on its own: a token that does not
-// answer does not affect the others. We read token balance and code the same way as when we judge a payment.
+// Reads from the chain what will decide about a purchase, before the buyer makes it. Each reading may be null on its own: if a token does not answer,
+// the other readings are not affected. We read token balance and code in the same way as when we judge a payment.
 import { type Address, wei } from '../../domain/units.ts'
 import { Cache } from '../../lib/cache.ts'
 import { inTimeOrNull } from '../../lib/deadline.ts'
@@ -12,16 +12,16 @@ import { readView, viewCall } from './calls.ts'
 import { agreedState } from './state/state.ts'
 import { createBlockTracer } from './trace/block.ts'
 
-/** How long an answer waits for the chain. It is short because a buyer is waiting and can pay without it. */
+/** Milliseconds that the answer may wait for the chain. It is short, because a buyer is waiting, and can pay without the answer. */
 const BUDGET_MS = 2_000
-/** How many wallets we read at once, and how many may queue. For any more we check nothing. */
+/** How many wallets we read at the same time, and how many more may queue. If the queue is full, we check nothing. */
 const CONCURRENCY_MAX = 16
 const WAITING_MAX = 64
-/** The same limits as the other readings' breaker, but separate, because these reads wait longer. */
+/** The same numbers as for the breaker of the other readings. This breaker is a separate one, because these reads wait longer. */
 const FAILURES_MAX = 3
 const COOLDOWN_MS = 5_000
 
-/** How long we cache the answer, because providers seldom start or stop tracing, and a trace is the most expensive read. */
+/** How long we cache whether traces work: providers seldom start or stop tracing, and a trace is the most expensive read. */
 const TRACES_MS = 60_000
 
 const UNREAD: BuyerReading = {
@@ -33,7 +33,7 @@ const UNREAD: BuyerReading = {
   heldWei: null,
 }
 
-/** Builds the reading. */
+/** Creates the reading. */
 export function createBuyerReading(rpc: Rpc, factory: Address, clock: () => number): Readings['buyer'] {
   const breaker = createBreaker({ failuresMax: FAILURES_MAX, cooldownMs: COOLDOWN_MS, clock })
   const places = new Semaphore(CONCURRENCY_MAX, WAITING_MAX)
@@ -87,7 +87,7 @@ async function readFacts(rpc: Rpc, factory: Address, wallet: Address) {
   }
 }
 
-/** Builds the check that a recent block can be traced and that two of several providers agree on its trace. */
+/** Creates a check that is true if a recent block can be traced and, if there are several providers, two of them agree on its trace. */
 export function createTraceReading(rpc: Rpc, clock: () => number): Readings['tracesAgree'] {
   const trace = createBlockTracer(rpc.providers, { timeoutMs: BUDGET_MS })
   const cache = new Cache<boolean>({ clock, weightMax: 1 })
@@ -100,5 +100,5 @@ export function createTraceReading(rpc: Rpc, clock: () => number): Readings['tra
   return async () => cache.get('', TRACES_MS, async () => (await inTimeOrNull(2 * BUDGET_MS, readNow)) ?? false)
 }
 
-/** Two blocks below the head, because providers lag behind each other by a block or two. */
+/** The block two below the head, because providers may lag behind each other by a block or two. */
 const settledBelow = (head: bigint) => toQuantity(Math.max(1, Number(head) - 2))

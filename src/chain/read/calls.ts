@@ -1,5 +1,5 @@
-// The factory's view functions as JSON-RPC calls: encodes the call, decodes the answer. It must never return a value for an answer that does not
-// decode, least of all for the empty answer of an address without code.
+// The factory's view functions as JSON-RPC calls: encodes a call and decodes its answer. If an answer does not decode, it must never return a value
+// for it, least of all for the empty answer of an address without code.
 import type { Abi, ContractFunctionArgs, ContractFunctionName, ContractFunctionReturnType } from 'viem'
 import { decodeErrorResult, decodeFunctionResult, encodeFunctionData } from 'viem/utils'
 import type { Address, Hash } from '../../domain/units.ts'
@@ -15,13 +15,13 @@ export type ViewName = ContractFunctionName<typeof factoryAbi, Reads>
 export type ViewArgs<Name extends ViewName> = ContractFunctionArgs<typeof factoryAbi, Reads, Name>
 export type ViewResult<Name extends ViewName> = ContractFunctionReturnType<typeof factoryAbi, Reads, Name>
 
-/** The same ABI without its types, because they do not work with a name that is a type parameter. */
+/** The same ABI without its literal types, which do not work with a name that is a type parameter. */
 const abi: Abi = factoryAbi
 
-/** A block in the forms that calls accept: its number, its hash (EIP-1898), or the newest. */
+/** A block in a form that calls accept: its number, its hash (EIP-1898), or `latest`. */
 export type CalledAt = number | 'latest' | { blockHash: Hash; requireCanonical: true }
 
-/** eth_call of one view function at a block. */
+/** An eth_call of one view function at a block. */
 export function viewCall<Name extends ViewName>(
   factory: Address,
   at: CalledAt,
@@ -33,8 +33,8 @@ export function viewCall<Name extends ViewName>(
 }
 
 /**
- * The results of calls after exactly this block, in order. We accept none from a node that lacks the block or has a different one at its height.
- * Throws a retryable ChainFault if no provider has the block.
+ * The results of calls as of one exact block, in order. We accept none from a provider that does not have the block, or has a different one with the
+ * same number. Throws a retryable ChainFault if no provider has the block.
  */
 export async function requestAllAt(
   rpc: RpcReads,
@@ -43,7 +43,7 @@ export async function requestAllAt(
 ): Promise<unknown[]> {
   const byHash = await rpc.batch(calls({ blockHash: hash, requireCanonical: true }))
   if (byHash.every(({ ok }) => ok)) return byHash.map((reply) => resultOf('eth_call', reply))
-  // Not every provider accepts a block hash. A number is as good if the block still has that hash afterwards.
+  // Not every provider accepts a block hash. Reading by number is just as good if, afterwards, that number still has this hash.
   const head: RpcCall = { method: 'eth_getBlockByNumber', params: [toQuantity(number), false] }
   const answers = await rpc.requestAll([...calls(number), head])
   const block = answers.pop()
@@ -52,7 +52,7 @@ export async function requestAllAt(
   return answers
 }
 
-/** The function's answer. Throws a retryable ChainFault if the bytes do not decode. */
+/** What the function returned. Throws a retryable ChainFault if the bytes do not decode. */
 export function readView<Name extends ViewName>(name: Name, answer: unknown): ViewResult<Name> {
   const data = bytes(answer, `answer of ${name}`)
   if (data === '0x') throw new ChainFault(`the factory has no code there (${name})`, { retryable: true })
@@ -63,12 +63,12 @@ export function readView<Name extends ViewName>(name: Name, answer: unknown): Vi
   }
 }
 
-/** Name of the contract's error in revert data; the selector for an unknown one, null for no data. */
+/** The name of the contract's error in revert data; the selector if we do not know the error, and null if there is no data. */
 export function revertName(data: `0x${string}` | null): string | null {
   if (data === null) return null
   try {
     const { errorName, args } = decodeErrorResult({ abi, data })
-    // Error(string) carries its own message.
+    // For Error(string), its message.
     return errorName === 'Error' ? String(args?.[0]) : errorName
   } catch {
     return data.slice(0, 10)

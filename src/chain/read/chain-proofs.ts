@@ -1,5 +1,5 @@
-// Asks every provider for one block, to find out whether this chain's headers, transaction and receipt lists, and accounts recompute. One provider's
-// answer proves nothing either way: it could make up a block that recomputes, and we would then reject every honest provider.
+// Finds out which parts of this chain's blocks can be proven: headers, transaction lists, receipt lists and accounts. It asks every provider for the
+// same block. One provider's answer shows nothing either way: it could make up a block that passes, and we would then reject every honest provider.
 
 import { VOICES } from '../../domain/finality.ts'
 import type { ChainProofs, ProvenPart } from '../../domain/observed.ts'
@@ -14,12 +14,12 @@ import { unprovable, type Verdict } from '../prove/verdict.ts'
 import type { RpcReads } from '../rpc/rpc.ts'
 import { bytes, hash32, toQuantity } from '../rpc/wire.ts'
 
-/** A block without transactions shows nothing about its lists, so we go back through at most this many blocks. */
+/** How many blocks we look at, at most, to find one with transactions. A block without transactions shows nothing about lists. */
 const LISTS_MAX = 8
-/** Any address shows whether accounts recompute, because a proof can also show that the account does not exist. */
+/** Any address will do to find out whether accounts can be proven, because a proof can also show that an account does not exist. */
 const ANYBODY = `0x${'0'.repeat(40)}` as Address
 
-/** Builds the checks for these providers. All reads through them share `soundness`. */
+/** Creates these checks. All reads through the same providers share `soundness`. */
 export function createChainProofs(providers: readonly RpcReads[], soundness: Soundness): ChainProofs {
   const voices = Math.min(VOICES, providers.length)
 
@@ -36,7 +36,7 @@ export function createChainProofs(providers: readonly RpcReads[], soundness: Sou
     return answers.filter((answer): answer is Fields => typeof answer === 'object' && answer !== null)
   }
 
-  /** The newest block whose part recomputes and whose hash at least `named` providers report; see `newestProof`. */
+  /** The newest block whose part is proven, and whose hash at least `named` providers report; see `newestProof`. */
   async function findProof(part: ProvenPart, newest: number, named: number): Promise<number | false | null> {
     let shown: false | null = null
     const oldest = isList(part) ? Math.max(0, newest - LISTS_MAX + 1) : newest
@@ -67,11 +67,11 @@ export function createChainProofs(providers: readonly RpcReads[], soundness: Sou
       const regard = { header: headerOf, state: accountOf, transactions: bodyOf, receipts: outcomesOf }[part]
       for (const block of blocks) {
         if (part === 'state' && !showsSomething(part, block)) continue
-        // One provider alone must not lower what we require.
+        // A single provider must not lower what we require.
         if (countOf(blocks, block, regard) < VOICES) continue
         const { kind } = await verdictOn(part, block)
-        // If all fields of a header, or all types in a list under a proven root, are known, an upgrade of the chain cannot explain it. Then both
-        // providers lie.
+        // If we know every field of the header, or every type in a list whose root is proven, an upgrade of the chain cannot explain the
+        // contradiction. So both providers lie.
         if (kind === 'unprovable' || (kind === 'contradicted' && !isCertain(soundness, part))) return true
       }
       return false
@@ -83,13 +83,16 @@ const isCertain = ({ states }: Soundness, part: ProvenPart) => part !== 'state' 
 
 const isList = (part: ProvenPart) => part === 'transactions' || part === 'receipts'
 
-/** What we request in addition to a block, by part. */
+/** What we request together with a block, by part. */
 const BESIDES: Partial<Record<ProvenPart, (block: Fields) => [string, unknown[]]>> = {
   receipts: ({ hash }) => ['eth_getBlockReceipts', [hash]],
   state: ({ hash }) => ['eth_getProof', [ANYBODY, [], { blockHash: hash, requireCanonical: true }]],
 }
 
-/** An empty list shows nothing; nor does a provider without proofs; nor the first block, whose header may not match its state. */
+/**
+ * True if this answer can show something. An empty list cannot, nor an answer without a proof, nor the first block, whose header may not match its
+ * state.
+ */
 const showsSomething = (part: ProvenPart, block: Fields) =>
   isList(part)
     ? listIn(block[part]).length > 0
@@ -119,11 +122,11 @@ function accountVerdict(block: Fields): Verdict {
   }
 }
 
-/** How many of the blocks match this one, compared by `regard`. */
+/** How many of the blocks are the same as this one; `regard` says what is compared. */
 const countOf = (blocks: readonly Fields[], block: Fields, regard: (block: Fields) => unknown): number =>
   blocks.filter((other) => regard(other) === regard(block)).length
 
-/** Fields that may differ between nodes for the same block. */
+/** Fields in which nodes may differ for the same block. */
 const BESIDE: readonly string[] = [
   'size',
   'totalDifficulty',
@@ -141,7 +144,7 @@ const headerOf = (block: Fields): string =>
     .map((name) => `${name} ${String(block[name]).toLowerCase()}`)
     .join('\n')
 
-/** The fields that identify a transaction and what it does. Nodes add other fields, and differ in them. */
+/** The fields that identify a transaction and what it does. Nodes add other fields, which differ. */
 const DOING = ['hash', 'type', 'from', 'to', 'value', 'nonce', 'input'] as const
 
 function bodyOf(block: Fields): string {
@@ -151,10 +154,10 @@ function bodyOf(block: Fields): string {
   return [headerOf(block), ...lines].join('\n')
 }
 
-/** The header and the account's proof. */
+/** For comparison: the header and the account's proof. */
 const accountOf = (block: Fields) => [headerOf(block), ...nodesIn(block)].join('\n').toLowerCase()
 
-/** The header and the outcomes of the block's transactions. */
+/** For comparison: the header and the outcomes of the block's transactions. */
 function outcomesOf(block: Fields): string {
   const lines = listIn(block.receipts).map(({ status, cumulativeGasUsed, logs }) => {
     const says = listIn(logs).map(({ address, topics, data }) => [address, topics, data].join(' '))

@@ -1,5 +1,5 @@
-// The factory's state for the passes: counters, nodes, cohorts, refs, balances, each read at one block. It must never answer from a cache, and never
-// turn an unreadable answer into a number.
+// The factory's state for the passes: counters, nodes, cohorts, refs and balances, each read at one block. It must never answer from a cache, and
+// never turn an answer that it cannot read into a number.
 import { type Address, address, wei } from '../../domain/units.ts'
 import { ChainFault, orNull } from '../faults.ts'
 import type { BlockRef, ChainNode, ContractReader } from '../port.ts'
@@ -18,14 +18,14 @@ import {
 import { readStorageRoot } from './logs/storage-root.ts'
 import { canTrace } from './trace/transaction.ts'
 
-/** Nodes in one call: about 10,000 gas each, and providers cap a call at 50 million gas or less. */
+/** Nodes in one call. Each takes about 10,000 gas, and providers cap a call at 50 million gas or less. */
 const NODES_PER_CALL = 500
 /** Cohorts in one request. */
 const COHORTS_PER_REQUEST = 100
 const IN_FLIGHT = 4
 const GWEI = 10n ** 9n
 
-/** Builds the reader of one factory. */
+/** Creates the reader of one factory. */
 export function createContractReader(rpc: Rpc, factory: Address): ContractReader {
   async function view<Name extends ViewName>(
     at: number | 'latest',
@@ -156,7 +156,10 @@ async function readNodes(
   return readView('nodesInfo', answer).map((node, index) => toNode(node, first + BigInt(index)))
 }
 
-/** Nodes are numbered without gaps, so ids in the answer must be consecutive. Anything else comes from another contract. */
+/**
+ * A node from its entry in the answer. Nodes are numbered without gaps, so the ids must be consecutive. If they are not, the answer comes from
+ * another contract.
+ */
 function toNode(node: ViewResult<'nodesInfo'>[number], expectedId: bigint): ChainNode {
   if (node.id !== expectedId) throw new ChainFault(`asked for node ${expectedId}, got ${node.id}`, { retryable: true })
   return {
@@ -179,7 +182,7 @@ async function readTierSupply(
   return { minted: safeNumber(minted, 'nodes of the tier'), most: safeNumber(most, 'the most of the tier') }
 }
 
-/** The facts that decide whether buyers may pay to an address, read in one batch. */
+/** What decides whether buyers may pay to an address, read in one batch. */
 async function readWalletFacts(rpc: Rpc, factory: Address, wallet: Address): ReturnType<ContractReader['walletFacts']> {
   const [minter, distributor, code, chainId] = await rpc.requestAll([
     viewCall(factory, 'latest', 'minter', []),

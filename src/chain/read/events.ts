@@ -1,5 +1,5 @@
-// Turns the factory's logs, and the withdraw calls sent to it, into the ledger's events. It must never drop a log. A log that does not decode is a
-// retryable fault, because a provider that garbled it once may return it correctly next time.
+// Turns the factory's logs, and the withdraw calls sent to it, into the ledger's events. It must never drop a log. If a log does not decode, that is
+// a retryable fault: a provider that garbled it once may return it correctly the next time.
 import type { AbiParameter } from 'viem'
 import { concatHex, type DecodeEventLogReturnType, decodeAbiParameters, decodeFunctionData } from 'viem/utils'
 import { type FactoryEvent, OWNER_ACTS, type Position } from '../../domain/observed.ts'
@@ -8,10 +8,10 @@ import { factoryDecodeAbi, factorySelectors, factoryTopics } from '../factory/ab
 import { ChainFault } from '../faults.ts'
 import { safeNumber, type WireLog } from '../rpc/wire.ts'
 
-/** The most ids that we read from one reverted withdrawAll. No wallet holds more than 256 nodes, so a longer list cannot be an honest mistake. */
+/** The most ids that we read from a withdrawAll that reverted. No wallet holds more than 256 nodes, so a longer list cannot be an honest mistake. */
 const FAILED_IDS_MAX = 1_024
 
-/** The events that the ledger books. The factory's other events (approvals, declined gifts) do not change it. */
+/** The events that the ledger stores. The factory's other events (approvals, declined gifts) do not change the ledger. */
 export const ledgerTopics: readonly Hash[] = [
   factoryTopics.NodeMinted,
   factoryTopics.MintSkipped,
@@ -27,14 +27,14 @@ export const ledgerTopics: readonly Hash[] = [
   ...OWNER_ACTS.map((name) => factoryTopics[name]),
 ]
 
-/** An event's parameters in the order of a log's words: those in topics, then those in its data. Each takes one word. */
+/** An event's parameters in the order in which a log has them: first the parameters in topics, then those in the data. Each takes one word. */
 interface EventShape {
   name: string
   inTopics: number
   parameters: readonly AbiParameter[]
 }
 
-/** By topic. viem's own log decoder hashes the event's signature each time, which takes longer than all the other work on a log. */
+/** The shapes by topic. viem's own decoder hashes the event's signature for each log, which takes longer than all other work on the log. */
 const shapes = new Map<string | undefined, EventShape>(
   factoryDecodeAbi
     .filter((item) => item.type === 'event')
@@ -60,12 +60,12 @@ function decode(log: WireLog): Decoded {
   }
 }
 
-/** The ledger's event for a log with one of `ledgerTopics`. */
+/** The ledger's event for a log. The log must have one of `ledgerTopics`. */
 export function toEvent(log: WireLog, at: Position): FactoryEvent {
   return { ...at, logIndex: log.logIndex, ...wordsOf(decode(log)) }
 }
 
-/** The node that a log with one of `ledgerTopics` minted, and its first owner; null if the log is not a mint. */
+/** The node that a log minted, and its first owner; null if the log is not a mint. The log must have one of `ledgerTopics`. */
 export function mintOf(log: WireLog): { nodeId: bigint; mintedTo: Address } | null {
   if (log.topics[0] !== factoryTopics.NodeMinted) return null
   const words = wordsOf(decode(log))
@@ -174,13 +174,13 @@ function detailOf(args: object | readonly unknown[] | undefined): Record<string,
   return Object.fromEntries(Object.entries(args ?? {}).map(([name, value]) => [name, String(value).toLowerCase()]))
 }
 
-/** True for the calldata of a withdraw or withdrawAll. */
+/** True if calldata is a call of withdraw or withdrawAll. */
 export function isWithdrawCall(input: string): boolean {
   const selector = input.slice(0, 10).toLowerCase()
   return selector === factorySelectors.withdraw || selector === factorySelectors.withdrawAll
 }
 
-/** The arguments of a withdraw call; null if the calldata is malformed, so it names no node. */
+/** The arguments of a withdraw call. Null if the calldata is malformed, because it then names no node. */
 export function readWithdrawCall(
   input: `0x${string}`,
 ): { nodeIds: bigint[]; to: Address; amountWei: Wei | null } | null {

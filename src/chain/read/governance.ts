@@ -1,5 +1,5 @@
-// The settings that the contract's owner controls, read at the provider's head, and what would happen if the owner made a call. It must never send,
-// because the owner's key is in the owner's wallet.
+// The settings that the contract's owner controls, read at the provider's head, and what would happen if the owner made a call. It must never send
+// anything. It could not: the owner's key is in the owner's wallet.
 import { type Address, address, wei } from '../../domain/units.ts'
 import type { GovernanceReader } from '../port.ts'
 import { isRevert, revertData } from '../rpc/provider.ts'
@@ -9,7 +9,7 @@ import { readView, revertName, viewCall } from './calls.ts'
 
 const GWEI = 10n ** 9n
 
-/** Builds the reader of one factory. */
+/** Creates the reader of one factory. */
 export function createGovernanceReader(rpc: Rpc, factory: Address): GovernanceReader {
   return {
     factory,
@@ -61,7 +61,7 @@ export function createGovernanceReader(rpc: Rpc, factory: Address): GovernanceRe
     async refusalOf({ to, data }, from) {
       const [reply] = await rpc.batch([{ method: 'eth_call', params: [{ from, to, data }, 'latest'] }])
       if (!reply || reply.ok) return null
-      // Only a revert is the contract's refusal. A limit or an internal error comes from the provider.
+      // Only a revert means that the contract rejects the call. A rate limit or an internal error comes from the provider.
       if (!isRevert(reply.error)) return String(resultOf('eth_call', reply))
       return revertName(revertData(reply.error)) ?? reply.error.message
     },

@@ -1,5 +1,5 @@
-// One node's own events over a range of blocks, a cohort's credits in one block, and the mints of a transaction. It must never leave a part out. If a
-// provider rejects a range, we ask for its halves. If it rejects a single block, that is a fault.
+// The events of one node over a range of blocks, the credits of a cohort in one block, and the mints of a transaction. It must never leave out a
+// part. If a provider rejects a range, we ask for its halves. If it rejects a single block, that is a fault.
 import type { FactoryEvent } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { factoryTopics } from '../factory/abi.ts'
@@ -11,10 +11,10 @@ import { ledgerTopics, mintOf, toEvent } from './events.ts'
 import { byPlace, numberLogs } from './logs/block-logs.ts'
 import { readReceipt } from './receipt.ts'
 
-/** The most requests for one range. With a provider that allows a hundred blocks at a time, that covers about 20,000 blocks. */
+/** The most requests for one range. With a provider that allows a hundred blocks at a time, they cover about 20,000 blocks. */
 const REQUESTS_MAX = 200
 
-/** Builds the history of one factory's nodes. */
+/** Creates the history of one factory's nodes. */
 export function createNodeHistory(rpc: Rpc, factory: Address): NodeHistory {
   return {
     async mintReceipt(txHash) {
@@ -30,7 +30,7 @@ export function createNodeHistory(rpc: Rpc, factory: Address): NodeHistory {
 
     async eventsOf(nodeId, from, to) {
       const id = `0x${nodeId.toString(16).padStart(64, '0')}` as Hash
-      // The id is the first indexed argument of three events, and the third of Transfer.
+      // The node's id is the first indexed argument of three events, and the third one of Transfer.
       const filters = [
         [[factoryTopics.NodeMinted, factoryTopics.NodeExpelled, factoryTopics.Withdrawn], id],
         [factoryTopics.Transfer, null, null, id],
@@ -48,7 +48,7 @@ export function createNodeHistory(rpc: Rpc, factory: Address): NodeHistory {
   }
 }
 
-/** Logs of a range, in pieces that the provider accepts: first the whole range, then halves of what it rejected. */
+/** The logs of a range, read in pieces that the provider accepts: first the whole range, then halves of each piece that it rejects. */
 async function logsOf(rpc: Rpc, filter: object, from: number, to: number): Promise<WireLog[]> {
   const found: WireLog[] = []
   let size = to - from + 1
@@ -69,7 +69,10 @@ async function logsOf(rpc: Rpc, filter: object, from: number, to: number): Promi
   return found
 }
 
-/** These logs in order, numbered within their whole blocks. On a chain that does not number logs, the ledger counts all of its logs in a block. */
+/**
+ * Sorts logs, and numbers them within their blocks in the same way as the ledger: on a chain that does not number logs, it counts all the ledger's
+ * logs in a block.
+ */
 async function inTheirBlocks(rpc: Rpc, factory: Address, logs: readonly WireLog[]): Promise<WireLog[]> {
   const asked = new Set(logs.map(nameOf))
   const hashes = [...new Set(logs.map((entry) => entry.blockHash))]
@@ -91,7 +94,7 @@ async function inTheirBlocks(rpc: Rpc, factory: Address, logs: readonly WireLog[
 
 const nameOf = ({ blockHash, txHash, topics, data }: WireLog) => [blockHash, txHash, ...topics, data].join()
 
-/** Adds what a log lacks: its block's time, read from exactly the block it names. */
+/** Adds to each log the time of its block, read from exactly the block that the log names. */
 async function withTimes(rpc: Rpc, logs: readonly WireLog[]): Promise<FactoryEvent[]> {
   const hashes = [...new Set(logs.map((entry) => entry.blockHash))]
   const answers = await rpc.requestAll(

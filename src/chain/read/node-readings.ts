@@ -1,12 +1,12 @@
-// Batches reads of single nodes: one request per short interval, however many callers there are. It must never hold a caller beyond its budget (the
-// caller's own timeout ensures that) or queue without limit.
+// Batches reads of single nodes: one request in each short interval, however many callers there are. It must never keep a caller waiting beyond its
+// budget (the caller's own timeout ensures that), and never queue without limit.
 import { type Address, address, type Wei, wei } from '../../domain/units.ts'
 import { ChainFault } from '../faults.ts'
 import { isRevert } from '../rpc/provider.ts'
 import { type Rpc, type RpcReply, resultOf } from '../rpc/rpc.ts'
 import { readView, viewCall } from './calls.ts'
 
-/** The outcome of a read: an answer (perhaps null, for "there is none"), or null for "could not read". */
+/** The outcome of a read: its answer, which may be null for "there is none"; or null for "we could not read it". */
 export type Outcome<T> = { answer: T } | null
 
 export interface NodeReading {
@@ -30,11 +30,11 @@ export interface NodeQueueOptions {
   coalesceMs: number
   nodesPerRequest: number
   waitingMax: number
-  /** Runs one request under the shared budget and breaker. */
+  /** Runs one request within the budget and under the breaker that all readings share. */
   attempt: <T>(read: (timeoutMs: number) => Promise<T>) => Promise<Outcome<T>>
 }
 
-/** Builds the queue. `answer` is null if the contract has no such node at that block. */
+/** Creates the queue. `answer` is null if the contract has no such node at that block. */
 export function createNodeQueue(
   options: NodeQueueOptions,
 ): (nodeId: bigint, atBlock: number) => Promise<Outcome<NodeReading | null>> {
@@ -52,7 +52,7 @@ export function createNodeQueue(
   }
 
   function schedule(): void {
-    // The first one after a pause goes out at once, with all others from the same turn of the event loop.
+    // After a pause, the first read goes out immediately, together with all others from the same turn of the event loop.
     const delay = Math.max(0, lastFlush + options.coalesceMs - options.clock())
     timer ??= setTimeout(flush, delay)
     timer.unref()
@@ -71,7 +71,7 @@ async function ask(options: NodeQueueOptions, batch: readonly Waiting[]): Promis
     const calls = batch.map(({ nodeId, atBlock }) => viewCall(options.factory, atBlock, 'nodeInfo', [nodeId]))
     const replies = await options.rpc.batch(calls, { timeoutMs, attempts: 1 })
     const outcomes = replies.map((reply, index) => read(reply, (batch[index] as Waiting).atBlock))
-    // If a single node is unreadable, the caller handles it. If none is readable, the provider is at fault.
+    // If one node cannot be read, its caller handles that. If no node can be read, the provider is at fault.
     if (outcomes.every((one) => one === null)) throw new ChainFault('no node could be read', { retryable: true })
     return outcomes
   })

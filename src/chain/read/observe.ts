@@ -1,5 +1,6 @@
-// Observes a range of blocks: picks out the relevant parts and verifies them. It checks logs and receipts against the hashes of exactly the blocks
-// they belong to. It must never skip an unreadable part (a null block or receipt is a retryable fault), and never mix two forks in one answer.
+// Observes a range of blocks: picks out what concerns us, and verifies it. Logs and receipts are checked against the hashes of exactly the blocks to
+// which they belong. It must never skip a part that it cannot read (a null block or receipt is a retryable fault), and never mix two forks in one
+// result.
 import { FEE_BLOCKS } from '../../domain/fees.ts'
 import { weakest } from '../../domain/finality.ts'
 import type { Authorization, BlockFees, ObservedRange, Position, Proof, Watching } from '../../domain/observed.ts'
@@ -26,26 +27,26 @@ import { createFactoryStates } from './logs/storage-root.ts'
 import { mayAct, type Proofs, proveActing } from './prove-block.ts'
 import { createReceiptProver, type Outcome, readOutcomes } from './receipts.ts'
 
-/** Concurrent requests for blocks. When we measured a node, more gained nothing. */
+/** Concurrent requests for blocks. More of them gained nothing when we measured it with a node. */
 const IN_FLIGHT = 8
 /** The bloom of a block without logs. */
 const NO_BLOOM = `0x${'0'.repeat(512)}`
-/** Full blocks in one request. A busy block is about half a megabyte. */
+/** Complete blocks in one request. A busy block has about half a megabyte. */
 const BLOCKS_PER_REQUEST = 4
-/** A transaction, and whether it has no signature. */
+/** A transaction, and whether it lacks a signature. */
 type SeenTransaction = WireTransaction & { isUnsigned: boolean }
 
-/** A block with its relevant transactions. The others are dropped as soon as they have been read. */
+/** A block with the transactions that concern us. The others are dropped as soon as we have read them. */
 interface SeenBlock extends LoggedBlock {
-  /** Its fees; null if they do not matter because enough newer blocks follow in the range. */
+  /** The block's fees; null if they do not matter, because enough newer blocks follow in the range. */
   fees: BlockFees | null
-  /** Transactions that carry authorizations, by any signer. */
+  /** The transactions that carry authorizations, whoever signed these. */
   carriers: Carrier[]
   relevant: SeenTransaction[]
-  /** Transactions that could have an effect (see `mayAct`), and what backs them. */
+  /** The transactions that could have an effect (see `mayAct`), and what backs each of them. */
   acting: readonly WireTransaction[]
   proofs: Proofs
-  /** Its header as the provider gave it. */
+  /** The block's header as the provider gave it. */
   given: Fields
 }
 
@@ -55,17 +56,20 @@ export interface RangeRequest {
   to: number
   parent: Hash | null
   watching?: Watching | undefined
-  /** Block `to` in full, if we just read it as the head. */
+  /** Block `to` with its transactions, if we have just read it as the head. */
   head?: unknown
 }
 
 export interface Observer {
   observe(range: RangeRequest): Promise<ObservedRange>
-  /** Single blocks, ascending, with the logs already read for them, and without fees. Checks parent hashes between consecutive blocks. */
+  /**
+   * Observes single blocks, in ascending order, without their fees. `logs` are the logs already read for them. If two of the blocks are consecutive,
+   * checks that one is the other's parent.
+   */
   observeBlocks(numbers: readonly number[], logs: readonly WireLog[], watching: Watching): Promise<ObservedRange>
 }
 
-/** Builds the observer of one deployment. */
+/** Creates the observer for one deployment. */
 export function createObserver(rpc: RpcReads, built: WatchedAddresses, soundness: Soundness): Observer {
   const bloomCheck = createBloomCheck(built.factory, ledgerTopics)
   const states = createFactoryStates(rpc, built.factory, soundness)
@@ -91,7 +95,7 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses, soundness
     return head === undefined ? blocks : [...blocks, await see(head, numbers.at(-1) as number)]
   }
 
-  /** Reads what else the blocks need, and assembles the range. */
+  /** Reads what is still needed for these blocks, and assembles the range. */
   async function complete(watched: WatchedAddresses, blocks: readonly SeenBlock[], moved: ReadonlySet<LoggedBlock>) {
     const { logs, outcomes } = await readOutcomes({ rpc, soundness, prove, bloomCheck, moved }, watched, blocks)
     const carriers = blocks.flatMap((block) => block.carriers)
@@ -102,14 +106,14 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses, soundness
   return {
     async observe({ from, to, parent, watching = built, head }) {
       const watched = watchedBy(watching)
-      // Logs first, so that we fetch no blocks in vain if the provider rejects the range.
+      // Logs first: if the provider rejects the range, we have fetched no blocks for nothing.
       const ranged = from === to ? null : byBlock(await rangeLogs(rpc, built.factory, from, to))
       const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
       const blocks = await fetch(watched, numbers, { ranged, feesFrom: to - FEE_BLOCKS + 1, head })
       checkParents(blocks, parent)
       checkPlaces(blocks, ranged)
       const isProven = areReceiptsProven(soundness)
-      // If receipts cannot be proven, comparing the storage in a range with logs only costs calls.
+      // If receipts cannot be proven and the range has logs, comparing the storage only costs calls.
       const mayCompare = parent !== null && (isProven || ranged?.size === 0)
       const moved = mayCompare ? await spareQuiet({ watched, states, isProven }, blocks, ranged) : NO_BLOCKS
       return complete(watched, blocks, moved)
@@ -131,13 +135,13 @@ const NO_BLOCKS: ReadonlySet<LoggedBlock> = new Set()
 
 const areReceiptsProven = (soundness: Soundness) => isAskedFor(soundness, 'header') && isAskedFor(soundness, 'receipts')
 
-/** How blocks are read. */
+/** How to read some blocks. */
 interface Reading {
-  /** Logs already read for them, by block; null if we read each block's logs separately. */
+  /** Logs already read for these blocks, by block hash; null if we read each block's logs separately. */
   ranged: ReadonlyMap<Hash, WireLog[]> | null
   /** The first block whose fees we need. */
   feesFrom: number
-  /** The last of the blocks, if already read. */
+  /** The last one of the blocks, if it was already read. */
   head?: unknown
 }
 
@@ -160,27 +164,27 @@ async function fetchBlocks(
 
 type Concern = (from: unknown, to: unknown) => boolean
 
-/** The filters for a block's content. */
+/** What to look for in a block. */
 interface Sight {
   concerns: Concern
   bloomCheck: BloomCheck
-  /** Logs already read for the whole range, by block; null if we read each block's logs separately. */
+  /** Logs already read for the whole range, by block hash; null if we read each block's logs separately. */
   ranged: ReadonlyMap<Hash, WireLog[]> | null
-  /** Recognises our accounts, whose tips do not count as market tips; null to skip the block's fees. */
+  /** True for our own accounts, whose tips do not count as market tips. Null if we do not need the block's fees. */
   isOurs: ((address: unknown) => boolean) | null
-  /** Whether its header must recompute to its hash. */
+  /** Says whether the block's header must be proven. */
   soundness: Soundness
 }
 
 function seeBlock(answer: unknown, number: number, sight: Sight): Omit<SeenBlock, 'acting' | 'given' | 'proofs'> {
   const { concerns, bloomCheck, ranged, isOurs, soundness } = sight
   if (answer == null) return throwRetryable(`the provider has no block ${number}`)
-  // A bloom that covers other blocks tells us nothing, so we treat such a chain as one that does not fill blooms.
+  // If a bloom belongs to other blocks, it tells us nothing about this one. We treat such a chain as one that does not fill blooms.
   const head = { ...header(answer), ...(settlesOthers(answer as Fields) && { logsBloom: NO_BLOOM }) }
   if (head.number !== number) throwRetryable(`asked for block ${number}, got ${head.number}`)
   assertSound(soundness, answer, number)
   const entries = list(fields<'transactions'>(answer, 'block').transactions, 'transactions')
-  // If lists must be proven, their proof will reject and report it.
+  // If lists must be proven, the proof will reject an empty list and report it.
   if (entries.length === 0 && !isAskedFor(soundness, 'transactions') && isFilled(answer as Fields))
     throwRetryable(`block ${number} came without its transactions`)
   const relevant: SeenTransaction[] = []
@@ -201,10 +205,10 @@ function seeBlock(answer: unknown, number: number, sight: Sight): Omit<SeenBlock
   return { header: head, fees, relevant, carriers, logs, txHashes: logs?.length === 0 ? null : entries.map(hashOf) }
 }
 
-/** Roots of an empty list. Chains that do not commit to transactions have zeros. */
+/** Roots of an empty list. Chains that do not commit to transactions have zeros there. */
 const EMPTY_ROOTS: readonly unknown[] = [EMPTY_ROOT, `0x${'0'.repeat(64)}`, undefined, null]
 
-/** True if both the root and the gas in a block's header show that it has transactions. */
+/** True if the block must have transactions, by both the root and the gas in its header. */
 const isFilled = ({ transactionsRoot, gasUsed }: Fields): boolean =>
   !EMPTY_ROOTS.includes(transactionsRoot) && /^0x0*[1-9a-fA-F]/.test(String(gasUsed))
 
@@ -214,7 +218,7 @@ function hashOf(entry: unknown): Hash {
 
 const addressesOf = (wallets: Watching['wallets']) => wallets.map(({ wallet }) => wallet)
 
-/** A cheap test on a raw transaction, so that most of a block's transactions need no further parsing. */
+/** Creates a cheap test of raw transactions, because we need not parse most transactions of a block any further. */
 function concernOf({ factory, wallets, signers }: WatchedAddresses): Concern {
   const payments = addressesOf(wallets)
   const isFrom = memberOf([...signers, ...payments])
@@ -222,7 +226,10 @@ function concernOf({ factory, wallets, signers }: WatchedAddresses): Concern {
   return (from, to) => isFrom(from) || isTo(to)
 }
 
-/** True if a value is one of some addresses, in upper or lower case. Checks the last two digits first, which nearly always rules it out. */
+/**
+ * Creates a test whether a value is one of these addresses, in upper or lower case. It looks at the last two digits first, which nearly always rules
+ * the value out.
+ */
 function memberOf(addresses: readonly Address[]): (value: unknown) => boolean {
   const members = new Set<string>(addresses)
   // Upper and lower case differ only in bit 5.
@@ -285,10 +292,10 @@ function assemble(
   return range
 }
 
-/** Stands for the receipt of a transfer of zero value. We only count those, so a flood of them costs no request. */
+/** Takes the place of the receipt of a transfer of no value. We only count such transfers, so that a flood of them costs us no request. */
 const NOTHING_MOVED: Outcome = { receipt: { succeeded: false, feeWei: wei(0n), gasUsed: 0n }, proof: 'proven' }
 
-/** A transaction may have several roles: from one payments wallet to another, it is both a transfer and an outflow. */
+/** A transaction may have several roles. If it goes from one payments wallet to another, it is both a transfer and an outflow. */
 function addTransaction(
   range: ObservedRange,
   watched: WatchedAddresses,
@@ -307,7 +314,7 @@ function addTransaction(
     }
     if (from === wallet) range.outflows.push({ ...at, wallet, to, valueWei, feeWei, succeeded })
   }
-  // Even if we have no record of it, because another instance, or an earlier run, may have sent it.
+  // We add it even if we have no record of it, because another instance, or an earlier run, may have sent it.
   if (watched.signers.includes(from) || to === watched.factory) {
     const movedWei = succeeded ? valueWei : wei(0n)
     range.sent.push({ ...at, sender: from, nonce, succeeded, gasUsed, feeWei, to, valueWei: movedWei, type, proof })

@@ -1,5 +1,6 @@
-// Proves those transactions of a block that could have an effect, from its already proven header: the list by its root, each hash, and each sender by
-// the signature. If a chain cannot prove that, two providers must agree. It must never pass one provider's word off as more than that.
+// Proves the transactions of a block that could have an effect. The block's header is proven already. It proves the list by its root, each
+// transaction by its hash, and each sender by the signature. If a chain cannot prove these, two providers must agree. It must never pass off one
+// provider's word as more than that.
 import type { Proof } from '../../domain/observed.ts'
 import type { Hash } from '../../domain/units.ts'
 import type { WatchedAddresses } from '../port.ts'
@@ -10,14 +11,14 @@ import { namesSender, proveSender, proveTransaction } from '../prove/transaction
 import { transaction, type WireTransaction } from '../rpc/wire.ts'
 import { agreedHashes } from './state/agreement.ts'
 
-/** What backs transactions, by their hashes. */
+/** What backs each transaction, by the transaction's hash. */
 export type Proofs = ReadonlyMap<Hash, Proof>
 
 const NO_PROOFS: Proofs = new Map()
 
 /**
- * True if a transaction could cause a mint, a credit or a settlement: a payment of a tier's price, a transaction of ours (such as a refund), or a
- * call to the factory. Any other transfer costs its sender next to nothing, so it must cost us nothing either.
+ * True if a transaction could cause a mint, a credit or a settlement: a payment of exactly a tier's price, a transaction of ours (such as a refund),
+ * or a call to the factory. Any other transfer costs its sender next to nothing, so it must not cost us much either.
  */
 export function mayAct({ factory, wallets, signers, prices }: WatchedAddresses, tx: WireTransaction): boolean {
   const isWallet = (account: string | null) => wallets.some(({ wallet }) => wallet === account)
@@ -26,8 +27,8 @@ export function mayAct({ factory, wallets, signers, prices }: WatchedAddresses, 
 }
 
 /**
- * What backs those transactions. `block` is the full block from the provider. Throws a ProofFault if it contradicts its header, if it proves less
- * than this chain's blocks do, or if two other providers agree on something else.
+ * What backs the transactions in `acting`. `block` is the complete block from the provider. Throws a ProofFault if the block contradicts its header,
+ * if it proves less than this chain's blocks do, or if two other providers agree on something else.
  */
 export async function proveActing(
   soundness: Soundness,
@@ -35,7 +36,7 @@ export async function proveActing(
   acting: readonly WireTransaction[],
 ): Promise<Proofs> {
   const given = block.transactions as readonly Fields[]
-  // The usual case, a block with nothing for us, costs one comparison.
+  // Usually a block has nothing that concerns us; this comparison is then all that it costs.
   if (acting.length === 0 && given.length > 0 && !isWhole && !soundness.isDoubted) return NO_PROOFS
   const proven = isAskedFor(soundness, 'header') ? await provenOf(soundness, { block, number }, acting) : []
   const others = acting.filter((tx) => !proven.includes(tx))
@@ -64,7 +65,7 @@ async function provenOf(
   if (!isSound(soundness, 'transactions', verdict, number)) return []
   const proven: WireTransaction[] = []
   for (const tx of acting) {
-    // The root does not cover entries beyond `count`.
+    // The root does not cover the entries from `count` on.
     if (tx.index >= count) continue
     const raw = given[tx.index] as Fields
     const isItself = isSound(soundness, 'transactions', proveTransaction(raw), number)

@@ -1,5 +1,5 @@
-// The follower's reads of the chain: heads, blocks, observed ranges, transactions. It must never serve a head or a block from a cache (a stale one
-// moves money), and never guess. Null means "not there" only if the port says so; every other failure is a ChainFault.
+// The follower's reads of the chain: heads, blocks, observed ranges, transactions. It must never serve a head or a block from a cache (acting on a
+// stale one could cost money), and never guess. Null means "not there" only if the port says so; every other failure is a ChainFault.
 import type { FinalWord } from '../../domain/finality.ts'
 import type { Block, ObservedRange } from '../../domain/observed.ts'
 import type { Hash } from '../../domain/units.ts'
@@ -23,13 +23,13 @@ import { createSurveyReader } from './survey/reader.ts'
 import { createBlockTracer, readBlockTransfers } from './trace/block.ts'
 import { readInnerTransfers } from './trace/transaction.ts'
 
-/** Blocks per range, at first and at most. We store a range in one database transaction, which must stay short. */
+/** How many blocks a range has, at first and at most. We store a range in one database transaction, which must stay short. */
 const SPAN_START = 32
 const SPAN_MAX = 512
-/** A range that took longer than this makes the next ones shorter. */
+/** If a range takes longer than this, the next ones are shorter. */
 const SPAN_TARGET_MS = 8_000
 
-/** Builds the reader of one deployment. Addresses in `watched` are lower case. `traceTimeoutMs` limits the trace of a block. */
+/** Creates the reader of one deployment. Addresses in `watched` are lower case. `traceTimeoutMs` limits how long the trace of a block may take. */
 export function createChainReader(
   rpc: Rpc,
   watched: WatchedAddresses,
@@ -44,7 +44,7 @@ export function createChainReader(
   const providers = rpc.providers.map((provider) => ({
     ...readerThrough(provider, watched, soundness),
     proofs,
-    // Even while we follow only one provider, as after a halt, a survey still needs two.
+    // A survey needs two providers even while we follow only one, as after a halt.
     survey,
     host: provider.host,
     distrust: provider.distrust,
@@ -75,7 +75,7 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses, soundness: Soun
     return block
   }
 
-  /** Observes one range. A success makes the next one longer, unless it took too long. */
+  /** Observes one range. If it succeeds, the next range may be longer, unless this one took too long. */
   async function observeSpan(asked: RangeRequest): Promise<ObservedRange> {
     const began = performance.now()
     const size = asked.to - asked.from + 1
@@ -101,13 +101,13 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses, soundness: Soun
 
     async observe(from, to, parent, watching) {
       assertRange(from, to)
-      // Each failure halves the span, so this ends after at most log2(SPAN_MAX) rounds.
+      // Ends after at most log2(SPAN_MAX) rounds, because each failure halves the span.
       for (;;) {
         const size = Math.min(to - from + 1, span)
         try {
           return await observeSpan({ from, to: from + size - 1, parent, watching })
         } catch (error) {
-          // The next run asks for fewer blocks, so that in the end only the faulty block remains unread.
+          // The next run asks for fewer blocks. In the end, only the faulty block remains unread.
           if (error instanceof ChainFault && !(error instanceof PartedFault)) span = Math.max(1, Math.floor(size / 2))
           if (size === 1 || !isTooMuch(error)) throw error
         }
@@ -129,33 +129,32 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses, soundness: Soun
 }
 
 /**
- * Observes ranges: reuses the head we just read if it is the last block, and switches to another provider if the first one's answers contradict each
- * other or the chain.
+ * Observes ranges. If the range ends at the head that we have just read, it reuses that head. If a provider's answers contradict each other or the
+ * chain, it switches to the next provider.
  */
 function believably(
   rpc: RpcReads,
   observer: Observer,
   { heads, blockAt, soundness }: { heads: Heads; blockAt: ChainReader['block']; soundness: Soundness },
 ): (range: RangeRequest) => Promise<ObservedRange> {
-  /** Null if the head is not the range's last block, or the chain may have switched forks since. */
+  /** Observes a range that ends at the head. Null if it does not end there, or if the chain may have switched forks since we read the head. */
   async function observeToHead(range: RangeRequest): Promise<ObservedRange | null> {
     const head = heads.take(range.to)
     if (head === undefined) return null
     try {
       return await observer.observe({ ...range, head })
     } catch (error) {
-      // If that head has been replaced, a node's answers contradict it, or the node does not know it.
+      // If that head has been replaced, the provider's answers contradict it, or the provider does not know it any more.
       if (isContradiction(error) || isUnknown(error)) return null
       throw error
     }
   }
 
   /**
-   * Moves the provider that gave a contradictory answer to the end of the order, and returns its host. Throws the fault if another provider cannot
-   * help.
+   * Moves the provider whose answer is contradictory to the end of the order, and returns its host. Throws the fault if another provider cannot help.
    */
   async function passOver(error: unknown, range: RangeRequest): Promise<string> {
-    // If the provider still has the previous block, it contradicts itself. If it has a different one there, it has followed a reorganisation.
+    // If the provider still has the ledger's last block, it contradicts itself. If it has another block there, it has followed a reorganisation.
     if (error instanceof PartedFault && (await blockAt(range.from - 1))?.hash !== range.parent) throw error
     if (error instanceof ChainFault) error.host ??= rpc.firstHost()
     const host = isContradiction(error) ? rpc.passOverFirst({ isFalse: error instanceof ProofFault }) : null
@@ -167,7 +166,7 @@ function believably(
     const toHead = await observeToHead(range)
     if (toHead) return toHead
     const passed = new Set<string>()
-    // Each round drops one provider, so this ends after at most as many rounds as there are providers.
+    // Ends, because each round drops one provider.
     for (;;) {
       try {
         return await observer.observe(range)
@@ -188,10 +187,10 @@ function believably(
   }
 }
 
-/** Reads a block. If a provider returns a header that does not recompute, tries another one. */
+/** Reads a block. If a provider's header fails its proof, asks the next provider. */
 async function soundly<T>(rpc: RpcReads, soundness: Soundness, read: () => Promise<T>): Promise<T> {
   const passed = new Set<string>()
-  // Each round drops one provider, so this ends after at most as many rounds as there are providers.
+  // Ends, because each round drops one provider.
   for (;;) {
     try {
       return await read()
@@ -216,7 +215,7 @@ function assertRange(from: number, to: number): void {
     throw new RangeError(`not a range of blocks: ${from} to ${to}`)
 }
 
-/** True for faults that a shorter range avoids. */
+/** True for faults that a shorter range can avoid. */
 function isTooMuch(error: unknown): boolean {
   if (error instanceof RangeRefused) return true
   return (
@@ -225,22 +224,22 @@ function isTooMuch(error: unknown): boolean {
   )
 }
 
-/** True if a node returned an error, as it does for a block that it does not have. */
+/** True if a provider returned an error, as it does for a block that it does not have. */
 const isUnknown = (error: unknown) => error instanceof RpcFault && error.trouble === 'error'
 
-/** True if answers contradict each other or the chain, so another provider may do better. */
+/** True if a provider's answers contradict each other or the chain. Another provider may then do better. */
 function isContradiction(error: unknown): boolean {
   const isAnswerless = error instanceof RpcFault || error instanceof RangeRefused
   return error instanceof ChainFault && error.retryable && !isAnswerless
 }
 
-/** The transaction if it is in a block and its outcome is known. */
+/** The transaction, if it is in a block and we know its outcome; otherwise null. */
 const asMined = (tx: TransactionView | null) =>
   tx === null || tx.blockHash === null || tx.succeeded === null ? null : tx
 
 async function readFinal(rpc: RpcReads): Promise<FinalWord | null> {
   const reply = await rpc.call('eth_getBlockByNumber', ['finalized', false])
-  // Chains without finality return null or some error. An overloaded or failing provider tells us nothing about the chain.
+  // Chains without finality return null or some error. If the provider is just overloaded or failing, its answer says nothing about the chain.
   if (!reply.ok && !mayPass(reply.error)) return null
   const answer = resultOf('eth_getBlockByNumber', reply)
   if (answer == null) return null

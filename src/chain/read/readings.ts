@@ -1,5 +1,5 @@
-// Reads of the chain for the public API: a value, or null for "could not check". It must never throw, never delay an answer beyond its budget, never
-// return a cached value after it expires, and never report 0 for a value it could not read.
+// Reads of the chain for the public API: a value, or null for "we could not check". It must never throw, never delay an answer beyond its budget,
+// never return a cached value that has expired, and never report 0 for a value that it could not read.
 import { type Address, wei } from '../../domain/units.ts'
 import { Cache } from '../../lib/cache.ts'
 import { inTime, inTimeOrNull } from '../../lib/deadline.ts'
@@ -11,23 +11,23 @@ import { createBuyerReading, createTraceReading } from './buyer.ts'
 import { readView, type ViewArgs, type ViewName, viewCall } from './calls.ts'
 import { createNodeQueue, type NodeReading, type Outcome } from './node-readings.ts'
 
-/** How long one read may delay the answer it is part of. */
+/** Milliseconds by which one read may delay the answer that includes it. */
 const BUDGET_MS = 300
 /**
- * Node reads within this time share one request. That saves connections, not money, because providers count each call of a batch. Under load, the
- * slowest one in a hundred answers is a node's page waiting for this.
+ * Reads of nodes within this time share one request. That saves connections but no money, because providers count each call of a batch. Under load,
+ * the slowest percent of all answers are pages of a node that wait for this.
  */
 const COALESCE_MS = 10
-/** Node reads in one request, and reads that may wait for one. For any more the answer is "could not check". */
+/** How many nodes one request reads, and how many reads may wait for a request. If more wait, the answer is "we could not check". */
 const NODES_PER_REQUEST = 100
 const NODES_WAITING_MAX = 1_000
-/** The maximum age of a cached answer: as long as the routes' caches allow. */
+/** How old a cached answer may be. The routes' caches allow the same. */
 const NODE_MS = 5_000
 const COVER_MS = 10_000
 const STATE_MS = 5_000
 /** The most cached answers of each kind. */
 const REMEMBERED_MAX = 10_000
-/** The breaker: three failures in a row stop further tries for five seconds. */
+/** The breaker: after three failures in a row, there are no further tries for five seconds. */
 const FAILURES_MAX = 3
 const COOLDOWN_MS = 5_000
 
@@ -36,23 +36,23 @@ type Cover = NonNullable<Awaited<ReturnType<Readings['cover']>>>
 export interface ReadingsOptions {
   rpc: Rpc
   factory: Address
-  /** Null if none is configured; then its balance is null, too. */
+  /** Null if no distributor is configured. Its balance is then null too. */
   distributor: Address | null
-  /** Monotonic, milliseconds. */
+  /** A monotonic clock, in milliseconds. */
   clock?: () => number
-  /** Milliseconds since 1970, only for the time of a read. */
+  /** A clock in milliseconds since 1970, used only to say when a read was made. */
   wallClock?: () => number
-  /** The time limit of one read; tests that are about values, not timing, set a longer one. */
+  /** The time limit of one read. Tests that are not about timing set a longer one. */
   budgetMs?: number
 }
 
-/** Builds the readings. Give them their own Rpc, so that the passes' bulk reads do not delay them. */
+/** Creates the readings. Give them an Rpc of their own, so that the passes' bulk reads do not delay them. */
 export function createReadings(options: ReadingsOptions): Readings {
   const { rpc, factory, distributor } = options
   const { clock = () => performance.now(), wallClock = Date.now, budgetMs = BUDGET_MS } = options
   const breaker = createBreaker({ failuresMax: FAILURES_MAX, cooldownMs: COOLDOWN_MS, clock })
 
-  /** One try within the budget; null if it fails or is late, or if the breaker is open. */
+  /** Tries once, within the budget. Null if the read fails or is late, or if the breaker is open. */
   async function attempt<T>(read: (timeoutMs: number) => Promise<T>, limitMs = budgetMs): Promise<Outcome<T>> {
     if (!breaker.allows()) return null
     try {
@@ -74,9 +74,9 @@ export function createReadings(options: ReadingsOptions): Readings {
   const [cover, readCover] = [memory<Cover>(COVER_MS, clock), createCoverReading(rpc, factory)]
   const balance = memory<bigint>(STATE_MS, clock)
   const paused = memory<boolean>(STATE_MS, clock)
-  // Fixed at the contract's deployment.
+  // Cached without end, because it is fixed when the contract is deployed.
   const walletMax = memory<bigint>(Number.POSITIVE_INFINITY, clock)
-  // No caching, because a caller wants to see the newest nodes of a wallet.
+  // Not cached, because the caller wants to see the wallet's newest nodes.
   const nodesOf = memory<readonly bigint[]>(0, clock)
   const readNode = createNodeQueue({
     rpc,
@@ -85,7 +85,7 @@ export function createReadings(options: ReadingsOptions): Readings {
     coalesceMs: COALESCE_MS,
     nodesPerRequest: NODES_PER_REQUEST,
     waitingMax: NODES_WAITING_MAX,
-    // The time spent coalescing comes off the request's budget.
+    // A read may have waited to share a request. That time comes off its budget.
     attempt: (read) => attempt(read, budgetMs - COALESCE_MS),
   })
 
@@ -122,17 +122,17 @@ export function createReadings(options: ReadingsOptions): Readings {
   }
 }
 
-/** Caches answers of one kind, but not failures. */
+/** Caches the answers of one kind; failures are not cached. */
 function memory<T>(ageMaxMs: number, clock: () => number) {
   const cache = new Cache<Outcome<T>>({ clock, weightMax: REMEMBERED_MAX, keeps: (outcome) => outcome !== null })
   return async (key: string, ask: () => Promise<Outcome<T>>): Promise<T | null> =>
     (await cache.get(key, ageMaxMs, ask))?.answer ?? null
 }
 
-/** Only one attempt, because a second would not fit the budget, and the next caller gets the next provider. */
+/** A single attempt: a second one would not fit into the budget, and the next caller gets the next provider anyway. */
 const once = (timeoutMs: number): ReadOptions => ({ timeoutMs, attempts: 1 })
 
-/** Reads balance, debt and solvency, all at the head block. */
+/** Creates the read of the contract's balance, its debt, and whether it is solvent, all at the head. */
 function createCoverReading(rpc: Rpc, factory: Address): (read: ReadOptions) => Promise<Omit<Cover, 'checkedAt'>> {
   return async (read) => {
     const { number: blockNumber } = header(await rpc.request('eth_getBlockByNumber', ['latest', false], read))

@@ -1,13 +1,16 @@
-// Reads the receipt of a transaction that a caller names, up to a maximum size, because a stranger decides what is in it.
+// Reads the receipt of a transaction that a caller names. It reads only up to a limit, because a stranger decides how much is in the receipt.
 import type { Hash } from '../../domain/units.ts'
 import { ChainFault, RpcFault } from '../faults.ts'
 import type { RpcReads } from '../rpc/rpc.ts'
 import { receipt, type WireReceipt } from '../rpc/wire.ts'
 
-/** A full mint's receipt is 300 KB; that of a thousand batched refunds is under 1 MB. Parsing 2 MB takes about 20 ms. */
+/**
+ * The most bytes of a receipt. That of a full mint has 300 KB, that of a thousand refunds in one batch less than 1 MB. It takes about 20 ms to parse
+ * 2 MB.
+ */
 const RECEIPT_BYTES_MAX = 2 * 1024 * 1024
 
-/** The parsed receipt with the provider's raw answer; null while the provider has none. */
+/** The receipt: parsed, and as the provider sent it. Null while the provider has none. */
 export async function readReceipt(
   rpc: RpcReads,
   txHash: Hash,

@@ -1,6 +1,5 @@
-// The receipts of blocks that concern us, proven by the root in the block's header. We read all receipts of such a block, because the root covers
-// all. On a chain that cannot prove them we read receipts one by one, and two providers must agree. It must never pass one provider's word off as
-// more than that.
+// The receipts that concern us, proven by the root in their block's header. The root covers all receipts of a block, so we read all of them. If a
+// chain cannot prove receipts, we read them one by one, and two providers must agree. It must never pass off one provider's word as more than that.
 import type { Proof } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { factoryTopics } from '../factory/abi.ts'
@@ -31,21 +30,21 @@ import { ledgerTopics } from './events.ts'
 import { completeLogs, type LoggedBlock, mayLog, throwRetryable } from './logs/block-logs.ts'
 import { agreedHashes } from './state/agreement.ts'
 
-/** Receipts in one request. */
+/** How many receipts one request reads. */
 const RECEIPTS_PER_REQUEST = 50
 const IN_FLIGHT = 8
-/** If a provider has no eth_getBlockReceipts, we read a block's receipts one by one, up to this many. */
+/** If a provider does not have eth_getBlockReceipts, we read the receipts of a block one by one, but no more than this many. */
 const SINGLE_MAX = 300
-/** How long we wait before we try that method again after a provider lacked it. */
+/** If a provider does not have that method, how long we wait before we try it again. */
 const MUTE_MS = 60_000
-/** The topics of all events of the factory, including those that change nothing in the ledger. */
+/** The topics of all events of the factory, also of events that change nothing in the ledger. */
 const EVENTS: readonly Hash[] = Object.values(factoryTopics)
 
-/** A block, with what we need to read and check its receipts. */
+/** A block, with what we need in order to read and check its receipts. */
 export interface ReceiptedBlock extends LoggedBlock {
-  /** Its header as the provider gave it. */
+  /** The block's header as the provider gave it. */
   given: Fields
-  /** The relevant transactions that could have an effect (see `mayAct`). */
+  /** The transactions that could have an effect (see `mayAct`). */
   acting: readonly WireTransaction[]
 }
 
@@ -55,22 +54,22 @@ export interface Outcome {
   proof: Proof
 }
 
-/** A receipt with the factory's logs in it. */
+/** A receipt, and the factory's logs in it. */
 type SeenReceipt = WireReceipt & { logs: WireLog[] }
 
-/** What the receipts of a block prove: the factory's logs in it, and all receipts under the root, by transaction index. */
+/** What the receipts of a block prove. `logs`: the factory's logs. `all`: all receipts that the root covers, by transaction index. */
 interface ProvenReceipts {
   logs: WireLog[]
   all: readonly unknown[]
 }
 
 /**
- * Proves all receipts of a block; null if this chain cannot. Throws a ProofFault if they contradict the header or prove less than this chain usually
- * does.
+ * Proves all receipts of a block; null if this chain cannot prove them. Throws a ProofFault if they contradict the header, or prove less than this
+ * chain's receipts usually do.
  */
 type ReceiptProver = (block: ReceiptedBlock) => Promise<ProvenReceipts | null>
 
-/** Builds the prover. Call it for one block at a time. */
+/** Creates the prover. Call it for one block at a time. */
 export function createReceiptProver(rpc: RpcReads, factory: Address, soundness: Soundness): ReceiptProver {
   const readAll = createReceiptReads(rpc)
   return async (block) => {
@@ -87,7 +86,7 @@ export function createReceiptProver(rpc: RpcReads, factory: Address, soundness: 
   }
 }
 
-/** The receipts of a block, in its order; null if there are too many to read them one by one. */
+/** Reads the receipts of a block, in the block's order. Null if there are too many to read them one by one. */
 function createReceiptReads(
   rpc: RpcReads,
 ): (header: WireHeader, txHashes: readonly Hash[]) => Promise<unknown[] | null> {
@@ -111,7 +110,7 @@ function createReceiptReads(
   }
 }
 
-/** The factory's logs of a block. We ignore the positions that a provider adds to them, because nothing proves those. */
+/** The factory's logs in a block. We number them ourselves, because nothing proves the positions that a provider states. */
 function logsOf(
   receipts: readonly unknown[],
   { header, txHashes, factory }: { header: WireHeader; txHashes: readonly Hash[]; factory: Address },
@@ -143,14 +142,14 @@ interface Asking {
   soundness: Soundness
   prove: ReceiptProver
   bloomCheck: BloomCheck
-  /** Blocks in which the factory may have changed, although the provider returned no log. */
+  /** Blocks in which the factory may have changed although the provider returned no log. */
   moved: ReadonlySet<LoggedBlock>
 }
 
 /**
- * The factory's logs of blocks, and the outcomes of their relevant transactions. For a block with a transaction that could have an effect, with a
- * log, or with one that may be missing, it proves all receipts. Otherwise, and on chains that cannot prove receipts, it reads logs and receipts
- * separately and compares them.
+ * The factory's logs in some blocks, and the outcomes of the transactions that concern us. If a block has a transaction that could have an effect, or
+ * a log, or a log may be missing, all its receipts are proven. For other blocks, and on chains that cannot prove receipts, logs and receipts are read
+ * separately and compared.
  */
 export async function readOutcomes(
   { rpc, soundness, prove, bloomCheck, moved }: Asking,
@@ -159,7 +158,7 @@ export async function readOutcomes(
 ): Promise<{ logs: Map<Hash, WireLog[]>; outcomes: Map<Hash, Outcome> }> {
   const proven = new Map<ReceiptedBlock, ProvenReceipts>()
   const proveThose = async (isWanted: (block: ReceiptedBlock) => boolean) => {
-    // One block at a time, because a block may need a call for each receipt.
+    // One block at a time, because a block may take a call for each receipt.
     for (const block of blocks.filter(isWanted)) {
       const receipts = proven.get(block) ?? (await prove(block))
       if (receipts) proven.set(block, receipts)
@@ -198,14 +197,14 @@ export async function readOutcomes(
   return { logs, outcomes }
 }
 
-/** The receipts of a block's transactions whose outcome or logs matter. */
+/** The receipts of those transactions of a block whose outcome or logs matter. */
 function ownReceipts(watched: WatchedAddresses, block: ReceiptedBlock, { all }: ProvenReceipts): SeenReceipt[] {
   return block.relevant
     .filter((tx) => needsReceipt(watched, tx))
     .map((tx) => seenReceipt(watched, { tx, header: block.header }, all[tx.index]))
 }
 
-/** The same receipts, each by its own call. */
+/** Reads the receipts of such transactions one by one. */
 async function fetchReceipts(
   rpc: RpcReads,
   watched: WatchedAddresses,
@@ -237,7 +236,7 @@ function seenReceipt(watched: WatchedAddresses, { tx, header }: Wanted, answer: 
   if (found.from !== tx.from || found.to !== tx.to) {
     throwRetryable(`the receipt of ${tx.hash} names another sender or recipient than block ${header.number}`)
   }
-  // We do not book the fees of strangers.
+  // We need no fee for other people's transactions, because the books contain only our own fees.
   if (found.feeWei === null && isAccountOfOurs(watched, tx.from)) malformed('fee of a receipt')
   return { ...found, logs: receiptLogs(answer, watched.factory) }
 }
@@ -251,10 +250,10 @@ function needsReceipt(watched: WatchedAddresses, tx: WireTransaction): boolean {
   return mayLog(watched, tx)
 }
 
-/** A receipt also contains logs. The factory's logs in it must equal those we read, in the same order. */
+/** Checks the logs in receipts. The factory's logs in a receipt must be the same as the logs that we read, in the same order. */
 function checkReceiptLogs(receipts: readonly SeenReceipt[], logs: ReadonlyMap<Hash, WireLog[]>): void {
   for (const found of receipts) {
-    // A failed call leaves no factory log.
+    // A call that failed leaves no log of the factory.
     if (!found.succeeded && found.logs.some(({ topics }) => EVENTS.includes(topics[0] as Hash)))
       throwRetryable(`the receipt of ${found.txHash} is of one that failed, with logs of the factory`)
     const named = found.logs.filter((entry) => ledgerTopics.includes(entry.topics[0] as Hash))

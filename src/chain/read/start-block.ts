@@ -1,18 +1,18 @@
-// Checks that a ledger's start block is not after the factory's first block. Otherwise earlier history would be missing for good, and the passes
-// would stop.
+// Checks that a ledger does not start after the factory's first block. Otherwise the earlier history would be missing for ever, and the passes would
+// stop.
 import type { Address } from '../../domain/units.ts'
 import { firstWhere } from '../../lib/bisect.ts'
 import { orNull } from '../faults.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 import { bytes, count, toQuantity } from '../rpc/wire.ts'
 
-/** `tooLate`: the factory is older; `first` is its first block, if we found it. `unknown`: no provider can answer. */
+/** `tooLate`: the factory is older than the start block; `first` is its first block, null if we did not find it. `unknown`: no provider can tell. */
 export type Beginning =
   | { kind: 'fine'; why: 'genesis' | 'notDeployed' | 'noEvents' }
   | { kind: 'tooLate'; first: number | null }
   | { kind: 'unknown' }
 
-/** Looks for the factory's code one block before the start; if no provider has that state, for its events. */
+/** Looks for the factory's code one block before the start. If no provider has that state, looks for the factory's events. */
 export async function lookAtBeginning(rpc: Rpc, factory: Address, startBlock: number): Promise<Beginning> {
   if (startBlock === 0) return { kind: 'fine', why: 'genesis' }
   const head = count(await rpc.request('eth_blockNumber', []), 'block number')
@@ -32,7 +32,7 @@ export async function lookAtBeginning(rpc: Rpc, factory: Address, startBlock: nu
   return { kind: 'tooLate', first: count(first.blockNumber, 'block number') }
 }
 
-/** What is wrong with a start block that is too late, and how to fix it. */
+/** What is wrong with a start block that is too late, and how to correct it. */
 export function tooLateInWords(startBlock: number, first: number | null): { says: string; todo: string } {
   const block = first === null ? 'the block of its deployment, which an explorer shows' : String(first)
   return {
@@ -41,6 +41,6 @@ export function tooLateInWords(startBlock: number, first: number | null): { says
   }
 }
 
-/** What every change of START_BLOCK requires. */
+/** What the operator must do at every change of START_BLOCK. */
 export const KEEPS_ITS_START =
   'A ledger keeps the block it began with, so point DATABASE_URL at an empty database, too.'

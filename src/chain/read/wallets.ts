@@ -1,5 +1,5 @@
-// Addresses of keys, and the signers of messages. All computed locally, except for contract wallets, which we ask on chain, and only if
-// SMART_WALLET_LOGIN allows it.
+// Addresses of keys, and the signers of messages. All of it is computed here, with one exception: a contract wallet's signature is checked on chain,
+// and only if SMART_WALLET_LOGIN allows that.
 import { privateKeyToAccount } from 'viem/accounts'
 import { decodeAbiParameters, encodeDeployData, hashMessage, recoverMessageAddress } from 'viem/utils'
 import { type Address, address } from '../../domain/units.ts'
@@ -8,14 +8,14 @@ import { isRevert } from '../rpc/provider.ts'
 import type { Rpc, RpcReads } from '../rpc/rpc.ts'
 import { agreedAnswer } from './state/agreement.ts'
 
-/** Gas that a wallet's signature check may use: enough for multi-signature wallets, too little for an attacker's loop. */
+/** The gas that a wallet may use to check a signature: enough for multi-signature wallets, too little for an attacker's loop. */
 const CHECK_GAS = '0x4c4b40'
-/** A signature that includes a wallet's deployment (ERC-6492) is a few kilobytes. */
+/** The most bytes of a signature. One that includes the wallet's deployment (ERC-6492) has a few kilobytes. */
 const SIGNATURE_BYTES_MAX = 8 * 1024
-/** The suffix of such a signature. */
+/** The bytes with which an ERC-6492 signature ends. */
 const ERC6492_SUFFIX = '6492'.repeat(16)
 
-/** The signer of `message` as an EIP-191 personal message; null if no address can be recovered from the signature. */
+/** The account that signed `message` as a personal message (EIP-191); null if the signature yields no address. */
 export async function recoverSigner(message: string, signature: `0x${string}`): Promise<Address | null> {
   try {
     return address(await recoverMessageAddress({ message, signature }))
@@ -30,8 +30,8 @@ export function addressOfKey(privateKey: `0x${string}`): Address {
 }
 
 /**
- * Builds the check of contract wallets: `wallet` accepts the signature (ERC-1271), or will once it is deployed (ERC-6492). Takes one eth_call of the
- * ERC-6492 validator. False if the wallet rejects the signature, null if the chain does not answer.
+ * Creates the check of a contract wallet's signature. True if `wallet` accepts the signature (ERC-1271), or will accept it once it is deployed
+ * (ERC-6492). It takes one eth_call of the ERC-6492 validator. False if the wallet rejects the signature; null if the chain does not answer.
  */
 export function createWalletVerifier(
   rpc: RpcReads,
@@ -46,7 +46,8 @@ export function createWalletVerifier(
       args: [wallet, hashMessage(message), signature],
     })
     try {
-      // The validator also accepts plain keys' signatures, more leniently than sign-in does. Sign-in checks those itself, never through this code.
+      // The validator also accepts signatures of plain keys, and is more lenient than sign-in. Sign-in checks those itself, so they must not pass
+      // here.
       const isContract = (await rpc.request('eth_getCode', [wallet, 'latest'])) !== '0x'
       if (!isContract && !signature.toLowerCase().endsWith(ERC6492_SUFFIX)) return false
       const reply = await rpc.call('eth_call', [{ data, gas: CHECK_GAS }, 'latest'])
@@ -59,14 +60,15 @@ export function createWalletVerifier(
   }
 }
 
-/** Proof that a contract wallet belongs to someone, with whether there was code at its address then. */
+/** The proof that someone controls a contract wallet, and whether there was code at its address at that time. */
 export interface WalletProof {
   deployed: boolean
 }
 
 /**
- * Builds the proof of a contract wallet that has signed in: every provider, or two of more, report that it accepts the signature. If the contract
- * exists, it has to accept the signature as it is, without the call that ERC-6492 would make first. Null if there is no proof.
+ * Creates the proof that someone controls a contract wallet that has signed in. Two providers, or the only one, must report that the wallet accepts
+ * the signature. If the wallet is deployed, it must accept the signature as it is, without the call that ERC-6492 would make first. Null if there is
+ * no proof.
  */
 export function createWalletProver(
   rpc: Rpc,
@@ -83,7 +85,7 @@ export function createWalletProver(
 }
 type Prover = ReturnType<typeof createWalletProver>
 
-/** The wallet's own signature, without the deployment wrapped around it. */
+/** The wallet's own signature, without the deployment in which ERC-6492 wraps it. */
 function unwrap(signature: `0x${string}`): `0x${string}` {
   if (!signature.toLowerCase().endsWith(ERC6492_SUFFIX)) return signature
   const wrapped = signature.slice(0, -ERC6492_SUFFIX.length) as `0x${string}`

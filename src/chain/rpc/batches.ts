@@ -1,18 +1,18 @@
-// Sends batches in the sizes that a provider accepts. If a batch fails in a way that a single call does not, the size is halved, down to single
-// calls. It must never mistake a provider that is down for one that rejects batches.
+// Sends batches in the sizes that a provider accepts. If a batch fails and a single call does not, the size is halved, down to single calls. It must
+// never take a provider that is down for one that rejects batches.
 import { RpcFault } from '../faults.ts'
 import { isLimit, PausedFault, type Provider, type RpcCall, type RpcReply } from './provider.ts'
 
-/** Calls in one request; geth's own limit is 1,000; hosted providers allow 100, 10, 3 or none. */
+/** The most calls in one request. geth's own limit is 1,000; hosted providers allow 100, 10, 3 or none. */
 export const BATCH_MAX = 100
-/** How long a halved size lasts before it doubles again, so that a load balancer's brief failure does not end batching for good. */
+/** How long a halved size lasts before it doubles again. So a brief failure of a load balancer does not end batching for ever. */
 const SMALL_MS = 60_000
-/** The timeout of the single call that follows a batch that timed out. */
+/** The timeout of the single call that we make after a batch timed out. */
 const TRIAL_MS = 1_000
 
 const isLimited = (reply: RpcReply) => !reply.ok && isLimit(reply.error)
 
-/** How many calls a provider accepts in one request now. */
+/** How many calls a provider accepts in one request, as far as we know. */
 function batchSize() {
   let size = BATCH_MAX
   let smallUntil = 0
@@ -49,24 +49,24 @@ export function withBatches(provider: Provider): Provider {
       return await withoutLimits(calls, await provider.batch(calls, ms), { ms, half })
     } catch (error) {
       if (!(error instanceof RpcFault)) throw error
-      // If it let the batch hang, we do not wait that long again.
+      // If the batch got no answer in time, we do not wait that long again.
       const isLate = performance.now() - began > ms / 2
       const answer = await callAfter(error, first, { ms: isLate ? Math.min(ms, TRIAL_MS) : ms, half })
       return [answer, ...(await ask(calls.slice(1), ms, half))]
     }
   }
 
-  /** Sends the first call of a batch alone, after the batch's fault. Throws if the provider is down or busy for every call. */
+  /** Sends the first call of a failed batch alone. Throws the batch's fault if the provider is down, or too busy for any call. */
   async function callAfter(fault: RpcFault, first: RpcCall, { ms, half }: { ms: number; half: number }) {
     if (fault.trouble === 'limit' && !(fault instanceof PausedFault)) size.shrinkTo(half)
     const answer = await provider.call(first, ms)
     if (isLimited(answer)) throw fault
-    // A batch's answer is too large because of these calls, so it does not change the size for later ones.
+    // If the answer was too large, only these calls are the reason. So the size stays as it is for later ones.
     if (fault.trouble !== 'tooLarge') size.shrinkTo(half)
     return answer
   }
 
-  /** Repeats, in smaller batches, the calls that a provider rejected because the batch was too big. */
+  /** Repeats, in smaller batches, the calls that the provider rejected because the batch was too large. */
   async function withoutLimits(
     calls: readonly RpcCall[],
     replies: RpcReply[],

@@ -1,8 +1,8 @@
-// A circuit breaker: saves callers the wait for something that has just failed several times. It must never stay open for good, so after its cooldown
-// it is half-open and lets one caller at a time through.
+// A circuit breaker: if something has just failed several times, callers need not wait for it to fail again. It must never stay open for ever: after
+// its cooldown it is half-open, and lets one caller at a time try.
 
 export interface Breaker {
-  /** True if a caller may try now; then `succeeded` or `failed` must follow. */
+  /** True if a caller may try now. The caller must then call `succeeded` or `failed`. */
   allows(): boolean
   succeeded(): void
   failed(): void
@@ -16,7 +16,7 @@ export function createBreaker(options: { failuresMax: number; cooldownMs: number
     allows() {
       if (failures < options.failuresMax) return true
       if (options.clock() < cooldownUntil) return false
-      // This caller makes the trial. The others are rejected until it has succeeded or failed.
+      // This caller may try. Other callers are rejected until it has succeeded or failed.
       cooldownUntil = options.clock() + options.cooldownMs
       return true
     },

@@ -1,18 +1,18 @@
-// Reads blocks by height: the provider's head, and the canonical block of a number. It must never serve a block from memory, with one exception: a
-// head just read is passed on once, within seconds, to the range that ends with it.
+// Reads blocks by height: the provider's head, and the canonical block with a number. It must never serve a block from memory, with one exception: a
+// head that was just read is handed, once and within seconds, to the range that ends with it.
 import type { Block } from '../../domain/observed.ts'
 import { ChainFault } from '../faults.ts'
 import { assertSound, type Soundness } from '../prove/sound.ts'
 import type { RpcReads } from './rpc.ts'
 import { header, toBlock, toQuantity } from './wire.ts'
 
-/** How long we may use a head as if we had requested it by its number. */
+/** How long we may use a head as if we had just read it by its number. */
 const HEAD_MS = 5_000
 
 const askBlock = (rpc: RpcReads, position: string, inFull: boolean) =>
   rpc.request('eth_getBlockByNumber', [position, inFull], { accept: (block) => block !== null })
 
-/** The canonical block of that height; null if the provider has none. */
+/** The canonical block with that number; null if the provider has none. */
 export async function readBlockAt(rpc: RpcReads, soundness: Soundness, number: number): Promise<Block | null> {
   const answer = await askBlock(rpc, toQuantity(number), false)
   if (answer == null) return null
@@ -34,8 +34,8 @@ function blockOf(answer: unknown, soundness: Soundness): Block {
 export type Heads = ReturnType<typeof createHeads>
 
 /**
- * The provider's head. If the follower used the last one, we read the next one in full: it will also be the last block of the next range, which takes
- * it instead of requesting it again. A head that no range took is dropped, and we request the next one without its transactions.
+ * Reads the provider's head. If a range used the last head, the next head is read with its transactions. It will be the last block of the next range,
+ * which then need not request it again. If no range used a head, we drop it, and read the next one without its transactions.
  */
 export function createHeads(rpc: RpcReads, soundness: Soundness) {
   let inFull = false
@@ -43,7 +43,7 @@ export function createHeads(rpc: RpcReads, soundness: Soundness) {
   let kept: { number: number; answer: unknown; readAt: number } | null = null
   return {
     async read({ toFollow }: { toFollow: boolean }): Promise<Block> {
-      // Other callers neither read it in full nor take it from the follower.
+      // Other callers read the head without its transactions, and leave the kept one for the follower.
       if (!toFollow) return blockOf(await askBlock(rpc, 'latest', false), soundness)
       if (kept) inFull = false
       kept = null
@@ -53,7 +53,7 @@ export function createHeads(rpc: RpcReads, soundness: Soundness) {
       if (inFull) kept = { number: newest, answer, readAt: performance.now() }
       return block
     },
-    /** Hands out the head that was just read, once, to the range that ends with it. */
+    /** The head that was just read, if block `to` is that head; otherwise undefined. It is handed out once. */
     take(to: number): unknown {
       if (to !== newest) return undefined
       inFull = true

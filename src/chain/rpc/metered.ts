@@ -1,11 +1,14 @@
-// Measures the time and outcome of each request to a provider. Does not change the request.
+// Measures the time and the outcome of each request to a provider. It does not change the requests.
 import { RpcFault } from '../faults.ts'
 import type { Provider } from './provider.ts'
 
-/** One request to a provider. `method` is `batch` for several calls; `outcome` is ok, error (a JSON-RPC error), or the fault's kind. */
+/**
+ * What it reports of a request. `method` is `batch` if there are several calls. `outcome` is `ok`, `error` (a JSON-RPC error), or the kind of the
+ * fault.
+ */
 export type ObserveRpc = (seen: { host: string; method: string; outcome: string; seconds: number }) => void
 
-/** Wraps a provider. Without an observer, returns the provider itself. */
+/** Wraps a provider. Without an observer, it returns the provider unchanged. */
 export function metered(provider: Provider, observe?: ObserveRpc): Provider {
   if (!observe) return provider
   const { host } = provider

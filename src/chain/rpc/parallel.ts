@@ -1,6 +1,6 @@
-// Limits concurrency over a list. It must never swallow a failure: it throws the first one once all work in flight has ended.
+// Works on a list with limited concurrency. It must never swallow a failure: it throws the first one, once all the work in flight has ended.
 
-/** Maps in order with at most `inFlight` promises open. The first failure stops new work and is thrown. */
+/** Maps a list in order, with at most `inFlight` promises pending. The first failure stops new work and is thrown. */
 export async function mapBounded<T, R>(
   items: readonly T[],
   inFlight: number,
@@ -25,7 +25,7 @@ export async function mapBounded<T, R>(
   return results
 }
 
-/** Cuts a list into consecutive pieces of at most `size`. */
+/** Cuts a list into consecutive pieces of at most `size` items. */
 export function chunks<T>(items: readonly T[], size: number): T[][] {
   const pieces: T[][] = []
   for (let start = 0; start < items.length; start += size) pieces.push(items.slice(start, start + size))

@@ -1,5 +1,5 @@
-// Probes one provider: its chain, its head, its final block, how far back it has states, whether it serves logs. Asks only that provider, once.
-// Throws a ChainFault if it does not answer.
+// Probes one provider: its chain, its head, its final block, how far back it has states, and whether it serves logs. It asks only this provider, and
+// asks once. Throws a ChainFault if the provider does not answer.
 import type { Address, Hash } from '../../domain/units.ts'
 import { silentLog } from '../../lib/log.ts'
 import type { BlockRef } from '../port.ts'
@@ -9,13 +9,13 @@ import { count, header, quantity, toQuantity, transaction } from './wire.ts'
 
 /** Short, because a person is waiting for the answer. */
 const TIMEOUT_MS = 5_000
-/** Depths, in blocks, at which nodes usually prune states; 128 is geth's default. */
+/** Numbers of blocks after which nodes usually prune states; 128 is geth's default. */
 const DEPTHS = [1_000_000, 100_000, 10_000, 1_000, 128, 64, 16]
 
-/** How many blocks we search for one with transactions. */
+/** How many blocks we search for one that has transactions. */
 const FILLED_WITHIN = 20
 
-/** The highest transaction type that accounts sign on every chain (EIP-7702). */
+/** The highest transaction type that accounts sign on every chain (that of EIP-7702). */
 const SIGNED_TYPE_MAX = 4
 
 export interface Head {
@@ -27,20 +27,20 @@ export interface Head {
 export interface ProviderProbe {
   chainId: number
   head: Head
-  /** The highest block it calls final; null if it does not support the tag. */
+  /** The highest block that the provider calls final; null if it does not support the tag. */
   finalized: number | null
-  /** How many blocks back it has states; null if it has them since `startBlock`. */
+  /** How many blocks back the provider has states; null if it has all states since `startBlock`. */
   statesBack: number | null
-  /** Whether the oldest of those states belongs to its block; null if no transaction there shows it. */
+  /** True if the oldest of these states is that of its block; null if no transaction shows whether it is. */
   oldStateFits: boolean | null
   answeredMs: number
-  /** Whether it serves the logs of a block. Without them we cannot follow the chain. */
+  /** True if the provider serves the logs of a block. We need them to follow the chain. */
   logs: boolean
-  /** The methods with which it traces a block. Without any we cannot attribute the value that contracts send. */
+  /** The methods with which the provider traces a block. If there are none, we cannot attribute the value that contracts send. */
   traceMethods: string[]
 }
 
-/** Probes one provider. `factory` and `startBlock` are for testing how far back its states go. */
+/** Probes one provider. `factory` and `startBlock` serve to find out how far back its states go. */
 export async function probeProvider(url: string, factory: Address, startBlock: number): Promise<ProviderProbe> {
   const rpc = createRpc({ urls: [url], log: silentLog, timeoutMs: TIMEOUT_MS })
   try {
@@ -65,7 +65,10 @@ export async function probeProvider(url: string, factory: Address, startBlock: n
   }
 }
 
-/** The first block from `from` to `to`, up or down, that has transactions, because any node can trace an empty one; null if none has. */
+/**
+ * The first block between `from` and `to`, searched in that direction, that has transactions; null if none has. We need one, because any node can
+ * trace an empty block.
+ */
 async function filledBlock(rpc: Rpc, from: number, to: number): Promise<BlockRef | null> {
   const step = from <= to ? 1 : -1
   for (let number = from; (to - number) * step >= 0; number += step) {
@@ -77,14 +80,14 @@ async function filledBlock(rpc: Rpc, from: number, to: number): Promise<BlockRef
 }
 
 /**
- * Whether the states before and after a block belong to it. Before it, a sender's nonce is at most that of their first transaction in it; after it,
- * the nonce is higher. Null if the provider does not say.
+ * True if the states before and after a block are those of this block. Before the block, a sender's nonce is at most the nonce of their first
+ * transaction in it; after the block, it is higher. Null if the provider does not answer.
  */
 async function stateFits(rpc: Rpc, block: BlockRef | null): Promise<boolean | null> {
   if (block === null) return null
   const reply = await rpc.call('eth_getBlockByNumber', [toQuantity(block.number), true])
   const { transactions } = (reply.ok ? (reply.result ?? {}) : {}) as { transactions?: unknown[] }
-  // Rollups have types of their own that count no nonce.
+  // Rollups have types of their own that do not count in the nonce.
   const signed = (transactions ?? []).map(transaction).find(({ type }) => type <= SIGNED_TYPE_MAX)
   if (!signed) return null
   const { from, nonce } = signed

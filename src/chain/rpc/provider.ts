@@ -1,6 +1,6 @@
-// One JSON-RPC provider over a pool of connections: posts a body, reads the answer within limits of time and size, and checks that it belongs to the
-// request. It must never retry (the provider may have accepted a send) and never show more of its URL than the host (path, query and user hold keys).
-// rpc.ts decides in which order to ask several providers.
+// One JSON-RPC provider over a pool of connections: posts a body, reads the answer within limits of time and size, and checks that the answer belongs
+// to the request. It must never retry (the provider may have accepted a send), and never show more of its URL than the host, because path, query and
+// user may hold keys. rpc.ts decides in which order to ask several providers.
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { Dispatcher } from 'undici'
@@ -10,15 +10,15 @@ import { Semaphore } from '../../lib/semaphore.ts'
 import { Pool } from '../../lib/undici.ts'
 import { type RpcError, RpcFault } from '../faults.ts'
 
-/** Concurrent requests, and connections, to one provider. Bulk reads keep 8 in flight; the rest is for other requests. */
+/** The most requests at a time, and connections, to one provider. Bulk reads use 8 of them; the others are left for other requests. */
 const IN_FLIGHT_MAX = 16
-/** How many requests may queue for one of those connections. A longer queue does not help. */
+/** How many requests may wait for a connection. A longer queue would not help. */
 const WAITING_MAX = 1_000
-/** Errors carry the provider's text, cut to this many characters. */
+/** How many characters of a provider's text an error quotes. */
 const ERROR_TEXT_MAX = 300
-/** The longest Retry-After that we obey. After it we try again, and the provider may repeat it. */
+/** The longest Retry-After that we obey, in seconds. After it we try again, and the provider may ask for another pause. */
 const PAUSE_SEC_MAX = 60
-/** A send ignores the pause, because a payment waits for it and the provider may accept it anyway. */
+/** A send is made even during a pause: a payment waits for it, and the provider may accept it. */
 const SEND = 'eth_sendRawTransaction'
 
 export interface RpcCall {
@@ -31,33 +31,33 @@ export type RpcReply = { ok: true; result: unknown } | { ok: false; error: RpcEr
 export interface ProviderOptions {
   url: string
   replyBytesMax: number
-  /** Transports requests to the URL's origin. By default a connection pool; the simulation has no sockets. */
+  /** Makes the requests to the URL's origin. By default a connection pool; a simulation has no sockets. */
   dispatcher?: Dispatcher
 }
 
 export interface Provider {
   readonly host: string
-  /** One call. A JSON-RPC error counts as an answer; anything else without a result throws RpcFault. */
+  /** Makes one call. A JSON-RPC error counts as an answer. If there is neither a result nor such an error, throws an RpcFault. */
   call(call: RpcCall, timeoutMs: number, bytesMax?: number): Promise<RpcReply>
-  /** Several calls in one request, answered in order. Throws RpcFault of kind `batch` if the provider rejects the batch. */
+  /** Makes several calls in one request; the answers have the same order. Throws an RpcFault of kind `batch` if the provider rejects the batch. */
   batch(calls: readonly RpcCall[], timeoutMs: number): Promise<RpcReply[]>
   close(): Promise<void>
 }
 
 const inflate = promisify(gunzip)
 
-/** Codes and texts of rate limits (docs.metamask.io "-32005", Alchemy 429, QuickNode -32007). */
+/** True for the codes and texts of rate limits (docs.metamask.io "-32005", Alchemy 429, QuickNode -32007). */
 export function isLimit(error: RpcError): boolean {
   if (error.code === 429 || error.code === -32005 || error.code === -32007) return true
   return /rate.?limit|too many requests|compute units|throughput|capacity exceeded|quota/i.test(error.message)
 }
 
-/** True if the call ran and the contract reverted it: code 3 as in geth and anvil, revert data, or the wording. */
+/** True if the call ran and the contract reverted it. Shown by code 3 (geth, anvil), by revert data, or by the words of the message. */
 export function isRevert(error: RpcError): boolean {
   return error.code === 3 || revertData(error) !== null || /\bexecution reverted\b|\brevert\b/i.test(error.message)
 }
 
-/** The revert data, wherever the provider put it; null if there is none. */
+/** The revert data, no matter in which field the provider put it; null if there is none. */
 export function revertData(error: RpcError): `0x${string}` | null {
   const nested = typeof error.data === 'object' && error.data !== null ? (error.data as { data?: unknown }).data : null
   for (const candidate of [error.data, nested]) {
@@ -66,7 +66,7 @@ export function revertData(error: RpcError): `0x${string}` | null {
   return null
 }
 
-/** Builds a provider. Throws TypeError on a URL that is not http or https (without repeating it). */
+/** Creates a provider. Throws a TypeError if the URL is not http or https; the message does not repeat the URL. */
 export function createProvider(options: ProviderOptions): Provider {
   const url = parseUrl(options.url)
   const pool =
@@ -117,17 +117,17 @@ interface Link {
   replyBytesMax: number
   pool: Dispatcher
   places: Semaphore
-  /** The provider asked us to pause until then, on the clock of `performance.now()`. */
+  /** When the pause ends that the provider asked for, on the clock of `performance.now()`. */
   pausedUntil: number
 }
 
-/** Providers also count, and sometimes charge for, the requests that they reject, so we send none during a pause. */
+/** Providers count the requests that they reject, and some charge for them. So we send none during a pause. */
 function assertNotPaused({ host, pausedUntil }: Link): void {
   const leftMs = pausedUntil - performance.now()
   if (leftMs > 0) throw new PausedFault('limit', `${host}: asked to be left alone for ${Math.ceil(leftMs / 1000)} s`)
 }
 
-/** Because of an earlier rate limit we did not even send the request. */
+/** We did not send the request, because the provider has asked us to pause. */
 export class PausedFault extends RpcFault {}
 
 function parseUrl(text: string): URL {
@@ -150,7 +150,7 @@ function headersFor(url: URL): Record<string, string> {
   return headers
 }
 
-/** A decoded part of a URL; unchanged if it holds a literal percent sign. */
+/** A part of the URL, decoded; unchanged if it contains a percent sign that encodes nothing. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part)
@@ -159,7 +159,7 @@ function decoded(part: string): string {
   }
 }
 
-/** Parts of the URL that must not appear in an error text, encoded or decoded. Parts under 8 characters are not keys. */
+/** The parts of the URL that must not appear in an error text, encoded and decoded. Parts with fewer than 8 characters are not keys. */
 function secretsOf(url: URL): string[] {
   const parts = [
     url.password,
@@ -171,14 +171,14 @@ function secretsOf(url: URL): string[] {
   return [...new Set([...parts, ...parts.map(decoded)])].filter((part) => part.length >= 8)
 }
 
-/** A provider's text, shortened, without any part of the URL that could be a key. */
+/** A provider's text, cut to ERROR_TEXT_MAX, without any part of the URL that may be a key. */
 function scrub(link: Link, text: string): string {
   let clean = text
   for (const secret of link.secrets) clean = clean.replaceAll(secret, '…')
   return clean.slice(0, ERROR_TEXT_MAX)
 }
 
-/** How long we wait for an answer, and the largest answer that we read. */
+/** How long we wait for an answer, and how many bytes of it we read at most. */
 interface Limits {
   timeoutMs: number
   bytesMax: number
@@ -198,7 +198,7 @@ async function post(link: Link, payload: string, { timeoutMs, bytesMax }: Limits
   }
 }
 
-/** The complete HTTP response. */
+/** A complete HTTP response. */
 interface Answer {
   statusCode: number
   retryAfter: string
@@ -206,7 +206,7 @@ interface Answer {
   body: Buffer
 }
 
-/** Posts, and collects the answer as it arrives. A stream, as from undici's `request`, would make the exchange half as expensive again. */
+/** Posts a body and collects the answer as it arrives. With a stream, as undici's `request` returns it, this would take half as much time again. */
 function exchange(
   link: Link,
   payload: string,
@@ -224,7 +224,7 @@ function exchange(
       signal.removeEventListener('abort', late)
       settling()
     }
-    // Aborting also ends the download.
+    // Aborting also stops the download.
     const giveUp = (reason: Error) => {
       settle(() => reject(reason))
       controller?.abort(reason)
@@ -262,7 +262,7 @@ function reasonOf(error: unknown): string {
   return codeOf(error) ?? error.message
 }
 
-/** The fault that a status alone means, whatever the body says. */
+/** The fault if the status alone decides, whatever the body says. */
 function refusalOf({ host }: Link, statusCode: number): RpcFault | null {
   if (statusCode === 429) return new RpcFault('limit', `${host}: HTTP 429, too many requests`)
   return statusCode === 413 ? new RpcFault('batch', `${host}: HTTP 413, request too large`) : null
@@ -278,19 +278,19 @@ async function readAnswer(
   { statusCode, retryAfter, encoding, body }: Answer,
   bytesMax: number,
 ): Promise<unknown> {
-  // In seconds. Few servers write a date, and then there is no pause (RFC 9110, section 10.2.3).
+  // Retry-After in seconds. A few servers write a date; then we do not pause (RFC 9110, section 10.2.3).
   if (statusCode === 429 && /^\d{1,9}$/.test(retryAfter))
     link.pausedUntil = performance.now() + Math.min(Number(retryAfter), PAUSE_SEC_MAX) * 1_000
   const refusal = refusalOf(link, statusCode)
   if (refusal) throw refusal
-  // We recognise gzip by its first bytes, because some proxies drop the header, or keep it on a body that they decompressed.
+  // We recognise gzip by its first bytes. Some proxies drop the header, or keep it on a body that they have decompressed.
   const raw = body[0] === 0x1f && body[1] === 0x8b ? await unpack(link, body, bytesMax) : body
   const kind = statusCode >= 500 ? 'unreachable' : statusCode >= 300 ? 'refused' : 'garbled'
   let answer: unknown
   try {
     answer = JSON.parse(raw.toString('utf8').replace(/^\uFEFF/, ''))
   } catch {
-    // Load balancers send HTML, even with status 200. That does not answer our request.
+    // Load balancers send HTML, some with status 200. That is no answer to our request.
     const encoded = encoding === '' ? '' : `, content-encoding ${encoding.slice(0, ENCODING_MAX)}`
     throw new RpcFault(kind, `${link.host}: HTTP ${statusCode} with a body that is not JSON${encoded}`)
   }
@@ -315,7 +315,7 @@ function isErrorEnvelope(body: unknown): body is { error: unknown } {
   return typeof body === 'object' && body !== null && 'error' in body && body.error != null
 }
 
-/** True for a JSON-RPC error. A gateway's error has a form of its own and means that the node behind it is down. */
+/** True for a JSON-RPC error. The error of a gateway has a different form, and means that the node behind the gateway is down. */
 const hasErrorCode = (body: unknown) => isErrorEnvelope(body) && typeof Object(body.error).code === 'number'
 
 function readError(link: Link, value: unknown): RpcError {
@@ -334,7 +334,7 @@ function readReply(link: Link, body: unknown, id: number): RpcReply {
     throw new RpcFault('garbled', `${link.host}: answer is not a JSON-RPC reply`)
   }
   const reply = body as { id?: unknown; result?: unknown; error?: unknown }
-  // A parse error, or a rejection before dispatch, may carry a null id; a result never may.
+  // If the request could not be parsed, or was rejected before it was processed, the error may have a null id. A result never may.
   if (reply.error != null && (isId(reply.id, id) || reply.id == null)) {
     return { ok: false, error: readError(link, reply.error) }
   }

@@ -1,54 +1,54 @@
-// Reads through several providers: tries one after the other until an answer is acceptable. It must never mistake an error for "not there".
+// Reads through several providers: asks one after the other until an answer is acceptable. It must never take an error for "not there".
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RpcFault } from '../faults.ts'
 import { BATCH_MAX } from './batches.ts'
 import { chunks } from './parallel.ts'
 import { isLimit, isRevert, type Provider, type RpcCall, type RpcReply } from './provider.ts'
 
-/** Attempts at a read, over all providers. The second covers a connection that was closed during the request. */
+/** How often we try a read, over all providers. The second attempt is for connections that are closed during the request. */
 const READ_ATTEMPTS_MIN = 2
 const READ_ATTEMPTS_MAX = 4
 
 export interface ReadOptions {
-  /** For each attempt, milliseconds. */
+  /** Milliseconds for each attempt. */
   timeoutMs?: number
-  /** Fewer attempts than usual; 1 means the first provider only. */
+  /** Set to make fewer attempts than usual; with 1 we ask only the first provider. */
   attempts?: number
-  /** Returns false for a result that another provider may improve on (a null block); then we ask the next one. */
+  /** Returns false if another provider may have a better result (for example than a null block); we then ask the next one. */
   accept?: (result: unknown) => boolean
-  /** The largest answer to a single call, in bytes; by default the client's limit. A larger one is a `tooLarge` fault. */
+  /** The most bytes of an answer to a single call; by default the client's limit. A larger answer is a `tooLarge` fault. */
   bytesMax?: number
 }
 
-/** Reads, through all providers or through one. */
+/** Reads that ask all providers, or only one. */
 export interface Reads {
-  /** The host of the provider that is first in order now; safe to log. */
+  /** The host of the provider that is first in order at present. It may be logged. */
   firstHost(): string
-  /** One read. A JSON-RPC error counts as an answer. Throws RpcFault (retryable) if no provider answered. */
+  /** Makes one read. A JSON-RPC error counts as an answer. Throws an RpcFault, which is retryable, if no provider answers. */
   call(method: string, params: readonly unknown[], options?: ReadOptions): Promise<RpcReply>
-  /** One read that also turns a JSON-RPC error into a fault. */
+  /** Makes one read, and throws a JSON-RPC error as a fault. */
   request(method: string, params: readonly unknown[], options?: ReadOptions): Promise<unknown>
-  /** Several reads, answered in order by the same provider, except those that we have to repeat. */
+  /** Makes several reads; the answers have the same order. All answers are from one provider, except those of calls that we had to repeat. */
   batch(calls: readonly RpcCall[], options?: ReadOptions): Promise<RpcReply[]>
-  /** A batch that also turns JSON-RPC errors into faults. */
+  /** Makes several reads, and throws JSON-RPC errors as faults. */
   requestAll(calls: readonly RpcCall[], options?: ReadOptions): Promise<unknown[]>
 }
 
 export interface ReadsOptions {
   /** The providers, best first. */
   order: () => readonly Provider[]
-  /** The defaults of a read's options. */
+  /** The options of a read if the caller gives none. */
   usual?: () => ReadOptions
-  /** Records that a provider failed. Returns the fault if we should try another one; throws a fault that every provider would give. */
+  /** Records that a provider failed. Returns the fault if we should ask another provider. Throws it if every provider would fail in the same way. */
   demote: (provider: Provider, error: unknown) => RpcFault
-  /** Timeouts of the last attempt, and of those before it, milliseconds. */
+  /** Milliseconds for the last attempt, and for each attempt before it. */
   timeoutMs: number
   shortTimeoutMs: number
-  /** The pause between two attempts at the same provider, milliseconds. */
+  /** Milliseconds between two attempts at the same provider. */
   retryPauseMs: number
 }
 
-/** Builds reads; see `Reads`. */
+/** Creates the reads. */
 export function createReads(options: ReadsOptions): Reads {
   async function call(method: string, params: readonly unknown[], read: ReadOptions = {}): Promise<RpcReply> {
     const question = (provider: Provider, ms: number) => provider.call({ method, params }, ms, read.bytesMax)
@@ -83,7 +83,7 @@ export function createReads(options: ReadsOptions): Reads {
   }
 }
 
-/** The attempts at one read: provider and timeout of each. */
+/** The attempts at one read: which provider to ask, and with what timeout. */
 function attemptsOf(options: ReadsOptions, given: ReadOptions): { provider: Provider; timeoutMs: number }[] {
   const order = options.order()
   const read = { ...options.usual?.(), ...given }
@@ -95,7 +95,10 @@ function attemptsOf(options: ReadsOptions, given: ReadOptions): { provider: Prov
   }))
 }
 
-/** Asks one provider after another until an answer is acceptable; else returns the first answer, else throws the first fault. */
+/**
+ * Asks one provider after another until an answer is acceptable. If none is, returns the first answer; if no provider answers, throws the first
+ * fault.
+ */
 async function ask<T>(
   options: ReadsOptions,
   question: (provider: Provider, timeoutMs: number) => Promise<T>,
@@ -107,7 +110,7 @@ async function ask<T>(
   const asked = new Set<Provider>()
   for (const { provider, timeoutMs } of attemptsOf(options, read)) {
     if (asked.has(provider)) {
-      // We do not repeat a call that some provider answered.
+      // If any provider has answered, we do not ask the same providers again.
       if (answers.length > 0) break
       await sleep(options.retryPauseMs)
     }
@@ -128,21 +131,21 @@ async function ask<T>(
 const worthOf = (read: ReadOptions) => (reply: RpcReply) =>
   reply.ok ? (read.accept?.(reply.result) ?? true) : isFinal(reply)
 
-/** The result, or the JSON-RPC error as a fault. */
+/** The result of a reply. Throws a JSON-RPC error as a fault. */
 export function resultOf(method: string, reply: RpcReply): unknown {
   if (reply.ok) return reply.result
   const kind = isLimit(reply.error) ? 'limit' : 'error'
   throw new RpcFault(kind, `${method}: ${reply.error.message} (${reply.error.code})`, reply.error)
 }
 
-/** An error that every provider would give: the contract reverted, or the request was invalid. */
+/** True for an error that every provider would return: the contract reverted, or the request was invalid. */
 function isFinal(reply: RpcReply): boolean {
   return !reply.ok && (isRevert(reply.error) || reply.error.code === -32602)
 }
 
 /**
- * An error that may come from the batch rather than the call. In a batch, providers return "response too large" or an internal error for calls that
- * succeed alone.
+ * True for an error that may be due to the batch and not to the call. In a batch, providers return "response too large" or an internal error even for
+ * calls that succeed alone.
  */
 function isWorthAsking(reply: RpcReply): boolean {
   return !reply.ok && !isFinal(reply) && !isLimit(reply.error)

@@ -1,6 +1,6 @@
-// JSON-RPC over one or several providers. Reads go to the first healthy one, and to the next if it fails. Sends go to every one exactly once. It must
-// never retry a send, never mistake an error for "not there", and never log or throw more of a provider's URL than its host. It decides which
-// provider to ask last, and for how long: inOrder (failed, lagging, contradictory), passOverLaggards, doubt. chain/read/reader.ts finds
+// JSON-RPC over one or several providers. A read goes to the first healthy provider, and to the next one if that fails. A send goes to every provider
+// exactly once. It must never retry a send, never take an error for "not there", and never log or throw more of a provider's URL than its host. It
+// decides which provider to ask last, and for how long: inOrder (failed, lagging, contradictory), passOverLaggards, doubt. chain/read/reader.ts finds
 // contradictions; follower/halt.ts (askOthers) and chain/factory/check-deployment.ts find providers on another chain.
 import type { Dispatcher } from 'undici'
 import type { Log } from '../../lib/log.ts'
@@ -11,78 +11,78 @@ import { createProvider, type Provider, type RpcReply } from './provider.ts'
 import { createReads, type ReadOptions, type Reads, resultOf } from './reads.ts'
 import { count, header } from './wire.ts'
 
-/** Long enough for a full block from a slow node, short enough that a pass survives several. */
+/** Long enough for a slow node to send a full block, and short enough for a pass to survive several timeouts. */
 const TIMEOUT_MS = 15_000
 /**
- * The timeout of every attempt at a read except its last, and of a send (the next run broadcasts the same bytes again). Most answers are immediate,
- * so we do not wait for a slow one while another provider or connection may answer.
+ * The timeout of a send, because the next run broadcasts the same bytes again; and of every attempt at a read except the last. Most answers come
+ * immediately. So we do not wait for a slow one while another provider or connection may answer.
  */
 const SHORT_TIMEOUT_MS = 4_000
-/** A full block with its transactions stays under 10 MiB, as do logs and small batches. */
+/** The most bytes of an answer. A full block with its transactions has less than 10 MiB; so do logs and small batches. */
 const REPLY_BYTES_MAX = 32 * 1024 * 1024
 const RETRY_PAUSE_MS = 100
-/** How long a provider stays last in order after it failed. */
+/** For how long a provider that failed stays last in the order. */
 const COOLDOWN_MS = 10_000
-/** If a provider's newest block is older than another's by more than this, in seconds of block time, we ask it last. */
+/** Seconds of block time. If a provider's newest block is older than another's by more than this, we ask that provider last. */
 const LAG_SEC_MAX = 30
-/** How long a lagging provider then stays last, unless it catches up sooner. */
+/** For how long a lagging provider then stays last. */
 const LAG_COOLDOWN_MS = 60_000
-/** How long a provider with contradictory answers stays last: longer than the interval between runs. */
+/** For how long a provider with contradictory answers stays last. It is longer than the interval between runs. */
 const DOUBT_REST_MS = 300_000
-/** The timeout for comparing heads. We leave out a provider that has not answered by then. */
+/** The timeout for comparing heads. If a provider has not answered by then, we compare without it. */
 const COMPARE_MS = 1_000
 
 export type { RpcCall, RpcReply } from './provider.ts'
 export { type ReadOptions, resultOf } from './reads.ts'
 
-/** One provider's answer to a send. */
+/** What one provider answered to a send. */
 export type SendReply = { host: string } & (RpcReply | { ok: null; fault: RpcFault })
 
-/** Reads, through all providers or through one. */
+/** Reads that ask all providers, or only one. */
 export interface RpcReads extends Reads {
-  /** Moves to the end of the order the providers whose newest block is much older than another's on the same chain. Never throws. */
+  /** Moves providers to the end of the order if another provider on the same chain has a much newer block. Never throws. */
   passOverLaggards(): Promise<void>
   /**
-   * Moves the first provider to the end of the order for a while. @returns its host; null if no other one is healthy. `isFalse`: its answer is false,
-   * so any other provider is better, healthy or not.
+   * Moves the first provider to the end of the order for a while. @returns its host; null if no other provider is healthy. `isFalse`: true if its
+   * answer is false, so that any other provider is better, even if it is not healthy.
    */
   passOverFirst(options?: { isFalse?: boolean }): string | null
 }
 
-/** Reads through one provider alone, for facts that must not depend on whichever provider answers first. */
+/** Reads from one provider only, for facts that must not depend on which provider answers first. */
 export interface OneProvider extends RpcReads {
-  /** Safe to log. */
+  /** May be logged. */
   readonly host: string
-  /** Moves it to the end of the order for a while because its answers are unreliable. */
+  /** Moves the provider to the end of the order for a while, because its answers are not reliable. */
   distrust(): void
 }
 
 export interface Rpc extends RpcReads {
-  /** Hosts of the providers, in order; safe to log. */
+  /** The hosts of the providers, in order. They may be logged. */
   readonly hosts: readonly string[]
-  /** The same providers one by one, in order. */
+  /** The same providers, each alone, in order. */
   readonly providers: readonly OneProvider[]
-  /** Sends the same call to every provider, once each, and returns each outcome. Never throws. */
+  /** Sends the same call to every provider, once each, and returns what each of them answered. Never throws. */
   sendToAll(method: string, params: readonly unknown[]): Promise<SendReply[]>
   close(): Promise<void>
 }
 
 export interface RpcOptions {
-  /** In order of preference. */
+  /** The URLs, the preferred one first. */
   urls: readonly string[]
   log: Log
-  /** For every attempt; by default, the last attempt at a read gets more time than the others. */
+  /** Milliseconds for every attempt. By default, the last attempt at a read gets more time than the others. */
   timeoutMs?: number
   replyBytesMax?: number
-  /** The pause between two attempts at a read from the same provider, milliseconds. */
+  /** Milliseconds between two attempts at the same provider. */
   retryPauseMs?: number
-  /** Transports requests to a URL; by default one connection pool each. */
+  /** Makes the requests to a URL. By default, each URL has a connection pool. */
   dispatcherFor?: (url: string) => Dispatcher
   /** Called after each request to a provider. */
   observe?: ObserveRpc
 }
 
-/** Splits the value of `RPC_URL`: one URL or several, separated by commas. */
+/** Splits the value of `RPC_URL`: one URL, or several separated by commas. */
 export function splitRpcUrls(text: string): string[] {
   return text
     .split(',')
@@ -90,7 +90,7 @@ export function splitRpcUrls(text: string): string[] {
     .filter((url) => url !== '')
 }
 
-/** Builds the client. Throws TypeError if a URL is not http(s) or none is given. */
+/** Creates the client. Throws a TypeError if a URL is not http(s), or if there is none. */
 export function createRpc(options: RpcOptions): Rpc {
   if (options.urls.length === 0) throw new TypeError('no RPC URL')
   const replyBytesMax = options.replyBytesMax ?? REPLY_BYTES_MAX
@@ -112,13 +112,16 @@ export function createRpc(options: RpcOptions): Rpc {
   const isDoubted = (provider: Provider) => (doubtUntil.get(provider) ?? 0) > performance.now()
   const isHealthy = (provider: Provider) => !isDoubted(provider) && (cooldowns.get(provider) ?? 0) <= performance.now()
 
-  /** Healthy providers first, then those that failed recently, then those with unreliable answers, the most recent at the end. */
+  /**
+   * Healthy providers first, then those that failed recently, then those with unreliable answers; the provider that was last found unreliable comes
+   * last of all.
+   */
   function inOrder(): Provider[] {
     const rank = (of: Provider) => (isDoubted(of) ? 2 + (doubtUntil.get(of) ?? 0) : isHealthy(of) ? 0 : 1)
     return [...providers].sort((a, b) => rank(a) - rank(b))
   }
 
-  /** The fault if we should try another provider; throws a fault that every provider would give. */
+  /** The fault, if we should ask another provider. If every provider would fail in the same way, throws it. */
   function demote(provider: Provider, error: unknown): RpcFault {
     if (!(error instanceof RpcFault) || error.trouble === 'batch' || error.trouble === 'tooLarge') throw error
     cooldowns.set(provider, performance.now() + COOLDOWN_MS)
@@ -138,7 +141,7 @@ export function createRpc(options: RpcOptions): Rpc {
   const alone = (provider: Provider): OneProvider => ({
     ...through(
       () => [provider],
-      // A provider that failed recently gets one attempt with the short timeout, if there are others.
+      // If a provider failed recently and there are others, it gets one attempt with the short timeout.
       () => (providers.length === 1 || isHealthy(provider) ? {} : { attempts: 1, timeoutMs: shortTimeoutMs }),
     ),
     host: provider.host,
@@ -197,7 +200,7 @@ export function createRpc(options: RpcOptions): Rpc {
   }
 }
 
-/** A provider's head, and its chain; null if it does not answer. */
+/** The chain id and the newest block of a provider; null if it does not answer. */
 async function headOf(provider: Provider): Promise<{ chainId: number; number: number; time: number } | null> {
   try {
     const ask = async (method: string, params: readonly unknown[]) =>

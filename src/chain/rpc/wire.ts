@@ -1,5 +1,5 @@
-// Validates a provider's answers before we use them: hex quantities, hashes, headers, transactions, receipts and logs. It must never repair a
-// malformed answer or fill in a missing one; either is a retryable ChainFault.
+// Validates a provider's answers before we use them: hex quantities, hashes, headers, transactions, receipts and logs. It must never repair an answer
+// that is malformed, or make up one that is missing. In both cases it throws a retryable ChainFault.
 import type { Block, Position } from '../../domain/observed.ts'
 import { type Address, type Hash, type Wei, wei, ZERO_HASH } from '../../domain/units.ts'
 import { ChainFault } from '../faults.ts'
@@ -7,9 +7,9 @@ import { ChainFault } from '../faults.ts'
 /** An object of which we read only these fields. Their values are not validated yet. */
 type Fields<Key extends string> = { readonly [key in Key]?: unknown }
 
-/** A block header with the additional fields that the follower checks. */
+/** A block header, with additional fields that the follower checks. */
 export interface WireHeader extends Block {
-  /** 256 bytes; all zero on chains that do not fill blooms. */
+  /** Hex of 256 bytes; all zero on chains that do not fill blooms. */
   logsBloom: string
   /** Null on chains without EIP-1559. */
   baseFeeWei: bigint | null
@@ -21,12 +21,12 @@ export interface WireTransaction {
   blockHash: Hash | null
   blockNumber: number | null
   from: Address
-  /** Null for a contract creation. */
+  /** Null if the transaction creates a contract. */
   to: Address | null
   valueWei: Wei
   nonce: number
   input: `0x${string}`
-  /** 0 for a legacy transaction, for which some nodes leave the type out. */
+  /** 0 for a legacy transaction; some providers omit the type there. */
   type: number
 }
 
@@ -48,13 +48,13 @@ export interface WireReceipt {
   to: Address | null
   succeeded: boolean
   gasUsed: bigint
-  /** The transaction's total fees: gas, and on rollups and for blobs the extra charges. Null if the receipt does not include them. */
+  /** All fees of the transaction: for gas, and the extra charges of rollups and for blobs. Null if the receipt does not say. */
   feeWei: Wei | null
   contractAddress: Address | null
   blockNumber: number
 }
 
-/** Rejects an answer. */
+/** Throws a retryable ChainFault: the answer is malformed. */
 export function malformed(what: string): never {
   throw new ChainFault(`provider answered a malformed ${what}`, { retryable: true })
 }
@@ -80,7 +80,7 @@ export function count(value: unknown, what: string): number {
   return Number.isSafeInteger(number) ? number : malformed(what)
 }
 
-/** A bigint from the chain, as a number. It must be a safe integer. */
+/** A bigint from the chain as a number. Throws if it is not a safe integer. */
 export function safeNumber(value: bigint, what: string): number {
   const number = Number(value)
   return Number.isSafeInteger(number) ? number : malformed(what)
@@ -101,12 +101,12 @@ export function bytes(value: unknown, what: string): `0x${string}` {
   return value as `0x${string}`
 }
 
-/** A block number in the form of the JSON-RPC interface. */
+/** A block number in the form that JSON-RPC uses. */
 export function toQuantity(number: number | bigint): `0x${string}` {
   return `0x${number.toString(16)}`
 }
 
-/** A header. Pending blocks, whose hash or number is null, count as malformed. */
+/** Reads a header. A pending block counts as malformed, because its hash or number is null. */
 export function header(value: unknown): WireHeader {
   const block = fields<keyof Block | 'timestamp' | 'mixHash' | 'logsBloom' | 'baseFeePerGas'>(value, 'block')
   const logsBloom = bytes(block.logsBloom, 'logs bloom')
@@ -116,7 +116,7 @@ export function header(value: unknown): WireHeader {
     hash: hash32(block.hash, 'block hash'),
     parentHash: hash32(block.parentHash, 'parent hash'),
     time: count(block.timestamp, 'block timestamp'),
-    // Some rollups leave mixHash out. For the draw, zero means "no randomness here".
+    // Some rollups omit mixHash. For the draw, zero means "there is no randomness here".
     prevrandao: block.mixHash == null ? ZERO_HASH : hash32(block.mixHash, 'mixHash'),
     logsBloom,
     baseFeeWei: block.baseFeePerGas == null ? null : quantity(block.baseFeePerGas, 'base fee'),
@@ -128,7 +128,7 @@ export function positionOf({ number, hash, time }: WireHeader, txHash: Hash, txI
   return { blockNumber: number, blockHash: hash, blockTime: time, txHash, txIndex }
 }
 
-/** Keeps only the stored fields of a header. */
+/** A header's fields that the ledger stores. */
 export function toBlock({ number, hash, parentHash, time, prevrandao }: WireHeader): Block {
   return { number, hash, parentHash, time, prevrandao }
 }
@@ -145,7 +145,8 @@ export function transaction(value: unknown): WireTransaction {
     from: address20(tx.from, 'sender'),
     to: tx.to == null ? null : address20(tx.to, 'recipient'),
     valueWei: wei(quantity(tx.value, 'value')),
-    // Exact for every account of ours. Other wallets may count in steps of 2^64 (zkSync's keyed nonces), but nothing reads those.
+    // The number is exact for every account of ours. Other accounts may count in steps of 2^64 (zkSync's keyed nonces), but nothing reads their
+    // nonces.
     nonce: Number(quantity(tx.nonce, 'nonce')),
     input: bytes(tx.input, 'input'),
     type: tx.type == null ? 0 : count(tx.type, 'transaction type'),
@@ -171,11 +172,11 @@ export function log(value: unknown): WireLog {
 
 const BLOB_TYPE = '0x3'
 
-/** Fees that rollups (OP stack) and blob transactions charge in addition to gas used times its price. */
+/** The fees of a transaction in addition to gas used times gas price, which rollups (OP stack) and blob transactions pay. */
 function feeBesideGas(receipt: Fields<FeeField>, gasUsed: bigint): bigint {
   let fee = operatorFee(receipt, gasUsed)
   if (receipt.l1Fee != null) fee += quantity(receipt.l1Fee, 'L1 fee')
-  // Rollups use the same field for something else.
+  // Only for blob transactions: rollups use the same field for something else.
   if (receipt.type === BLOB_TYPE && receipt.blobGasUsed != null && receipt.blobGasPrice != null) {
     fee += quantity(receipt.blobGasUsed, 'blob gas') * quantity(receipt.blobGasPrice, 'blob gas price')
   }
@@ -186,9 +187,9 @@ type OperatorFeeField = 'operatorFeeScalar' | 'operatorFeeConstant' | 'daFootpri
 type FeeField = OperatorFeeField | 'type' | 'l1Fee' | 'blobGasUsed' | 'blobGasPrice'
 
 /**
- * The operator's charge for a transaction on an OP stack chain: a constant, plus a part per gas. Before the Jovian upgrade the scalar counts
- * millionths of a wei; after it, hundreds of wei. Receipts since Jovian have a footprint scalar (OP stack specification, execution engine, "Operator
- * Fee", of Isthmus and of Jovian).
+ * What the operator of an OP stack chain charges for a transaction: a constant, and an amount per gas. The scalar counts millionths of a wei before
+ * the Jovian upgrade, and hundreds of wei since. Only receipts since Jovian have a footprint scalar (OP stack specification, execution engine,
+ * "Operator Fee", of Isthmus and of Jovian).
  */
 function operatorFee(receipt: Fields<OperatorFeeField>, gasUsed: bigint): bigint {
   if (receipt.operatorFeeScalar == null || receipt.operatorFeeConstant == null) return 0n
@@ -230,8 +231,8 @@ export function receipt(value: unknown): WireReceipt {
 }
 
 /**
- * One contract's logs in a receipt. We ignore other contracts' logs, because anyone can put any log in their receipt, and some chains add their own,
- * even if the transaction failed (Polygon's fee log of 0x…1010).
+ * The logs of one contract in a receipt. We ignore the logs of other contracts: anyone can put any log into the receipt of their transaction, and
+ * some chains add logs of their own, even if the transaction failed (Polygon's fee log of 0x…1010).
  */
 export function receiptLogs(value: unknown, contract: Address): WireLog[] {
   const isOfContract = (entry: unknown) => String(fields<'address'>(entry, 'log').address).toLowerCase() === contract

@@ -1,6 +1,6 @@
-// Encrypted key files in the form that geth, Clef, Foundry and most wallets write (Web3 Secret Storage, version 3). A key derived from the password
-// decrypts the private key; a keccak-256 MAC checks the password. It must never log, store or repeat a key or a password, and never use more memory
-// or time than a sane file needs.
+// Encrypted key files, in the form that geth, Clef, Foundry and most wallets write (Web3 Secret Storage, version 3). A key that is derived from the
+// password decrypts the private key; a MAC (keccak-256) shows whether the password is right. It must never log, store or repeat a key or a password,
+// and never use more memory or time than a sane file needs.
 import {
   createCipheriv,
   createDecipheriv,
@@ -10,7 +10,7 @@ import {
   timingSafeEqual,
 } from 'node:crypto'
 import { promisify } from 'node:util'
-// Not node:crypto's scrypt, because it rejects parameters that other clients use (r 1 with n 2^18, as in the specification's own example).
+// We do not use node:crypto's scrypt, because it rejects parameters that other clients use (r 1 with n 2^18, as in the specification's own example).
 import { scryptAsync } from '@noble/hashes/scrypt'
 import { keccak_256 } from '@noble/hashes/sha3'
 import { type Address, address } from '../../domain/units.ts'
@@ -18,31 +18,31 @@ import { type Address, address } from '../../domain/units.ts'
 const pbkdf2 = promisify(pbkdf2Callback)
 
 const CIPHER = 'aes-128-ctr'
-/** The first half encrypts, the second authenticates. */
+/** Bytes of the derived key. The first half encrypts; the second half authenticates. */
 const DERIVED_BYTES = 32
 const SALT_BYTES = 32
-/** geth's default: each guess takes a quarter of a gigabyte and about a second. */
+/** geth's default. Each guess takes about a second, and a quarter of a gigabyte of memory. */
 const SCRYPT_N = 2 ** 18
 const SCRYPT_R = 8
 const SCRYPT_P = 1
-/** Four times what geth's own files need; a file that needs more is a mistake or an attack. */
+/** Four times the memory that geth's own files need. If a file needs more, it is a mistake or an attack. */
 const SCRYPT_BYTES_MAX = 2 ** 30
 const SCRYPT_PARALLEL_MAX = 16
-/** Ten times what wallets write today. */
+/** Ten times as many as wallets use today. */
 const PBKDF2_ROUNDS_MAX = 10_000_000
-/** Files are about 500 bytes. */
+/** A key file has about 500 characters. */
 const TEXT_CHARS_MAX = 16 * 1024
 
-/** Why we could not open a key file. The message is for operators and never contains a secret. */
+/** Why we could not open a key file. The message is for operators, and never contains a secret. */
 export class KeystoreError extends Error {
   override readonly name = 'KeystoreError'
 }
 
-/** A version 3 key file, as its JSON on disk. */
+/** A key file of version 3: the JSON on disk. */
 export interface Keystore {
   version: 3
   id: string
-  /** Lower case, without 0x, as geth writes it. */
+  /** The address in lower case, without 0x, as geth writes it. */
   address: string
   crypto: {
     cipher: typeof CIPHER
@@ -55,11 +55,11 @@ export interface Keystore {
 }
 
 export interface EncryptOptions {
-  /** The cost of one guess, a power of two; by default geth's. */
+  /** The cost of a guess, as a power of two; by default geth's. */
   scryptN?: number
 }
 
-/** Encrypts a private key with a password. Takes about a second at the default cost. */
+/** Encrypts a private key with a password. At the default cost, this takes about a second. */
 export async function encryptKeystore(
   privateKey: `0x${string}`,
   password: string,
@@ -85,14 +85,15 @@ export async function encryptKeystore(
   }
 }
 
-/** The address in a key file; null if it has none. Needs no password. Throws KeystoreError if it is not a key file. */
+/** The address in a key file; null if the file has none. Needs no password. Throws a KeystoreError if the text is not a key file. */
 export function keystoreAddress(text: string): Address | null {
   return addressIn(parse(text))
 }
 
 /**
- * Opens a key file (its JSON text) with its password. Supports scrypt, pbkdf2 with HMAC-SHA-256, and aes-128-ctr.
- * @throws KeystoreError that says what is wrong: not a key file, an unsupported form, the wrong password, or a key that does not match its address.
+ * Decrypts a key file (its JSON text) with its password. Supports scrypt, pbkdf2 with HMAC-SHA-256, and aes-128-ctr.
+ * @throws a KeystoreError that says what is wrong: the text is not a key file, its form is not supported, the password is wrong, or the key does not
+ * match the address.
  */
 export async function decryptKeystore(text: string, password: string): Promise<`0x${string}`> {
   const file = parse(text)
@@ -113,7 +114,7 @@ export async function decryptKeystore(text: string, password: string): Promise<`
 }
 
 async function addressOf(key: `0x${string}`): Promise<Address> {
-  // Loaded here because every command reads the settings, but hardly any opens a key file.
+  // Loaded only here: every command reads the settings, but hardly any of them opens a key file.
   const { privateKeyToAccount } = await import('viem/accounts')
   try {
     return address(privateKeyToAccount(key).address)
@@ -122,7 +123,7 @@ async function addressOf(key: `0x${string}`): Promise<Address> {
   }
 }
 
-/** Makes passwords that look the same equal, in the composed form that wallets use. Plain ASCII stays unchanged. */
+/** Converts a password to the composed form that wallets use, so that passwords that look the same are the same. Plain ASCII does not change. */
 function normalised(password: string): string {
   return password.normalize('NFKC')
 }

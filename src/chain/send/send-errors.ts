@@ -1,5 +1,6 @@
-// Classifies a provider's rejection of a signed transaction. Uses the JSON-RPC code if it is unambiguous, then the listed clients' texts, by their
-// beginning. It must never guess: any unlisted text is `unknown`, because the provider may have accepted the transaction anyway.
+// Classifies the error with which a provider rejects a signed transaction. Uses the JSON-RPC code if it is unambiguous, or else the listed texts of
+// clients, which the message must begin with. It must never guess: a text that is not listed is `unknown`, because the provider may have accepted the
+// transaction nevertheless.
 import type { RpcError } from '../faults.ts'
 import type { EstimateOutcome, SendOutcome } from '../port.ts'
 import { isLimit } from '../rpc/provider.ts'
@@ -7,8 +8,8 @@ import { isLimit } from '../rpc/provider.ts'
 type SendKind = SendOutcome['kind']
 
 /**
- * Codes that identify a rejection on their own (geth internal/ethapi/errors.go, execution-apis). The -32000s do not: the code for "nonce too low" in
- * one client (Besu -32001) means "resource not found" or a rate limit in another.
+ * Codes that identify a rejection on their own (geth internal/ethapi/errors.go, execution-apis). The codes from -32000 on do not: one client's code
+ * for "nonce too low" (Besu -32001) means "resource not found" or a rate limit in another client.
  */
 const CODES: ReadonlyMap<number, SendKind> = new Map([
   [-38010, 'nonceTooLow'],
@@ -17,10 +18,10 @@ const CODES: ReadonlyMap<number, SendKind> = new Map([
 ])
 
 /**
- * Texts in lower case, matched from the beginning of the message, after Erigon's optional "NAME: ". Sources: geth core/txpool/errors.go,
- * core/error.go; reth crates/rpc/rpc-eth-types/src/error/mod.rs, crates/transaction-pool/src/error.rs; Erigon
- * txnprovider/txpool/txpoolcfg/txpoolcfg.go; Nethermind Nethermind.TxPool/AcceptTxResult.cs, TxPoolErrorMessages.cs, TxErrorMessages.cs; Besu
- * jsonrpc/internal/response/RpcErrorType.java, GethCompatibleTransactionErrors.java; anvil crates/anvil/src/eth/error.rs.
+ * Texts in lower case. A message must begin with one of them; Erigon may put "NAME: " in front. Sources: geth core/txpool/errors.go, core/error.go;
+ * reth crates/rpc/rpc-eth-types/src/error/mod.rs, crates/transaction-pool/src/error.rs; Erigon txnprovider/txpool/txpoolcfg/txpoolcfg.go; Nethermind
+ * Nethermind.TxPool/AcceptTxResult.cs, TxPoolErrorMessages.cs, TxErrorMessages.cs; Besu jsonrpc/internal/response/RpcErrorType.java,
+ * GethCompatibleTransactionErrors.java; anvil crates/anvil/src/eth/error.rs.
  */
 const TEXTS: readonly (readonly [SendKind, readonly string[]])[] = [
   [
@@ -90,9 +91,9 @@ const TEXTS: readonly (readonly [SendKind, readonly string[]])[] = [
   ],
 ]
 
-/** The kind of rejection; `unknown` for an unlisted one. */
+/** The kind of a rejection; `unknown` if the text is not listed. */
 export function classifySendError(error: RpcError): SendKind {
-  // An overloaded provider either did not process the transaction, or did and could not say so.
+  // We cannot tell whether an overloaded provider processed the transaction: perhaps it did, and could not say so.
   if (isLimit(error) && !/gas limit/i.test(error.message)) return 'unknown'
   return CODES.get(error.code) ?? kindOfText(error.message)
 }
@@ -106,10 +107,10 @@ function kindOfText(message: string): SendKind {
   return 'unknown'
 }
 
-/** Texts that mean a call needs more gas than any transaction or block may have. */
+/** Texts that mean that a call needs more gas than a transaction or a block may have. */
 const OVER_GAS_CAP = ['gas required exceeds', 'out of gas: gas required exceeds']
 
-/** The kind of a failed estimate that is not a revert; null if the error says nothing about the call. */
+/** Why an estimate failed, if not by a revert. Null if the error says nothing about the call. */
 export function classifyEstimateError(error: RpcError): EstimateOutcome['kind'] | null {
   const kind = classifySendError(error)
   if (kind === 'insufficientFunds' || kind === 'overGasCap') return kind

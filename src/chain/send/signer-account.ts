@@ -1,6 +1,6 @@
-// One signer account on the chain: estimates, signs, broadcasts. Signing does not send and broadcasting does not sign, so the caller can store the
-// bytes in between. It must never retry, never encode a call that moves a node's money (factoryAbi has none), and never report a send as failed if a
-// provider may have accepted it.
+// One signer account on the chain: estimates, signs, broadcasts. Signing does not send, and broadcasting does not sign, so that the caller can store
+// the bytes in between. It must never retry, never encode a call that moves a node's money (factoryAbi has none), and never report that a send failed
+// if a provider may have accepted it.
 import { encodeFunctionData, keccak256 } from 'viem/utils'
 import { type FeeLimits, type Fees, offerFees } from '../../domain/fees.ts'
 import { leastMintGas } from '../../domain/send.ts'
@@ -15,13 +15,13 @@ import { count, header, quantity, toQuantity } from '../rpc/wire.ts'
 import { classifyEstimateError, classifySendError } from './send-errors.ts'
 import type { Signer } from './signer.ts'
 
-/** EIP-7825: no transaction may use more, whatever the block's limit. */
+/** EIP-7825: no transaction may use more gas than this, whatever the block's limit. */
 export const TX_GAS_MAX = 2n ** 24n
-/** Gas for the fork guard, which the estimate does not include: at most a call to the chain's contract with old block hashes. */
+/** Gas for the fork guard, which the estimate leaves out. The most that it takes is a call to the chain's contract with old block hashes. */
 const GUARD_GAS = 7_000n
-/** An estimate is for one block. By the time the call is mined, a cohort or a wallet may need storage that the estimate did not have to write. */
+/** An estimate is true for one block. By the time the call is mined, a cohort or a wallet may need storage that was not written in the estimate. */
 const MARGIN_PERCENT = 10n
-/** The tip if the provider suggests none. Mainnet has accepted it most of the time. */
+/** The tip if the provider suggests none. On Mainnet this has been enough most of the time. */
 const TIP_FALLBACK_WEI = 1_000_000_000n
 
 export interface SignerAccountOptions {
@@ -31,7 +31,7 @@ export interface SignerAccountOptions {
   factory: Address
 }
 
-/** Builds a signer account from its signer. */
+/** Creates a signer account from its signer. */
 export function createSignerAccount({ rpc, signer, chainId, factory }: SignerAccountOptions): SignerAccount {
   const self = signer.address
   const nonceBy = async (reads: RpcReads) =>
@@ -90,7 +90,7 @@ export function createSignerAccount({ rpc, signer, chainId, factory }: SignerAcc
   }
 }
 
-/** An account's next nonce as of one block; null if the provider returns an error, for example because the block is not canonical. */
+/** An account's next nonce as of one block. Null if the provider returns an error, for example because the block is not canonical. */
 export async function nonceAt(rpc: RpcReads, account: Address, blockHash: Hash): Promise<number | null> {
   const reply = await rpc.call('eth_getTransactionCount', [account, { blockHash, requireCanonical: true }])
   return reply.ok ? count(reply.result, 'nonce') : null
@@ -111,7 +111,7 @@ async function guardAt(
   return reply.ok ? hash(readView('hashOf', reply.result)) : null
 }
 
-/** Reads the fees of the provider's latest block, and computes an offer within the limits (domain/fees.ts). */
+/** Reads the fees in the provider's latest block, and computes what to offer within the limits (domain/fees.ts). */
 export async function currentFees(rpc: Rpc, limits?: FeeLimits): Promise<Fees> {
   const [latest, tip] = await rpc.batch([
     { method: 'eth_getBlockByNumber', params: ['latest', false] },
@@ -132,13 +132,13 @@ function withMargin(gas: bigint, gasMax: bigint, least: bigint): EstimateOutcome
   return { kind: 'ok', gas: asked < gasMax ? asked : gasMax }
 }
 
-/** The most gas a transaction may have in a block like this one: the cap, or the block's limit if that is lower. */
+/** The most gas that a transaction may have in a block like this: the cap, or the block's own limit if that is lower. */
 function gasMaxIn(block: unknown): bigint {
   const limit = quantity((block as { gasLimit?: unknown } | null)?.gasLimit, 'gas limit')
   return limit < TX_GAS_MAX ? limit : TX_GAS_MAX
 }
 
-/** Calldata and value. Estimates omit the guard, because eth_call cannot check a guard on the head. */
+/** The calldata and the value of a call. For an estimate the guard is left out, because eth_call cannot check a guard on the head. */
 export function encodeCall(
   call: FactoryCall,
   { guarded }: { guarded: boolean },
@@ -192,8 +192,9 @@ function guardOf(call: { guard: { number: number; hash: Hash } | null }, guarded
 }
 
 /**
- * Broadcasts signed bytes to every provider once. If one accepts them, they are accepted. Otherwise a definite answer about nonce or fees wins. After
- * that, a provider that may have accepted them outranks rejections that would free the nonce.
+ * Sends signed bytes to every provider once. If one of them accepts the bytes, the outcome is `accepted`. Otherwise a definite answer about the nonce
+ * or the fees counts most. Next comes `unknown`: a provider may have accepted the bytes. It counts more than rejections after which the nonce would
+ * be free.
  */
 export async function broadcast(rpc: Rpc, raw: `0x${string}`): Promise<SendOutcome> {
   const txHash = keccak256(raw)

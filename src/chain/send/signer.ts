@@ -1,6 +1,6 @@
-// Signs transactions: with a key in this process, or through a remote signer that holds it (Web3Signer, Clef, a node with the account unlocked). We
-// accept a remote signer's answer only if it is the requested transaction, signed by the expected account. It must never send anything, never retry,
-// never log a key or a URL.
+// Signs transactions: with a key in this process, or through a remote signer that holds the key (Web3Signer, Clef, a node with the account unlocked).
+// We accept a remote signer's answer only if it is the requested transaction, signed by the expected account. It must never send anything, never
+// retry, and never log a key or a URL.
 import type { TransactionSerializableEIP1559, TransactionSerialized } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { keccak256, parseTransaction, recoverAddress, serializeTransaction } from 'viem/utils'
@@ -8,14 +8,14 @@ import { type Address, address } from '../../domain/units.ts'
 import { ChainFault, SignerFault } from '../faults.ts'
 import { createProvider } from '../rpc/provider.ts'
 
-/** A signer in the same network answers within milliseconds, one with a hardware module within seconds. */
+/** A signer in the same network answers within milliseconds; one with a hardware module answers within seconds. */
 const TIMEOUT_MS = 10_000
-/** A transaction of ours has at most 100 kB of calldata, which is twice that in hex. */
+/** Our largest transaction has 100 kB of calldata, which takes twice as much in hex. */
 const REPLY_BYTES_MAX = 1024 * 1024
 /** Half the order of the curve. Chains reject a signature whose s is higher (EIP-2). */
 const S_MAX = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 
-/** A complete transaction before it is signed. */
+/** A complete transaction that is not signed yet. */
 export interface UnsignedTransaction {
   chainId: number
   nonce: number
@@ -27,13 +27,13 @@ export interface UnsignedTransaction {
   maxPriorityFeeWei: bigint
 }
 
-/** The signer of one account. `sign` returns the serialized transaction; throws a SignerFault if the signer cannot sign now. */
+/** The signer of one account. `sign` returns the serialized transaction. Throws a SignerFault if the signer cannot sign at the moment. */
 export interface Signer {
   readonly address: Address
   sign(tx: UnsignedTransaction): Promise<`0x${string}`>
 }
 
-/** Signs with a key in this process. Throws a TypeError if it is not a private key (without repeating its text). */
+/** Signs with a key in this process. Throws a TypeError if the text is not a private key; the message does not repeat the text. */
 export function localSigner(privateKey: `0x${string}`): Signer {
   const account = accountOf(privateKey)
   return { address: address(account.address), sign: (tx) => account.signTransaction(asViem(tx)) }
@@ -43,20 +43,20 @@ function accountOf(privateKey: `0x${string}`) {
   try {
     return privateKeyToAccount(privateKey)
   } catch {
-    // viem's error may quote the key.
+    // We do not pass on viem's error, because it may quote the key.
     throw new TypeError('not a private key: 0x and 64 hex digits are wanted')
   }
 }
 
 export interface RemoteSignerOptions {
-  /** May include a user and password. */
+  /** It may include a user and a password. */
   url: string
-  /** The account it signs for. */
+  /** The account for which it signs. */
   address: Address
   timeoutMs?: number
 }
 
-/** Signs through a JSON-RPC signer's `eth_signTransaction`. Throws a TypeError on a URL that is not http(s). */
+/** Signs with `eth_signTransaction` of a JSON-RPC signer. Throws a TypeError if the URL is not http(s). */
 export function remoteSigner({ url, address: from, timeoutMs = TIMEOUT_MS }: RemoteSignerOptions): Signer {
   const provider = createProvider({ url, replyBytesMax: REPLY_BYTES_MAX })
   const { host } = provider
@@ -81,7 +81,10 @@ export function remoteSigner({ url, address: from, timeoutMs = TIMEOUT_MS }: Rem
   }
 }
 
-/** Web3Signer reads `data`; geth accepts it too. Web3Signer has its own chain id and ignores unknown fields. */
+/**
+ * The fields that signers expect. Web3Signer reads `data`, which geth accepts too. Web3Signer knows its chain id itself, and ignores fields that it
+ * does not know.
+ */
 function asJsonRpc(from: Address, tx: UnsignedTransaction) {
   return {
     type: '0x2',
@@ -99,7 +102,7 @@ function asJsonRpc(from: Address, tx: UnsignedTransaction) {
 
 const hex = (value: number | bigint) => `0x${value.toString(16)}`
 
-/** Web3Signer and anvil return the bytes, geth and Clef an object that has them as `raw`. */
+/** The signed bytes in an answer. Web3Signer and anvil return the bytes; geth and Clef return an object with the bytes in `raw`. */
 function rawOf(result: unknown): `0x${string}` | null {
   const bytes = typeof result === 'object' && result !== null ? (result as { raw?: unknown }).raw : result
   return typeof bytes === 'string' && /^0x(?:[0-9a-fA-F]{2})+$/.test(bytes)
@@ -107,13 +110,13 @@ function rawOf(result: unknown): `0x${string}` | null {
     : null
 }
 
-/** What is wrong with an answer; null if it is the requested transaction, byte for byte, signed by `from`. */
+/** What is wrong with an answer. Null if it is the requested transaction, byte for byte, signed by `from`. */
 async function whatIsWrong(raw: `0x${string}`, from: Address, asked: UnsignedTransaction): Promise<string | null> {
   const expected = asViem(asked)
   try {
     const { r, s, yParity, ...signed } = parseTransaction(raw as TransactionSerialized<'eip1559'>)
     if (r === undefined || s === undefined || yParity === undefined) return 'a transaction without a signature'
-    // The requested transaction with that signature must serialize to the same bytes, so this compares every field and its encoding.
+    // We serialize the requested transaction with this signature: the bytes must be the same. So this compares every field, and how it is encoded.
     if (serializeTransaction(expected, { r, s, yParity: yParity as 0 | 1 }) !== raw) return difference(signed, expected)
     if (BigInt(s) > S_MAX) return 'a signature with a high s, which chains refuse'
     const signer = await recoverAddress({

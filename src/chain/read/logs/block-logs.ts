@@ -1,5 +1,5 @@
-// The factory's logs of the blocks of a range, verified against these blocks. It must never believe "no logs" from a lagging node. If a bloom and the
-// logs disagree, we ask for the block's logs by its hash, unless the factory's storage shows that nothing happened.
+// The factory's logs in the blocks of a range, checked against these blocks. It must never believe a lagging node that there are no logs. If a bloom
+// and the logs disagree, we ask for the block's logs by its hash, unless the factory's storage shows that nothing happened.
 import type { Address, Hash } from '../../../domain/units.ts'
 import { messageOf } from '../../../lib/errors.ts'
 import { ChainFault, RpcFault } from '../../faults.ts'
@@ -13,20 +13,20 @@ import type { FactoryStates } from './storage-root.ts'
 
 /** How many blocks' logs we request in one batch. */
 const LOGS_PER_REQUEST = 50
-/** The fewest blocks for which comparing the factory's storage saves calls. If receipts can be proven, we compare even for one block. */
+/** The fewest blocks for which comparing the factory's storage saves calls. If receipts can be proven, we compare it even for one block. */
 const SPARED_MIN = 3
 
-/** A block, with what we need to read and check its logs. */
+/** A block, with what we need in order to read and check its logs. */
 export interface LoggedBlock {
   header: WireHeader
   relevant: WireTransaction[]
-  /** Its logs from the range request; null if we have to read them by its hash. */
+  /** The block's logs from the request for the range; null if we have to read them by the block's hash. */
   logs: WireLog[] | null
-  /** The transaction hashes that its logs must match; null if the range returned no logs for it, so there is nothing to check. */
+  /** The transaction hashes that the logs must match. Null if the range returned no logs for this block, so that there is nothing to check. */
   txHashes: Hash[] | null
 }
 
-/** A provider rejected a range of logs as too long. A shorter one may work. */
+/** A provider rejected a range of logs, perhaps because it is too long. A shorter one may work. */
 export class RangeRefused extends ChainFault {
   constructor(cause: unknown) {
     super(`range refused: ${messageOf(cause)}`, { retryable: true, cause })
@@ -37,7 +37,7 @@ export const throwRetryable = (message: string): never => {
   throw new ChainFault(message, { retryable: true })
 }
 
-/** Logs of a range of block numbers. We take any JSON-RPC error to mean that the range is too long for this provider. */
+/** The factory's logs in a range of block numbers. We take any JSON-RPC error to mean that the range is too long for this provider. */
 export async function rangeLogs(rpc: RpcReads, factory: Address, from: number, to: number): Promise<WireLog[]> {
   const filter = {
     address: factory,
@@ -66,11 +66,12 @@ export function byBlock(logs: readonly WireLog[]): Map<Hash, WireLog[]> {
 }
 
 /**
- * On a busy chain every block's bloom says "perhaps". We need not check blocks without a log one by one if the factory did not change from the first
- * of them to the last. Blocks with logs split the range, because they change the factory. A mint that skips all its orders does not, so we still ask
- * about blocks with transactions of ours, or to the factory. If calls from other contracts undo each other between two logs (a node sent away and
- * back), we rely on the range's answer alone.
- * @returns blocks in which the factory may have changed although the provider returned no log for them.
+ * Marks blocks as having no logs if the factory did not change. On a busy chain the bloom of every block says "perhaps", and we would have to ask for
+ * the logs of each block. The blocks with logs divide the range. If the factory has the same state before and after a stretch between them, the
+ * blocks in it have no logs, and we need not ask. There are two limits. A mint that skips all its orders changes nothing, so we still ask about
+ * blocks with transactions of ours or to the factory. And if calls from other contracts undo each other (a node sent away and back), we miss them
+ * unless the range's answer has their logs.
+ * @returns the blocks in which the factory may have changed although the provider returned no log for them.
  */
 export async function spareQuiet(
   { watched, states, isProven }: { watched: WatchedAddresses; states: FactoryStates; isProven: boolean },
@@ -89,7 +90,7 @@ export async function spareQuiet(
   return moved
 }
 
-/** Splits a list at its separating items into the runs between them. */
+/** Divides a list at the items for which `isParting` is true, and returns the runs of items between them. */
 function partedBy<T>(items: readonly T[], isParting: (item: T) => boolean): T[][] {
   const runs: T[][] = [[]]
   for (const item of items) {
@@ -100,8 +101,8 @@ function partedBy<T>(items: readonly T[], isParting: (item: T) => boolean): T[][
 }
 
 /**
- * The logs of every block, verified against it. If a bloom and the logs disagree, asks again by block hash, because a lagging node returns `[]` for
- * blocks it does not have.
+ * The logs of every block, checked against the block. We ask by block hash for logs that the range did not settle, because a lagging node returns
+ * `[]` for blocks that it does not have.
  */
 export async function completeLogs(
   rpc: RpcReads,
@@ -127,14 +128,15 @@ export async function completeLogs(
   return found
 }
 
-/** True if we must request a block's logs by its hash. `logs` are those that the range returned for it; null if we read no range. */
+/** True if we must ask for a block's logs by its hash. `logs` are what the range returned for the block; null if we read no range. */
 export function isDoubtful(
   bloomCheck: BloomCheck,
   head: WireHeader,
   transactions: number,
   logs: readonly WireLog[] | null,
 ): boolean {
-  // An empty bloom means no logs, or a chain that does not fill blooms. Having no other evidence, we assume the latter if there are transactions.
+  // An empty bloom means that there are no logs, or that the chain does not fill blooms. We cannot tell, so we assume that there may be logs if there
+  // are transactions.
   if (!logs && isEmptyBloom(head.logsBloom)) return transactions > 0
   if (!logs || logs.length === 0) return bloomCheck.mayHoldAny(head.logsBloom)
   return !allowedByBloom(bloomCheck, head, logs)
@@ -146,7 +148,7 @@ function allowedByBloom(bloomCheck: BloomCheck, head: WireHeader, logs: readonly
 
 function checkLogs(watched: WatchedAddresses, bloomCheck: BloomCheck, block: LoggedBlock, logs: WireLog[]): void {
   const { header: head, txHashes } = block
-  // A chain that does not fill blooms leaves them empty. There we have to accept the answer by block hash.
+  // If a chain does not fill blooms, they are empty. We then have to accept the answer by block hash.
   if (!isEmptyBloom(head.logsBloom) && !allowedByBloom(bloomCheck, head, logs)) {
     throwRetryable(`the bloom of block ${head.number} denies a log the provider gave for it`)
   }
@@ -161,17 +163,20 @@ function checkLogs(watched: WatchedAddresses, bloomCheck: BloomCheck, block: Log
 }
 
 /**
- * Numbers logs by order in the block, because Sei and others number per transaction, or not at all. `logs`: all ledger logs of one block, in order.
+ * Numbers the logs of a block by their order, if the chain does not do so: Sei and others number them per transaction, or not at all. `logs` are all
+ * ledger logs of one block, in order.
  */
 export function numberLogs(logs: readonly WireLog[]): void {
   const isCounted = logs.every(({ logIndex }, index) => index === 0 || (logs[index - 1] as WireLog).logIndex < logIndex)
   if (!isCounted) for (const [index, entry] of logs.entries()) entry.logIndex = index
 }
 
-/** Chain order. Within a transaction, by log index; equal indexes stay in the given order. */
+/** Compares two logs by chain order, then by log index. Logs with the same index stay in their given order. */
 export const byPlace = (a: WireLog, b: WireLog) =>
   a.blockNumber - b.blockNumber || a.txIndex - b.txIndex || a.logIndex - b.logIndex
 
-/** True for a transaction of a signer account, or to the factory. A bloom does not count logs, so only the receipt shows whether one was withheld. */
+/**
+ * True for a transaction of a signer account or to the factory. A bloom does not count logs, so only the receipt shows whether a log was withheld.
+ */
 export const mayLog = ({ signers, factory }: WatchedAddresses, tx: WireTransaction) =>
   signers.includes(tx.from) || tx.to === factory

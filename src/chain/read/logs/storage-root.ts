@@ -1,5 +1,5 @@
-// Compares a contract after two blocks by storage root and balance (eth_getProof, EIP-1186): one call per block shows whether it changed in between.
-// Without a proof that matches the blocks' headers, we assume that it may have changed.
+// Finds out with one call per block whether a contract changed between two blocks: compares its storage root and its balance (eth_getProof,
+// EIP-1186). Without a proof that matches the blocks' headers, we assume that it may have changed.
 import type { Address, Hash } from '../../../domain/units.ts'
 import { ChainFault, orNull } from '../../faults.ts'
 import type { BlockRef } from '../../port.ts'
@@ -9,22 +9,22 @@ import type { RpcReads } from '../../rpc/rpc.ts'
 import { fields, hash32, quantity } from '../../rpc/wire.ts'
 import { readProvenAccount } from '../state/proven.ts'
 
-/** How long we stop asking for proofs after a provider returned none, or none for such blocks. */
+/** How long we stop asking for proofs after a provider returned none for a block. */
 const MUTE_MS = 60_000
 
-/** One attempt, because the proof only saves other calls. */
+/** A single attempt, because the proof only saves other calls. */
 const ONCE = { attempts: 1 }
 
-/** Storage roots of an account without storage. The factory always has storage, but providers without the state return these. */
+/** Storage roots of an account without storage. The factory always has storage. Providers that do not have the state return these. */
 const EMPTY: readonly string[] = [`0x${'0'.repeat(64)}`, EMPTY_ROOT]
 
-/** What we compare of a contract after one block. */
+/** What we compare of a contract, as of one block. */
 interface ContractState {
   root: Hash
   balanceWei: bigint
 }
 
-/** A contract's storage root after exactly that block. Throws a ChainFault if the provider returns no proof of it. */
+/** A contract's storage root as of exactly that block. Throws a ChainFault if the provider returns no proof of it. */
 export async function readStorageRoot(rpc: RpcReads, contract: Address, block: Hash): Promise<Hash> {
   return (await readState(rpc, contract, block)).root
 }
@@ -40,21 +40,21 @@ async function readState(rpc: RpcReads, contract: Address, block: Hash): Promise
 
 export interface FactoryStates {
   /**
-   * `quiet` if the storage is the same after both blocks and the balance is not lower, because a sweep of surplus changes only the balance. A higher
-   * balance is fine: incoming ether leaves no log. `moved` if something happened; null if the provider returns no proof.
+   * `quiet` if the storage is the same after both blocks, and the balance is not lower: a sweep of surplus lowers only the balance. A higher balance
+   * is fine, because incoming ether leaves no log. `moved` if something changed; null if the provider returns no proof.
    */
   compare(before: BlockRef, after: BlockRef): Promise<'quiet' | 'moved' | null>
 }
 
-/** Builds the comparison for one factory. It names blocks by hash, so a node that lacks one reports that. */
+/** Creates the comparison for one factory. It names blocks by hash, so a provider that lacks a block has to say so. */
 export function createFactoryStates(rpc: RpcReads, factory: Address, soundness: Soundness): FactoryStates {
   let muteUntil = 0
-  /** The state after the last block of the previous range, which the next range starts from. */
+  /** The state after the last block of the previous range, because the next range starts from it. */
   let last: { block: Hash; state: ContractState } | null = null
 
   async function stateAfter(at: BlockRef): Promise<ContractState> {
     if (last?.block === at.hash) return last.state
-    // On a chain whose headers do not recompute, we have to trust the provider.
+    // If this chain's headers cannot be proven, we have to trust the provider.
     if (!isAskedFor(soundness, 'header')) return await readState(rpc, factory, at.hash)
     const account = await readProvenAccount({ rpc, soundness }, factory, at)
     if (account === null || EMPTY.includes(account.storageRoot))

@@ -1,4 +1,5 @@
-// Account states after given blocks. One provider proves each, against the state root in a header from another provider (or from the only one).
+// The states of accounts as of given blocks. One provider proves each state, and another one (or the only one) names the header that the proof must
+// match.
 import type { Block } from '../../../domain/observed.ts'
 import type { Address, Hash } from '../../../domain/units.ts'
 import { ChainFault } from '../../faults.ts'
@@ -8,7 +9,7 @@ import { chunks, mapBounded } from '../../rpc/parallel.ts'
 import type { RpcCall, RpcReads } from '../../rpc/rpc.ts'
 import { bytes, fields, hash32, header, list, toBlock, toQuantity } from '../../rpc/wire.ts'
 
-/** Accounts whose state after one block we need. */
+/** Accounts whose state as of one block we need. */
 export interface StateQuestion {
   number: number
   accounts: readonly Address[]
@@ -20,7 +21,7 @@ export interface Anchor {
   stateRoot: Hash
 }
 
-/** Blocks in one request. Each has a header and some proofs of a few kilobytes. */
+/** Blocks in one request. Each takes a header and some proofs, a few kilobytes each. */
 const BLOCKS_PER_REQUEST = 16
 const IN_FLIGHT = 4
 
@@ -38,8 +39,8 @@ export async function readAnchors(rpc: RpcReads, numbers: readonly number[]): Pr
 }
 
 /**
- * The blocks with their accounts, each proven by `prover` against the header that `witness` returns for the block. A valid proof shows that both have
- * the same state. Throws a retryable ChainFault if either lacks some of it, or a proof is invalid.
+ * Reads the blocks with their accounts. `prover` proves each account, and `witness` returns the header of each block. If the proof matches that
+ * header, both providers have the same state. Throws a retryable ChainFault if one of them lacks something, or if a proof does not match.
  */
 export async function readProven(
   { prover, witness }: { prover: RpcReads; witness: RpcReads },
@@ -56,7 +57,7 @@ export async function readProven(
 
 type Hex = `0x${string}`
 
-/** The proof's nodes for each account of each question. */
+/** The nodes of the proofs, for each account of each question. */
 async function readProofs(rpc: RpcReads, questions: readonly StateQuestion[]): Promise<Hex[][][]> {
   const pieces = await mapBounded(chunks(questions, BLOCKS_PER_REQUEST), IN_FLIGHT, async (piece) => {
     const calls = piece.flatMap(({ number, accounts }) =>

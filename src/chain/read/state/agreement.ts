@@ -1,4 +1,4 @@
-// Compares several providers' answers to one question, because a single provider must not decide about a purchase.
+// Compares the answers of several providers to one question, because a single provider must not decide about a purchase.
 import { VOICES } from '../../../domain/finality.ts'
 import type { ProvenPart } from '../../../domain/observed.ts'
 import type { Hash } from '../../../domain/units.ts'
@@ -6,8 +6,8 @@ import { orNull, ProofFault } from '../../faults.ts'
 import type { RpcCall, RpcReads } from '../../rpc/rpc.ts'
 
 /**
- * The answer that enough providers give, and more than give any other; null if there is none. A provider without an answer (null) has no vote, so
- * with two providers both must answer.
+ * The answer that enough providers give, and that more of them give than any other answer; null if there is none. A provider without an answer (null)
+ * does not count, so if there are two providers, both must answer.
  */
 export function agreedAnswer<T>(answers: readonly (T | null)[], keyOf: (answer: T) => unknown): T | null {
   const votes = new Map<unknown, { answer: T; count: number }>()
@@ -21,24 +21,25 @@ export function agreedAnswer<T>(answers: readonly (T | null)[], keyOf: (answer: 
   return first.answer
 }
 
-/** What a provider said about a transaction, as text for comparison. */
+/** What a provider said about a transaction, as a text that can be compared. */
 interface ToldOf {
   hash: Hash
   blockNumber: number
   words: string
 }
 
-/** The request for it, and how to turn its answer into that text. */
+/** How to ask about these transactions, and how to turn an answer into such a text. */
 interface Question {
   method: string
   part: ProvenPart
-  /** Its name in a fault. */
+  /** What to call it in the message of a fault. */
   what: string
   wordsOf: (answer: unknown) => string
 }
 
 /**
- * The transactions about which two providers say the same as `told`; none if there are not two. Throws a ProofFault if two agree on something else.
+ * The hashes of the transactions about which two providers say the same as `told`. Empty if there are no two providers. Throws a ProofFault if two
+ * providers agree on something else.
  */
 export async function agreedHashes(
   voices: readonly RpcReads[],

@@ -1,5 +1,5 @@
-// Reads an account's ether after exactly one block by its proof (eth_getProof) against the state root of that block's header. If no provider returns
-// a proof, two must agree; a single configured provider we have to trust. It never returns a guess, or the state of another block.
+// Reads an account's ether as of one exact block, and proves it (eth_getProof) against the state root in that block's header. If no provider returns
+// a proof, two must agree; if only one is configured, we have to trust it. It never returns a guess, or the state of another block.
 import { VOICES } from '../../../domain/finality.ts'
 import type { BalanceReading } from '../../../domain/observed.ts'
 import type { Address } from '../../../domain/units.ts'
@@ -12,7 +12,7 @@ import { header, quantity, toQuantity } from '../../rpc/wire.ts'
 import { agreedAnswer } from './agreement.ts'
 import { type Asking, firstProven, readProvenAccount } from './proven.ts'
 
-/** From whichever provider answers, or from a given one. Null if the state is pruned. Throws a ChainFault if the answer fails verification. */
+/** Reads from whichever provider answers, or from a given one. Null if the state is pruned. Throws a ChainFault if the answer cannot be verified. */
 export async function readBalance(
   asking: Asking<RpcReads>,
   owner: Address,
@@ -24,7 +24,7 @@ export async function readBalance(
   return wei === null ? null : { wei, proof: 'believed' }
 }
 
-/** From all providers. Null if the state is pruned. Throws a ChainFault if their answers fail verification. */
+/** Asks all providers. Null if the state is pruned. Throws a ChainFault if their answers cannot be verified. */
 export async function readSoundBalance(
   asking: Asking<Rpc>,
   owner: Address,
@@ -47,7 +47,7 @@ export async function readSoundBalance(
   return wei === null ? null : { wei, proof: 'agreed' }
 }
 
-/** Records the fault if the only provider's answer fails verification. */
+/** Reads from the only provider. If its proof is false, records that, and throws the fault. */
 async function alone<T>({ rpc, soundness }: Asking<Rpc>, read: () => Promise<T>): Promise<T> {
   try {
     return await read()
@@ -57,7 +57,7 @@ async function alone<T>({ rpc, soundness }: Asking<Rpc>, read: () => Promise<T>)
   }
 }
 
-/** The balance that two of them report. Null if fewer than two still have the state. */
+/** The balance that two providers report. Null if fewer than two still have the state. */
 async function readAgreed(providers: readonly RpcReads[], owner: Address, at: BlockRef): Promise<bigint | null> {
   const said = await Promise.all(
     providers.map((provider) => orNull(readTold(provider, owner, at).then((wei) => ({ wei })))),
@@ -73,7 +73,7 @@ async function readAgreed(providers: readonly RpcReads[], owner: Address, at: Bl
 const provenBalance = async (asking: Asking<RpcReads>, owner: Address, at: BlockRef) =>
   (await readProvenAccount(asking, owner, at))?.balanceWei ?? null
 
-/** The balance that one provider reports. Null if it has the block but has pruned its state. Throws a ChainFault if neither is clear. */
+/** The balance that one provider reports. Null if it has the block but has pruned the state. Throws a ChainFault if we cannot tell. */
 async function readTold(rpc: RpcReads, owner: Address, at: BlockRef): Promise<bigint | null> {
   const byHash = await rpc.call('eth_getBalance', [owner, { blockHash: at.hash, requireCanonical: true }])
   if (byHash.ok) return quantity(byHash.result, 'balance')

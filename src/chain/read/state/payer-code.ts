@@ -1,5 +1,5 @@
-// Reads a payer's code at the block of the payment: none, an EIP-7702 delegation, or a contract, with the implementation of a proxy. It never
-// guesses.
+// Reads a payer's code at the block of the payment: none, an EIP-7702 delegation, or a contract. If the contract is a proxy, also its implementation.
+// It never guesses.
 import { keccak256 } from 'viem/utils'
 import type { PayerCode } from '../../../domain/payers/payer.ts'
 import type { Address, Hash } from '../../../domain/units.ts'
@@ -13,15 +13,15 @@ import { type Asking, firstProven, readProven } from './proven.ts'
 
 /** EIP-1967's slot: keccak256('eip1967.proxy.implementation') - 1. */
 const EIP1967_SLOT = '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc'
-/** A Safe keeps its singleton in its first slot. */
+/** The slot in which a Safe keeps its singleton. */
 const FIRST_SLOT: `0x${string}` = `0x${'0'.repeat(64)}`
 const SLOTS = [EIP1967_SLOT, FIRST_SLOT] as const
-/** The code of a minimal proxy (EIP-1167): fixed, except for the address it forwards to. */
+/** The code of a minimal proxy (EIP-1167). Only the address to which it forwards varies. */
 const EIP1167_CODE = /^0x363d3d373d3d3d363d73([0-9a-f]{40})5af43d82803e903d91602b57fd5bf3$/
-/** The code of a delegating account (EIP-7702): fixed, except for the address it delegates to. */
+/** The code of an account with a delegation (EIP-7702). Only the address to which it delegates varies. */
 const EIP7702_CODE = /^0xef0100([0-9a-f]{40})$/
 
-/** An account's code after exactly that block; null if the provider has pruned the state. Throws a ChainFault if there is no answer. */
+/** An account's code as of exactly that block; null if the provider has pruned the state. Throws a ChainFault if no answer comes. */
 export async function readPayerCode(rpc: RpcReads, payer: Address, at: BlockRef): Promise<PayerCode | null> {
   const answers = await readAt(rpc, at, (block) => [
     { method: 'eth_getCode', params: [payer, block] },
@@ -34,8 +34,8 @@ export async function readPayerCode(rpc: RpcReads, payer: Address, at: BlockRef)
 }
 
 /**
- * The same, proven against that block's header: the code by its hash (also a delegation's 23 bytes), and the storage words by their proofs. Null if
- * there is no proof, or this chain's headers do not recompute. Throws a ProofFault if code or words do not match.
+ * An account's code, proven against that block's header: the code (also the 23 bytes of a delegation) by its hash, and the words of storage by their
+ * proofs. Null if there is no proof, or if this chain's headers cannot be proven. Throws a ProofFault if code or words do not match.
  */
 async function readProvenCode(asking: Asking<RpcReads>, payer: Address, at: BlockRef): Promise<PayerCode | null> {
   if (!isAskedFor(asking.soundness, 'header')) return null
@@ -51,8 +51,8 @@ async function readProvenCode(asking: Asking<RpcReads>, payer: Address, at: Bloc
 }
 
 /**
- * From all providers: what one proves, else what two of them agree on; null if there is neither. A provider with a false proof is recorded, has no
- * vote, and becomes the last in order.
+ * Asks all providers: returns what one of them proves, or else what two agree on; null if there is neither. A provider with a false proof is
+ * recorded, does not count, and moves to the end of the order.
  */
 export async function readSoundCode(asking: Asking<Rpc>, payer: Address, at: BlockRef): Promise<PayerCode | null> {
   const asked = await firstProven(asking, (alone) => readProvenCode(alone, payer, at))
@@ -81,15 +81,15 @@ function codeOf(code: `0x${string}`, [inSlotWord, inFirstWord]: readonly [bigint
   }
 }
 
-/** The address in a storage word; null if the word is empty or not an address. */
+/** The address in a word of storage; null if the word is empty or not an address. */
 function addressIn(word: bigint): Address | null {
   if (word === 0n || word >> 160n !== 0n) return null
   return address20(`0x${word.toString(16).padStart(40, '0')}`, 'address in storage')
 }
 
 /**
- * Reads after exactly one block, by its hash. If a provider does not accept a hash (EIP-1898), reads by number and checks the block's hash
- * afterwards.
+ * Reads as of one exact block, by its hash. If a provider does not accept a hash (EIP-1898), reads by number, and then checks that the number still
+ * has this hash.
  */
 async function readAt(
   rpc: RpcReads,

@@ -1,5 +1,5 @@
-// Reads an account, proven against the state root in a block's header (eth_getProof, EIP-1186). It reports a proof that contradicts the header, and
-// never uses it as an answer.
+// Reads an account, proven against the state root in a block's header (eth_getProof, EIP-1186). If a proof contradicts the header, it reports that,
+// and never uses the proof.
 import type { Address } from '../../../domain/units.ts'
 import { ChainFault, ProofFault } from '../../faults.ts'
 import type { AccountState, BlockRef } from '../../port.ts'
@@ -13,27 +13,27 @@ export interface Asking<T> {
   soundness: Soundness
 }
 
-/** How to read an account, and what to read with it. */
+/** How to read an account, and what else to read with it. */
 interface Wanted<T> {
   read: (state: ProvenState) => T
-  /** Words of its storage. */
+  /** The slots of its storage to read. */
   slots?: readonly `0x${string}`[]
-  /** An additional call on that block's state. */
+  /** Another call, made on the same state. */
   call?: (block: object) => RpcCall
 }
 
 interface ProvenState {
   account: AccountState
-  /** In the order of `slots`. */
+  /** The words in `slots`, in the same order. */
   words: readonly bigint[]
-  /** The answer to `call`; not proven. */
+  /** What `call` returned; this is not proven. */
   answer: unknown
 }
 
 /**
- * An account proven against the state root of exactly that header, mapped by `read`. Null if there is no proof, or this chain's headers do not
- * recompute. Throws a ProofFault if the proof is for another state, or `read` throws a ChainFault; once account proofs have been lowered, returns
- * null for these, too.
+ * Reads an account, proven against the state root of exactly that block, and passes it through `read`. Null if there is no proof, or if this chain's
+ * headers cannot be proven. Throws a ProofFault if the proof is of another state, or if `read` throws a ChainFault. If account proofs have been
+ * lowered, it returns null instead of throwing.
  */
 export async function readProven<T>(
   { rpc, soundness }: Asking<RpcReads>,
@@ -68,19 +68,19 @@ export async function readProven<T>(
 
 const nodesOf = (proof: unknown) => list(proof, 'proof').map((node) => bytes(node, 'node of a proof'))
 
-/** Just the account. */
+/** Reads only the account. */
 export async function readProvenAccount(
   asking: Asking<RpcReads>,
   owner: Address,
   at: BlockRef,
 ): Promise<AccountState | null> {
-  // Development chains have accounts in their first block that its root does not cover. That block has no payments.
+  // On development chains, the root of the first block does not cover all accounts in it. That block has no payments.
   return at.number === 0 ? null : await readProven(asking, owner, at, { read: ({ account }) => account })
 }
 
 /**
- * Asks one provider at a time, and returns the first proof. If there is none: which providers gave no proof, and which a false one. The latter are
- * recorded and become last in order. A provider that cannot answer at the moment is in neither list.
+ * Asks one provider after another, and returns the first proof. If there is none, returns the providers that gave no proof (`silent`) and those that
+ * gave a false one (`liars`). A liar is recorded, and moves to the end of the order. A provider that cannot answer at the moment is in neither list.
  */
 export async function firstProven<T>(
   { rpc, soundness }: Asking<Rpc>,

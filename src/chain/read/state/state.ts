@@ -1,5 +1,5 @@
-// Reads the state of an account after exactly one block: its ether, its token balance, its code. It never guesses: it returns null if the port allows
-// it, or else throws a ChainFault.
+// Reads the state of an account as of one exact block: its ether, its balance of a token, its code. It never guesses: it returns null if the port
+// allows it, and otherwise throws a ChainFault.
 import { encodeFunctionData } from 'viem/utils'
 import { type Address, wei } from '../../../domain/units.ts'
 import { orNull } from '../../faults.ts'
@@ -23,7 +23,7 @@ const BALANCE_OF = [
   },
 ] as const
 
-/** Reads through whichever provider answers, or through a given one. */
+/** Creates reads from whichever provider answers, or from a given one. */
 export function stateThrough(rpc: RpcReads, soundness: Soundness): StateReader {
   return {
     balanceAt: (owner, at) => readBalance({ rpc, soundness }, owner, at),
@@ -32,7 +32,7 @@ export function stateThrough(rpc: RpcReads, soundness: Soundness): StateReader {
   }
 }
 
-/** Reads what decides about a purchase from all providers, because a single one must not decide. */
+/** Creates reads of what decides about a purchase. They ask all providers, because a single one must not decide. */
 export function agreedState(rpc: Rpc): Pick<StateReader, 'holding' | 'payerCode'> {
   const ofAll = <T>(read: (provider: RpcReads) => Promise<T | null>) =>
     Promise.all(rpc.providers.map((provider) => orNull(read(provider))))
@@ -44,14 +44,14 @@ export function agreedState(rpc: Rpc): Pick<StateReader, 'holding' | 'payerCode'
   }
 }
 
-/** Null for a revert, and for an answer that is not a uint256. Throws a ChainFault if the state is not available. */
+/** A token balance. Null if the call reverts, or if the answer is not a uint256. Throws a ChainFault if the state is not available. */
 async function readHolding(rpc: RpcReads, token: Address, owner: Address, at: BlockRef): Promise<bigint | null> {
   const data = encodeFunctionData({ abi: BALANCE_OF, args: [owner] })
   const call = { to: token, data }
   const byHash = await rpc.call('eth_call', [call, { blockHash: at.hash, requireCanonical: true }])
   if (byHash.ok) return readAmount(byHash.result)
   if (isRevert(byHash.error)) return null
-  // Not every provider accepts a block hash here (EIP-1898). A number is as good if that block still has this hash.
+  // Not every provider accepts a block hash here (EIP-1898). Reading by number is just as good if that number still has this hash.
   const [byNumber, block] = await rpc.batch([
     { method: 'eth_call', params: [call, toQuantity(at.number)] },
     { method: 'eth_getBlockByNumber', params: [toQuantity(at.number), false] },
@@ -60,7 +60,10 @@ async function readHolding(rpc: RpcReads, token: Address, owner: Address, at: Bl
   return header(block.result).hash === at.hash ? readAmount(byNumber.result) : null
 }
 
-/** A token returns one word. An address without code returns less; more is not a balance. Neither means zero. */
+/**
+ * The amount that a token returned; null, never zero, if it is not exactly one word. An address without code returns less than a word; more than a
+ * word is not a balance.
+ */
 function readAmount(result: unknown): bigint | null {
   if (typeof result !== 'string' || !/^0x[0-9a-fA-F]{64}$/.test(result)) return null
   return wei(quantity(result, 'balance'))

@@ -2,12 +2,12 @@
 import type { Block } from '../../../domain/observed.ts'
 import { ChainFault } from '../../faults.ts'
 
-/** The most steps of a search: twice the bits of any block number there will ever be. */
+/** The most steps of a search: twice the number of bits that a block number will ever have. */
 const SEARCH_STEPS_MAX = 128
 
 type BlockAt = (number: number) => Promise<Block>
 
-/** The block and its parent; null if `notAfter` is older. */
+/** The first block at or after `time`, and its parent. Null if block `notAfter` is older than `time`. */
 export async function firstBlockAt(
   blockAt: BlockAt,
   time: number,
@@ -18,7 +18,7 @@ export async function firstBlockAt(
   const found = await searchByTime(blockAt, time, last)
   if (found.number === 0) return { block: found, parent: null }
   const parent = await blockAt(found.number - 1)
-  // There was a reorganisation during the search, or two providers answered from two forks.
+  // The chain was reorganised during the search, or two providers answered from two forks.
   if (parent.hash !== found.parentHash || parent.time >= time) {
     throw new ChainFault(`blocks ${parent.number} and ${found.number} are of two forks`, { retryable: true })
   }
@@ -26,9 +26,9 @@ export async function firstBlockAt(
 }
 
 /**
- * The first block at or after `time`, up to `last`. It first strides backwards, each stride longer, because most targets are recent. Then it
- * interpolates between the times at both ends, and bisects whenever a guess did not halve the rest. Evenly spaced blocks take a few steps; the most
- * is twice the bits of the distance.
+ * The first block at or after `time`, up to `last`. Most targets are recent, so it first steps backwards, further each time. Then it guesses a block
+ * from the times at both ends, and bisects whenever a guess did not halve what remains. If blocks are evenly spaced, that takes a few steps; at most
+ * it takes twice as many as the distance has bits.
  */
 async function searchByTime(blockAt: BlockAt, time: number, last: Block): Promise<Block> {
   let late = last
@@ -44,14 +44,17 @@ async function searchByTime(blockAt: BlockAt, time: number, last: Block): Promis
     const block = await blockAt(number)
     if (block.time >= time) late = block
     else early = block
-    // After a good guess we try another one.
+    // If a guess was good, we guess again.
     if (isGuessed && (late.number - early.number) * 2 <= rest) isGuessed = false
     stride *= 4
   }
   return late
 }
 
-/** How far from `early` the first block at or after `time` would be if all blocks in between were evenly spaced; never either end. */
+/**
+ * How many blocks after `early` the first block at or after `time` would be, if the blocks in between were evenly spaced. Never the number of either
+ * end.
+ */
 function guess(time: number, early: { number: number; time: number | null }, late: Block): number {
   const [rest, from] = [late.number - early.number, early.time ?? 0]
   const share = late.time > from ? (time - from) / (late.time - from) : 0

@@ -8,12 +8,12 @@ import type { WireLog } from '../../rpc/wire.ts'
 import { toEvent } from '../events.ts'
 import { byPlace, RangeRefused, rangeLogs } from '../logs/block-logs.ts'
 
-/** Blocks per request for logs: what many providers allow. If a provider allows fewer, we adapt. */
+/** Blocks for which one request asks for logs: many providers allow as many. If a provider allows fewer, we adapt. */
 const LOG_SPAN = 10_000
-/** After a rejection the span grows again by a sixteenth with each answer, because the provider may just have been slow. */
+/** After a rejection, the span grows again by a sixteenth with each answer, because the provider may just have been slow. */
 const LOG_SPAN_GROWTH = 16
 
-/** The blocks with logs if enough providers return the same logs; null if they do not. */
+/** The blocks with logs; null if not enough providers return the same logs. */
 export async function agreedLogs(
   sources: readonly LogSource[],
   voices: number,
@@ -54,7 +54,7 @@ function loggedBlocksOf(logs: readonly WireLog[]): LoggedBlock[] {
   })
 }
 
-/** The refs in a log, and the accounts to which it gives a role. */
+/** The refs in a log, and the accounts to which the log gives a role. */
 function namedBy(entry: WireLog): { refs: Hash[]; accounts: Address[] } {
   const { blockHash, blockNumber, txHash, txIndex } = entry
   const event = toEvent(entry, { blockHash, blockNumber, txHash, txIndex, blockTime: 0 })
@@ -64,13 +64,13 @@ function namedBy(entry: WireLog): { refs: Hash[]; accounts: Address[] } {
 
 export type LogSource = (from: number, to: number) => Promise<WireLog[]>
 
-/** Reads the logs of long ranges in chain order, in pieces as long as the provider accepts. */
+/** Creates a function that reads the logs of long ranges in chain order, in pieces as long as the provider accepts. */
 export function createLogSource(rpc: RpcReads, factory: Address): LogSource {
   let span = LOG_SPAN
   return async (from, to) => {
     const logs: WireLog[] = []
     let next = from
-    // Each round advances or halves the span, so this ends.
+    // Ends, because each round moves on or halves the span.
     while (next <= to) {
       const last = Math.min(to, next + span - 1)
       try {

@@ -1,5 +1,5 @@
-// The reads of a survey: facts about old blocks without reading the blocks. If there are two providers, both must agree on every answer: one proves,
-// the other names the same block. It must never confuse "not available" (null) with "nothing there".
+// The reads of a survey: facts about old blocks, without reading the blocks. If there are two providers, both must agree: one proves a fact, and the
+// other names the same block. It must never confuse "not available" (null) with "nothing there".
 import { VOICES } from '../../../domain/finality.ts'
 import type { Address, Hash } from '../../../domain/units.ts'
 import { orNull } from '../../faults.ts'
@@ -11,21 +11,21 @@ import type { Observer } from '../observe.ts'
 import { readAnchors, readProven } from '../state/accounts.ts'
 import { agreedLogs, createLogSource } from './logged-blocks.ts'
 
-/** Transactions in one request. */
+/** Transactions that one request reads. */
 const TRANSACTIONS_PER_REQUEST = 50
 
-/** One provider, with an observer of its own. */
+/** One provider, and the observer that reads from it. */
 export interface Surveyor {
   rpc: RpcReads
   observer: Observer
 }
 
-/** Builds the reads through these providers, best first. */
+/** Creates the reads through these providers. The best provider comes first. */
 export function createSurveyReader(providers: readonly Surveyor[], factory: Address): SurveyReader {
   const voices = Math.min(VOICES, providers.length)
   const sources = providers.map(({ rpc }) => createLogSource(rpc, factory))
 
-  /** The first answer that two providers agree on, trying every pair in both orders. With a single provider, its own answer. */
+  /** The first answer on which two providers agree. Tries every pair in both orders. If there is only one provider, its own answer. */
   async function byTwo<T>(ask: (one: Surveyor, other: Surveyor) => Promise<T | null>): Promise<T | null> {
     for (const one of providers) {
       for (const other of providers) {
@@ -64,12 +64,12 @@ export function createSurveyReader(providers: readonly Surveyor[], factory: Addr
 
 async function readBlocksOf(providers: readonly Surveyor[], txHashes: readonly Hash[]): Promise<(number | null)[]> {
   const calls = txHashes.map((txHash): RpcCall => ({ method: 'eth_getTransactionByHash', params: [txHash] }))
-  // The last provider first, because the others have more to do.
+  // The last provider comes first, because the others have more to do.
   for (const { rpc } of providers.toReversed()) {
     const found = await orNull(
       rpc.requestAll(calls).then((answers) => answers.map((tx) => (tx == null ? null : transaction(tx).blockNumber))),
     )
-    // A wrong block does no harm: we will not find the payment in it, and the wallet's balance will show that one is missing.
+    // If it names a wrong block, that does no harm: we will not find the payment there, and the wallet's balance will show that one is missing.
     if (found) return found
   }
   return txHashes.map(() => null)

@@ -1,5 +1,5 @@
-// Traces a block: finds the inner transfers to and from wallets, by any method that a provider supports. It never guesses: if a method fails, or its
-// answer does not match the block, it tries the next one.
+// Traces a block: finds the inner transfers to and from wallets, by any method that the provider supports. It never guesses. If a method fails, or
+// its answer does not match the block, it tries the next method.
 import { VOICES } from '../../../domain/finality.ts'
 import type { Address, Hash } from '../../../domain/units.ts'
 import { ChainFault } from '../../faults.ts'
@@ -17,17 +17,17 @@ interface TracedTransaction {
 }
 
 interface TraceMethod {
-  /** Its JSON-RPC method. */
+  /** The JSON-RPC method. */
   name: 'debug_traceBlockByHash' | 'trace_block'
   params(at: BlockRef): readonly unknown[]
-  /** Reads an answer; throws a ChainFault if it is malformed, or not about that block. */
+  /** Reads an answer. Throws a ChainFault if the answer is malformed, or is not about that block. */
   read(answer: unknown, at: BlockRef): TracedTransaction[]
 }
 export type TraceMethodName = TraceMethod['name']
 
 /**
- * The methods. We prefer the first, because it names the block by its hash. For every kind of frame all must give the same list, which a test checks
- * against a real node. `eth_simulateV1` is not among them, because it re-runs transactions under rules that differ from the block's.
+ * The methods, the preferred one first: it names the block by its hash. For every kind of frame, all methods must yield the same list, which a test
+ * checks against a real node. `eth_simulateV1` is not among them, because it runs the transactions again, under other rules than the block's.
  */
 const METHODS: readonly TraceMethod[] = [
   {
@@ -47,7 +47,7 @@ const METHODS: readonly TraceMethod[] = [
       for (const trace of list(answer, 'block trace')) {
         const given = fields<'blockHash' | 'transactionHash' | 'transactionPosition' | 'type'>(trace, 'trace')
         if (hash32(given.blockHash, 'hash in a trace') !== at.hash) malformed('trace: it is of another block')
-        // A miner's reward is not a transaction.
+        // A reward for the miner is not part of a transaction.
         if (given.type === 'reward') continue
         const place = placeOf(given.transactionPosition)
         const txHash = hash32(given.transactionHash, 'hash in a trace')
@@ -61,7 +61,7 @@ const METHODS: readonly TraceMethod[] = [
   },
 ]
 
-/** The methods that a provider supports, found by trying each once on a block. */
+/** The methods that a provider supports; tries each of them once on a block. */
 export async function probeTraceMethods(rpc: RpcReads, at: BlockRef): Promise<TraceMethodName[]> {
   const usable: TraceMethodName[] = []
   for (const method of METHODS) if ((await readBy(rpc, method, { at, wallets: [] })) !== null) usable.push(method.name)
@@ -71,13 +71,13 @@ export async function probeTraceMethods(rpc: RpcReads, at: BlockRef): Promise<Tr
 interface Question {
   at: BlockRef
   wallets: readonly Address[]
-  /** Time for all methods together; by default each gets a read's usual timeout. */
+  /** Milliseconds for all methods together. By default, each method gets the usual timeout of a read. */
   timeoutMs?: number
 }
 
 /**
- * Inner transfers to and from wallets in exactly one block, in order of execution, through one provider. Takes one request if the first method works.
- * Null if no method works.
+ * Inner transfers to and from wallets in one exact block, in order of execution, from one provider. Takes one request if the first method works. Null
+ * if no method works.
  */
 export async function readBlockTransfers(rpc: RpcReads, asked: Question): Promise<BlockTransfer[] | null> {
   const until = asked.timeoutMs === undefined ? null : performance.now() + asked.timeoutMs
@@ -104,23 +104,23 @@ async function readBy(
       innerMovesOf(frames, wallets).map((move) => ({ txHash, txIndex, ...move })),
     )
   } catch (error) {
-    // No answer, or a malformed one. Another method, or a later attempt, may work.
+    // There was no answer, or a malformed one. Another method may work, or a later attempt.
     if (error instanceof ChainFault && error.retryable) return null
     throw error
   }
 }
 
-/** The timeout for a block's trace: under half of a pass's, so that the same run can still judge and mint waiting payments. */
+/** The timeout for the trace of a block: less than half of a pass's time, so that the same run can still judge and mint payments that wait. */
 const TRACE_TIMEOUT_MS = 8_000
-/** With less time left than this we do not ask, because no answer would arrive. */
+/** If less time than this is left, we do not ask, because no answer would arrive in time. */
 const LEAST_MS = 50
-/** How long we do not ask a provider for traces after it timed out. The pause doubles each time, up to the maximum. */
+/** After a provider timed out, how long we ask it for no traces. The pause doubles each time, up to the maximum. */
 const REST_MS = 60_000
 const REST_MAX_MS = 960_000
 
 /**
- * Builds the read of a block's inner transfers that does not depend on one provider: the list on which enough of them agree. If a provider lets a
- * trace hang, we stop asking it for a while. So it delays one run once, and the next runs not at all.
+ * Creates the read of a block's inner transfers that does not depend on one provider: it returns the list on which enough providers agree. If a
+ * provider does not answer a trace in time, we stop asking it for a while. So such a provider delays only one run.
  */
 export function createBlockTracer(
   providers: readonly RpcReads[],
@@ -150,6 +150,6 @@ export function createBlockTracer(
   }
 }
 
-/** Most providers return a position as a number, some as a hex quantity. */
+/** A position. Most providers return it as a number, some as a hex quantity. */
 const placeOf = (value: unknown) =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : count(value, 'place of a trace')

@@ -1,25 +1,25 @@
-// Derives inner transfers from the frames of a trace, so that a transfer's index has one definition for every method of tracing. Reads frames in both
-// forms that providers return: nested calls (callTracer) and flat traces (trace_block).
+// Finds the inner transfers in the frames of a trace. A transfer's index is defined here, so that it is the same for every method of tracing. Frames
+// come in one of two forms: nested calls (callTracer) or flat traces (trace_block).
 import { type Address, type Wei, wei } from '../../../domain/units.ts'
 import { ChainFault } from '../../faults.ts'
 import { address20, fields, list, malformed, quantity } from '../../rpc/wire.ts'
 
-/** The most frames that we read in one transaction. A block's gas cannot pay for that many that carry value. */
+/** The most frames that we read of one transaction. If frames carry value, a block's gas cannot pay for so many. */
 const FRAMES_MAX = 100_000
-/** Frames that move value. A delegated call shows its caller's value, and a static call has none. */
+/** Types of frames that move value. A delegated call shows its caller's value without moving it, and a static call has no value. */
 const MOVES_VALUE = new Set(['CALL', 'SELFDESTRUCT'])
 
-/** A frame of a transaction. Frames are listed in order of execution: a call comes before the calls in it. */
+/** A frame of a transaction. Frames come in order of execution: a call comes before the calls that it makes. */
 export interface Frame {
   /** The EVM operation: CALL, DELEGATECALL, CREATE, SELFDESTRUCT, … */
   type: string
   from: Address
-  /** Null for a failed creation. */
+  /** Null if a creation failed. */
   to: Address | null
   valueWei: bigint
-  /** A failed call is reverted, with all calls in it. */
+  /** True if the call failed. It is then reverted, together with all calls that it made. */
   failed: boolean
-  /** 0 is the transaction itself. */
+  /** How deep the call is nested; 0 is the transaction itself. */
   depth: number
 }
 
@@ -27,16 +27,16 @@ export interface Frame {
 export interface InnerMove {
   direction: 'in' | 'out'
   wallet: Address
-  /** Position among the transaction's inner transfers to that wallet, or from it, from 1. */
+  /** Position among the transaction's inner transfers to that wallet, or among those from it; the first is 1. */
   index: number
-  /** The address at the other end. */
+  /** The address from which the value came, or to which it went. */
   other: Address
   valueWei: Wei
 }
 
 /**
- * The inner transfers to and from wallets, in order of execution. These are the CALL and SELFDESTRUCT frames below the top level that succeeded,
- * carry value and have no failed ancestor. An index counts the transfers of one wallet and direction.
+ * The inner transfers to and from wallets, in order of execution. They are the CALL and SELFDESTRUCT frames below the top level that carry value, did
+ * not fail, and are not within a call that failed. The index counts per wallet and direction.
  */
 export function innerMovesOf(frames: Iterable<Frame>, wallets: readonly Address[]): InnerMove[] {
   const found: InnerMove[] = []
@@ -47,7 +47,7 @@ export function innerMovesOf(frames: Iterable<Frame>, wallets: readonly Address[
     counts.set(direction + wallet, index)
     found.push({ direction, wallet, index, other, valueWei: wei(valueWei) })
   }
-  /** The depth of the failed frame that we are inside of; null outside of one. */
+  /** The depth of the failed frame within which we are; null if we are not within one. */
   let failedAt: number | null = null
   for (const { type, from, to, valueWei, failed, depth } of frames) {
     if (failedAt !== null && depth > failedAt) continue
@@ -59,12 +59,12 @@ export function innerMovesOf(frames: Iterable<Frame>, wallets: readonly Address[
   return found
 }
 
-/** Some nodes return an empty string as the error of a successful call. */
+/** Some nodes return an empty string as the error of a call that succeeded. */
 const hasFailed = (error: unknown) => error != null && error !== ''
 
-/** The frames of a transaction, from geth's callTracer. Throws a ChainFault if they are malformed. */
+/** The frames of a transaction from geth's callTracer. Throws a ChainFault if they are malformed. */
 export function* nestedFrames(traced: unknown): Generator<Frame> {
-  // Depth first, without recursion, because the sender of a transaction controls the depth of its trace.
+  // Depth first and without recursion, because the sender of a transaction controls how deep its trace is.
   const waiting: { call: unknown; depth: number }[] = [{ call: traced, depth: 0 }]
   for (let seen = 0; waiting.length > 0; seen++) {
     if (seen >= FRAMES_MAX) throw tooMany()
@@ -84,14 +84,14 @@ export function* nestedFrames(traced: unknown): Generator<Frame> {
   }
 }
 
-/** The frames of a transaction, from trace_block's traces, in order of execution. Throws a ChainFault if they are malformed. */
+/** The frames of a transaction from trace_block, in order of execution. Throws a ChainFault if they are malformed. */
 export function* flatFrames(traces: readonly unknown[]): Generator<Frame> {
   if (traces.length > FRAMES_MAX) throw tooMany()
   let before = -1
   for (const trace of traces) {
     const given = fields<'type' | 'action' | 'error' | 'traceAddress'>(trace, 'trace')
     const depth = list(given.traceAddress, 'place of a trace').length
-    // The first trace must be the transaction itself, and no later one may lack its caller.
+    // The first trace must be the transaction itself, and the caller of each later one must have come before it.
     if (depth > before + 1 || (depth === 0) !== (before === -1)) malformed('order of traces')
     before = depth
     yield { ...flatAction(given.type, given.action), failed: hasFailed(given.error), depth }

@@ -7,14 +7,14 @@ import { isLimit } from '../../rpc/provider.ts'
 import type { RpcReads } from '../../rpc/rpc.ts'
 import { innerMovesOf, nestedFrames } from './frames.ts'
 
-/** True if the provider can trace calls. Otherwise we cannot see the value that contracts send. */
+/** True if the provider can trace calls. If it cannot, we do not see the value that contracts send. */
 export async function canTrace(rpc: RpcReads, to: Address): Promise<boolean> {
   return (await rpc.call('debug_traceCall', [{ to }, 'latest', { tracer: 'callTracer' }])).ok
 }
 
 /**
- * Transfers to `to` by inner calls of a transaction, in order; null if no provider can trace it. Throws if the provider is just busy, because it may
- * work later.
+ * The transfers to `to` by inner calls of a transaction, in order; null if no provider can trace the transaction. Throws if the provider is only
+ * busy, because a later attempt may work.
  */
 export async function readInnerTransfers(rpc: RpcReads, txHash: Hash, to: Address): Promise<InnerTransfer[] | null> {
   const reply = await rpc.call('debug_traceTransaction', [txHash, { tracer: 'callTracer' }])

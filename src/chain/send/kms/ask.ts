@@ -1,5 +1,5 @@
-// One request to a key management service, or to the service that provides its credentials: limited in time and size, never repeated, never
-// redirected. Errors say who refused and why, but quote nothing that we sent.
+// Makes one request to a key management service, or to the service that provides its credentials. The request is limited in time and size, and is
+// never repeated or redirected. Errors say who refused and why, but quote nothing that we sent.
 import { readAtMost } from '../../../lib/bounded.ts'
 import { isTimeout } from '../../../lib/deadline.ts'
 import { messageOf } from '../../../lib/errors.ts'
@@ -7,9 +7,9 @@ import { objectIn } from '../../../lib/json.ts'
 import { request } from '../../../lib/undici.ts'
 import { SignerFault } from '../../faults.ts'
 
-/** A cloud service answers within a tenth of a second, one with a hardware module within a second. */
+/** A cloud service answers within a tenth of a second; one with a hardware module answers within a second. */
 const TIMEOUT_MS = 10_000
-/** A signature is 100 bytes, a token a few thousand. */
+/** A signature has 100 bytes, a token a few thousand. */
 const ANSWER_BYTES_MAX = 64 * 1024
 const REASON_CHARS_MAX = 300
 
@@ -20,7 +20,7 @@ export interface Asked {
   body?: string
 }
 
-/** The answer's text. If there is none, or the service refuses, throws a SignerFault that names the host. */
+/** The text of the answer. If no answer comes, or the service refuses, throws a SignerFault that names the host. */
 export async function ask({ url, method, headers = {}, body }: Asked): Promise<string> {
   const { host } = new URL(url)
   let status: number
@@ -42,21 +42,21 @@ export async function ask({ url, method, headers = {}, body }: Asked): Promise<s
   throw new SignerFault(`${host} refuses: ${reasonIn(text)} (${status})`)
 }
 
-/** The answer as a JSON object. */
+/** The answer as a JSON object. Throws a SignerFault if it is not one. */
 export async function askJson(asked: Asked): Promise<Readonly<Record<string, unknown>>> {
   const answer = objectIn(await ask(asked))
   if (answer === null) throw new SignerFault(`${new URL(asked.url).host} did not return a JSON object`)
   return answer
 }
 
-/** A text field of an answer. */
+/** A text field of an answer. Throws a SignerFault if the field is missing or empty. */
 export function textOf(answer: Readonly<Record<string, unknown>>, field: string, of: string): string {
   const value = answer[field]
   if (typeof value === 'string' && value !== '') return value
   throw new SignerFault(`${of} answered without ${field}`)
 }
 
-/** The first line of the reason in the answer. In later lines AWS quotes the request, including the token. */
+/** The first line of the reason that the answer gives. In further lines AWS quotes our request, including the token. */
 function reasonIn(text: string): string {
   const answer = objectIn(text)
   const inner = (answer?.error ?? null) as { message?: unknown } | string | null

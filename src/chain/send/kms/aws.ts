@@ -1,5 +1,5 @@
-// AWS KMS through its HTTP API: Sign and GetPublicKey, with requests signed by aws4fetch. Credentials come from the settings, else from the
-// container's role, else from the machine's role. https://docs.aws.amazon.com/kms/latest/APIReference/API_Sign.html
+// AWS KMS through its HTTP API: Sign and GetPublicKey, with requests signed by aws4fetch. The credentials come from the settings, or else from the
+// container's role, or else from the machine's role. https://docs.aws.amazon.com/kms/latest/APIReference/API_Sign.html
 // https://docs.aws.amazon.com/sdkref/latest/guide/feature-container-credentials.html, …/feature-imds-credentials.html
 import { readFile } from 'node:fs/promises'
 import { AwsV4Signer } from 'aws4fetch'
@@ -10,7 +10,7 @@ import type { AwsAccess, AwsCredentials, AwsKey, Kms } from './key.ts'
 
 /** How long before a role's credentials expire we fetch new ones. */
 const AHEAD_MS = 5 * 60_000
-/** The lifetime of a token for the machine's metadata service, which we need for one exchange only. */
+/** Seconds for which a token of the machine's metadata service is valid. We need it for a single exchange. */
 const METADATA_TOKEN_SEC = '60'
 
 /** An AWS KMS key. */
@@ -36,7 +36,7 @@ export function awsKms(key: AwsKey, access: AwsAccess): Kms {
   }
 }
 
-/** An operation's request, signed. */
+/** The signed request for an operation. */
 async function signed(
   { url, region }: { url: string; region: string },
   operation: string,
@@ -65,7 +65,10 @@ interface Lent {
   readonly lapsesAt: number
 }
 
-/** The current credentials. We cache a role's until shortly before they expire, and use them until they do if we cannot get new ones. */
+/**
+ * The current credentials. We cache the credentials of a role until shortly before they expire. If we then cannot get new ones, we use the old ones
+ * until they expire.
+ */
 function keptCredentials(access: AwsAccess): () => Promise<AwsCredentials> {
   let kept: Lent | null = null
   const { accessKeyId, secretAccessKey, sessionToken } = access.given
@@ -91,7 +94,7 @@ async function lend(access: AwsAccess): Promise<Lent> {
       secretAccessKey: textOf(answer, 'SecretAccessKey', of),
       sessionToken: textOf(answer, 'Token', of),
     },
-    // Without a valid expiry we use them only once.
+    // If the expiry is missing or invalid, we use the credentials only once.
     lapsesAt: Date.parse(textOf(answer, 'Expiration', of)) || 0,
   }
 }

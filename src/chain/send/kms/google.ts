@@ -1,5 +1,5 @@
-// Google Cloud KMS through its REST API: asymmetricSign and getPublicKey. The access token comes from a service account's key (RFC 7523), else from
-// the machine's metadata service.
+// Google Cloud KMS through its REST API: asymmetricSign and getPublicKey. The access token is obtained with a service account's key (RFC 7523), or
+// else from the machine's metadata service.
 // https://cloud.google.com/kms/docs/reference/rest/v1/projects.locations.keyRings.cryptoKeys.cryptoKeyVersions/asymmetricSign
 // https://developers.google.com/identity/protocols/oauth2/service-account#httprest
 import { createPublicKey, sign as signWith } from 'node:crypto'
@@ -10,10 +10,10 @@ import type { GoogleAccess, GoogleKey, Kms, ServiceAccount } from './key.ts'
 const SCOPE = 'https://www.googleapis.com/auth/cloudkms'
 const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 const TOKEN_SEC = 3_600
-/** How long before a token expires we fetch a new one. The metadata service has one five minutes before. */
+/** How long before a token expires we fetch a new one. The metadata service has a new one five minutes before. */
 const AHEAD_MS = 4 * 60_000
 
-/** A Google Cloud KMS key version. Its algorithm is EC_SIGN_SECP256K1_SHA256; it signs any 32 bytes that we send as a digest. */
+/** A Google Cloud KMS key version. Its algorithm is EC_SIGN_SECP256K1_SHA256, which signs any 32 bytes that we send as a digest. */
 export function googleKms(key: GoogleKey, access: GoogleAccess): Kms {
   const token = keptToken(access)
   const url = new URL(`/v1/${key.name}`, access.endpoint).href

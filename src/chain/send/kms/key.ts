@@ -1,12 +1,12 @@
-// Names of keys in a key management service, and the credentials for it. A name says in which service, region and project a key is. Names are not
-// secret; credentials are.
+// The names of keys in a key management service, and the credentials for that service. A name says in which service, region and project a key is.
+// Names are not secret; credentials are.
 
 /** An AWS KMS key, named by its ARN. */
 export interface AwsKey {
   readonly service: 'aws'
   readonly name: string
   readonly region: string
-  /** The suffix of its hosts, which is different in China. */
+  /** The domain of the service's hosts; it differs in China. */
   readonly domain: string
 }
 
@@ -18,16 +18,16 @@ export interface GoogleKey {
 
 export type KmsKey = AwsKey | GoogleKey
 
-/** Credentials for AWS: keys in the settings, or the service that provides those of the machine's or the container's role. */
+/** Credentials for AWS: keys from the settings, or where to get the credentials of the container's or the machine's role. */
 export interface AwsAccess {
   readonly endpoint: string | null
-  /** From the settings. Used if key id and secret are both set. */
+  /** From the settings. Used if both the key id and the secret are set. */
   readonly given: { readonly [Part in keyof AwsCredentials]: string | null }
-  /** The URL of a container's credentials (ECS, EKS Pod Identity). */
+  /** The URL from which a container gets its credentials (ECS, EKS Pod Identity). */
   readonly containerUrl: string | null
-  /** We read it for each request, because it changes. */
+  /** The file with the token for `containerUrl`. We read it for each request, because it changes. */
   readonly containerTokenFile: string | null
-  /** The machine's metadata service (EC2). */
+  /** The URL of the machine's metadata service (EC2). */
   readonly metadataUrl: string
 }
 
@@ -37,7 +37,7 @@ export interface AwsCredentials {
   readonly sessionToken: string | null
 }
 
-/** Credentials for Google: a service account's key, or the machine's metadata service. */
+/** Credentials for Google: the key of a service account, or the machine's metadata service. */
 export interface GoogleAccess {
   readonly endpoint: string
   readonly accountFile: string | null
@@ -48,7 +48,7 @@ export interface GoogleAccess {
 export interface ServiceAccount {
   readonly email: string
   readonly keyId: string
-  /** PEM. */
+  /** In PEM form. */
   readonly privateKey: string
   readonly tokenUrl: string
 }
@@ -58,11 +58,11 @@ export interface KmsAccess {
   readonly google: GoogleAccess
 }
 
-/** One key in a service. Both methods throw a SignerFault. */
+/** One key in a key management service. Both methods throw a SignerFault if they fail. */
 export interface Kms {
   /** Signs 32 bytes; the signature is in DER. */
   sign(digest: Uint8Array): Promise<Uint8Array>
-  /** The public key, as SubjectPublicKeyInfo in DER. */
+  /** The public key: SubjectPublicKeyInfo in DER. */
   publicKey(): Promise<Uint8Array>
 }
 
@@ -70,7 +70,7 @@ const ARN = /^arn:(aws[a-z-]*):kms:([a-z0-9-]{1,32}):[0-9]{12}:(?:key|alias)\/[A
 const RESOURCE =
   /^projects\/[a-z0-9:.-]{1,100}\/locations\/[a-z0-9-]{1,63}\/keyRings\/[\w-]{1,63}\/cryptoKeys\/[\w-]{1,63}\/cryptoKeyVersions\/[1-9][0-9]{0,8}$/
 
-/** Parses a key's name; null if it is not one. */
+/** Parses the name of a key; null if the text is not such a name. */
 export function parseKmsKey(text: string): KmsKey | null {
   const [name, partition, region] = ARN.exec(text) ?? []
   if (name !== undefined && partition !== undefined && region !== undefined) {

@@ -1,5 +1,5 @@
-// Signs with a key that never leaves a key management service. The service signs a digest, and we assemble the transaction here. We accept only the
-// expected account's signature of exactly this transaction. It must never send anything and never retry.
+// Signs with a key that never leaves a key management service. The service signs a digest, and we assemble the transaction here. We accept only a
+// signature of exactly this transaction by the expected account. It must never send anything, and never retry.
 import { createPublicKey } from 'node:crypto'
 import { secp256k1 } from '@noble/curves/secp256k1'
 import { publicKeyToAddress } from 'viem/accounts'
@@ -15,7 +15,7 @@ import type { Kms, KmsAccess, KmsKey } from './key.ts'
 const openKms = (key: KmsKey, access: KmsAccess): Kms =>
   key.service === 'aws' ? awsKms(key, access.aws) : googleKms(key, access.google)
 
-/** Signs for an account with its key in a service. */
+/** The signer of an account whose key is in a key management service. */
 export function kmsSigner(key: KmsKey, access: KmsAccess, account: Address): Signer {
   const kms = openKms(key, access)
   const fault = (said: string, cause?: unknown) => new SignerFault(`the signer of ${account}: ${said}`, cause)
@@ -41,7 +41,7 @@ export function kmsSigner(key: KmsKey, access: KmsAccess, account: Address): Sig
   }
 }
 
-/** The address of a key in a service. Throws a SignerFault, also if the key is of the wrong kind. */
+/** The address of a key in a key management service. Throws a SignerFault if the service does not answer, or if the key is of the wrong kind. */
 export async function accountOfKmsKey(key: KmsKey, access: KmsAccess): Promise<Address> {
   const spki = Buffer.from(await openKms(key, access).publicKey())
   const jwk = (() => {
@@ -58,7 +58,10 @@ export async function accountOfKmsKey(key: KmsKey, access: KmsAccess): Promise<A
   return address(publicKeyToAddress(`0x04${hex(jwk.x)}${hex(jwk.y)}`))
 }
 
-/** The two numbers of a signature, with s in the lower half as chains require (EIP-2); null if it is not a signature. */
+/**
+ * The numbers r and s of a signature. If s is in the upper half, it is replaced by its counterpart in the lower half, as chains require (EIP-2). Null
+ * if the bytes are not a signature.
+ */
 function numbersIn(der: Uint8Array): { r: `0x${string}`; s: `0x${string}` } | null {
   try {
     const { r, s } = secp256k1.Signature.fromDER(der).normalizeS()
