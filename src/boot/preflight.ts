@@ -104,7 +104,7 @@ export async function migrateWhenUp(
       const reason = messageOf(error) || String(codeOf(error))
       const { kind, says, remedy } = databaseFault(error) ?? {}
       if (kind === undefined) throw error
-      // These do not pass by waiting: a full disk, a standby.
+      // Waiting does not help if the disk is full, or if the server is a standby.
       if (kind === 'closed' || (kind === 'noWrites' && codeOf(error) !== '55P03'))
         throw new StartError(`${where} ${says}: ${reason}. ${remedy}`, 'refused')
       if (performance.now() >= deadline) {
@@ -175,7 +175,7 @@ export async function settleFacts(pool: Pool, facts: ChainFacts, tell: (line: st
   return facts
 }
 
-/** The chain id from the settings, or else from the ledger, or else from the provider. Throws a StartError if none of them has it. */
+/** The chain id from the settings, or else from the ledger, or else from the provider. Throws a StartError if it is not known from any of these. */
 export async function resolveChainId(pool: Pool, chain: ChainPart, reader: ChainReader): Promise<number> {
   if (chain.chainId !== null) return chain.chainId
   const stored = await readIdentity(pool)

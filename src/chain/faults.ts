@@ -2,7 +2,7 @@
 import type { ProvenPart } from '../domain/observed.ts'
 import { KnownError } from '../lib/errors.ts'
 
-/** If it is retryable, try again later, or at another provider. Otherwise this is not the configured chain, so stop and report it. */
+/** If it is retryable, try again later, or at another provider. If not, this is not the configured chain: stop, and report it. */
 export class ChainFault extends KnownError {
   /** The provider that answered last; null if unknown. */
   host: string | null = null
@@ -40,7 +40,7 @@ export class PartedFault extends ChainFault {
 export class ProofFault extends ChainFault {
   readonly part: ProvenPart
   readonly blockNumber: number
-  /** The value that the provider gave and the one that we computed; or why we have none to compare. */
+  /** What the provider gave and what we computed; or why we could not compute anything. */
   readonly says: string
 
   constructor(part: ProvenPart, blockNumber: number, says: string) {
@@ -72,7 +72,7 @@ const AWAY: readonly RpcTrouble[] = ['unreachable', 'limit', 'refused']
 /** A fault of a provider, which is retryable. Its text names only the provider's host, because the rest of a URL is often a key. */
 export class RpcFault extends ChainFault {
   readonly trouble: RpcTrouble
-  /** The JSON-RPC error; never null with `error`. With `limit` and `batch` it is null if the provider sent none. */
+  /** The provider's JSON-RPC error: always there for kind `error`, and sometimes for `limit` and `batch`; otherwise null. */
   readonly rpcError: RpcError | null
 
   constructor(trouble: RpcTrouble, message: string, rpcError: RpcError | null = null) {

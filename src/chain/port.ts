@@ -87,8 +87,8 @@ export interface SurveyReader {
   /** For each transaction, the number of its block; null if it is in no block, or unknown. */
   blocksOf(txHashes: readonly Hash[]): Promise<(number | null)[]>
   /**
-   * Observes single blocks, in ascending order. `logged` lists the blocks of the range that have logs. We look for logs in another block of `numbers`
-   * only if its bloom says that there may be some.
+   * Observes single blocks, in ascending order. `logged` lists the blocks of the range that have logs. For the other blocks in `numbers`, we ask for
+   * logs only if the bloom says that there may be some.
    */
   observeBlocks(
     numbers: readonly number[],
@@ -101,7 +101,7 @@ export interface SurveyReader {
 export interface ChainReader extends StateReader {
   readonly survey: SurveyReader
   readonly proofs: ChainProofs
-  /** The same reads from each provider alone. Empty for a reader of one provider. */
+  /** A reader of the same chain for each provider. Empty if this reader itself uses only one provider. */
   readonly providers: readonly ProviderReader[]
   /** The chain id, asked for each time. */
   chainId(): Promise<number>

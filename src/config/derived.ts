@@ -51,7 +51,7 @@ export interface KeysConfig {
 export interface WebhooksConfig {
   /** URLs for a ledger that never had endpoints; empty if there are none. */
   readonly urls: readonly string[]
-  /** `whsec_…` values, the newest first. Events are signed with each of them. */
+  /** Signing secrets (`whsec_…`), the newest first. An event is signed with every one of them. */
   readonly secrets: readonly string[]
   /** True if receivers may be in private networks, and may do without TLS. */
   readonly allowPrivate: boolean
@@ -158,7 +158,7 @@ function webhooksOf(values: Settings): WebhooksConfig {
     urls,
     secrets: values.WEBHOOK_SECRET ?? [],
     allowPrivate: values.WEBHOOK_ALLOW_PRIVATE,
-    // A single choice is for all endpoints. Several choices are for one endpoint each, in order.
+    // If there is a single choice, it applies to all endpoints. If there are several, each applies to one endpoint, in order.
     events: choices && urls.length > 0 ? urls.map((_, i) => choices[i] ?? choices[0] ?? [ALL]) : null,
   }
 }

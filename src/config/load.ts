@@ -73,7 +73,7 @@ export function inspectConfig(
   const read = readValues(source, { embedded: embedded.chain, ...(production || !generated ? {} : { generated }) })
   const values: Settings = {
     ...read,
-    // The values of these come from other settings if they are missing or invalid.
+    // If one of these settings is missing or invalid, its value comes from other settings.
     NODE_ENV: source.environment,
     PUBLIC_URL: source.get('PUBLIC_URL') === null ? originOf(read) : read.PUBLIC_URL,
     DATABASE_DIRECT_URL: read.DATABASE_DIRECT_URL ?? read.DATABASE_URL,

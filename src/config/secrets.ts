@@ -3,11 +3,11 @@ import { OUR_NAMES } from '../domain/keys/admin-key.ts'
 import type { Ask, Parse, SettingGroup } from './setting.ts'
 import { weaknessOf } from './weak.ts'
 
-/** Characters of the shortest secret that production accepts: 128 bits, even if each is only a hex digit. */
+/** The fewest characters of a secret in production. Even as hex digits, that many hold 128 bits. */
 const SECRET_CHARS_MIN = 32
 /**
- * Characters of the shortest key for an operator. That is enough, because an attacker can only try keys online, 20 wrong ones a minute. Production
- * still accepts keys of 16 characters, as earlier versions did. It warns about keys below 32, which the next release will refuse. On loopback in
+ * The fewest characters of an operator's key. So few are enough, because attackers can only try keys online, 20 wrong ones a minute. Production still
+ * accepts keys of 16 characters, as earlier versions did. It warns about keys of less than 32, which the next release will refuse. On loopback in
  * development, a few characters are enough.
  */
 const KEY_CHARS_MIN = { production: 16, otherwise: 8 }

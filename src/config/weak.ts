@@ -17,7 +17,9 @@ export function weaknessOf(secret: string, lengthMin: number): string | null {
   return null
 }
 
-/** True for "abcabcabc": if we write such a text twice, it also occurs between its start and its end. */
+/**
+ * True for "abcabcabc", which repeats "abc". A text that repeats itself also occurs within its own double ("abcabcabcabcabcabc"), before the middle.
+ */
 function repeatsItself(text: string): boolean {
   return (text + text).indexOf(text, 1) < text.length
 }

@@ -1,6 +1,6 @@
 // Records which parts of this chain's blocks can be proven, and decides what to do if a block fails its proof. We treat it as a bad answer, ask
-// another provider, and report it. Only two providers that agree, or a person, can lower what we require. It must never rely on one provider, neither
-// to require a proof nor to give it up.
+// another provider, and report it. Only two providers that agree, or a person, can lower what we require. It must never rely on one provider, whether
+// to require a proof or to give it up.
 import type { ChainFault, ProofFault } from '../chain/faults.ts'
 import { isDoubted, lowerProof, noteProven, readProofStates } from '../db/blocks/proofs.ts'
 import { inTransaction, type Pool, type Sql } from '../db/core/sql.ts'

@@ -1,5 +1,5 @@
-// Checks residues that rest on unproven balances, once providers can prove the balances. If the proofs contradict a residue, withdraws it and has the
-// wallet checked again. Residues that the operator has decided on or split stay.
+// Checks residues that rest on unproven balances, once providers can prove the balances. If the proofs contradict a residue, withdraws it, so that
+// the wallet is checked again. Residues that the operator has decided on or split stay.
 import { type Cursor, readCursor } from '../db/blocks/blocks.ts'
 import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged, writeAudit } from '../db/core/state.ts'

@@ -1,5 +1,5 @@
 // Detects that the ledger was restored from a backup, or started afresh on a chain with a past. Blocks then contain work of our own signer accounts
-// that the outbox never stored. We can detect a restore only if such work is on chain. It must never undo anything.
+// that the outbox never stored. If there is no such work on chain, we cannot detect a restore. It must never undo anything.
 import type { Sql } from '../db/core/sql.ts'
 import { countUnjudged, raiseRecheck } from '../db/payments/recheck.ts'
 import { neverStored } from '../db/sends/outbox.ts'

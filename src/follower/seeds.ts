@@ -49,7 +49,10 @@ export interface TermsReader {
   lookedUp(): Promise<SeedBlock[]>
 }
 
-/** A turn's terms. In `inForce`, those from before the ledger's first ones are null; in `first`, the ledger's first ones take their place. */
+/**
+ * A turn's terms in two versions. `inForce`: the terms in force when the turn was due; fields are null if the ledger had no terms yet. `first`: the
+ * ledger's first terms take the place of missing ones.
+ */
 interface SeedLookup {
   inForce: TurnTerms
   first: TurnTerms

@@ -93,8 +93,8 @@ export async function storeRange(
     const { signers, tiers } = begun
     await tellFailedProofs(ctx, sql, range.failedProofs ?? [])
     const sorted = await sortNew(sql, range.transfers, tiers)
-    // These statements do not depend on each other, so we send them together, and the database does not wait for us in between. The long ones come
-    // last, because the driver sends nothing after a long statement until that is answered.
+    // The statements below do not depend on each other, so we send them together, and the database does not wait for us in between. The long ones
+    // come last, because the driver sends nothing after a long statement until that is answered.
     const others = Promise.all([
       insertDust(sql, sorted.dust),
       countZeroTransfers(sql, sorted.zero),
@@ -251,8 +251,8 @@ async function settlePayments(
     signers: readonly Address[]
   },
 ): Promise<void> {
-  // Most transactions to the factory come from node owners, and none of these is an intent of ours. We can rely on that, because the outbox stores an
-  // intent before sending it.
+  // Most transactions to the factory come from node owners, and these are no intents of ours. We can skip them, because the outbox stores an intent
+  // before sending it.
   const senders = new Set([...addressesOf(ctx), ...signers])
   const used = (await usesOfNonces(sql, range)).filter(({ sender }) => senders.has(sender))
   const { settled, foreign } = await recordMined(sql, used, addressesOf(ctx))
@@ -288,7 +288,7 @@ async function settlePayments(
 const numbersOf = (events: ObservedRange['events'], kind: 'cohortOpened' | 'intervalSet') =>
   events.flatMap((event) => (event.kind === kind ? [event.cohort] : []))
 
-/** Reports cohorts that the service did not open. It neither mints into them nor credits them. */
+/** Reports cohorts that the service did not open. It does not mint into them and does not credit them. */
 async function alarmOddCohorts(ctx: Logging, sql: Sql, opened: readonly number[]): Promise<void> {
   if (opened.length === 0) return
   for (const { cohort, ...detail } of await readOddCohorts(sql, opened))

@@ -36,7 +36,10 @@ interface Projection {
   key: string
   columns: string
   where?: string
-  /** What to compare instead if a ledger was surveyed up to block `to`: it leaves out what moved nothing in blocks up to `to`. */
+  /**
+   * Replaces the columns or the rows to compare if a ledger was surveyed up to block `to`. It leaves out transactions up to that block that moved
+   * nothing.
+   */
   surveyed?: (to: number) => { columns?: string; where?: string }
 }
 

@@ -52,7 +52,7 @@ const SWITCHES = ['paused', 'secondPerson']
  */
 export async function copyTerms(from: Sql, into: Pool): Promise<void> {
   await inTransaction(into, async (sql) => {
-    // Since an earlier copy, some of these may have been revoked.
+    // Since an earlier copy, some grants, senders, keys or other entries may have been revoked.
     await sql`DELETE FROM grants`
     await sql`DELETE FROM tier_openings`
     await sql`DELETE FROM credit_terms`

@@ -23,7 +23,7 @@ type Ask = <T>(reading: Promise<T>) => Promise<T>
 interface Search {
   ask: Ask
   wallet: Address
-  /** These follow each other, because a transaction mints its nodes one after the other. */
+  /** The ids are consecutive, because a transaction mints its nodes one after the other. */
   nodeIds: readonly bigint[]
   /** The receipt that lists the nodes; null if the ledger lists them. */
   receipt: MintReceipt | null

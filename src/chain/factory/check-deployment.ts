@@ -40,7 +40,7 @@ export interface DeploymentCheck {
   historyUsable: boolean | null
   /** keccak256 of the code at the factory's address; null if there is no code, or the chain did not answer. */
   codeHash: Hash | null
-  /** True if that code is byte for byte the factory that this service was built with. */
+  /** True if the code at the factory's address is byte for byte the factory that this service was built with. */
   knownCode: boolean
   /** Null if we could not read it. */
   maxPerWallet: number | null
@@ -103,7 +103,7 @@ async function fillCheck(options: CheckDeploymentOptions, check: DeploymentCheck
       `the RPC is on chain ${chainId}, the setting says ${options.chainId}`,
       `Set CHAIN_ID=${chainId}, or RPC_URL to a node of chain ${options.chainId}.`,
     )
-    // It is the wrong chain, so further checks would tell us nothing.
+    // This is the wrong chain, so further checks would tell us nothing.
     return
   }
   checkPaymentAddress(options, report)
@@ -212,7 +212,10 @@ async function checkRoles(options: CheckDeploymentOptions, check: DeploymentChec
   return true
 }
 
-/** The problem if the code is neither this version's nor trusted by its hash. Null if the code is one of these, or if any code is accepted. */
+/**
+ * The problem with code that is neither this version's nor trusted by its hash. Null if the code is this version's or trusted, or if any code is
+ * accepted.
+ */
 function unknownCode(
   { factory, trustedCodeHash }: Pick<CheckDeploymentOptions, 'factory' | 'trustedCodeHash'>,
   { knownCode, codeHash }: Pick<DeploymentCheck, 'knownCode' | 'codeHash'>,

@@ -1,6 +1,6 @@
-// Encodes a JSON-RPC receipt, by its type, in the form to which a block's receipts root commits. It computes the bloom from the logs, and ignores the
-// provider's bloom. Sources: yellow paper, 4.4.1; EIPs 658 and 2718; OP stack specification, "Deposit Receipt" (Regolith, Canyon); celo-org/op-geth,
-// core/types/receipt.go. Of Arbitrum's receipts we encode only the usual fields, because no root covers their L1 gas.
+// Encodes a JSON-RPC receipt, by its type, to the bytes from which its block's receipts root is computed. It computes the bloom from the logs, and
+// ignores the provider's bloom. Sources: yellow paper, 4.4.1; EIPs 658 and 2718; OP stack specification, "Deposit Receipt" (Regolith, Canyon);
+// celo-org/op-geth, core/types/receipt.go. Of Arbitrum's receipts we encode only the usual fields, because no root covers their L1 gas.
 import { bloomBits } from './bloom.ts'
 import {
   addressOf,

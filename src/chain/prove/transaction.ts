@@ -1,8 +1,8 @@
-// Encodes a JSON-RPC transaction, by its type, in the form to which its hash and its block's root commit, and recovers the signer. It ignores the
-// sender that a provider names, except for types without a signature: their bytes include the sender. We have our own encoders, because viem's
-// serializeTransaction rejects transactions that chains have accepted (fees above 2^256, a type 4 without authorizations) and lacks the rollups'
-// types. Sources: EIPs 155, 2718, 2930, 1559, 4844, 7702; OP stack specification, "Deposits"; OffchainLabs/go-ethereum, core/types/arb_types.go;
-// celo-org/op-geth, core/types/celo_dynamic_fee_tx_v2.go.
+// Encodes a JSON-RPC transaction, by its type, to the bytes from which its hash and its block's root are computed, and recovers the signer. It
+// ignores the sender that a provider names, except for types without a signature: their bytes include the sender. We have our own encoders, because
+// viem's serializeTransaction rejects transactions that chains have accepted (fees above 2^256, a type 4 without authorizations) and lacks the
+// rollups' types. Sources: EIPs 155, 2718, 2930, 1559, 4844, 7702; OP stack specification, "Deposits"; OffchainLabs/go-ethereum,
+// core/types/arb_types.go; celo-org/op-geth, core/types/celo_dynamic_fee_tx_v2.go.
 import { recoverAddress } from 'viem/utils'
 import type { Address } from '../../domain/units.ts'
 import {
@@ -78,7 +78,7 @@ const feeMarket = (tx: Fields): Item[] => numbers(tx, 'chainId', 'nonce', 'maxPr
 const gasCap = (tx: Fields) => quantityOf(tx.maxFeePerGas ?? tx.gasPrice, 'maxFeePerGas')
 const from = (tx: Fields) => addressOf(tx.from, 'from')
 
-/** Types without a signature: a chain creates these transactions itself, some of them from events on its parent chain. */
+/** Types without a signature: a chain creates such transactions itself, some of them from events on its parent chain. */
 const UNSIGNED: Readonly<Record<number, (tx: Fields) => Item[]>> = {
   // The OP stack's deposits.
   126: (tx) => [

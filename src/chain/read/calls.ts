@@ -15,7 +15,7 @@ export type ViewName = ContractFunctionName<typeof factoryAbi, Reads>
 export type ViewArgs<Name extends ViewName> = ContractFunctionArgs<typeof factoryAbi, Reads, Name>
 export type ViewResult<Name extends ViewName> = ContractFunctionReturnType<typeof factoryAbi, Reads, Name>
 
-/** The same ABI without its literal types, which do not work with a name that is a type parameter. */
+/** factoryAbi without its literal types, which do not work with a name that is a type parameter. */
 const abi: Abi = factoryAbi
 
 /** A block in a form that calls accept: its number, its hash (EIP-1898), or `latest`. */

@@ -144,7 +144,7 @@ function believably(
     try {
       return await observer.observe({ ...range, head })
     } catch (error) {
-      // If that head has been replaced, the provider's answers contradict it, or the provider does not know it any more.
+      // The head may have been replaced. A provider's answers then contradict it, or the provider does not know it any longer.
       if (isContradiction(error) || isUnknown(error)) return null
       throw error
     }

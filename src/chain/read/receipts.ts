@@ -204,7 +204,7 @@ function ownReceipts(watched: WatchedAddresses, block: ReceiptedBlock, { all }: 
     .map((tx) => seenReceipt(watched, { tx, header: block.header }, all[tx.index]))
 }
 
-/** Reads the receipts of such transactions one by one. */
+/** Reads the receipts of transactions whose outcome or logs matter, one by one. */
 async function fetchReceipts(
   rpc: RpcReads,
   watched: WatchedAddresses,

@@ -16,7 +16,7 @@ export function createBreaker(options: { failuresMax: number; cooldownMs: number
     allows() {
       if (failures < options.failuresMax) return true
       if (options.clock() < cooldownUntil) return false
-      // This caller may try. Other callers are rejected until it has succeeded or failed.
+      // The caller that we let through now tries for all. Others are rejected until it has succeeded or failed.
       cooldownUntil = options.clock() + options.cooldownMs
       return true
     },

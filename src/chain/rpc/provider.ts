@@ -37,7 +37,7 @@ export interface ProviderOptions {
 
 export interface Provider {
   readonly host: string
-  /** Makes one call. A JSON-RPC error counts as an answer. If there is neither a result nor such an error, throws an RpcFault. */
+  /** Makes one call. A JSON-RPC error counts as an answer. Throws an RpcFault if the provider returns neither a result nor a JSON-RPC error. */
   call(call: RpcCall, timeoutMs: number, bytesMax?: number): Promise<RpcReply>
   /** Makes several calls in one request; the answers have the same order. Throws an RpcFault of kind `batch` if the provider rejects the batch. */
   batch(calls: readonly RpcCall[], timeoutMs: number): Promise<RpcReply[]>

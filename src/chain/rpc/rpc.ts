@@ -60,7 +60,7 @@ export interface OneProvider extends RpcReads {
 export interface Rpc extends RpcReads {
   /** The hosts of the providers, in order. They may be logged. */
   readonly hosts: readonly string[]
-  /** The same providers, each alone, in order. */
+  /** A reader of each provider alone, in order. */
   readonly providers: readonly OneProvider[]
   /** Sends the same call to every provider, once each, and returns what each of them answered. Never throws. */
   sendToAll(method: string, params: readonly unknown[]): Promise<SendReply[]>

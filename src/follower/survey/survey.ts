@@ -144,7 +144,8 @@ interface Material {
 }
 
 /**
- * The last block of the range for which the proof succeeds: up to it, the blocks that we did not read contain nothing of ours. Null if there is none.
+ * The last block of the range up to which the proof succeeds: the blocks up to there that we did not read contain nothing of ours. Null if there is
+ * none.
  */
 async function prove(ctx: SurveyContext, asked: Asked, material: Material): Promise<Block | null> {
   const { accounts, seen } = material

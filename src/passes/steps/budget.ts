@@ -1,5 +1,5 @@
-// Checks from time to time whether the minter's budget still suffices, and warns while the contract's owner has time to refill it. It sends nothing,
-// and a failure here never stops a pass.
+// Checks from time to time whether the minter's budget is still large enough, and warns while the contract's owner has time to refill it. It sends
+// nothing, and a failure here never stops a pass.
 import type { CreditBounds, MinterBudget } from '../../chain/port.ts'
 import type { Cursor } from '../../db/blocks/blocks.ts'
 import { passFinished, passStarted, secondsSincePass } from '../../db/core/passes.ts'

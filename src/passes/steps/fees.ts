@@ -14,7 +14,7 @@ export async function feesSuggested(ctx: LedgerDb & RuledBy<FeeRules>, account: 
   return account.fees({ ...feeLimits(await readFees(ctx.pool), ctx.rules), tipMaxWei: ctx.rules.tipMaxWei })
 }
 
-/** The fees to assume when we estimate whether funds suffice: from followed blocks, or else from the provider. */
+/** The fees to assume when we estimate whether funds are sufficient: from followed blocks, or else from the provider. */
 export async function feesToHave(ctx: LedgerDb & RuledBy<FeeRules>, account: AccountReader): Promise<Fees> {
   return feesSeen(await readFees(ctx.pool), ctx.rules) ?? (await feesNow(ctx, account))
 }

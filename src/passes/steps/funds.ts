@@ -20,7 +20,7 @@ export interface Funds {
   sender: string
   address: string
   balanceWei: string
-  /** A balance below this is low. It then counts as low until it has sufficed for some minutes. */
+  /** A balance below this is low. It counts as low until it has been sufficient for some minutes. */
   neededWei: string
   low: boolean
 }

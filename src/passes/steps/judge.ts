@@ -215,7 +215,7 @@ async function openSoldOut({ pool }: LedgerDb, cursor: Cursor): Promise<void> {
   })
 }
 
-/** The numbers of the tiers with a free place. A payment that was held as too late gets this place before newer payments. */
+/** The numbers of the tiers with a free place. A payment that was held as too late gets a free place before newer payments do. */
 async function tiersWithRoom(
   { pool }: LedgerDb,
   { versions, onContract }: Pick<JudgingBasis, 'versions' | 'onContract'>,
@@ -274,7 +274,7 @@ async function* judgeInOrder(bench: Bench, pages: readonly Candidate[][]): Async
   }
 }
 
-/** Judges payments in one transaction. Null if that fails for several: the caller tries them one by one, so that none stops the rest. */
+/** Judges payments in one transaction. Null if that fails for several: the caller tries them one by one, so that one does not stop the rest. */
 async function judgeTogether(bench: Bench, page: readonly Candidate[]): Promise<Judged[] | null> {
   const [first] = page
   if (!first) return []

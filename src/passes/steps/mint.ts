@@ -114,7 +114,7 @@ async function isMinterAnother(ctx: MintContext, sending: SenderRun): Promise<bo
 
 type Choose = (tierNo: number) => { cohort: number } | null
 
-/** The accepted payments for one mint. If some of them wait for a cohort, it reads as many more from tiers that have a cohort. */
+/** The accepted payments for one mint. If some payments wait for a cohort, it reads as many more from tiers that have a cohort. */
 async function readAccepted(
   { pool }: LedgerDb,
   { upToBlock, believes }: Mintable,
@@ -147,8 +147,9 @@ function batchOf(accepted: readonly payments.Payment[], choose: Choose): Minting
 }
 
 /**
- * True if due turns may remain for an unknown time, neither paid nor skipped. Either the contract has no distributor, or the terms declare turns not
- * owed and the contract's owner has not yet added the window. If we opened cohorts as usual, we would meanwhile open one for each slot.
+ * True if due turns may stay pending for an unknown time, because nothing pays or skips them. Either the contract has no distributor, or the terms
+ * declare turns not owed and the contract's owner has not yet added the window. If we opened cohorts as usual, we would meanwhile open one for each
+ * slot.
  */
 async function areTurnsStanding(
   { contract }: FactoryRead,
@@ -164,7 +165,7 @@ function sharedOpenings(at: CohortsAt, accepted: readonly payments.Payment[]): C
   return [...tiers].flatMap((tierNo) => sharedOpening(at, tierNo) ?? []).slice(0, OPENINGS_MAX)
 }
 
-/** Opens all of these cohorts, or as many as fit in a transaction on this chain and the minter can pay for. */
+/** Opens the given cohorts, or as many of the first ones as fit in a transaction on this chain and the minter can pay for. */
 function sendOpenings(
   ctx: MintContext,
   sending: SenderRun,
@@ -227,8 +228,8 @@ async function planOpenings(
 }
 
 /**
- * What says which turns the distributor will skip, because payments wait for room. Without windows, so that it skips none, if no payment waits or
- * there is no distributor.
+ * The terms and windows by which the distributor will skip turns to make room for waiting payments. The windows are empty, so that no turn counts as
+ * skipped, if no payment waits or the contract has no distributor.
  */
 async function readSkippable(
   { contract }: FactoryRead,

@@ -52,7 +52,7 @@ async function readBasis(sql: Sql): Promise<TermsBasis> {
 
 /**
  * Throws if terms or tiers have changed since the round was planned. Call it in the transaction that stores the intent: until that transaction ends,
- * they cannot change any more.
+ * terms and tiers cannot change.
  */
 export async function holdToTerms(sql: Sql, basis: TermsBasis): Promise<void> {
   await lockTermsForReading(sql)

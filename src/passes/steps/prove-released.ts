@@ -1,5 +1,5 @@
-// Proves payments whose amount matches no tier, but which the operator released. We did not prove them when we read their block, because such a
-// transfer buys nothing on its own. We must not mint them unproven.
+// Proves payments whose amount matches no tier, but which the operator released. We did not prove them when we read their block, because a transfer
+// of that amount buys nothing on its own. We must not mint them unproven.
 import { orNull } from '../../chain/faults.ts'
 import type { Cursor } from '../../db/blocks/blocks.ts'
 import { readProofStates } from '../../db/blocks/proofs.ts'

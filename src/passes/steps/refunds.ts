@@ -61,7 +61,7 @@ async function lookAt(ctx: LedgerDb & ChainRead & Logging, { cursor, oldest }: H
   const { blockNumber, blockHash } = tx ?? {}
   if (tx && blockNumber && blockHash && (await paysBack(ctx, tx, refund))) {
     if ((await ctx.chain.block(blockNumber))?.hash !== blockHash) return
-    // It becomes final later, when the ledger's own block with this number is final.
+    // The refund becomes final later, when the ledger's own block with this number is final.
     await moveRefund(ctx.pool, refund, { blockNumber, blockHash, final: false })
   } else if (isGone(cursor, refund, { tx, there })) await undo(ctx, refund)
 }

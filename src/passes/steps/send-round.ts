@@ -15,7 +15,8 @@ type RoundContext = LedgerDb & ChainRead & FactoryRead & RuledBy<CreditRules & S
 /** The contract's errors that may be about one cohort that differs from the ledger. Any other error is about the entire round. */
 const COHORTS_FAULTS: readonly string[] = [
   ...['EmptyCohort', 'WrongTurn', 'TurnNotDue', 'TurnOwed', 'AmountOutOfBounds', 'AmountTooLarge'],
-  // A round must send its exact value. If a cohort has another size than in the ledger, the value is wrong and causes one of these.
+  // A round must send its exact value. If a cohort has another size than in the ledger, the value is wrong, and the contract returns one of these
+  // errors.
   ...['WrongValue', 'AllowanceExceeded', 'SurplusExceeded'],
 ]
 /** The most simulations in one run in search of faulty cohorts: enough to find three among two hundred. */

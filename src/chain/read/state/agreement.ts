@@ -28,7 +28,7 @@ interface ToldOf {
   words: string
 }
 
-/** How to ask about these transactions, and how to turn an answer into such a text. */
+/** How to ask about the transactions, and how to turn an answer into a text that can be compared. */
 interface Question {
   method: string
   part: ProvenPart
@@ -38,8 +38,8 @@ interface Question {
 }
 
 /**
- * The hashes of the transactions about which two providers say the same as `told`. Empty if there are no two providers. Throws a ProofFault if two
- * providers agree on something else.
+ * The hashes of the transactions about which two providers say the same as `told`. Empty if there are fewer than two providers. Throws a ProofFault
+ * if two providers agree on something else.
  */
 export async function agreedHashes(
   voices: readonly RpcReads[],

@@ -32,7 +32,7 @@ interface ProvenState {
 
 /**
  * Reads an account, proven against the state root of exactly that block, and passes it through `read`. Null if there is no proof, or if this chain's
- * headers cannot be proven. Throws a ProofFault if the proof is of another state, or if `read` throws a ChainFault. If account proofs have been
+ * headers cannot be proven. Throws a ProofFault if the proof does not match that state, or if `read` throws a ChainFault. If account proofs have been
  * lowered, it returns null instead of throwing.
  */
 export async function readProven<T>(
