@@ -282,7 +282,7 @@ async function choosePorts(config: Config): Promise<Config> {
   // The metrics' default port is not checked: the service must run even if that port is taken.
   if (METRICS_PORT !== 'off' && given.includes('METRICS_PORT'))
     others.push(['METRICS_PORT', METRICS_PORT, METRICS_HOST])
-  // A chain that a killed service left behind may hold the port. The next start stops that chain, so the port is not checked then.
+  // If a killed service left its chain behind, that chain holds the port. This start will stop it, so we do not check the port.
   if (config.embedded.chain && !(await (await loadEmbedded()).isChainLeft(config.DATA_DIR)))
     others.push(['CHAIN_PORT', config.CHAIN_PORT, '127.0.0.1'])
   const tried = await Promise.all([tryPort('PORT', PORT, HOST), ...others.map((one) => tryPort(...one))])

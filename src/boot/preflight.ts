@@ -253,8 +253,8 @@ async function assertProvable(pool: Pool, { reader }: OpenedChain): Promise<void
 }
 
 /**
- * The parts of this chain's blocks that rest on a single provider's word, because they cannot be proven: by the ledger's record, or else by the
- * newest blocks.
+ * The parts of this chain's blocks that rest on a single provider's word, because they cannot be proven: according to the ledger's record, or else to
+ * the newest blocks.
  */
 export async function believedParts(reader: ChainReader, states: ProofStates): Promise<ProvenPart[]> {
   if (reader.providers.length >= VOICES) return []

@@ -238,7 +238,7 @@ export interface NodeHistory {
 export interface ContractReader {
   readonly factory: Address
   counters(atBlock: number): Promise<ChainCounters>
-  /** The nodes `firstId` to `firstId + count - 1` as of that block, except those above the last minted node. */
+  /** The nodes `firstId` to `firstId + count - 1` as of that block; fewer if not all of these ids are minted. */
   nodes(firstId: bigint, count: number, at: BlockRef): Promise<ChainNode[]>
   /** Cohorts as of that block. */
   cohorts(cohorts: number[], at: BlockRef): Promise<ChainCohort[]>

@@ -21,7 +21,7 @@ export type GeneratedSecrets = Readonly<Record<'SESSION_SECRET' | 'ADMIN_KEY' | 
 export interface LoadOptions {
   /** Reads `.env` and the files that NAME_FILE settings name. For example `(path) => readFileSync(path, 'utf8')`. */
   readonly readFile: ReadFile
-  /** Values for secrets that are not set. Ignored in production. Without it, such secrets are null. */
+  /** Values for secrets that are not set. Ignored in production. If this is left out, secrets that are not set are null. */
   readonly generated?: GeneratedSecrets
 }
 
@@ -93,7 +93,7 @@ interface Reading {
   readonly generated?: Partial<Record<string, string>>
 }
 
-/** Parses every setting that is set, and takes the default of the others. */
+/** Parses every setting that is set, and takes the defaults for the others. */
 function readValues(source: Source, { groups = SETTING_GROUPS, embedded = false, generated = {} }: Reading): Settings {
   const values: Record<string, unknown> = {}
   for (const { settings, onlyWith } of groups) {

@@ -11,7 +11,7 @@ const SECRET_CHARS_MIN = 32
  * development, a few characters are enough.
  */
 const KEY_CHARS_MIN = { production: 16, otherwise: 8 }
-/** The most operators. A longer list is a mistake in copying. */
+/** The most operators. A longer list was probably pasted by mistake. */
 const ADMIN_KEYS_MAX = 50
 /** A key must fit into a header: printable characters, no spaces. A comma would end it, because ADMIN_KEY is a list. */
 const KEY_FORM = /^[\x21-\x2b\x2d-\x7e]+$/

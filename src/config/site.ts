@@ -13,7 +13,7 @@ const COLOR = { form: /^#[0-9a-fA-F]{6}$/, remedy: 'set it to # and 6 hex digits
 /** Content that no image needs, and that a browser may run if the image is opened as a page. */
 const ACTIVE = /<script|<foreignObject|<!ENTITY|\son[a-z]+\s*=|javascript:/i
 
-/** Parses a URL that everyone sees. If we append paths to it, it must have no slash at its end. */
+/** Parses a URL that everyone sees. If we append paths to it, removes slashes at its end. */
 const webUrl =
   ({ query }: { query: boolean }): Parse<string> =>
   (given, ask) => {

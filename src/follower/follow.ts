@@ -55,7 +55,7 @@ export interface FollowResult {
 export interface FollowOptions {
   /** The last block to follow. */
   upTo?: number
-  /** The block that this run and later ones are to reach. We keep the headers of the last blocks before it. By default it is `upTo`. */
+  /** The block that this run and later ones should reach. We keep the headers of the last blocks before it. By default it is `upTo`. */
   goal?: number
   /** The most blocks to read one by one. */
   readMax?: number

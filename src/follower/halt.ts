@@ -173,7 +173,7 @@ export async function noteFinalized(ctx: LedgerDb & ChainRead & RuledBy<FollowRu
   await writeState(ctx.pool, 'finalized', { number, hash, named }, 'pass')
 }
 
-/** The chain id that the ledger recorded at its first start. We do not ask a provider, because its answer may be false. */
+/** The chain id that the ledger recorded at its first start, because what a provider says later may be false. Without a record, the provider's. */
 export async function ledgerChainId(ctx: LedgerDb & ChainRead): Promise<number> {
   return (await readIdentity(ctx))?.chainId ?? (await ctx.chain.chainId())
 }

@@ -101,7 +101,7 @@ const NEAR = 2
 
 /**
  * Reads the balance at a block in the middle of a stretch, or near the middle. The balance is null if that state is pruned. If no block can be
- * proven, it depends on the length: in a short stretch the balance is null too, so one difference spans the whole stretch; in a longer one this
+ * proven, the length of the stretch decides: in a short one the balance is null too, so that one difference spans the stretch; in a longer one this
  * throws a ChainFault, and a later run tries again.
  */
 async function readBetween(

@@ -18,7 +18,8 @@ import { raiseAlarm } from './alarm.ts'
 import { HaltFault } from './halt.ts'
 
 /**
- * How often we check again whether a part that we do not require can be proven. A check takes one call per provider; for lists, one call per block.
+ * How often we check again whether a part that we do not require can be proven. A check takes one call per provider; for lists, one call per provider
+ * and block.
  */
 const LOOK_MS = 600_000
 

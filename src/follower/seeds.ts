@@ -40,8 +40,8 @@ export interface TermsReader {
    */
   owed(tierNo: number, due: number): Promise<TurnTerms>
   /**
-   * Terms by which a credit's turns were paid: the terms in force when each turn was due. If a turn was due before the ledger's first terms, these
-   * first terms, provided that they yield the credit's amount. If a credit sums up several turns, each turn in `singles` has its own terms and seed.
+   * Terms by which a credit's turns were paid: the terms in force when each turn was due. For a turn due before the ledger's first terms, it takes
+   * these first terms if they yield the credit's amount. If a credit sums up several turns, each turn in `singles` has its own terms and seed.
    * `notAfter`: a block at which all turns were due already.
    */
   paid(credit: PaidCredit, notAfter?: number): Promise<TurnTerms & { singles: SingleTurn[] }>

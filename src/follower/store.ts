@@ -80,7 +80,7 @@ export async function storeRange(
 ): Promise<StoreResult | null> {
   const last = range.blocks.at(-1)
   if (!last) throw new Error('an observed range is never empty')
-  // Cohorts change only together with the cursor or under its lock. We compare both with what we read here, in beginRange.
+  // Cohorts change only together with the cursor or under its lock. beginRange compares both with what we read here.
   const known = await readCohorts(ctx.pool)
   const cohorts = new Map(known.map((cohort) => [cohort.cohort, cohort]))
   const changes = replay(cohorts, range.events)
@@ -306,7 +306,7 @@ export async function adopt(ctx: Logging, sql: Sql, refs: readonly Hash[]): Prom
   }
   for (const ref of await payments.holdRefsTaken(sql, refs))
     await raiseAlarm(ctx, sql, { action: 'mintedElsewhere', subject: ref })
-  // A payment that is already decided is not held.
+  // We do not hold a payment that is already decided.
   for (const { ref, nodeId, tierNo } of others.filter(({ state }) => DECIDED.includes(state)))
     await raiseAlarm(ctx, sql, { action: 'mintedElsewhere', subject: ref, detail: { nodeId, tierNo } })
 }

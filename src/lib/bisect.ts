@@ -1,8 +1,8 @@
 // Bisection over numbers, such as blocks, if each has to be read.
 
 /**
- * The first number above `low` for which `holds` is true. `holds` must be true for `high`, and for every number from the first one up to it. Takes
- * about as many reads as the distance has bits. Null if `holds` returns null for a number.
+ * The first number above `low` for which `holds` is true, provided that `holds` stays true from there up to `high`. Takes about as many reads as the
+ * distance has bits. Null if `holds` returns null for a number.
  */
 export async function firstWhere(
   low: number,

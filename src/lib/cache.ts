@@ -105,8 +105,8 @@ function isFresh({ at, until }: Entry<unknown>, now: number): boolean {
 }
 
 /**
- * Shares one read among all callers. A caller joins the read in flight. A new read starts at the earliest `ageMaxMs` after the last one, or after a
- * failed one.
+ * Shares one read among all callers. A caller joins a read in flight. A result is shared for `ageMaxMs`, counted from the start of its read; after a
+ * failure, the next caller reads again.
  */
 export function shared<T>(
   read: () => Promise<T>,

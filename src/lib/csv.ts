@@ -5,7 +5,7 @@
 const FORMULA = /^[=+\-@\t\r\n]/
 const NUMBER = /^-?\d+(\.\d+)?$/
 
-/** One cell. Null makes an empty cell. A text that could be a formula gets an apostrophe in front; a number could not. */
+/** One cell. Null makes an empty cell. A text that could be a formula gets an apostrophe in front, unless it is a number. */
 function csvCell(value: string | null): string {
   if (value === null) return ''
   const text = FORMULA.test(value) && !NUMBER.test(value) ? `'${value}` : value

@@ -50,7 +50,7 @@ export type AccountsRead = ServiceAccounts<AccountReader>
 /** The accounts with their keys. Only the passes get these. A pass hands the account that it sends from to the send step. */
 export type Signers = ServiceAccounts<SignerAccount>
 
-/** Prevents two runs of a pass at once, across instances. */
+/** Prevents two runs of a pass at the same time, across instances. */
 export interface RunLock {
   readonly lock: Lock
 }
@@ -99,7 +99,7 @@ export interface FollowRules {
 }
 
 export interface SurveyRules {
-  /** How many blocks before the final block surveys end. */
+  /** Surveys end this many blocks before the final block. */
   readonly behind: number
   /** The fewest blocks in one survey. */
   readonly blocksMin: number
@@ -117,7 +117,7 @@ export interface FinalityRules {
 
 /** How far to trust a single provider. */
 export interface TrustRules {
-  /** True to believe what it says even if nothing proves it. */
+  /** True to believe what a single provider says even if nothing proves it. */
   readonly trustsProvider: boolean
 }
 

@@ -1,5 +1,5 @@
-// The credit pass: follows, then handles the pending round; if there is none, plans the next round and sends it. A round pays as many turns that
-// cohorts are owed as fit into it. The contract itself rejects a turn that was already paid or is early, and a wrong round number.
+// The credit pass: follows, then handles the pending round; if there is none, plans the next round and sends it. A round pays as many of the owed
+// turns as fit into it. The contract itself rejects a turn that was already paid or is early, and a wrong round number.
 import type { SignerAccount } from '../chain/port.ts'
 import { type Cursor, readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { readPaused } from '../db/core/state.ts'

@@ -69,7 +69,9 @@ function createPauses(tickSec: number) {
   }
   return {
     end: () => end(),
-    /** Learns from a run's outcome, null if the run failed, and may shorten the current pause. `own`: true for the timer's own runs. */
+    /**
+     * Learns from a run's outcome, and may shorten the current pause. The outcome is null if the run failed. `own`: true for the timer's own runs.
+     */
     learn(outcome: PaymentsOutcome | null, { own }: { own: boolean }): void {
       // A run that did not take place counted nothing, so the last count stays. After a failed run we wait a full tick, unless there is a backlog.
       const found = outcome?.pending ?? (outcome || backlog ? pending : 0)

@@ -105,7 +105,7 @@ async function find(ctx: FindContext, reach: () => Promise<boolean>, search: Sea
   return { kind: 'followed', nodes }
 }
 
-/** The wallet to which a node was minted that the ledger lacks; null if we cannot tell yet. Inserts the node if it is the caller's own. */
+/** For a node that the ledger lacks: the wallet to which it was minted; null if we cannot tell yet. If the node is the caller's own, inserts it. */
 async function mintedToOfLacking(
   ctx: FindContext,
   cursor: Cursor,

@@ -2,7 +2,7 @@
 // commits to counts as proven, whatever else the provider added. Sources: yellow paper, 4.4; EIPs 1559 (London), 4895 (Shanghai), 4844 and 4788
 // (Cancun), 7685 (Prague). These chains use Ethereum's fields: Arbitrum, the OP stack (since Isthmus with the message passer's storage root as
 // `withdrawalsRoot`), Celo since it moved to the OP stack, Polygon, BSC and Linea. The forms of Avalanche and Gnosis are below. zkSync, and Celo
-// before its move, hash something else than the RLP of these fields.
+// before its move, hash something other than the RLP of these fields.
 import {
   addressOf,
   bytesOf,

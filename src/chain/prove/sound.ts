@@ -11,7 +11,7 @@ export interface Soundness {
   states: ProofStates
   /** True if every transaction list must be proven, even if nothing in it concerns us. It is set after a provider returned a wrong list. */
   isDoubted: boolean
-  /** The answers that we rejected since the last range, which will report them. */
+  /** The answers that we rejected. The next range reports them. */
   failed: FailedProof[]
   /** All providers, because two of them must agree on what we cannot prove. */
   readonly voices: readonly RpcReads[]

@@ -26,9 +26,9 @@ export function authorizationsOf(transaction: unknown): readonly unknown[] {
 const AHEAD = 10_000
 
 /**
- * The authorizations for this chain that accounts of ours signed, in chain order. Blocks may have many of other accounts, and it takes about a
- * millisecond to recover a signer. So we first rule out nearly all of them by nonce, then by chain id. Throws a ChainFault if the provider does not
- * return its chain id.
+ * The authorizations for this chain that accounts of ours signed, in chain order. Blocks may have many authorizations by other accounts, and it takes
+ * about a millisecond to recover a signer. So we first rule out nearly all of them by nonce, then by chain id. Throws a ChainFault if the provider
+ * does not return its chain id.
  */
 export async function readAuthorizations(
   rpc: RpcReads,

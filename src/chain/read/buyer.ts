@@ -17,7 +17,7 @@ const BUDGET_MS = 2_000
 /** How many wallets we read at the same time, and how many more may queue. If the queue is full, we check nothing. */
 const CONCURRENCY_MAX = 16
 const WAITING_MAX = 64
-/** As for the breaker of the other readings. This is a separate breaker, because the reads for a buyer wait longer. */
+/** The same values as for the breaker of the other readings. This breaker is separate, because the reads for a buyer wait longer. */
 const FAILURES_MAX = 3
 const COOLDOWN_MS = 5_000
 

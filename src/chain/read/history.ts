@@ -70,8 +70,8 @@ async function logsOf(rpc: Rpc, filter: object, from: number, to: number): Promi
 }
 
 /**
- * Sorts logs, and numbers them within their blocks in the same way as the ledger: on a chain that does not number logs, it counts all the ledger's
- * logs in a block.
+ * Sorts logs, and numbers them as the ledger does. On a chain that does not number logs, the ledger counts all of its logs in a block, so this reads
+ * all of them.
  */
 async function inTheirBlocks(rpc: Rpc, factory: Address, logs: readonly WireLog[]): Promise<WireLog[]> {
   const asked = new Set(logs.map(nameOf))

@@ -106,7 +106,7 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses, soundness
   return {
     async observe({ from, to, parent, watching = built, head }) {
       const watched = watchedBy(watching)
-      // Logs first: if the provider rejects the range, we have fetched no blocks for nothing.
+      // Logs first: if the provider rejects the range, we have not fetched any blocks yet.
       const ranged = from === to ? null : byBlock(await rangeLogs(rpc, built.factory, from, to))
       const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
       const blocks = await fetch(watched, numbers, { ranged, feesFrom: to - FEE_BLOCKS + 1, head })

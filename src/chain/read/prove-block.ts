@@ -28,7 +28,7 @@ export function mayAct({ factory, wallets, signers, prices }: WatchedAddresses, 
 
 /**
  * What backs the transactions in `acting`. `block` is the complete block from the provider. Throws a ProofFault if the block contradicts its header,
- * if it proves less than this chain's blocks do, or if two other providers agree on something else.
+ * if it proves less than this chain's blocks usually do, or if two other providers agree on something else.
  */
 export async function proveActing(
   soundness: Soundness,

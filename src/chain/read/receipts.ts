@@ -33,7 +33,7 @@ import { agreedHashes } from './state/agreement.ts'
 /** How many receipts one request reads. */
 const RECEIPTS_PER_REQUEST = 50
 const IN_FLIGHT = 8
-/** If a provider does not have eth_getBlockReceipts, we read the receipts of a block one by one, but no more than this many. */
+/** If a provider does not have eth_getBlockReceipts, we read the receipts of a block one by one, unless there are more than this. */
 const SINGLE_MAX = 300
 /** If a provider does not have that method, how long we wait before we try it again. */
 const MUTE_MS = 60_000

@@ -61,7 +61,7 @@ export function withBatches(provider: Provider): Provider {
     if (fault.trouble === 'limit' && !(fault instanceof PausedFault)) size.shrinkTo(half)
     const answer = await provider.call(first, ms)
     if (isLimited(answer)) throw fault
-    // If the answer was too large, only these calls are the reason. So the size stays as it is for later ones.
+    // If the answer was too large, that is due to these calls. So the size for later calls stays as it is.
     if (fault.trouble !== 'tooLarge') size.shrinkTo(half)
     return answer
   }

@@ -117,7 +117,7 @@ interface Link {
   replyBytesMax: number
   pool: Dispatcher
   places: Semaphore
-  /** When the pause ends that the provider asked for, on the clock of `performance.now()`. */
+  /** The end of the pause that the provider asked for, on the clock of `performance.now()`. */
   pausedUntil: number
 }
 

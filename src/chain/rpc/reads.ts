@@ -14,7 +14,7 @@ export interface ReadOptions {
   timeoutMs?: number
   /** Set to make fewer attempts than usual; with 1 we ask only the first provider. */
   attempts?: number
-  /** Returns false if another provider may have a better result (for example than a null block); we then ask the next one. */
+  /** Returns false for a result that another provider may improve on, such as a null block; we then ask the next one. */
   accept?: (result: unknown) => boolean
   /** The most bytes of an answer to a single call; by default the client's limit. A larger answer is a `tooLarge` fault. */
   bytesMax?: number

@@ -14,8 +14,8 @@ import { count, header } from './wire.ts'
 /** Long enough for a slow node to send a full block, and short enough for a pass to survive several timeouts. */
 const TIMEOUT_MS = 15_000
 /**
- * The timeout of a send, because the next run broadcasts the same bytes again; and of every attempt at a read except the last. Most answers come
- * immediately. So we do not wait for a slow one while another provider or connection may answer.
+ * The timeout of a send, and of every attempt at a read except the last. A send may be cut short, because the next run broadcasts the same bytes
+ * again. Most answers come immediately, so we do not wait for a slow one while another provider or connection may answer.
  */
 const SHORT_TIMEOUT_MS = 4_000
 /** The most bytes of an answer. A full block with its transactions has less than 10 MiB; so do logs and small batches. */
@@ -112,10 +112,7 @@ export function createRpc(options: RpcOptions): Rpc {
   const isDoubted = (provider: Provider) => (doubtUntil.get(provider) ?? 0) > performance.now()
   const isHealthy = (provider: Provider) => !isDoubted(provider) && (cooldowns.get(provider) ?? 0) <= performance.now()
 
-  /**
-   * Healthy providers first, then those that failed recently, then those with unreliable answers; the provider that was last found unreliable comes
-   * last of all.
-   */
+  /** Healthy providers first, then those that failed recently, then unreliable ones, the most recently found unreliable at the end. */
   function inOrder(): Provider[] {
     const rank = (of: Provider) => (isDoubted(of) ? 2 + (doubtUntil.get(of) ?? 0) : isHealthy(of) ? 0 : 1)
     return [...providers].sort((a, b) => rank(a) - rank(b))

@@ -145,7 +145,7 @@ export function transaction(value: unknown): WireTransaction {
     from: address20(tx.from, 'sender'),
     to: tx.to == null ? null : address20(tx.to, 'recipient'),
     valueWei: wei(quantity(tx.value, 'value')),
-    // The number is exact for every account of ours. Other accounts may count in steps of 2^64 (zkSync's keyed nonces), but nothing reads their
+    // The nonce is exact for every account of ours. Other accounts may count in steps of 2^64 (zkSync's keyed nonces), but nothing reads their
     // nonces.
     nonce: Number(quantity(tx.nonce, 'nonce')),
     input: bytes(tx.input, 'input'),
@@ -172,7 +172,7 @@ export function log(value: unknown): WireLog {
 
 const BLOB_TYPE = '0x3'
 
-/** The fees of a transaction in addition to gas used times gas price, which rollups (OP stack) and blob transactions pay. */
+/** What rollups (OP stack) and blob transactions charge in addition to gas used times gas price. */
 function feeBesideGas(receipt: Fields<FeeField>, gasUsed: bigint): bigint {
   let fee = operatorFee(receipt, gasUsed)
   if (receipt.l1Fee != null) fee += quantity(receipt.l1Fee, 'L1 fee')

@@ -27,7 +27,7 @@ export interface Watched {
   factory: Address
 }
 
-/** The blocks after `low`, up to `high`, and the accounts whose states we compare between the two. */
+/** The blocks after `low`, up to `high`, and the accounts whose states we compare at these two blocks. */
 export interface Stretch {
   low: ProvenBlock
   high: ProvenBlock

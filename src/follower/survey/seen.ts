@@ -22,7 +22,7 @@ export interface Seen {
   rangeTo(last: Block): ObservedRange
 }
 
-/** Creates an empty one. `logged` are the blocks with logs of the factory. */
+/** Starts with no blocks read. `logged` are the blocks with logs of the factory. */
 export function createSeen(survey: SurveyReader, logged: readonly LoggedBlock[], watching: Watching): Seen {
   const hashes = new Map<number, Hash>()
   const ranges: ObservedRange[] = []

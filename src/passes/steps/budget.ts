@@ -25,7 +25,7 @@ export interface KnownBudget extends BudgetNeed {
   cohorts: number
   floorWei: string
   ceilingWei: string
-  /** Which budgets are too low: for nodes, for another week like the last one; for cohorts, for one more tier. */
+  /** Which budgets are low: `nodes` if it is too low for another week like the last one, `cohorts` if it is too low for one more tier. */
   low: ('nodes' | 'cohorts')[]
   /** Which budget ran out while work was waiting; null if neither did. */
   spent: BudgetAnswer

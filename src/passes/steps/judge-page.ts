@@ -36,7 +36,7 @@ import { type ListUse, listedBy, readListUse, useAllocation } from './judge-list
 /** What we need to judge any payment of a run. */
 export interface JudgingBasis {
   wallets: PaymentWallet[]
-  /** Who may buy by an inner call, with the block from which that holds. */
+  /** Who may buy by an inner call, and from which block on. */
   modes: ModeEntry[]
   walletMax: number
   serviceAccounts: Address[]
@@ -165,7 +165,7 @@ const tierNoOf = ({ payment, selection }: Candidate): number[] => {
   return tierNo === null ? [] : [tierNo]
 }
 
-/** The number of the tier that must sell out before the step that this payment buys opens; null if it waits for none. */
+/** The number of the tier that must sell out before this payment's step opens; null if the step waits for none. */
 function awaitedNo({ versions }: JudgingBasis, { payment, selection }: Candidate): number | null {
   const awaited = waitsForStep(selection, payment)
   return versions.find(({ tierId }) => tierId === awaited)?.tierNo ?? null

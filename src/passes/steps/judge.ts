@@ -202,7 +202,7 @@ async function readTierSizes(
   return new Map(await Promise.all([...limited].map(sizeOf)))
 }
 
-/** Opens the steps that wait for a tier that sold out in another way than by judging: by a release, a grant, a lower supply or the contract's cap. */
+/** Opens steps that wait for a tier, if the tier sold out without judging: by a release, a grant, a lower supply or the contract's cap. */
 async function openSoldOut({ pool }: LedgerDb, cursor: Cursor): Promise<void> {
   const awaited = await readAwaited(pool)
   if (awaited.length === 0) return

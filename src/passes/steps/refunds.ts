@@ -67,8 +67,8 @@ async function lookAt(ctx: LedgerDb & ChainRead & Logging, { cursor, oldest }: H
 }
 
 /**
- * True if the transaction pays the refund. If it is still in the block in which we recorded it, it does. In another block it may now pay by an inner
- * call, which only a trace shows.
+ * True if the transaction still pays the refund. In the block in which we recorded it, nothing has changed. In another block it may now pay by an
+ * inner call, which only a trace shows.
  */
 async function paysBack(
   ctx: LedgerDb & ChainRead,

@@ -172,7 +172,7 @@ export async function resolvePending(ctx: SendContext, sending: SenderRun): Prom
   const accountNonce = reading.now
   // If the outbox does not know, we read the account's nonce at the followed block. A provider that lags does not have that block.
   const free = freed ?? (accountNonce < first.nonce ? agreedNonce(await sender.noncesAt(cursor.hash)) : null)
-  // If both are the same, this nonce is unused: it is in no followed block, and in no newer block of the provider.
+  // If both nonces are the same, this nonce is unused: it is in no followed block, and in no newer block of the provider.
   if (free !== null && free === accountNonce) await fillNonce(ctx, sending, free, fees)
   const isRefused = pending.some(({ lastOutcome }) => lastOutcome === 'feeTooLow')
   const suggested = isRefused ? await feesSuggested(ctx, sender) : fees

@@ -8,7 +8,7 @@ import type { WireLog } from '../../rpc/wire.ts'
 import { toEvent } from '../events.ts'
 import { byPlace, RangeRefused, rangeLogs } from '../logs/block-logs.ts'
 
-/** Blocks for which one request asks for logs: many providers allow as many. If a provider allows fewer, we adapt. */
+/** For how many blocks one request asks for logs: many providers allow that many. If a provider allows fewer, we adapt. */
 const LOG_SPAN = 10_000
 /** After a rejection, the span grows again by a sixteenth with each answer, because the provider may just have been slow. */
 const LOG_SPAN_GROWTH = 16

@@ -25,7 +25,7 @@ export function createSurveyReader(providers: readonly Surveyor[], factory: Addr
   const voices = Math.min(VOICES, providers.length)
   const sources = providers.map(({ rpc }) => createLogSource(rpc, factory))
 
-  /** The first answer on which two providers agree. Tries every pair in both orders. If there is only one provider, its own answer. */
+  /** The first answer on which two providers agree. Tries every pair in both orders. If there is only one provider, returns its answer. */
   async function byTwo<T>(ask: (one: Surveyor, other: Surveyor) => Promise<T | null>): Promise<T | null> {
     for (const one of providers) {
       for (const other of providers) {

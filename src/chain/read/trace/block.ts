@@ -114,7 +114,7 @@ async function readBy(
 const TRACE_TIMEOUT_MS = 8_000
 /** If less time than this is left, we do not ask, because no answer would arrive in time. */
 const LEAST_MS = 50
-/** After a provider timed out, how long we ask it for no traces. The pause doubles each time, up to the maximum. */
+/** For how long we ask a provider for no traces after it timed out. The pause doubles each time, up to the maximum. */
 const REST_MS = 60_000
 const REST_MAX_MS = 960_000
 
