@@ -630,7 +630,7 @@ export interface components {
             payoutBps: number | null;
             /**
              * @description What its seed rests on. `proven`: the hash of its block, at or above which the contract was bound to pay it. `agreed`: two providers
-             *     agree. `believed`: one provider's answer. For several turns the weakest; `null` if the ledger does not have a seed.
+             *     agree; the most without a fork guard. `believed`: one provider's answer. For several turns the weakest; `null` if the ledger has no seed.
              * @enum {string|null}
              */
             assurance: "proven" | "agreed" | "believed" | null;
@@ -687,7 +687,7 @@ export interface components {
             payoutBps: number | null;
             /**
              * @description What its seed rests on. `proven`: the hash of its block, at or above which the contract was bound to pay it. `agreed`: two providers
-             *     agree. `believed`: one provider's answer. For several turns the weakest; `null` if the ledger does not have a seed.
+             *     agree; the most without a fork guard. `believed`: one provider's answer. For several turns the weakest; `null` if the ledger has no seed.
              * @enum {string|null}
              */
             assurance: "proven" | "agreed" | "believed" | null;
@@ -764,7 +764,8 @@ export interface components {
             paidAt: components["schemas"]["NullableTime"];
             /**
              * @description What it rests on. `proven`: its block's hash, which the contract has named, or two providers as final. `linked`: its block's hash,
-             *     which nobody has named yet. `agreed`: two providers agree. `believed`: one provider's answer. Null while it is in no block.
+             *     which nobody has named yet. `agreed`: two providers agree. `believed`: one provider's answer. Without a fork guard
+             *     it is `believed` until two providers name its block as final, then `agreed`. Null while it is in no block.
              * @enum {string|null}
              */
             assurance: "proven" | "linked" | "agreed" | "believed" | null;

@@ -6,6 +6,7 @@ import { firstStoredBlockAt, readBlock } from '../db/blocks/blocks.ts'
 import { headersProvenFrom } from '../db/blocks/proofs.ts'
 import type { SingleTurn, TurnTerms } from '../db/nodes/rounds.ts'
 import { keepAgreedSeedBlock, keepOldSeedBlock, readSeedBlock, type SeedBlock } from '../db/nodes/seed-blocks.ts'
+import { readSeedBacking } from '../db/payments/assurance.ts'
 import { readCreditTerms } from '../db/sale/terms.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
 import { type CreditTerms, seedOf, termsAt, turnAmountWei } from '../domain/credit.ts'
@@ -134,6 +135,22 @@ const NO_TERMS = { seedBlock: null, seed: null, minWei: null, maxWei: null, payo
 function proofOf(turns: readonly SingleTurn[]): Proof | null {
   const proofs = turns.flatMap(({ proof }) => proof ?? [])
   return proofs.length < turns.length ? null : weakest(proofs)
+}
+
+/** Paid turns with what backs their seeds on this chain: without a fork guard nothing on it names the hash of a seed's block. */
+export async function withBacking<Turn extends TurnTerms & { singles: SingleTurn[] }>(
+  { pool }: LedgerDb,
+  turns: readonly Turn[],
+): Promise<Turn[]> {
+  if (turns.length === 0) return []
+  const backing = await readSeedBacking(pool)
+  const backed = <Of extends Pick<SingleTurn, 'seedBlock' | 'proof'>>(of: Of): Of =>
+    of.proof === 'proven' && of.seedBlock !== null ? { ...of, proof: backing(of.seedBlock) } : of
+  return turns.map((turn) => {
+    if (turn.singles.length === 0) return backed(turn)
+    const singles = turn.singles.map(backed)
+    return { ...turn, singles, proof: proofOf(singles) }
+  })
 }
 
 /** The turns of one credit, with the terms that yield the credit's amount. */

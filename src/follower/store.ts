@@ -47,7 +47,7 @@ import { raiseAlarm } from './alarm.ts'
 import { asMintedTwice } from './minted-twice.ts'
 import { tellFailedProofs } from './proofs.ts'
 import { noteRestore } from './restored.ts'
-import { seedBlocksOf, termsReader } from './seeds.ts'
+import { seedBlocksOf, termsReader, withBacking } from './seeds.ts'
 
 /** How many headers we keep. We can follow a reorganisation that deep: more than a day of twelve-second blocks. */
 export const HEADERS_KEPT = 8_192
@@ -180,9 +180,10 @@ async function readTurns(
   const proof: Proof = isProven ? 'proven' : 'believed'
   const reader = termsReader(ctx, blocks.at(-1)?.number ?? 0, { blocks, proof })
   const paidIn = new Map(changes.rounds.map(({ round, blockNumber }) => [round, blockNumber]))
-  const turns = await Promise.all(
+  const paid = await Promise.all(
     changes.turns.map(async (turn) => ({ ...turn, ...(await reader.paid(turn, paidIn.get(turn.round))) })),
   )
+  const turns = await withBacking(ctx, paid)
   // In a surveyed range we look up each turn's seed. Several turns may have the same seed block.
   const lookedUp = isSurveyed ? await reader.lookedUp() : []
   const seedBlocks = found.map((block): SeedBlock => ({ ...block, proof }))

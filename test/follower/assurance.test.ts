@@ -8,23 +8,30 @@ import { readPaymentsIn } from '../../src/db/reads/public-payments.ts'
 import { LEARNT } from '../../src/domain/observed.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import type { FalseProvider } from '../chain/false-provider.ts'
-import { endLies, startTwoProviders } from '../support/two-providers.ts'
-import { ETHER, type World } from '../support/world.ts'
+import { endLies, startTwoProviders, type TwoProviders } from '../support/two-providers.ts'
+import { ETHER, INTERVAL_SEC, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 
 let world: World
 let second: FalseProvider
+let unguarded: TwoProviders
 before(async () => {
   const parts = await startTwoProviders()
   ;({ world, second } = parts)
-  await endLies(parts, LEARNT)
-  await world.settle()
+  unguarded = await startTwoProviders({ facts: { guardUsable: false }, slotsInEpoch: 1 })
+  for (const one of [parts, unguarded]) {
+    await endLies(one, LEARNT)
+    await one.world.settle()
+  }
 })
-after(() => world.close())
+after(async () => {
+  await world.close()
+  await unguarded.world.close()
+})
 
-const assuranceOf = async (txHash: Hash) =>
-  JSON.parse((await readPaymentsIn(world.pool, txHash))?.json ?? '{}').assurance
+const assuranceOf = async (txHash: Hash, { pool } = world) =>
+  JSON.parse((await readPaymentsIn(pool, txHash))?.json ?? '{}').assurance
 
 test('a payment is linked until the contract has carried out a mint that is bound to its block or a later one', async () => {
   const txHash = await world.pay(7, BASIC)
@@ -46,6 +53,44 @@ test('without a mint, a payment is linked until two providers call its block, or
   await payments()
   assert.equal(await assuranceOf(txHash), 'proven')
   await world.settle()
+})
+
+/** Pays the turns that are due, and follows the round. @returns what its turns rest on. */
+async function turnsPaid({ chain, pool, ...on }: World, { payments, credit }: Pick<World, 'payments' | 'credit'> = on) {
+  await chain.increaseTime(INTERVAL_SEC)
+  await chain.mine(4)
+  await payments()
+  assert.equal((await credit()).reason, null)
+  await chain.mine(4)
+  await payments()
+  const [row] = await pool<{ kept: string; told: string }[]>`
+    SELECT (SELECT string_agg(DISTINCT proof, ' ') FROM turns t WHERE t.round = r.round) AS kept,
+      (SELECT string_agg(DISTINCT t ->> 'assurance', ' ') FROM json_array_elements(answer::json -> 'turns') t) AS told
+    FROM rounds r ORDER BY round DESC LIMIT 1`
+  assert.equal(row?.kept, row?.told)
+  return row?.told
+}
+
+test('without a usable guard a payment is believed until two providers call its block final, then agreed, minted or not', async () => {
+  const { chain, payments, settle } = unguarded.world
+  const txHash = await unguarded.world.pay(7, BASIC)
+  await chain.mine(70)
+  unguarded.second.rule = ({ params }) => (params[0] === 'finalized' ? { result: null } : undefined)
+  await payments()
+  assert.equal(await assuranceOf(txHash, unguarded.world), 'believed')
+  unguarded.second.rule = () => undefined
+  await payments()
+  assert.equal(await assuranceOf(txHash, unguarded.world), 'agreed')
+  await settle()
+  assert.equal(await assuranceOf(txHash, unguarded.world), 'agreed')
+})
+
+test('without a usable guard a turn is agreed if two providers called the block of its seed final, and believed by one', async () => {
+  assert.equal(await turnsPaid(world), 'proven')
+  assert.equal(await turnsPaid(unguarded.world), 'agreed')
+  const [chain] = unguarded.world.ctx.chain.providers
+  assert.ok(chain)
+  assert.equal(await turnsPaid(unguarded.world, unguarded.world.instance({ chain })), 'believed')
 })
 
 test('the doctor names the parts of blocks that are believed, and nothing while all are proven', async () => {

@@ -4,7 +4,7 @@ import { noteProven } from '../../src/db/blocks/proofs.ts'
 import { inTransaction } from '../../src/db/core/sql.ts'
 import type { ProvenPart } from '../../src/domain/observed.ts'
 import { type FalseProvider, startFalseProvider } from '../chain/false-provider.ts'
-import { startWorld, type World } from './world.ts'
+import { startWorld, type World, type WorldOptions } from './world.ts'
 
 export interface TwoProviders {
   world: World
@@ -13,9 +13,9 @@ export interface TwoProviders {
 }
 
 /** Starts such a world. Both providers close with it. */
-export async function startTwoProviders(): Promise<TwoProviders> {
+export async function startTwoProviders(options: Omit<WorldOptions, 'between'> = {}): Promise<TwoProviders> {
   const { between, providers } = throughTwo()
-  const world = await startWorld({}, { between, rpcTimeoutMs: 2_000 })
+  const world = await startWorld({}, { between, rpcTimeoutMs: 2_000, ...options })
   const [first, second] = providers as [FalseProvider, FalseProvider]
   return { world, first, second }
 }

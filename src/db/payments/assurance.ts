@@ -1,7 +1,11 @@
 // What backs a payment, in the API's words. A payment proven by its block's hash is `linked` until the chain itself has confirmed that hash. That
-// happens when the contract executes one of our transactions bound to that block or a later one, or when two providers call such a block final. What
-// a single trace or a person says is `believed`.
+// happens when the contract executes one of our transactions bound to that block or a later one, or when two providers call such a block final.
+// Without a usable guard the contract confirms no hash, so such a payment is `believed`, then `agreed`. What a single trace or a person says is
+// `believed`.
+import type { Proof } from '../../domain/observed.ts'
+import { readFinalized } from '../blocks/halts.ts'
 import type { Fragment, Sql } from '../core/sql.ts'
+import { isGuarded, readGuard } from '../sends/guard.ts'
 
 /** What backs a payment, in the API's words. */
 export type Assurance = 'proven' | 'linked' | 'agreed' | 'believed'
@@ -12,7 +16,16 @@ export type Assurance = 'proven' | 'linked' | 'agreed' | 'believed'
  */
 export function assuranceOf(sql: Sql): Fragment {
   return sql`CASE WHEN p.block_number IS NULL THEN NULL
-    WHEN p.proof = 'proven' AND p.block_number > greatest(-1, (SELECT max(guard_block) FROM outbox WHERE state = 'mined'),
-      (SELECT (value ->> 'named')::bigint FROM settings WHERE name = 'finalized')) THEN 'linked'
-    ELSE coalesce(p.proof, 'believed') END`
+    WHEN p.proof IS DISTINCT FROM 'proven' THEN coalesce(p.proof, 'believed')
+    WHEN p.block_number <= (SELECT max(guard_block) FROM outbox WHERE state = 'mined') THEN 'proven'
+    WHEN p.block_number <= (SELECT (value ->> 'named')::bigint FROM settings WHERE name = 'finalized')
+      THEN CASE WHEN ${isGuarded(sql)} THEN 'proven' ELSE 'agreed' END
+    ELSE CASE WHEN ${isGuarded(sql)} THEN 'linked' ELSE 'believed' END END`
+}
+
+/** What backs a seed whose block recomputes: that proof if the guard is used, else whether two providers named the block as final. */
+export async function readSeedBacking(sql: Sql): Promise<(seedBlock: number) => Proof> {
+  if ((await readGuard(sql)) === 'used') return () => 'proven'
+  const named = (await readFinalized(sql))?.named ?? -1
+  return (seedBlock) => (seedBlock <= named ? 'agreed' : 'believed')
 }

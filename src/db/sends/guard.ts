@@ -1,6 +1,6 @@
 // Whether mints and rounds carry the fork guard. Once used, it is always used. A provider may say at a later start that the chain does not support
 // it, but that may be a lie. Only the operator can revoke it.
-import type { Sql } from '../core/sql.ts'
+import type { Fragment, Sql } from '../core/sql.ts'
 import { readState, writeState } from '../core/state.ts'
 
 const NAME = 'guard'
@@ -11,6 +11,12 @@ export async function readGuard(sql: Sql): Promise<'used' | 'dropped' | null> {
   if (noted !== null) return noted
   return (await sql`SELECT FROM outbox WHERE guard_block IS NOT NULL LIMIT 1`).count > 0 ? 'used' : null
 }
+
+/** SQL: true if the guard is used. */
+export const isGuarded = (
+  sql: Sql,
+): Fragment => sql`coalesce((SELECT value #>> '{}' FROM settings WHERE name = ${NAME}),
+  CASE WHEN EXISTS (SELECT FROM outbox WHERE guard_block IS NOT NULL) THEN 'used' END, '') = 'used'`
 
 /** Notes that the guard is used. */
 export async function noteGuard(sql: Sql): Promise<void> {
