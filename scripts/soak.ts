@@ -2,7 +2,7 @@
 // model chain and on real parts. Prints progress and a report of counts. Exits with 1 if anything was lost or doubled, or broke an invariant. If
 // interrupted once, it ends after the current check, and reports.
 //   npm run soak -- --minutes 60 --seed 1
-// Every third era plays on a chain that cannot use a fork guard.
+// Every third era plays on a chain that cannot use a fork guard. In every second one the first of two providers lies.
 //   npm run soak -- --unguarded --minutes 60         all of them do
 //   npm run soak -- --misconfigured --minutes 60     only eras, whose second instance is misconfigured, differently at each start
 import { parseArgs } from 'node:util'
@@ -51,8 +51,8 @@ for (let seed = firstSeed; !eraIsOver(); seed++) {
   say(`era of seed ${seed}`)
   const drawn = { cyclesPerCheck: CYCLES_PER_CHECK, ratePercent: [5, 50], depth: 'deep' } as const
   // A misconfigured instance may use its own depth, which only a fork guard corrects.
-  const options = { seed, counts, misconfigured, unguarded: unguarded || (!misconfigured && seed % 3 === 0), ...drawn }
-  await runEra({ ...options, say, enough: eraIsOver }).catch((error: unknown) => {
+  const plays = { unguarded: unguarded || (!misconfigured && seed % 3 === 0), lying: !misconfigured && seed % 2 === 1 }
+  await runEra({ ...drawn, ...plays, seed, counts, misconfigured, say, enough: eraIsOver }).catch((error: unknown) => {
     broken.push(`era ${seed}`)
     console.error(error)
   })

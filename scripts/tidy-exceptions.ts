@@ -30,7 +30,7 @@ export const EXCEPTIONS: Exceptions = {
     'test/follower/wallet.test.ts': [413, CASES],
   },
   function: {
-    'test/support/fault-proxy.ts: startFaultProxy': [155, METHODS],
+    'test/support/fault-proxy.ts: startFaultProxy': [154, METHODS],
     'test/chain/kms/double.ts: startKms': [140, METHODS],
     'test/support/http-campaign.ts: generators': [148, ROWS],
     'src/chain/read/contract.ts: createContractReader': [120, METHODS],

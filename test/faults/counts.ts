@@ -6,6 +6,8 @@ import type { Fate } from './fates.ts'
 
 export interface SoakCounts {
   eras: number
+  /** Those of them with a lying provider. */
+  erasWithLiar: number
   cycles: number
   checks: number
   payments: number
@@ -29,6 +31,14 @@ export interface SoakCounts {
   /** The operator's decisions about held payments. */
   decisions: number
   failedStarts: number
+  /** Times that the tier with a supply was sold out at rest. */
+  sellOuts: number
+  /** False answers by lie. */
+  lies: Map<string, number>
+  /** Lies told alone, each of them reported. */
+  liesTold: Map<string, number>
+  /** The gas, wei, of our transactions that came to nothing, for each lie told alone. */
+  lieGasWei: bigint[]
   losses: number
   duplicates: number
   /** The highest memory of an instance. */
@@ -52,9 +62,12 @@ export function noCounts(waysDue: readonly string[] = []): SoakCounts {
   const kills = { serviceKills: 0, failpointKills: 0, postgresKills: 0, stops: 0, lockCuts: 0, failedStarts: 0 }
   const edges = { junk: 0, cancelled: 0, decisions: 0 }
   const chain = { reorganisations: 0, blocksTakenBack: 0, depths: new Map(), fates: new Map() }
-  const met = { faults: new Map(), points: new Map() }
+  const met = { faults: new Map(), points: new Map(), lies: new Map(), liesTold: new Map() }
   return {
     eras: 0,
+    erasWithLiar: 0,
+    sellOuts: 0,
+    lieGasWei: [],
     cycles: 0,
     checks: 0,
     losses: 0,
@@ -97,7 +110,9 @@ export function coverage(counts: SoakCounts): number {
 
 /** The counts as lines to print. */
 export function report(counts: SoakCounts): string[] {
-  const { faults, points, depths, fates, recoveriesMs, ways, waysDue, waysDrawn: _, ...numbers } = counts
+  const { faults, points, depths, fates, recoveriesMs, ways, waysDue, waysDrawn: _, ...others } = counts
+  const { lies, liesTold, lieGasWei, ...numbers } = others
+  const gas = lieGasWei.toSorted((a, b) => Number(a - b))
   const sorted = recoveriesMs.toSorted((a, b) => a - b)
   const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
   const never = missing(counts)
@@ -109,12 +124,17 @@ export function report(counts: SoakCounts): string[] {
     `depths             ${list(new Map([...depths].sort(([a], [b]) => a - b)))}`,
     `fates              ${list(fates)}`,
     `faults             ${list(new Map([...faults].sort(([a], [b]) => a.localeCompare(b))))}`,
+    `lies               ${list(lies)}`,
+    `lies told          ${list(liesTold)}`,
+    `gas per lie, gwei  p50 ${inGwei(gas[gas.length >> 1])}, max ${inGwei(gas.at(-1))} (${gas.length} times)`,
     `points             ${list(points)}`,
     ...(waysDue.length > 0 ? [`misconfigured      ${list(ways)}`] : []),
     `happened           ${(coverage(counts) * 100).toFixed(1)} % of ${FAULTS.length} faults, ${FAILPOINTS.length} points and ${waysDue.length} ways`,
     ...(coverage(counts) < 1 ? [`never              ${Object.values(never).flat().join(', ')}`] : []),
   ]
 }
+
+const inGwei = (wei = 0n) => Math.round(Number(wei) / 1e9)
 
 /** Memory of a process; 0 if it is gone. */
 export function rssMiB(pid: number): number {

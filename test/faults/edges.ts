@@ -1,15 +1,19 @@
-// The soak's edge cases: floods of junk, payments by contracts, transactions of ours that someone cancels by hand, and
-// the operator's decisions, with a reorg right after them.
+// The soak's edge cases: floods of junk, payments by contracts, transactions of ours that someone cancels by hand, the
+// operator's decisions, with a reorg right after them, and a tier that is sold out again and again.
+import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isBalanceChecked } from '../../src/db/payments/wallet.ts'
 import { CONTRACT_WALLET_MODES } from '../../src/domain/payers/payer.ts'
-import type { Address, Hash } from '../../src/domain/units.ts'
+import type { Address, Hash, Wei } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { setContractWallets } from '../../src/operator/contract-wallets.ts'
 import { dismissPayment, releasePayment } from '../../src/operator/decide.ts'
+import { checkSold, readKept, WAITS_SEC } from '../sim/supply.ts'
 import type { Dice } from '../support/faults/dice.ts'
 import { FORWARD, forwardTo, SPLIT, splitTo } from '../support/forwarder.ts'
-import { enterTier, type World } from '../support/world.ts'
+import { readBlocks, readEvents } from '../support/invariants.ts'
+import { ETHER, enterTier, type World } from '../support/world.ts'
+import type { SoakCounts } from './counts.ts'
 
 const JUNK_MIN = 20
 const JUNK_MAX = 60
@@ -37,10 +41,17 @@ const [FORWARDER, OTHER, SPLITTER, DELEGATING] = ['f1', 'f2', '51', 'd1'].map(
 ) as [Address, Address, Address, Address]
 const MODE_CHANGED = 0.05
 
-/** Puts an almost unlimited tier on sale, and the paying contracts on the chain. */
+/** The price of the tier with a supply, which no other tier has. */
+export const SCARCE = (ETHER / 50n) as Wei
+const SCARCE_TIER = { tierId: 'scarce', tierNo: 7, priceWei: SCARCE, maxPerWallet: 1_000_000 }
+/** Places that are free when more are offered. */
+const PLACES = 5
+
+/** Puts an almost unlimited tier and one with a supply on sale, and the paying contracts on the chain. */
 export async function openMarket(world: World, priceWei: bigint): Promise<void> {
   const { chain } = world
   await enterTier(world, { tierId: 'bulk', tierNo: 9, priceWei: priceWei as never, maxPerWallet: 1_000_000 })
+  await enterTier(world, { ...SCARCE_TIER, supply: PLACES })
   for (const [at, code] of [
     [FORWARDER, FORWARD],
     [OTHER, FORWARD],
@@ -126,4 +137,35 @@ export async function decideOne({ pool }: World, dice: Dice, but: bigint): Promi
     outcome.because === 'invalid' &&
     !isOperatorRefusal(await releasePayment({ pool }, actor, { payment, tierId: 'bulk' }))
   )
+}
+
+/**
+ * Recounts the places of the tier with a supply from the chain's blocks: who paid has a node, or came too late and the tier is full. If it is sold
+ * out, the operator raises the supply from the next block on.
+ */
+export async function checkScarce(world: World, counts: SoakCounts): Promise<void> {
+  const { pool, chain } = world
+  const [tier] = await pool<{ supply: number }[]>`
+    SELECT supply FROM tiers WHERE tier_id = ${SCARCE_TIER.tierId} AND live`
+  const { supply } = tier ?? assert.fail('the tier is not on sale')
+  await checkSold(pool, { tier: SCARCE_TIER.tierId, supply })
+  const { minted } = await readEvents(world)
+  const refs = new Set<string>(minted.map(({ ref }) => ref))
+  const paid = (await readBlocks(world)).flatMap(({ transactions, timestamp }) =>
+    transactions
+      .filter(({ to, value }) => to === world.at(3) && BigInt(value) === SCARCE)
+      .map(({ hash }) => ({ hash, time: Number(timestamp) })),
+  )
+  const sold = paid.filter(({ hash }) => refs.has(hash)).length
+  const [onContract] = await world.read<[bigint]>('tierSupply', [BigInt(SCARCE_TIER.tierNo)])
+  assert.equal(BigInt(sold), onContract, 'the contract has a node for each payment that got a place, and no others')
+  assert.ok(sold <= supply, `${sold} of ${supply} are sold, counted from blocks`)
+  const kept = await readKept(pool)
+  const oldest = Number((await chain.block()).timestamp) - WAITS_SEC
+  const waiting = paid.filter(({ hash, time }) => time > oldest && !refs.has(hash) && !kept.has(hash))
+  if (sold < supply) assert.deepEqual(waiting, [], `${sold} of ${supply} are sold, and payments wait for a place`)
+  else {
+    counts.sellOuts++
+    await enterTier(world, { ...SCARCE_TIER, supply: supply + waiting.length + PLACES })
+  }
 }

@@ -22,13 +22,13 @@ const keyOf = (account: number) => DEVELOPMENT_ACCOUNTS[account]?.privateKey ?? 
 
 /** Starts one. `env` overrides the world's settings; `onOutput` gets all output so far. */
 export async function startOutside(
-  { world, proxy }: Stage,
+  { world, proxies }: Stage,
   env: Record<string, string> = {},
   onOutput?: (output: string) => void,
 ): Promise<Outside> {
   const settings = {
     DATABASE_URL: world.directUrl,
-    RPC_URL: proxy.url,
+    RPC_URL: proxies.map(({ url }) => url).join(','),
     CHAIN_ID: String(world.chain.chainId),
     FACTORY_ADDRESS: world.factory,
     START_BLOCK: String(world.ctx.rules.startBlock),

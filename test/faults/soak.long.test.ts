@@ -33,6 +33,7 @@ test(`${PAYMENTS} payments, ${REORGANISATIONS} reorganisations, ${KILLS} kills o
       ratePercent: [20, 20],
       depth: 12,
       unguarded: seed % 3 === 0,
+      lying: seed % 2 === 1,
       say,
       enough,
     })

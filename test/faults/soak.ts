@@ -13,19 +13,22 @@ import { FAULTS, type Fault } from '../support/faults/names.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ensureTemplate, SERVER_VARIABLE } from '../support/postgres.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
-import { ETHER, enterTier, INTERVAL_SEC, type World } from '../support/world.ts'
+import { ETHER, enterTier, INTERVAL_SEC } from '../support/world.ts'
 import { addTo, killsOf, rssMiB, type SoakCounts } from './counts.ts'
 import {
   allowContracts,
   cancelByHand,
+  checkScarce,
   decideOne,
   openMarket,
   payByContract,
   retraceSoon,
+  SCARCE,
   sendJunk,
   tellLost,
 } from './edges.ts'
 import { FATES, reorganise as takeBack } from './fates.ts'
+import { endLie, lieSometimes, tellLie } from './liars.ts'
 import {
   checkTold,
   checkUnmoved,
@@ -38,12 +41,13 @@ import {
   type Way,
 } from './misconfigured.ts'
 import { type Outside, startOutside } from './outside.ts'
+import { mineFollowed, patiently, readOpen, whatHinders } from './rest.ts'
 import { openStage, type Stage } from './stage.ts'
 
 const INSTANCES = 2
 /** An almost unlimited tier, for most payments. */
 const BULK = ETHER / 1_000n
-const AMOUNTS = [BULK, BULK, BULK, BULK, ETHER / 100n, ETHER / 40n, BULK + 1n]
+const AMOUNTS = [BULK, BULK, BULK, BULK, ETHER / 100n, ETHER / 40n, SCARCE, BULK + 1n]
 const PAYERS = Array.from({ length: 15 }, (_, i) => 5 + i)
 const BLOCK_MS = 150
 /** At rest, so a slow machine does not make a long chain. */
@@ -63,8 +67,10 @@ const UNGUARDED_FINALITY = 6
 /** An instance with its own scheduler. */
 const INSTANCE = { SCHEDULER: 'on', TICK_SEC: '1', LOG_LEVEL: 'error' }
 const START_ATTEMPTS_MAX = 12
-/** The longest time after the last fault until everything must be at rest. */
-const REST_MS = 90_000
+/** Looks at rest after which block time moves on. A sender whose calls failed rests for a while, and so does a payment whose payer could not be read. */
+const LOOKS_TO_REST = 60
+/** Looks after which it will never rest: ten times what a quiet machine needs. A slow machine takes longer for each, because we mine what is followed. */
+const LOOKS_MAX = 600
 /** Turns that fall due at rest, beside an instance that is misconfigured in other ways each time. */
 const TURNS_PER_CHECK = 2
 /** Too costly, or too grave, for every tenth request, so they come one at a time. */
@@ -82,6 +88,8 @@ export interface EraOptions {
   unguarded?: boolean
   /** True if the second instance is misconfigured, in another way at each start. */
   misconfigured?: boolean
+  /** True if the service has two providers and the first one lies. */
+  lying?: boolean
   say: (line: string) => void
   /** True if the era should end at its next check. */
   enough: () => boolean
@@ -128,12 +136,7 @@ export async function runEra(options: EraOptions): Promise<void> {
   const outerServer = process.env[SERVER_VARIABLE]
   process.env[SERVER_VARIABLE] = server.url
   await ensureTemplate(server.url)
-  // Nothing of an era becomes final, because a reorganisation of final blocks halts the passes, which has its own tests.
-  const stage = await openStage({
-    ...{ maxPerWallet: 200n, slotsInEpoch: HEIGHT_MAX },
-    ...(options.unguarded && { facts: { guardUsable: false }, rules: { finality: UNGUARDED_FINALITY } }),
-  })
-  stage.proxy.knowsBlocks = !options.unguarded
+  const stage = await openStageOf(options)
   const era: Era = {
     ...{
       options,
@@ -159,11 +162,13 @@ export async function runEra(options: EraOptions): Promise<void> {
     if (options.depth === 'deep') await world.chain.mine(DEEP_BASE)
     if (options.misconfigured) await beginMisconfigured(era)
     counts.eras++
+    if (options.lying) counts.erasWithLiar++
     do {
       for (let at = 0; at < INSTANCES; at++) replace(era, at)
       await allStarted(era)
       for (let cycle = 0; cycle < options.cyclesPerCheck; cycle++) await runCycle(era)
       await comeToRest(era)
+      if (options.lying) await lieAlone(era)
       await checkAll(era)
     } while (!options.enough() && Number((await world.chain.block()).number) < HEIGHT_MAX)
   } catch (error) {
@@ -171,7 +176,7 @@ export async function runEra(options: EraOptions): Promise<void> {
   } finally {
     await allStarted(era).catch(() => {})
     for (const instance of era.instances) instance?.service.kill('SIGKILL')
-    stage.proxy.calm()
+    for (const proxy of stage.proxies) proxy.calm()
     noteFaults(era)
     await era.misconfigured?.receiver.close()
     await world.close().catch((error: unknown) => say(`closing: ${String(error)}`))
@@ -179,6 +184,16 @@ export async function runEra(options: EraOptions): Promise<void> {
     if (outerServer === undefined) delete process.env[SERVER_VARIABLE]
     else process.env[SERVER_VARIABLE] = outerServer
   }
+}
+
+/** Nothing of an era becomes final, because a reorganisation of final blocks halts the passes, which has its own tests. */
+async function openStageOf({ lying, unguarded }: EraOptions): Promise<Stage> {
+  const stage = await openStage({
+    ...{ maxPerWallet: 200n, slotsInEpoch: HEIGHT_MAX, providers: lying ? 2 : 1 },
+    ...(unguarded && { facts: { guardUsable: false }, rules: { finality: UNGUARDED_FINALITY } }),
+  })
+  for (const proxy of stage.proxies) proxy.knowsBlocks = !unguarded
+  return stage
 }
 
 /** Adds the proxy's new faults to the counts. */
@@ -340,6 +355,7 @@ async function runCycle(era: Era): Promise<void> {
   proxy.inject(leastMet(era, FAULTS, counts.faults))
   const blocks = dice.between('blocks', 8, 14)
   await armAll(era)
+  const lying = options.lying ? await lieSometimes(era) : null
   for (let block = 0; block < blocks; block++) {
     // Often, because a reorganisation rewinds the time with the blocks.
     if (dice.roll('due') < DUE) await world.chain.increaseTime(INTERVAL_SEC)
@@ -352,6 +368,7 @@ async function runCycle(era: Era): Promise<void> {
     await tend(era)
     lookAtWays(era)
   }
+  endLie(stage, lying, counts)
   counts.cycles++
   for (const { service } of alive(era)) counts.rssMiB = Math.max(counts.rssMiB, rssMiB(service.pid))
 }
@@ -368,7 +385,8 @@ async function buy(era: Era, valueWei: bigint): Promise<void> {
   if (misconfigured && dice.roll('stray') < 0.1)
     await world.pay(dice.pick('payer', PAYERS), valueWei, dice.pick('stranger', misconfigured.strangers) as never)
   const payer = dice.pick('payer', PAYERS)
-  const isInner = dice.roll('by contract') < 0.2
+  // We count the places of the tier with a supply by plain transfers.
+  const isInner = dice.roll('by contract') < 0.2 && valueWei !== SCARCE
   const txHash: Hash = await (isInner ? payByContract(world, dice, payer, valueWei) : world.pay(payer, valueWei))
   counts.payments++
   if (isInner) counts.byContracts++
@@ -406,7 +424,7 @@ async function provoke(era: Era): Promise<void> {
 }
 
 async function provokeOne(era: Era, place: string): Promise<void> {
-  const { world, proxy } = era.stage
+  const { world, proxies } = era.stage
   if (place === 'credit') await world.chain.increaseTime(INTERVAL_SEC)
   if (place === 'rewind') await reorganise(era)
   if (place === 'openCohorts') {
@@ -418,7 +436,8 @@ async function provokeOne(era: Era, place: string): Promise<void> {
     await buy(era, priceWei)
     await world.chain.mine()
   }
-  if (place === 'resend' || place === 'bump') proxy.inject('swallowed', { times: place === 'bump' ? 8 : 2 })
+  if (place === 'resend' || place === 'bump')
+    for (const proxy of proxies) proxy.inject('swallowed', { times: place === 'bump' ? 8 : 2 })
   if (place === 'bump') {
     await buy(era, BULK)
     await world.chain.mine()
@@ -503,11 +522,12 @@ const reorganise: Disaster = async ({ stage: { world }, dice, counts, options, b
 }
 
 /** Deep ones are rare, because they leave little of the earlier business. */
-function depthOf({ depth, unguarded }: EraOptions, dice: Dice): number {
+function depthOf({ depth, unguarded, lying }: EraOptions, dice: Dice): number {
   if (unguarded) return dice.between('depth', 1, UNGUARDED_FINALITY - 1)
   if (depth !== 'deep') return dice.between('depth', 1, depth)
   const deep = dice.roll('deep')
-  if (deep < 0.03) return 200
+  // One provider's word about final blocks counts from 64 below the head.
+  if (deep < 0.03 && !lying) return 200
   return dice.between('depth', 1, deep < 0.2 ? 64 : 8)
 }
 
@@ -552,8 +572,8 @@ function nextDisaster({ deck, dice }: Era): Disaster {
 
 /** Without faults the instances finish everything. */
 async function comeToRest(era: Era): Promise<void> {
-  const { world, proxy } = era.stage
-  proxy.calm()
+  const { world, proxies } = era.stage
+  for (const proxy of proxies) proxy.calm()
   era.arming = false
   await allStarted(era)
   for (const [at, instance] of era.instances.entries()) {
@@ -575,7 +595,6 @@ async function comeToRest(era: Era): Promise<void> {
 
 /** The instances finish everything, and every way of the second one has happened. */
 async function allAtRest(era: Era): Promise<void> {
-  let hasRested = false
   const { world } = era.stage
   const began = performance.now()
   // Transactions that still wait in the pool are in this block.
@@ -592,52 +611,44 @@ async function allAtRest(era: Era): Promise<void> {
     // These blocks may have replaced the ones it followed.
     return (await world.chain.block(now.number)).hash === now.hash ? 'at rest' : now
   }
-  for (let state = await patiently(look); state !== 'at rest'; state = await patiently(look)) {
+  let state = await patiently(look)
+  for (let looks = 1; state !== 'at rest'; looks++) {
     if (era.failure) throw era.failure
-    if (performance.now() - began > REST_MS)
-      assert.fail(`not at rest ${REST_MS} ms after the last fault: ${await whatHinders(era, head)}`)
-    // A sender whose calls failed before they were mined rests for a while of block time, and so does a payment whose payer could not be read.
-    if (!hasRested && performance.now() - began > REST_MS / 3) {
-      hasRested = true
-      await world.chain.increaseTime(SENDER_REST_SEC)
-    }
-    await world.chain.mine()
+    if (looks > LOOKS_MAX)
+      assert.fail(
+        `not at rest ${LOOKS_MAX} blocks after the last fault: ${await whatHinders(world, { head, state }, outputs(era))}`,
+      )
+    if (looks % LOOKS_TO_REST === 0) await world.chain.increaseTime(SENDER_REST_SEC)
+    await mineFollowed(world)
     await sleep(era.misconfigured ? SLOW_REST_BLOCK_MS : REST_BLOCK_MS)
+    state = await patiently(look)
   }
   era.counts.recoveriesMs.push(Math.round(performance.now() - began))
 }
 
-interface Open {
-  /** The block up to which the ledger has followed. */
-  number: number
-  hash: string
-  /** Rows that wait for something; null if there are none. */
-  payments: object[] | null
-  outbox: object[] | null
-  cohorts: object[] | null
-}
+const outputs = ({ instances }: Era) => instances.map((one) => one?.service.output().slice(-3_000) ?? 'no instance')
 
-/** The open work; null before the first block was followed. */
-async function readOpen(world: World): Promise<Open | null> {
-  const [row] = await world.pool<Open[]>`SELECT block_number AS number, block_hash AS hash,
-    (SELECT json_agg(p) FROM payments p WHERE state IN ('seen', 'accepted', 'minting')) AS payments,
-    (SELECT json_agg(o) FROM (SELECT o.*, a.tx_hash AS attempt FROM outbox o LEFT JOIN outbox_attempts a ON a.outbox_id = o.id
-      WHERE o.state = 'pending') o) AS outbox,
-    (SELECT json_agg(c) FROM cohorts c WHERE c.size > 0 AND c.next_due <= block_time) AS cohorts FROM cursors`
-  return row ?? null
-}
-
-/** The open work, and the passes' last messages. */
-async function whatHinders({ stage: { world }, instances }: Era, head: number): Promise<string> {
-  const [row] = await world.pool`SELECT json_agg(p) AS passes FROM passes p`
-  const said = instances.map((instance) => instance?.service.output().slice(-3_000) ?? 'no instance')
-  return `${JSON.stringify({ head, ...(await readOpen(world)), ...row })}\n${said.join('\n')}`
+/** Restarts the instances, which ask a contradicted provider last, and has the liar lie alone. Then everything comes to rest again. */
+async function lieAlone(era: Era): Promise<void> {
+  const { world } = era.stage
+  for (const [at, instance] of era.instances.entries()) {
+    if (instance && !instance.dead) await kill(era, instance)
+    replace(era, at)
+  }
+  await allStarted(era)
+  await tellLie(era, async () => {
+    await buy(era, BULK)
+    await world.chain.increaseTime(INTERVAL_SEC)
+    await mineFollowed(world)
+    await sleep(REST_BLOCK_MS)
+  })
+  await allAtRest(era)
 }
 
 /** Stops the instances, as an operator would, and checks everything. */
 async function checkAll(era: Era): Promise<void> {
   const { stage, counts, options } = era
-  const { world, proxy } = stage
+  const { world, proxies } = stage
   for (const instance of era.instances.splice(0)) {
     if (!instance) continue
     const { service } = instance
@@ -656,9 +667,10 @@ async function checkAll(era: Era): Promise<void> {
   const lost = row.lost === 0 ? '' : JSON.stringify(await tellLost(world, BULK))
   assert.deepEqual([row.lost, row.doubles], [0, 0], `${row.lost} lost, ${row.doubles} doubled ${lost}`)
   await checkInvariants(world, { foreign: era.foreign })
+  await checkScarce(world, counts)
   if (era.misconfigured) await checkUnmoved(era.misconfigured, world)
   if (era.failure) throw era.failure
-  assert.deepEqual(await proxy.broken(), [])
+  for (const proxy of proxies) assert.deepEqual(await proxy.broken(), [])
   counts.checks++
   counts.nodes += row.nodes - (seenNodes.get(stage) ?? 0)
   counts.turns += row.turns - (seenTurns.get(stage) ?? 0)
@@ -672,15 +684,3 @@ async function checkAll(era: Era): Promise<void> {
 }
 const seenNodes = new WeakMap<Stage, number>()
 const seenTurns = new WeakMap<Stage, number>()
-
-/** Retries on a database that is just restarting, until it answers. */
-async function patiently<T>(ask: () => PromiseLike<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await ask()
-    } catch (error) {
-      if (attempt === 100) throw error
-      await sleep(100)
-    }
-  }
-}

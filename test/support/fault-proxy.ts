@@ -45,6 +45,8 @@ export interface FaultProxy {
   knowsBlocks: boolean
   /** The URL of the node that answers a call instead of the target, as behind a balancer; null if the target does. */
   servedBy: (call: Call) => string | null
+  /** A false answer to a call; null if the answer is true. */
+  answerInstead: (call: Call) => Promise<Answer | null> | null
   /** Called with every call before it is forwarded. */
   onCall: (call: Call) => Promise<void> | void
   /** Called with every call after the chain has answered and before the service gets the answer. */
@@ -76,6 +78,8 @@ const HASH_OF = toFunctionSelector('hashOf(uint256)')
 const asksForHash = ({ method, params }: Call) =>
   method === 'eth_call' && String((params[0] as { data?: string } | undefined)?.data).startsWith(HASH_OF)
 
+const HONEST = { servedBy: () => null, answerInstead: () => null }
+
 /** Starts a proxy in front of `target`. With a database, it checks that every send was stored there before. */
 export async function startFaultProxy(options: {
   target: string
@@ -95,10 +99,7 @@ export async function startFaultProxy(options: {
     const answer = (await response.body.json()) as Answer
     return 'error' in answer ? { error: answer.error } : { result: answer.result }
   }
-  const rules = createSendRules({
-    forward,
-    databaseUrl: options.databaseUrl ?? null,
-  })
+  const rules = createSendRules({ forward, databaseUrl: options.databaseUrl ?? null })
 
   const count = (fault: Fault) => void fired.set(fault, (fired.get(fault) ?? 0) + 1)
 
@@ -152,6 +153,8 @@ export async function startFaultProxy(options: {
 
   async function truth(call: Call): Promise<Answer> {
     if (call.method === SEND) return send(call)
+    const told = await proxy.answerInstead(call)
+    if (told) return told
     if (!proxy.knowsBlocks && asksForHash(call)) return { result: `0x${'0'.repeat(64)}` }
     const answer = await forward(call)
     const tooMuch = call.method === 'eth_estimateGas' && 'result' in answer && BigInt(String(answer.result)) > GAS_CAP
@@ -211,7 +214,7 @@ export async function startFaultProxy(options: {
     seen: [],
     dialect: 'anvil',
     knowsBlocks: true,
-    servedBy: () => null,
+    ...HONEST,
     onCall: () => {},
     onAnswered: () => {},
     inject: (fault, aim = {}) => void injections.push({ fault, aim, left: aim.times ?? 1, skip: aim.skip ?? 0 }),
@@ -220,7 +223,7 @@ export async function startFaultProxy(options: {
     },
     calm() {
       ;[injections, weather] = [[], null]
-      proxy.servedBy = () => null
+      Object.assign(proxy, HONEST)
     },
     broken: () => rules.broken(),
     async close() {

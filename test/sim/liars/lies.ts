@@ -212,3 +212,10 @@ export const LIES: Record<string, Lie> = {
   'no block known to the contract': { other: 'no block known to the contract' },
   'a fork of its own': { other: 'a fork of its own' },
 }
+
+export const FORK = 'a fork of its own'
+export const NO_HASHES = 'no block known to the contract'
+/** Nothing reveals these unless another provider contradicts them. */
+export const UNTOLD: readonly string[] = ['finalized too high', 'balances made up', NO_HASHES, FORK]
+/** The acts by which the service reports the others. */
+export const TELLING = ['proofFailed', 'proofLowered', 'guardRefused', 'leftOut', 'residueWithdrawn', 'halted']

@@ -16,7 +16,7 @@ import { Provider } from '../provider.ts'
 import { FIRST_BLOCK, INTERVAL_SEC } from '../stage.ts'
 import { count } from '../tally.ts'
 import { createLiar, type Lying, VOICES } from './liar.ts'
-import { LIES, PLUS } from './lies.ts'
+import { FORK, LIES, NO_HASHES, PLUS, TELLING, UNTOLD } from './lies.ts'
 
 const BUSY = 0.5
 /** This offset leaves the seeds kept earlier (seeds.json) without liars, so they still play what we kept them for. */
@@ -24,8 +24,6 @@ const DICE_OFFSET = 4_001_229
 /** Share of the steps in which a liar lies. */
 const OFTEN = 0.4
 const FORK_MAX = 3
-const FORK = 'a fork of its own'
-const NO_HASHES = 'no block known to the contract'
 
 const liarsDice = diceWhereBusy(DICE_OFFSET, BUSY)
 
@@ -152,8 +150,6 @@ const [WALLET, STRANGER] = [3, 11]
 const TOLD_MAX = 2
 const DECIDED_MAX = 5
 const RUNS = 8
-/** Nothing reveals these unless another provider contradicts them. */
-const UNTOLD = ['finalized too high', 'balances made up', NO_HASHES, FORK]
 
 /** True business right before the lie. */
 const BEFORE: Record<string, (play: Play) => Promise<void>> = {
@@ -244,8 +240,6 @@ async function tell(play: Play, lying: Lying): Promise<void> {
   const isInTime = decidedAt !== null && decidedAt < spokenAt + DECIDED_MAX
   assert.ok(isInTime, `${name}: the payment beside it is not minted: ${await standingOf(play, honest)}`)
 }
-
-const TELLING = ['proofFailed', 'proofLowered', 'guardRefused', 'leftOut', 'residueWithdrawn', 'halted']
 
 async function isTold({ stage: { observer } }: Play, since: number): Promise<boolean> {
   const rows = await observer`SELECT FROM audit WHERE id > ${since} AND action = ANY(${TELLING})`
