@@ -208,10 +208,11 @@ const LAYERS: readonly Layer[] = [
   },
   {
     of: ['web/vite.config.ts'],
-    may: ['web/reference.ts'],
+    may: ['web/contents.ts', 'web/reference.ts'],
     packages: ['@vitejs/plugin-react', 'marked', 'node', 'viem', 'vite'],
   },
-  { of: ['web/reference.ts'], may: [], packages: ['marked', 'node', 'yaml'] },
+  { of: ['web/reference.ts'], may: ['web/contents.ts'], packages: ['marked', 'node', 'yaml'] },
+  { of: ['web/contents.ts'], may: [], packages: [] },
 
   // In no production tree, because only src/boot/embedded.ts loads it.
   {

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { marked } from 'marked'
 import { parse } from 'yaml'
+import { anchored, framed } from './contents.ts'
 
 interface Schema {
   $ref?: string
@@ -58,7 +59,7 @@ export function referenceOf(file: string): string {
   )
   const groups = api.tags.map(({ name, description }) => {
     const own = operations.filter(({ tags }) => tags.includes(name))
-    return `<h2 id="${name.toLowerCase()}">${name}</h2><p>${text(description)}</p>${own.map((one) => operationOf(api, one)).join('')}`
+    return `<h2 id="${name.toLowerCase()}">${name}</h2><p>${text(description)}</p><div class="card">${own.map((one) => operationOf(api, one)).join('')}</div>`
   })
   const schemas = Object.entries(api.components.schemas).map(([name, schema]) =>
     folded(
@@ -67,7 +68,10 @@ export function referenceOf(file: string): string {
       `${prose(schema.description)}${fieldsOf(schema) || `<p>${typeOf(schema)}</p>`}`,
     ),
   )
-  return `<h1>API</h1><p class="lead">The same facts as JSON. <a href="/api/openapi.json">The document itself</a> is OpenAPI 3.1.</p>${prose(api.info.description)}${groups.join('')}<h2 id="schemas">Schemas</h2><div class="schemas">${schemas.join('')}</div>`
+  return framed(
+    '<h1>API</h1><p class="lead">The same facts as JSON. <a href="/api/openapi.json">The document itself</a> is OpenAPI 3.1.</p>',
+    `${anchored(prose(api.info.description))}${groups.join('')}<h2 id="schemas">Schemas</h2><div class="card schemas">${schemas.join('')}</div>`,
+  )
 }
 
 type Listed = Operation & { path: string; method: string }
@@ -78,7 +82,7 @@ function operationOf(api: Api, { method, path, operationId, summary, description
   const answers = Object.entries(rest.responses).map(([status, one]) => [status, resolved<Answer>(api, one)] as const)
   return folded(
     operationId,
-    `<code>${method.toUpperCase()} ${path}</code> ${text(summary)}`,
+    `<code><span class="method ${method}">${method.toUpperCase()}</span> ${path}</code> <span class="note">${text(summary)}</span>`,
     prose(description) +
       table(
         ['Parameter', 'Type', 'What it is'],
@@ -102,7 +106,7 @@ function operationOf(api: Api, { method, path, operationId, summary, description
 
 /** A part that opens at a press. A link to `id` opens it, because that is inside. */
 const folded = (id: string, title: string, content: string) =>
-  `<details class="card"><summary><h3>${title}</h3></summary><div id="${id}">${content}</div></details>`
+  `<details><summary><h3>${title}</h3></summary><div id="${id}">${content}</div></details>`
 
 const exampleOf = (content: Content | undefined) =>
   content?.example === undefined

@@ -7,6 +7,7 @@ import react from '@vitejs/plugin-react'
 import { marked } from 'marked'
 import { parseAbi } from 'viem'
 import { build, defineConfig, type Plugin } from 'vite'
+import { anchored, framed } from './contents.ts'
 import { referenceOf } from './reference.ts'
 
 const DIST = fileURLToPath(new URL('dist', import.meta.url))
@@ -158,17 +159,8 @@ const documents: Plugin = {
   async closeBundle() {
     const runbook = await readFile(`${ROOT}../docs/RUNBOOK.md`, 'utf8')
     const html = await marked(runbook.replaceAll(/\[([^\]]+)\]\((?!#)[^)]+\)/g, '$1'))
-    const anchorOf = (heading: string) =>
-      heading
-        .replaceAll(/<[^>]+>/g, '')
-        .toLowerCase()
-        .replaceAll(/[^\p{L}\p{N} -]/gu, '')
-        .replaceAll(' ', '-')
-    const anchored = html.replaceAll(
-      /<(h[1-4])>(.*?)<\/\1>/g,
-      (_, tag, words) => `<${tag} id="${anchorOf(words)}">${words}</${tag}>`,
-    )
-    await writeFile(`${DIST}/runbook.html`, anchored)
+    const [head = '', text = ''] = anchored(html).split(/(?<=<\/h1>)/, 2)
+    await writeFile(`${DIST}/runbook.html`, framed(head, text))
     await writeFile(`${DIST}/reference.html`, referenceOf(`${ROOT}../api/openapi.yaml`))
   },
 }

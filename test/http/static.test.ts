@@ -108,6 +108,23 @@ test('every page has the same policy, which lets nothing run or be worn that is 
   assert.doesNotMatch(policy, /unsafe|\*/)
 })
 
+test('the first paint has the sale’s colour, in the one style that the policy allows', async () => {
+  const brand = { name: null, logo: null, color: '#1a6b52', contact: null, termsUrl: null }
+  const coloured = await startService({ settings: { site: { chainName: null, explorerUrl: null, brand } } })
+  try {
+    for (const path of ['/', '/buy/basic', '/console', '/docs']) {
+      const page = await ask(coloured.port, path)
+      const [, style = ''] = /<style>(.*?)<\/style>/s.exec(await page.text()) ?? []
+      assert.match(style, /:root\{--brand-light:#1a6b52;.*--brand-on:#ffffff\}$/, path)
+      const policy = page.headers.get('content-security-policy') ?? ''
+      assert.ok(policy.includes(`'sha256-${createHash('sha256').update(style).digest('base64')}'`), path)
+    }
+  } finally {
+    await coloured.close()
+  }
+  assert.doesNotMatch(await (await ask(service.port, '/')).text(), /--brand-light:/)
+})
+
 test('in production every answer says what browsers are to keep to, also one that no route gave', async () => {
   const production = await startService({ settings: { production: true } })
   const ask = async (bytes: string) => (await exchange(production.port, [bytes])).answers[0]?.headers ?? {}
@@ -213,11 +230,7 @@ test('a link to a page says elsewhere what the page is and whose, and takes noth
       assert.deepEqual([metas['og:title'], metas['og:site_name']], [title, brand.name], path)
       assert.equal(new URL(metas['og:url'] ?? '').origin, 'https://ledger.example', path)
       assert.equal(metas['og:image'], 'https://ledger.example/preview.png', path)
-      assert.deepEqual(JSON.parse(metas['node-ledger:sale'] ?? ''), {
-        name: brand.name,
-        color: brand.color,
-        logoUrl: '/icon.svg',
-      })
+      assert.deepEqual(JSON.parse(metas['node-ledger:sale'] ?? ''), { name: brand.name, logoUrl: '/icon.svg' })
     }
     const picture = await fetch(`http://127.0.0.1:${named.port}/preview.png`)
     assert.deepEqual([picture.status, picture.headers.get('content-type')], [200, 'image/png'])
@@ -280,7 +293,11 @@ test('a page says its heading, offer, price and state before any script runs', a
     assert.match(shop, /&lt;b&gt;Plus&lt;\/b&gt;.*<span class="mark calm">not on sale</s)
     assert.doesNotMatch(shop, /<b>/)
     assert.match(await main('/'), /<h1>A node is an NFT.*Sold by Node Ledger.*0\.01 ETH/s)
-    assert.match(await main('/buy/basic'), /<h1>Buy BASIC<\/h1>/)
+    assert.match(
+      await main('/buy/basic'),
+      /<h1>Buy BASIC<\/h1>.*earns 1× the base credit.*<span class="note">on sale<\/span>.*class="price">0\.01 ETH</s,
+    )
+    assert.doesNotMatch(await main('/buy/basic'), /Plus/)
     assert.match(await main('/node/7'), /<h1>Node 7<\/h1>/)
     await sold.sql`ALTER TABLE tiers RENAME TO gone`
     assert.equal((await ask(sold.port, '/buy')).status, 500, 'a fault is no empty shop')

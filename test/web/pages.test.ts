@@ -27,21 +27,28 @@ const PAGES = {
   '/owner': 'My nodes',
 }
 
+/** A bright colour, on which white is hard to read. */
+const BRIGHT = { name: null, logo: null, color: '#ffd400', contact: null, termsUrl: null }
+
 describe('the pages', { skip: noBrowser }, () => {
   let service: Service
+  /** The same, of a sale with a colour. */
+  let bright: Service
   let browser: Browser
   before(async () => {
-    ;[service, browser] = await Promise.all([
-      startService({ settings: { factoryAddress: walletOf(0xfac) } }),
+    const settings = { factoryAddress: walletOf(0xfac) }
+    ;[service, bright, browser] = await Promise.all([
+      startService({ settings }),
+      startService({ settings: { ...settings, site: { chainName: null, explorerUrl: null, brand: BRIGHT } } }),
       startBrowser(),
     ])
-    await insertSmallLedger(service.sql)
+    await Promise.all([insertSmallLedger(service.sql), insertSmallLedger(bright.sql)])
   })
   after(async () => {
     await browser.close()
-    await service.close()
+    await Promise.all([service.close(), bright.close()])
   })
-  const at = (path: string) => `http://127.0.0.1:${service.port}${path}`
+  const at = (path: string, { port } = service) => `http://127.0.0.1:${port}${path}`
 
   // Each page loads once per width, in the first theme, then switches to the other as a system does.
   for (const [width, themes, prepare] of [
@@ -58,7 +65,7 @@ describe('the pages', { skip: noBrowser }, () => {
       for (const [path, title] of Object.entries(PAGES)) {
         transferred.bytes = transferred.requests = 0
         await page.emulateMedia({ colorScheme: themes[0] })
-        await page.goto(at(path))
+        await page.goto(at(path, prepare ? bright : service))
         await page.getByRole('heading', { level: 1, name: title }).waitFor()
         await page.locator('.top search').waitFor({ state: 'attached' })
         await page.locator('[aria-label="Loading"]').first().waitFor({ state: 'detached' })
@@ -91,10 +98,12 @@ describe('the pages', { skip: noBrowser }, () => {
   test('a browser of another locale reads English, with its own numbers and dates', async () => {
     const page = await (await browser.newContext({ locale: 'de-DE' })).newPage()
     await page.goto(at('/node/1'))
-    const time = page.locator('time').first()
-    await time.waitFor()
-    assert.match((await time.getAttribute('title')) ?? '', /^\d\d\.\d\d\.\d{4}, .* UTC$/)
-    assert.match(await time.innerText(), /^last year$|ago$/)
+    const minted = page.locator('.facts time').first()
+    await minted.waitFor()
+    assert.match((await minted.getAttribute('title')) ?? '', /^\d\d\.\d\d\.\d{4}, .* UTC$/)
+    assert.match(await minted.innerText(), /^last year$|ago$/)
+    // The turn is late, because the rounds of this ledger have ended.
+    await page.getByText(/^due (last year|.* ago)$/).waitFor()
     assert.equal(await page.evaluate('document.documentElement.lang'), 'en')
     await page.close()
   })
@@ -368,7 +377,7 @@ async function withBrand(page: Page, name: string): Promise<void> {
   await page.route('**/.well-known/node-ledger.json', async (route) => {
     const answer = await route.fetch()
     const links = { contact: 'mailto:help@nodes.example', termsUrl: 'https://nodes.example/terms' }
-    const brand = { name, logoUrl: null, color: '#ffd400', ...links }
+    const brand = { name, logoUrl: null, color: null, ...links }
     const site = { chainName: 'Aurora', explorerUrl: 'https://explorer.example', brand }
     await route.fulfill({ response: answer, json: { ...(await answer.json()), ...site } })
   })

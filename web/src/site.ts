@@ -14,8 +14,6 @@ export interface Site {
   /** Who sells. */
   name: string
   logoUrl: string
-  /** `#` and six hex digits; null means the pages' own colour. */
-  color: string | null
   contact: string | null
   termsUrl: string | null
   /** The chain's display name: "Ethereum (chain 1)"; null until it is known. */
@@ -28,24 +26,22 @@ export interface Site {
 interface Served {
   name: string
   logoUrl: string
-  color: string | null
 }
 
 const SERVED = served()
 
 function served(): Served {
   const text = document.querySelector<HTMLMetaElement>('meta[name="node-ledger:sale"]')?.content
-  return text ? (JSON.parse(text) as Served) : { name: OWN_NAME, logoUrl: '/icon.svg', color: null }
+  return text ? (JSON.parse(text) as Served) : { name: OWN_NAME, logoUrl: '/icon.svg' }
 }
 
 /** From the service; until it answers, from the page's head. */
 export function useSite(): Site {
   const { data } = useDeployment()
-  const { name, logoUrl, color, contact, termsUrl } = data?.brand ?? { ...SERVED, contact: null, termsUrl: null }
+  const { name, logoUrl, contact, termsUrl } = data?.brand ?? { ...SERVED, contact: null, termsUrl: null }
   return {
     name: name ?? OWN_NAME,
     logoUrl: logoUrl ?? '/icon.svg',
-    color,
     contact,
     termsUrl,
     chain: data ? chainInWords(data) : null,

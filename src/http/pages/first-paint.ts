@@ -16,6 +16,7 @@ export interface OfferedTier {
   id: string
   label: string
   priceWei: string
+  payoutBps: number
   onSale: boolean
   soldOut: boolean
   state: 'upcoming' | 'open' | 'soldOut' | 'closed'
@@ -33,6 +34,8 @@ const PLACES: readonly (readonly [path: string, name: string, here: RegExp])[] =
 ]
 /** Pages that show all tiers. */
 export const SHOPS = ['/', '/tiers', '/buy']
+/** The page that sells one tier. */
+export const CHECKOUT = '/buy/:id'
 const STATES = { upcoming: 'not open yet', open: 'on sale', soldOut: 'sold out', closed: 'not on sale' }
 
 /** The top of every page. */
@@ -40,7 +43,13 @@ export const topOf = ({ name, logoUrl }: Sale, path: string): string =>
   `<header class="top"><div class="width"><a class="brand" href="/"><img src="${logoUrl}" alt="" width="28" height="28"><span>${escaped(name)}</span></a>` +
   `<nav aria-label="Pages">${PLACES.map(([href, place, here]) => `<a href="${href}"${here.test(path) ? ' aria-current="page"' : ''}>${place}</a>`).join('')}</nav></div></header>`
 
-/** The page as far as we can show it before a script runs. `tiers` is null if we could not read the ledger. */
+/** The checkout's title and lead. */
+export const saidOf = ({ label, payoutBps }: OfferedTier): Said => [
+  `Buy ${label}`,
+  `One node that earns ${(payoutBps / 10_000).toLocaleString('en', { maximumFractionDigits: 4 })}× the base credit each round.`,
+]
+
+/** The page as far as we can show it before a script runs. `tiers`: all of them, or the one that the checkout sells; null if we could not read the ledger. */
 export function firstPaint(
   path: string,
   [title, lead]: Said,
@@ -50,24 +59,32 @@ export function firstPaint(
   const head = `<div class="page-head"><h1>${escaped(title)}</h1><p class="lead">${escaped(lead)}</p></div>`
   const offered = (tiers ?? []).filter(({ onSale }) => onSale || path !== '/')
   const cards = SHOPS.includes(path) ? `<ul class="tiers">${offered.map(cardOf).join('')}</ul>` : ''
+  const checkout = path === CHECKOUT ? offered.map(checkoutOf).join('') : ''
   const buy = '<p class="buttons"><a class="button main big" href="/buy">Buy a node</a>'
   const hero = `<div class="hero"><div class="stack">${head}${buy}<span class="note">Sold by ${escaped(sale.name)}</span></p></div></div>`
-  return `${topOf(sale, path)}<main id="main" class="width">${path === '/' ? hero : head}${cards}</main>`
+  return `${topOf(sale, path)}<main id="main" class="width">${path === '/' ? hero : head}${cards}${checkout}</main>`
 }
 
+const priceOf = ({ priceWei }: OfferedTier) => `<p class="price">${inEther(BigInt(priceWei))} ETH</p>`
+const standsOf = ({ state, soldOut }: OfferedTier) => (state === 'open' && soldOut ? 'sold out for now' : STATES[state])
+const leftOf = ({ remaining, supply }: OfferedTier) =>
+  remaining === null || supply === null ? '' : `<p class="left">${remaining} of ${supply} left</p>`
+
+const checkoutOf = (tier: OfferedTier): string =>
+  `<div class="one-column"><section class="card"><header><h2>Pay</h2><span class="note">${standsOf(tier)}</span></header>` +
+  `<div class="ways">${priceOf(tier)}${leftOf(tier)}<div class="place"></div></div></section></div>`
+
 function cardOf(tier: OfferedTier): string {
-  const { id, label, priceWei, state, soldOut, remaining, supply, opensAt } = tier
+  const { id, label, state, soldOut, opensAt } = tier
   const isOpen = state === 'open' && !soldOut
-  const stands = state === 'open' && soldOut ? 'sold out for now' : STATES[state]
-  const left = remaining === null || supply === null ? '' : `<p class="left">${remaining} of ${supply} left</p>`
   const opens =
     state === 'upcoming' && opensAt ? `<p class="act">Opens <time datetime="${opensAt}">${opensAt}</time></p>` : ''
   const buy = isOpen
     ? `<p class="act"><a class="button main wide" href="/buy/${id}">Buy ${escaped(label)}</a></p>`
     : opens
   return (
-    `<li class="card tier"><header><h2>${escaped(label)}</h2><span class="mark ${isOpen ? 'good' : 'calm'}">${stands}</span></header>` +
-    `<p class="price">${inEther(BigInt(priceWei))} ETH</p>${left}${buy}</li>`
+    `<li class="card tier"><header><h2>${escaped(label)}</h2><span class="mark ${isOpen ? 'good' : 'calm'}">${standsOf(tier)}</span></header>` +
+    `${priceOf(tier)}${leftOf(tier)}${buy}</li>`
   )
 }
 

@@ -2,7 +2,7 @@
 // Built from the path and the settings alone, because we serve pages even while the database is down; the first paint then leaves out what is sold.
 import type { HttpSettings } from '../deps.ts'
 import { LOGO_PATH } from '../routes/well-known.ts'
-import { escaped, firstPaint, type OfferedTier, type Said } from './first-paint.ts'
+import { CHECKOUT, escaped, firstPaint, type OfferedTier, type Said, saidOf } from './first-paint.ts'
 
 /** The name of a sale that has not set one. */
 const OWN_NAME = 'Node Ledger'
@@ -39,7 +39,7 @@ const PAGES: Readonly<Record<string, (params: Params) => Said>> = {
   '/address/:address': ({ address }) => [shortened('Wallet', address, ADDRESS), 'Its nodes and its payments.'],
   '/payment/:hash': ({ hash }) => [shortened('Payment', hash, HASH), 'Where it stands on its way to a node.'],
   '/buy': () => BUY,
-  '/buy/:id': () => ['Buy a node', 'Your wallet is checked before you pay.'],
+  [CHECKOUT]: () => ['Buy a node', 'Your wallet is checked before you pay.'],
   '/docs': () => ['API', 'Every request that the service answers, with its parameters and answers.'],
   '/runbook.html': () => ['Runbook', 'What to do at each alert.'],
   '/owner': () => ['My nodes', 'What your nodes have earned, and withdrawing it.'],
@@ -67,8 +67,8 @@ interface Asked {
 export function withHead(built: string, settings: HttpSettings, { path, params = {}, offered = null }: Asked): string {
   const sale = saleOf(settings)
   const { tiers } = JSON.parse(offered ?? '{"tiers":null}') as { tiers: OfferedTier[] | null }
-  const tier = path === '/buy/:id' && tiers?.find(({ id }) => id === params.id)
-  const [title, description] = tier ? [`Buy ${tier.label}`, ABOUT] : (PAGES[path]?.(params) ?? [null, ABOUT])
+  const tier = path === CHECKOUT ? tiers?.find(({ id }) => id === params.id) : undefined
+  const [title, description] = tier ? saidOf(tier) : (PAGES[path]?.(params) ?? [null, ABOUT])
   const full = title === null ? sale.name : `${title} · ${sale.name}`
   const given = Object.values(params)[0]
   const url = new URL(path.replace(/:.*$/, given ? encodeURIComponent(given) : ''), settings.publicUrl).href
@@ -76,7 +76,7 @@ export function withHead(built: string, settings: HttpSettings, { path, params =
     `<title>${escaped(full)}</title>`,
     meta('name', 'description', description),
     meta('name', 'application-name', sale.name),
-    meta('name', 'node-ledger:sale', JSON.stringify(sale)),
+    meta('name', 'node-ledger:sale', JSON.stringify({ name: sale.name, logoUrl: sale.logoUrl })),
     meta('property', 'og:type', 'website'),
     meta('property', 'og:site_name', sale.name),
     meta('property', 'og:title', title ?? sale.name),
@@ -93,7 +93,8 @@ export function withHead(built: string, settings: HttpSettings, { path, params =
     ...(offered === null ? [] : [meta('name', 'node-ledger:tiers', offered)]),
     '<link rel="manifest" href="/app.webmanifest">',
   ]
-  const first = firstPaint(path, title === null ? OVERVIEW : [title, description], sale, tiers)
+  const shown = path === CHECKOUT ? (tier ? [tier] : []) : tiers
+  const first = firstPaint(path, title === null ? OVERVIEW : [title, description], sale, shown)
   return built.replace(PLACE, () => head.join('\n    ')).replace(FIRST, () => first)
 }
 

@@ -9,9 +9,10 @@ import { TIER_ID_FORM } from '../../domain/tiers.ts'
 import type { HttpDeps } from '../deps.ts'
 import { Asset, assetRoute, pagePolicy } from '../edge/assets.ts'
 import { cachedResponseOf } from '../edge/memo.ts'
+import { withAccent } from '../pages/accent.ts'
 import { robotsText, securityText, sitemap } from '../pages/crawlers.ts'
 import { documentPage } from '../pages/document.ts'
-import { escaped, SHOPS } from '../pages/first-paint.ts'
+import { CHECKOUT, escaped, SHOPS } from '../pages/first-paint.ts'
 import { appManifest, type Params, saleOf, withHead } from '../pages/heads.ts'
 import type { Outcome, Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
@@ -29,7 +30,7 @@ const PUBLIC_PAGES = [
   '/address/:address',
   '/payment/:hash',
   '/buy',
-  '/buy/:id',
+  CHECKOUT,
   '/owner',
 ]
 /** Never shown in a frame, because clicks here move money. */
@@ -41,7 +42,7 @@ const RUNBOOK = 'runbook.html'
 /** The API's reference. */
 const REFERENCE = 'reference.html'
 /** Pages whose first paint shows what is on sale. */
-const SELLING = [...SHOPS, '/buy/:id']
+const SELLING = [...SHOPS, CHECKOUT]
 /** How long /api/tiers is cached too, in seconds. */
 const SOLD_KEPT_SEC = 30
 /** Our own icons. A sale with its own logo has none of them. */
@@ -163,7 +164,7 @@ export function pages({ deps, cached, queryReplica }: Tools): Route[] {
     return new Asset(() => bytes)
   }
   const textOf = (name: string) => readFileSync(join(BUILT, name), 'utf8')
-  const built = files.length > 0 ? textOf(INDEX) : NOT_BUILT
+  const built = files.length > 0 ? withAccent(textOf(INDEX), saleOf(settings).color) : NOT_BUILT
   const style = STYLE.exec(built)?.[1]
   const policyFor = (ancestors: readonly string[] = []) => pagePolicy(publicRpcUrl, ancestors, style)
   // We serve pages while the database is down, so a first paint may leave out what is on sale.

@@ -109,8 +109,25 @@ export function ExactTime({ at }: { at: Date }) {
   )
 }
 
-/** The time left until a moment, updated every second. */
-export function Countdown({ to }: { to: Date }) {
+/** When a turn is due; if it is late, since when. */
+export function Turn({ at }: { at: Date | null }) {
+  const now = useNow()
+  if (at === null) return <span className="none">–</span>
+  return (
+    <time dateTime={at.toISOString()} title={everyTime(at)}>
+      {lateInWords(at, now) ?? relativeTime(at, now)}
+    </time>
+  )
+}
+
+/** "due 2 minutes ago"; null unless the turn is late. */
+function lateInWords(at: Date, now: number): string | null {
+  const ago = relativeTime(at, now)
+  return at.getTime() < now && ago !== ui.time.now ? fill(ui.time.due, { ago }) : null
+}
+
+/** The time left until a moment, updated every second. If a turn is late, it says since when. */
+export function Countdown({ to, isTurn = false }: { to: Date; isTurn?: boolean }) {
   const [now, setNow] = useState(Date.now)
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), 1_000)
@@ -119,7 +136,7 @@ export function Countdown({ to }: { to: Date }) {
   const left = untilTime(to, now)
   return (
     <time dateTime={to.toISOString()} title={everyTime(to)} className="countdown">
-      {left === null ? ui.time.now : fill(ui.time.within, { span: left })}
+      {left === null ? (isTurn && lateInWords(to, now)) || ui.time.now : fill(ui.time.within, { span: left })}
     </time>
   )
 }

@@ -1,7 +1,6 @@
 // The frame of all pages: navigation, a notice if the service is in trouble, and links to chain and contract.
-import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter'
-import { brandRoles } from '../brand.ts'
 import { useDeployment, useHealth } from '../ledger.ts'
 import { useSite } from '../site.ts'
 import { fill, rich } from '../words/message.ts'
@@ -70,14 +69,9 @@ export function Layout({ children }: { children: ReactNode }) {
   )
 }
 
-/** Who sells, in their colour. */
+/** Who sells. Their colour is in the page's own style. */
 function Brand() {
-  const { name, logoUrl, color } = useSite()
-  // Before the first paint, so no other colour shows.
-  useLayoutEffect(() => {
-    for (const [role, value] of Object.entries(color === null ? {} : brandRoles(color)))
-      document.documentElement.style.setProperty(role, value)
-  }, [color])
+  const { name, logoUrl } = useSite()
   return (
     <Link href="/" className="brand">
       <img src={logoUrl} alt="" width="28" height="28" />

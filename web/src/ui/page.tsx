@@ -86,6 +86,34 @@ export function Facts({ of, className = 'facts' }: { of: Readonly<Record<string,
   )
 }
 
+interface SummaryProps {
+  /** The figure that the page is about, with its name. */
+  name: string
+  children: ReactNode
+  note?: ReactNode
+  /** Smaller figures beside it. */
+  of: Readonly<Record<string, ReactNode>>
+}
+
+/** One large figure, and the ones that explain it. */
+export function Summary({ name, children, note, of }: SummaryProps) {
+  return (
+    <dl className="card summary">
+      <div className="lead-figure">
+        <dt>{name}</dt>
+        <dd className="balance">{children}</dd>
+        {note && <dd className="note">{note}</dd>}
+      </div>
+      {Object.entries(of).map(([label, value]) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
 /** A figure with its name. */
 export function Figure({ name, children, note }: { name: string; children: ReactNode; note?: ReactNode }) {
   return (

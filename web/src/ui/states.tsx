@@ -9,7 +9,7 @@ import { ui } from '../words/ui.ts'
 export type Shape = 'lines' | 'tiles' | 'cards' | 'plot'
 
 /** Shows a reading once it is there; until then, that it is missing. If a refresh fails, it keeps the last reading, and says so. */
-export function Shown<T>({ reading, lines = 3, shape = 'lines', children }: ShownProps<T>) {
+export function Shown<T>({ reading, lines = 3, shape = 'lines', waiting, children }: ShownProps<T>) {
   if (reading.data !== undefined) {
     return (
       <>
@@ -22,13 +22,15 @@ export function Shown<T>({ reading, lines = 3, shape = 'lines', children }: Show
     const mayPass = !(reading.error instanceof LedgerError) || reading.error.retryable
     return <Failed error={reading.error} retry={mayPass ? () => void reading.refetch() : undefined} />
   }
-  return <Waiting lines={lines} shape={shape} />
+  return waiting ?? <Waiting lines={lines} shape={shape} />
 }
 
 interface ShownProps<T> {
   reading: Reading<T>
   lines?: number
   shape?: Shape
+  /** Shown until the first reading, in place of a grey placeholder. */
+  waiting?: ReactNode
   children: (value: T) => ReactNode
 }
 

@@ -23,6 +23,9 @@ interface TableProps<Row> {
   empty?: ReactNode
 }
 
+/** A phone has room for so many columns. */
+const SLIM_COLUMNS = 3
+
 type Direction = 'ascending' | 'descending'
 
 /** The column to sort by; null keeps the rows' own order. */
@@ -36,7 +39,7 @@ export function Table<Row extends object>({ caption, rows, keyOf, columns, first
   const shown = all ? sorted : sorted.slice(0, first)
   if (rows.length === 0 && empty !== undefined) return empty
   return (
-    <div className="table">
+    <div className={columns.length <= SLIM_COLUMNS ? 'table slim' : 'table'}>
       <table>
         <caption className="visually-hidden">{caption}</caption>
         <thead>

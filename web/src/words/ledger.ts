@@ -83,6 +83,7 @@ export const words = {
   },
   round: {
     title: 'Round {id}',
+    lead: '{amount} to {nodes}, {time}.',
     notListed: 'This round is not listed.',
     noneYet: 'No round yet.',
     newest: 'The service lists the newest {max}; the last one is {id}.',
@@ -181,7 +182,6 @@ export const words = {
     byOwner: 'the owner can withdraw it',
     credited: 'Credited',
     nextCredit: 'next credit {time}',
-    dueSince: 'credit due {time}',
     withdrawn: 'Withdrawn',
   },
   wallet: {

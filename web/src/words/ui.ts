@@ -3,6 +3,7 @@ export const ui = {
   time: {
     now: 'now',
     within: 'in {span}',
+    due: 'due {ago}',
     days: { one: '{n} day', other: '{n} days' },
   },
   facts: {

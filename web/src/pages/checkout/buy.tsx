@@ -5,9 +5,10 @@ import { times } from '../../format.ts'
 import { useTiers } from '../../ledger.ts'
 import { later } from '../../ui/boundary.tsx'
 import { Page } from '../../ui/page.tsx'
-import { Empty, Shown, Waiting } from '../../ui/states.tsx'
+import { Empty, Shown } from '../../ui/states.tsx'
 import { words } from '../../words/checkout.ts'
 import { fill } from '../../words/message.ts'
+import { Offered } from './offered.tsx'
 import { TierCards, Tiers } from './tiers.tsx'
 
 // The payment code loads once the buyer picks a tier.
@@ -30,7 +31,7 @@ export function Buy() {
         <Shown reading={tiers}>
           {(all) =>
             tier ? (
-              <Suspense fallback={<Waiting lines={6} />}>
+              <Suspense fallback={<Offered tier={tier} />}>
                 <Checkout key={id} tier={tier} />
               </Suspense>
             ) : (

@@ -23,9 +23,10 @@ import { restOf, useIntent, writeIntent } from '../payment/intent.ts'
 import { PaymentSteps } from '../payment/steps.tsx'
 import { ByHand } from './by-hand.tsx'
 import { ByWallet } from './by-wallet.tsx'
+import { Left, PriceOnly } from './offered.tsx'
 import { usePreflight } from './preflight.tsx'
 import { boundOf, Quantity } from './quantity.tsx'
-import { Ladder, labelOf, leftInWords, useMostPerWallet, whoMayBuy } from './tiers.tsx'
+import { Ladder, labelOf, useMostPerWallet, whoMayBuy } from './tiers.tsx'
 import { Unfinished } from './unfinished.tsx'
 
 const t = words.buy
@@ -77,7 +78,7 @@ function Payment({ tier }: { tier: Tier }) {
           {whyNot ? (
             <NotNow tier={tier} why={whyNot} />
           ) : (
-            <Shown reading={quote} shape="plot">
+            <Shown reading={quote} waiting={<PriceOnly tier={tier} />}>
               {(asked) => <Ways {...{ tier, wallet, sent, byHand, setByHand }} quote={asked} />}
             </Shown>
           )}
@@ -144,8 +145,6 @@ function NotNow({ tier, why }: { tier: Tier; why: string }) {
     </div>
   )
 }
-
-const Left = ({ tier }: { tier: Tier }) => tier.remaining !== null && <p className="note">{leftInWords(tier)}</p>
 
 interface WaysProps {
   tier: Tier

@@ -50,7 +50,7 @@ function HowItWorks() {
         <li>
           <h3>{cadence ? fill(t.earnsEvery, { span: everySpan(cadence.intervalSec) }) : t.earns}</h3>
           <p>
-            {t.earnsHow} {cadence?.nextAt && rich(t.next, { time: <Countdown to={cadence.nextAt} /> })}
+            {t.earnsHow} {cadence?.nextAt && rich(t.next, { time: <Countdown to={cadence.nextAt} isTurn /> })}
           </p>
         </li>
       </ol>
@@ -86,7 +86,7 @@ export function TierCards({ tiers }: { tiers: readonly Tier[] }) {
               of={{
                 [t.rate]: fill(t.times, { rate: times(tier.payoutBps) }),
                 [t.perWallet]: fill(t.upTo, { nodes: fill(t.nodes, { n: mostOf(tier) }) }),
-                [t.whoMay]: whoMayBuy(tier).join(', '),
+                ...(isBoundToSome(tier) && { [t.whoMay]: whoMayBuy(tier).join(', ') }),
                 ...(steps.length > 1 && {
                   [t.step]: fill(t.stepOf, { n: steps.indexOf(tier) + 1, all: steps.length }),
                 }),
@@ -153,7 +153,8 @@ function LastPaid({ paid }: { paid: ReturnType<typeof paidByTier> }) {
   return (
     <div className="paid">
       <p>
-        <span className="note">{t.lastPaid}</span> <Amount wei={last.wei} />
+        <span className="note">{t.lastPaid}</span>
+        <Amount wei={last.wei} plain />
       </p>
       <Bars
         least={PAID_MAX}
@@ -226,6 +227,8 @@ export function useMostPerWallet(): (tier: Tier) => number {
   const { data } = useDeployment()
   return ({ maxPerWallet }) => Math.min(maxPerWallet, data?.maxPerWallet ?? maxPerWallet)
 }
+
+const isBoundToSome = ({ allowlistRoot, holdingWei }: Tier) => allowlistRoot !== null || holdingWei > 0n
 
 /** Who may buy a tier, in words: wallets on its allowlist, holders of its token, or anyone. */
 export function whoMayBuy(tier: Tier): string[] {

@@ -6,8 +6,8 @@ import { useTiers } from '../../ledger.ts'
 import { useNodesOf } from '../../live.ts'
 import { CopyButton } from '../../ui/copy.tsx'
 import { InExplorer } from '../../ui/explorer.tsx'
-import { Amount, Time } from '../../ui/facts.tsx'
-import { Figure, Page, Section } from '../../ui/page.tsx'
+import { Amount, Time, Turn } from '../../ui/facts.tsx'
+import { Figure, Page, Section, Summary } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { words } from '../../words/ledger.ts'
@@ -48,40 +48,43 @@ function NoNodes() {
   return <Empty title={t.noNode}>{rich(t.howOne, { buy: (text) => <Link href="/buy">{text}</Link> })}</Empty>
 }
 
-/** What several nodes earned and paid out. Shows their balance if its note is given. */
-export function Totals({ nodes, balanceNote }: { nodes: readonly Node[]; balanceNote?: string }) {
-  const sum = (of: 'creditedWei' | 'withdrawnWei' | 'balanceWei') => nodes.reduce((total, node) => total + node[of], 0n)
+const sumOf = (nodes: readonly Node[], of: 'creditedWei' | 'withdrawnWei' | 'balanceWei') =>
+  nodes.reduce((total, node) => total + node[of], 0n)
+
+/** What several nodes earned and paid out, without their balance. */
+export function Totals({ nodes }: { nodes: readonly Node[] }) {
   const next = nextCredit(nodes)
   return (
     <dl className="tiles">
-      <Figure name={t.nodes} note={next && <NextCredit at={next} />}>
+      <Figure name={t.nodes} note={next && rich(words.figures.nextCredit, { time: <Turn at={next} /> })}>
         {figure(nodes.length)}
       </Figure>
-      {balanceNote && (
-        <Figure name={words.figures.balance} note={balanceNote}>
-          <Amount wei={sum('balanceWei')} />
-        </Figure>
-      )}
       <Figure name={words.figures.credited}>
-        <Amount wei={sum('creditedWei')} />
+        <Amount wei={sumOf(nodes, 'creditedWei')} />
       </Figure>
       <Figure name={words.figures.withdrawn}>
-        <Amount wei={sum('withdrawnWei')} />
+        <Amount wei={sumOf(nodes, 'withdrawnWei')} />
       </Figure>
     </dl>
   )
 }
 
-/** When the next credit is due; if it is late, since when. */
-export function NextCredit({ at }: { at: Date }) {
-  const isLate = at.getTime() < Date.now()
-  return rich(isLate ? words.figures.dueSince : words.figures.nextCredit, { time: <Time at={at} ahead /> })
-}
-
 function Nodes({ nodes }: { nodes: readonly Node[] }) {
+  const next = nextCredit(nodes)
   return (
     <>
-      <Totals nodes={nodes} balanceNote={words.figures.byOwner} />
+      <Summary
+        name={words.figures.balance}
+        note={words.figures.byOwner}
+        of={{
+          [t.nodes]: figure(nodes.length),
+          [words.figures.credited]: <Amount wei={sumOf(nodes, 'creditedWei')} />,
+          [words.figures.withdrawn]: <Amount wei={sumOf(nodes, 'withdrawnWei')} />,
+          [t.nextCredit]: next ? <Turn at={next} /> : words.node.notScheduled,
+        }}
+      >
+        <Amount wei={sumOf(nodes, 'balanceWei')} />
+      </Summary>
       <Section title={fill(words.nodes, { n: nodes.length })}>
         <NodesTable nodes={nodes} />
       </Section>
@@ -104,7 +107,7 @@ const columns: readonly Column<Node>[] = [
   {
     heading: t.nextCredit,
     sortBy: ({ nextCreditAt }) => nextCreditAt?.getTime() ?? 0,
-    cell: ({ nextCreditAt }) => <Time at={nextCreditAt} ahead />,
+    cell: ({ nextCreditAt }) => <Turn at={nextCreditAt} />,
   },
   {
     heading: words.figures.credited,

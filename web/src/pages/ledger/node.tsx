@@ -3,14 +3,14 @@ import type { Credit, NodeDetail, Withdrawal } from '@node-ledger/client'
 import { Link, useParams } from 'wouter'
 import { useNode } from '../../ledger.ts'
 import { Block } from '../../ui/explorer.tsx'
-import { Address, Amount, Hash, Mark, Time } from '../../ui/facts.tsx'
-import { Facts, Figure, Page, Section } from '../../ui/page.tsx'
+import { Address, Amount, Hash, Mark, Time, Turn } from '../../ui/facts.tsx'
+import { Facts, Page, Section, Summary } from '../../ui/page.tsx'
 import { Plot } from '../../ui/plot.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { words } from '../../words/ledger.ts'
 import { fill, rich } from '../../words/message.ts'
-import { NextCredit, TierName } from './address.tsx'
+import { TierName } from './address.tsx'
 import { OwnProvider } from './own-provider.tsx'
 
 const t = words.node
@@ -45,28 +45,28 @@ function NodeFacts({ node }: { node: NodeDetail }) {
   return (
     <>
       <Expelled node={node} />
-      <dl className="tiles">
-        <Figure name={f.balance} note={f.byOwner}>
-          <Amount wei={node.balanceWei} />
-        </Figure>
-        <Figure name={f.credited} note={node.nextCreditAt ? <NextCredit at={node.nextCreditAt} /> : t.notScheduled}>
-          <Amount wei={node.creditedWei} />
-        </Figure>
-        <Figure name={f.withdrawn}>
-          <Amount wei={node.withdrawnWei} />
-        </Figure>
-        <Figure name={t.owner}>
-          <Address of={node.owner} />
-        </Figure>
-      </dl>
       <div className="columns">
-        <Section title={t.earned}>
-          <Earned credits={node.credits} />
-        </Section>
+        <div className="stack">
+          <Summary
+            name={f.balance}
+            note={f.byOwner}
+            of={{
+              [f.credited]: <Amount wei={node.creditedWei} />,
+              [f.withdrawn]: <Amount wei={node.withdrawnWei} />,
+              [words.wallet.nextCredit]: node.nextCreditAt ? <Turn at={node.nextCreditAt} /> : t.notScheduled,
+            }}
+          >
+            <Amount wei={node.balanceWei} />
+          </Summary>
+          <Section title={t.earned}>
+            <Earned credits={node.credits} />
+          </Section>
+        </div>
         <Section title={t.record} aside={<ChainMark node={node} />}>
           <Facts
             of={{
               [t.tier]: <TierName id={node.tierId} />,
+              [t.owner]: <Address of={node.owner} />,
               [t.paid]:
                 node.priceWei === null ? <span className="none">{t.noPayment}</span> : <Amount wei={node.priceWei} />,
               [t.minted]: <Time at={node.mintedAt} />,

@@ -45,7 +45,7 @@ export function Proof({ rounds }: { rounds: readonly Distribution[] }) {
       />
       <p className="bar">
         <Link href="/rounds">{t.all}</Link>
-        {next && <span>{rich(t.next, { time: <Countdown to={next} /> })}</span>}
+        {next && <span>{rich(t.next, { time: <Countdown to={next} isTurn /> })}</span>}
       </p>
     </section>
   )

@@ -19,17 +19,23 @@ const t = words.round
 export function Round() {
   const { id } = useParams<{ id: string }>()
   const rounds = useRounds(ROUNDS_MAX)
+  const round = rounds.data?.find((candidate) => String(candidate.id) === id)
   return (
-    <Page title={fill(t.title, { id })}>
+    <Page title={fill(t.title, { id })} lead={round && <Lead round={round} />}>
       <Shown reading={rounds} shape="tiles">
-        {(all) => {
-          const round = all.find((candidate) => String(candidate.id) === id)
-          return round ? <RoundFacts round={round} /> : <NotListed newest={all[0]?.id ?? null} />
-        }}
+        {(all) => (round ? <RoundFacts round={round} /> : <NotListed newest={all[0]?.id ?? null} />)}
       </Shown>
     </Page>
   )
 }
+
+/** The round in one line. */
+const Lead = ({ round: { totalWei, nodeCount, createdAt } }: { round: Distribution }) =>
+  rich(t.lead, {
+    amount: <Amount wei={totalWei} plain />,
+    nodes: fill(words.nodes, { n: nodeCount }),
+    time: <Time at={createdAt} />,
+  })
 
 function NotListed({ newest }: { newest: number | null }) {
   return (

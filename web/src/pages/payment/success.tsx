@@ -81,7 +81,7 @@ function isIdle(): boolean {
 function NextCredit({ node: { nextCreditAt, expelledAt } }: { node: NodeDetail }) {
   if (expelledAt !== null) return t.expelled
   if (nextCreditAt === null) return t.notScheduled
-  return rich(t.nextRound, { time: <Countdown to={nextCreditAt} /> })
+  return rich(t.nextRound, { time: <Countdown to={nextCreditAt} isTurn /> })
 }
 
 /** The phone's own share dialog, or a link to copy. */

@@ -1,11 +1,11 @@
 // The colours that styles derive from a sale's colour. An operator names one colour. Text in it or on it stays readable
-// in both themes: the contrast is at least 4.5 to 1.
+// in both themes: the contrast is at least 4.5 to 1. They are in the page's own style, so the first paint has them.
 
 type Rgb = readonly [red: number, green: number, blue: number]
 
 const WHITE: Rgb = [255, 255, 255]
 const BLACK: Rgb = [0, 0, 0]
-/** The darkest background of the light theme and the lightest of the dark one, as in tokens.css. */
+/** The darkest background of the light theme and the lightest of the dark one, as in web/src/styles/tokens.css. */
 const SUNK_LIGHT: Rgb = [238, 240, 245]
 const CARD_DARK: Rgb = [21, 25, 35]
 const RAISED_DARK: Rgb = [28, 33, 45]
@@ -29,6 +29,13 @@ export function brandRoles(color: string): Record<string, string> {
     ),
     '--brand-on': hex(onOwn),
   }
+}
+
+/** The page with the sale's colour at the end of its style. */
+export function withAccent(page: string, color: string | null): string {
+  if (color === null) return page
+  const roles = Object.entries(brandRoles(color)).map(([role, value]) => `${role}:${value}`)
+  return page.replace('</style>', `:root{${roles.join(';')}}</style>`)
 }
 
 /** Moves a colour towards another until it is readable on each of the backgrounds. */

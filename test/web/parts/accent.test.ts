@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { brandRoles } from '../../../web/src/brand.ts'
+import { brandRoles } from '../../../src/http/pages/accent.ts'
 
-/** Backgrounds on which the styles put text in the accent's colour, as in tokens.css. */
+/** Backgrounds on which the styles put text in the accent's colour, as in web/src/styles/tokens.css. */
 const LIGHT = ['#f6f7fa', '#ffffff', '#eef0f5']
 const DARK = ['#0c0e14', '#151923', '#1c212d', '#10141c']
 
