@@ -149,7 +149,7 @@ export function createRpc(options: RpcOptions): Rpc {
 
   async function passOverLaggards(): Promise<void> {
     if (providers.length === 1) return
-    const heads = await Promise.all(providers.map(headOf))
+    const heads = await Promise.all(providers.map((provider) => headOf(provider, options.timeoutMs ?? COMPARE_MS)))
     for (const [index, head] of heads.entries()) {
       const lags = heads.some(
         (other) => head && other?.chainId === head.chainId && other.time - head.time > LAG_SEC_MAX,
@@ -198,10 +198,13 @@ export function createRpc(options: RpcOptions): Rpc {
 }
 
 /** The chain id and the newest block of a provider; null if it does not answer. */
-async function headOf(provider: Provider): Promise<{ chainId: number; number: number; time: number } | null> {
+async function headOf(
+  provider: Provider,
+  timeoutMs: number,
+): Promise<{ chainId: number; number: number; time: number } | null> {
   try {
     const ask = async (method: string, params: readonly unknown[]) =>
-      resultOf(method, await provider.call({ method, params }, COMPARE_MS))
+      resultOf(method, await provider.call({ method, params }, timeoutMs))
     const [chainId, latest] = await Promise.all([
       ask('eth_chainId', []),
       ask('eth_getBlockByNumber', ['latest', false]),
