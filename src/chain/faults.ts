@@ -66,7 +66,7 @@ export interface RpcError {
  */
 export type RpcTrouble = 'unreachable' | 'limit' | 'tooLarge' | 'refused' | 'garbled' | 'batch' | 'error'
 
-/** With these, the provider has said nothing about its chain. */
+/** With these kinds of trouble, the provider has said nothing about its chain. */
 const AWAY: readonly RpcTrouble[] = ['unreachable', 'limit', 'refused']
 
 /** A fault of a provider, which is retryable. Its text names only the provider's host, because the rest of a URL is often a key. */

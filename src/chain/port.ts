@@ -65,9 +65,9 @@ export interface ProvenBlock {
 /** A block in which the factory logged something. We have read the logs, but not the block. */
 export interface LoggedBlock {
   number: number
-  /** The refs in these logs. The ref of a payment is the hash of its transaction. */
+  /** The refs in the block's logs. The ref of a payment is the hash of its transaction. */
   refs: readonly Hash[]
-  /** The accounts that these logs make minter or distributor. */
+  /** The accounts that the block's logs make minter or distributor. */
   accounts: readonly Address[]
   /** The logs in the form in which we read them, for `observeBlocks`. */
   logs: readonly unknown[]

@@ -80,7 +80,7 @@ function checkWallet({ PAYMENT_ADDRESS, FACTORY_ADDRESS }: Settings, source: Sou
 /** The settings that make up the credit terms. Either all of them are set, or none. */
 const TERMS = ['DIST_ENABLED', 'CREDIT_MIN_WEI', 'CREDIT_MAX_WEI', 'CREDIT_INTERVAL_SEC', 'CREDIT_SLOT_SEC'] as const
 
-/** On an embedded chain these settings have defaults. */
+/** Checks the credit terms. On an embedded chain they have defaults. */
 function checkTerms(values: Settings, source: Source, embedded: boolean): void {
   const missing = TERMS.filter((name) => !source.isSet(name))
   if (!embedded && missing.length < TERMS.length)

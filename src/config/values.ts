@@ -6,7 +6,7 @@ import { type Address, address, type Hash, parseWei, type Wei, ZERO_ADDRESS } fr
 import { readDatabaseUrl } from '../lib/database-url.ts'
 import { type Parse, shown } from './setting.ts'
 
-/** Few waits or pauses of the service should be longer than a day. */
+/** A day, in seconds: the upper bound of most waits and pauses. */
 export const DAY_SEC = 86_400
 /** Bounds of a port number. */
 export const PORTS = { min: 0, max: 65_535, why: '0 takes any free port' }

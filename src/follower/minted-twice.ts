@@ -31,7 +31,7 @@ export function asMintedTwice(error: unknown, minted: readonly NewNode[]): unkno
 }
 
 /**
- * Rewinds the ledger to before the block from which it has one of these nodes. @throws a HaltFault if a rewind has not helped before, or is
+ * Rewinds the ledger to before the block from which it has one of the minted nodes. @throws a HaltFault if a rewind has not helped before, or is
  * impossible.
  */
 export async function takeBackMint(

@@ -58,8 +58,8 @@ export async function repair(
 }
 
 /**
- * Sets cohorts to the contract's values; the next round is planned from these. If the ledger missed credits, the counters still differ, and that
- * stays on record until a rescan finds the credits. @returns how many cohorts were set.
+ * Sets cohorts to the contract's values, so that the next round is planned from these values. If the ledger missed credits, the counters still
+ * differ, and that stays on record until a rescan finds the credits. @returns how many cohorts were set.
  */
 async function repairCohorts(ctx: RepairContext, cursor: Cursor, numbers: readonly number[]): Promise<number> {
   if (numbers.length === 0) return 0
@@ -136,7 +136,7 @@ async function insertNode(
   const read = [...events, ...credits, ...left.credits]
   const transfers = events.filter((event) => event.kind === 'transfer')
   const withdrawals = events.filter((event) => event.kind === 'withdrawn')
-  // If these do not match, the provider lags and has not returned all events of the node.
+  // If the owner or the amount withdrawn does not match, the provider lags and has not returned all events of the node.
   const withdrawnWei = withdrawals.at(-1)?.withdrawnTotalWei ?? 0n
   if (transfers.at(-1)?.to !== node.owner || withdrawnWei !== node.withdrawnWei) return false
   if (!(await areOlderCanonical(ctx, read))) return false

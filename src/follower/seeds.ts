@@ -212,7 +212,7 @@ async function confirmed({ pool, chain }: LedgerDb & ChainRead, told: Seed, due:
   return { seedBlock: number, seed, proof }
 }
 
-/** The first of these blocks at or after `time`. Null unless its parent is among them too, so that we know the parent is from before `time`. */
+/** The first block of `fresh` at or after `time`. Null unless its parent is in `fresh` too, so that we know the parent is from before `time`. */
 function firstFresh(fresh: readonly Block[], time: number): { block: Block; parent: Block } | null {
   const at = fresh.findIndex((block) => block.time >= time)
   const block = fresh[at]

@@ -11,7 +11,7 @@ export type SignerAnswer = 'signed' | 'notSigned' | 'roleLost' | null
 /** Which of the minter's budgets ran out (nodes or cohorts) while work was waiting; null if neither did, or there was nothing to send. */
 export type BudgetAnswer = 'nodes' | 'cohorts' | null
 
-/** GET|POST /api/cron/payments. `ran` is false if another run held the lock. A count is null if the run ended before that step. */
+/** GET|POST /api/cron/payments. `ran` is false if another run held the lock. A count is null if the run ended before counting it. */
 export interface PaymentsOutcome {
   ran: boolean
   /** The first and the last block that this run stored; null if it stored none. */
@@ -40,7 +40,7 @@ export interface PaymentsOutcome {
  */
 export type CreditReason = null | 'disabled' | 'paused' | 'nothingDue' | 'unpaidNodes' | 'underfunded' | 'pending'
 
-/** GET|POST /api/cron/credit. A count is null if the run ended before that step. If `ran` is false, all counts are null. */
+/** GET|POST /api/cron/credit. A count is null if the run ended before counting it. If `ran` is false, all counts are null. */
 export interface CreditOutcome {
   ran: boolean
   reason: CreditReason

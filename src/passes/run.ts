@@ -10,7 +10,7 @@ const BUDGET_MS = 20_000
 /** If a run has not ended after this long, it is stuck on a database lock or a provider, and we log that. */
 const OVERDUE_MS = 60_000
 
-/** A pass: its name, which its lock and its record share, and what one run does. */
+/** A pass: what one run does, and a name, which is also that of its lock and its record. */
 interface Pass<T, Given> {
   name: LockName
   body(run: Run, given: Given): Promise<T>

@@ -28,7 +28,7 @@ export function claimer(
   const reaching = (txHash: Hash) => ({ done: judged(ctx, txHash), looks })
   return async (txHash) => {
     const known = await findPayments(ctx.pool, txHash)
-    // We have already followed to its block. The payment may be settled now, or its mint may start, but only after a new block.
+    // We have already followed the payment's block. Only a new block can show that the payment is settled now, or let its mint start.
     const seen = known.find(({ state }) => state === 'seen')
     if (seen) await reachBlock(ctx, seen.blockNumber ?? 0, runPayments, reaching(txHash))
     if (known.some(({ state }) => state === 'accepted')) await lookOnce(ctx, runPayments, looks)

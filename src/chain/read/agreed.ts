@@ -8,7 +8,7 @@ import { firstBlockAt } from './survey/first-block.ts'
 
 type AgreedReads = Pick<ChainReader, 'finalized' | 'block' | 'minedTransaction' | 'innerTransfers'>
 
-/** Builds these reads from one reader for each provider. */
+/** Builds reads on which the providers must agree, from one reader for each provider. */
 export function agreedReads(
   providers: readonly AgreedReads[],
 ): Omit<AgreedReads, 'block'> & Pick<ChainReader, 'agreedFirstBlockAt'> {

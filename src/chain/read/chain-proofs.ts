@@ -19,7 +19,7 @@ const LISTS_MAX = 8
 /** Any address will do to find out whether accounts can be proven, because a proof can also show that an account does not exist. */
 const ANYBODY = `0x${'0'.repeat(40)}` as Address
 
-/** Creates these checks. All reads through the same providers share `soundness`. */
+/** Creates the checks of what can be proven. All reads through the same providers share `soundness`. */
 export function createChainProofs(providers: readonly RpcReads[], soundness: Soundness): ChainProofs {
   const voices = Math.min(VOICES, providers.length)
 

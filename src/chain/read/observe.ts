@@ -40,7 +40,7 @@ type SeenTransaction = WireTransaction & { isUnsigned: boolean }
 interface SeenBlock extends LoggedBlock {
   /** The block's fees; null if they do not matter, because enough newer blocks follow in the range. */
   fees: BlockFees | null
-  /** The transactions that carry authorizations, whoever signed these. */
+  /** The transactions that carry authorizations, no matter who signed the authorizations. */
   carriers: Carrier[]
   relevant: SeenTransaction[]
   /** The transactions that could have an effect (see `mayAct`), and what backs each of them. */

@@ -31,7 +31,7 @@ export interface ProviderProbe {
   finalized: number | null
   /** How many blocks back the provider has states; null if it has all states since `startBlock`. */
   statesBack: number | null
-  /** True if the oldest of these states belongs to its block; null if no transaction shows whether it does. */
+  /** True if the oldest of the provider's states belongs to its block; null if no transaction shows whether it does. */
   oldStateFits: boolean | null
   answeredMs: number
   /** True if the provider serves the logs of a block. We need them to follow the chain. */

@@ -25,7 +25,7 @@ const RETRY_PAUSE_MS = 100
 const COOLDOWN_MS = 10_000
 /** Seconds of block time. If a provider's newest block is older than another's by more than this, we ask that provider last. */
 const LAG_SEC_MAX = 30
-/** For how long a lagging provider then stays last. */
+/** For how long a lagging provider stays last. */
 const LAG_COOLDOWN_MS = 60_000
 /** For how long a provider with contradictory answers stays last. It is longer than the interval between runs. */
 const DOUBT_REST_MS = 300_000

@@ -97,7 +97,7 @@ function isKnown({ wallets, factory }: Watched, seen: Seen, stretch: Stretch, ac
   return nonces === 0 && (balanceWei === 0n || !wallets.includes(account))
 }
 
-/** How much an account changed beyond what we know of. */
+/** The part of an account's change that what we know does not explain. */
 function unknownOf(seen: Seen, stretch: Stretch, account: Address) {
   const [before, after] = statesOf(stretch, account)
   const known = seen.effectOn(account, stretch.low.block.number, stretch.high.block.number)

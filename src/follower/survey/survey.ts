@@ -47,7 +47,7 @@ export async function surveyRange(ctx: SurveyContext, asked: Asked): Promise<Obs
   if (!all) return null
   const { logged, to } = upToSomeCandidates(all, end)
   const accounts = await accountsOf(ctx, watching, asked.from, logged)
-  // Before anything else, because without these states all other reads would be useless.
+  // We read the states first, because without them all other reads would be useless.
   const first = await readBeginning(ctx, asked, accounts)
   if (first === null) return null
   const seen = createSeen(survey, logged, {

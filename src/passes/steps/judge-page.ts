@@ -51,7 +51,7 @@ export interface JudgingBasis {
   versions: readonly TierVersion[]
   /** How many nodes the contract has of each tier that has, or ever had, a supply. */
   onContract: ReadonlyMap<number, number>
-  /** Unminted payments up to this block are left to the operator, because the ledger was restored or rebuilt. Null if it was not. */
+  /** Unminted payments up to this block are left to the operator, because the ledger was restored or rebuilt; otherwise null. */
   recheckUpTo: number | null
 }
 

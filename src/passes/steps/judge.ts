@@ -172,8 +172,8 @@ async function readWaiting(
   ]
   if (seen.length === 0 && !full && shown.length === 0 && !tooLate) return null
   const walletMax = await ctx.contract.maxPerWallet()
-  // We judge these again in every run, because their wallets may have room by now. We leave out wallets that are still full, because their payments
-  // could take up the entire run.
+  // We judge payments held for lack of room again in every run, because their wallets may have room by now. We leave out wallets that are still full,
+  // because their payments could take up the entire run.
   const roomy = full ? await payments.readPayments(ctx.pool, { ...forRoom, walletMax, now: cursor.time, limit }) : []
 
   const versions = await readTierVersions(ctx.pool)
@@ -308,7 +308,7 @@ async function* judgeWithReadings(bench: Bench, unread: readonly Candidate[]): A
     ofWallets.sort((a, b) => triedAt(a) - triedAt(b)),
     READINGS_AT_ONCE,
   )) {
-    // Judges the first payment of each wallet. If it is decided, the second one, and so on.
+    // Judges the first payment of each wallet; once it is decided, the second one, and so on.
     for (let open = few, place = 0; open.length > 0; place++) {
       const next = open.flatMap((ofWallet) => ofWallet[place] ?? [])
       const decided = await judgeByReadings(bench, next)

@@ -15,7 +15,9 @@ const MUTE_MS = 60_000
 /** A single attempt, because the proof only saves other calls. */
 const ONCE = { attempts: 1 }
 
-/** Storage roots of an account without storage. The factory always has storage. Providers that do not have the state return these. */
+/**
+ * Storage roots of an account without storage. The factory always has storage, so a provider that returns one of these roots does not have the state.
+ */
 const EMPTY: readonly string[] = [`0x${'0'.repeat(64)}`, EMPTY_ROOT]
 
 /** What we compare of a contract, as of one block. */

@@ -20,7 +20,7 @@ export interface Surveyor {
   observer: Observer
 }
 
-/** Creates the reads through these providers. The best provider comes first. */
+/** Creates the reads of a survey through these providers. The best provider comes first. */
 export function createSurveyReader(providers: readonly Surveyor[], factory: Address): SurveyReader {
   const voices = Math.min(VOICES, providers.length)
   const sources = providers.map(({ rpc }) => createLogSource(rpc, factory))
