@@ -243,23 +243,28 @@ test('a seed is that of the first block not before the turn, and of no later one
 })
 
 test('on a chain without randomness the seed is the hash of the block, and nothing else', async () => {
-  const word = (value: number) => value.toString(16).padStart(16, '0')
-  const chains: Record<string, (block: number) => string | undefined> = {
-    Arbitrum: (block) => `0x${[block, 17_000_000 + block, 40, 0].map(word).join('')}`,
-    BSC: (block) => `0x${word(0).repeat(3)}${word(block % 1_000)}`,
-    Polygon: () => `0x${word(0).repeat(4)}`,
-    'one that leaves the field out': () => undefined,
-  }
   const [alone = assert.fail(), sum = assert.fail()] = TURNS
-  const { seedBlock } = alone
-  for (const [name, mixHashOf] of Object.entries(chains)) {
-    const saysOf = async (seed: string) => {
-      const round = { ...ROUND, turns: [{ ...alone, seed: seed as Turn['seed'] }, sum] }
-      return (await verifyRound(saying(SINGLES), round, chainWith(mixHashOf))).turns[0]?.seedMatches
-    }
-    assert.equal(await saysOf(hashOf(seedBlock as number)), true, name)
-    assert.equal(await saysOf(mixHashOf(seedBlock as number) ?? randomnessOf(1)), false, name)
+  const seedBlock = alone.seedBlock as number
+  const mixHash = (words: number[]) => `0x${words.map((word) => word.toString(16).padStart(16, '0')).join('')}`
+  const least = (block: number) => Array(4).fill(2 ** 32 + seedBlock - block)
+  const chains: Record<string, (block: number) => string | undefined> = {
+    Arbitrum: (block) => mixHash([block, 17_000_000 + block, 40, 0]),
+    BSC: (block) => mixHash([0, 0, 0, block % 1_000]),
+    Polygon: () => mixHash([0, 0, 0, 0]),
+    'one that leaves the field out': () => undefined,
+    'one that never changes it': () => mixHash(least(seedBlock)),
   }
+  for (let at = 0; at < 4; at++)
+    chains[`one whose word ${at} is small`] = (block) => mixHash(least(block).with(at, 2 ** 32 - 1))
+  const saysOf = async (seed: string, mixHashOf: (block: number) => string | undefined) => {
+    const round = { ...ROUND, turns: [{ ...alone, seed: seed as Turn['seed'] }, sum] }
+    return (await verifyRound(saying(SINGLES), round, chainWith(mixHashOf))).turns[0]?.seedMatches
+  }
+  for (const [name, mixHashOf] of Object.entries(chains)) {
+    assert.equal(await saysOf(hashOf(seedBlock), mixHashOf), true, name)
+    assert.equal(await saysOf(mixHashOf(seedBlock) ?? randomnessOf(1), mixHashOf), false, name)
+  }
+  assert.equal(await saysOf(mixHash(least(seedBlock)), (block) => mixHash(least(block))), true)
 })
 
 test('each field of a single turn that is a lie is reported', async () => {

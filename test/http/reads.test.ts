@@ -466,31 +466,6 @@ it('reads wei to the last digit, however large', async () => {
   await service.close()
 })
 
-it('answers 503 on every read while the database is down, and says nothing of it', async () => {
-  const down = connect('postgres://nobody:hunter2@127.0.0.1:1/none', { max: 1, prepare: true, applicationName: 'down' })
-  const service = await startService({ sql: down, readSql: down, priceFeed: async () => 1 })
-  const paths = [
-    'stats',
-    'tiers',
-    'node/1',
-    `nodes/${walletOf(1)}`,
-    'distributions',
-    'distributions/1/turns',
-    'deploy-quote',
-    'price',
-    'cron/health',
-  ]
-  for (const path of paths) {
-    const { status, text } = await service.get(`/api/${path}`)
-    assert.equal(status, 503, path)
-    assert.doesNotMatch(text, /hunter2|postgres|ECONN/)
-  }
-  assert.equal((await service.get('/readyz')).status, 503)
-  for (const up of ['/healthz', '/.well-known/node-ledger.json']) assert.equal((await service.get(up)).status, 200)
-  await down.end()
-  await service.close()
-})
-
 it('answers 503 in time while every connection is taken, and 200 when one is free again', async () => {
   const service = await startService()
   const narrow = connect(service.databaseUrl, { max: 1, prepare: true, applicationName: 'narrow' })

@@ -1,0 +1,91 @@
+// Facts as pages show them: long prices stay in their cards, caps are those that hold, and a service without a price feed marks nothing as missing.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Browser, Page } from 'playwright-core'
+import type { Readings } from '../../src/chain/port.ts'
+import { announceWallet, WALLET_NAME } from '../support/browser-wallet.ts'
+import { noBrowser, startBrowser } from '../support/chromium.ts'
+import { type Service, startService } from '../support/http.ts'
+import { insertSmallLedger, walletOf } from '../support/http-ledger.ts'
+
+/** Between the caps of the tiers: 10 of basic, 5 of plus, 2 of founder. */
+const CONTRACTS_CAP = 5
+
+describe('facts', { skip: noBrowser }, () => {
+  let service: Service
+  let browser: Browser
+  before(async () => {
+    const readings = { maxPerWallet: async () => CONTRACTS_CAP, cover: async () => null, paused: async () => null }
+    ;[service, browser] = await Promise.all([
+      startService({ readings: readings as unknown as Readings, settings: { factoryAddress: walletOf(0xfac) } }),
+      startBrowser(),
+    ])
+    await insertSmallLedger(service.sql)
+  })
+  after(async () => {
+    await browser.close()
+    await service.close()
+  })
+  const at = (path: string) => `http://127.0.0.1:${service.port}${path}`
+  const card = (page: Page, tier: string) => page.locator('.tier').filter({ hasText: tier })
+
+  test('a price of many digits stays within its card, however many stand side by side', async () => {
+    // On both sides of the length from which every amount may break.
+    for (const [priceWei, width] of [1_234_567_890_123_456_789n, 12_345_678_901_234_567_890n].flatMap((priceWei) =>
+      [360, 760, 1280].map((width) => [priceWei, width] as const),
+    )) {
+      const page = await browser.newPage({ viewport: { width, height: 900 } })
+      await page.route(/\/api\/(tiers|deploy-quote)/, async (route) => {
+        const answer = await route.fetch()
+        const body = (await answer.text()).replace(/("priceWei"):"[0-9]+"/g, `$1:"${priceWei}"`)
+        await route.fulfill({ response: answer, body })
+      })
+      for (const path of ['/buy', '/buy/basic']) {
+        await page.goto(at(path))
+        await page
+          .getByText(`.${priceWei % 10n ** 18n}`.replace(/0$/, ''))
+          .first()
+          .waitFor()
+        const outside = await page.evaluate(`[...document.querySelectorAll('.price, .amount')].flatMap((part) => {
+          const card = part.closest('.card')
+          const range = document.createRange()
+          range.selectNodeContents(part)
+          const isOutside = card && range.getBoundingClientRect().right > card.getBoundingClientRect().right
+          return isOutside ? [part.textContent] : []
+        })`)
+        assert.deepEqual(outside, [], `${path}, ${width} wide`)
+      }
+      await page.unrouteAll({ behavior: 'ignoreErrors' })
+      await page.close()
+    }
+  })
+
+  test('a wallet may hold as many nodes of a tier as the lower of two caps allows: the tier’s and the contract’s', async () => {
+    const page = await browser.newPage()
+    await page.goto(at('/buy'))
+    for (const [tier, most] of [
+      ['BASIC', 'up to 5 nodes'],
+      ['PLUS', 'up to 5 nodes'],
+      ['FOUNDER', 'up to 2 nodes'],
+    ] as const)
+      await card(page, tier).getByText(most, { exact: true }).waitFor()
+    await page.close()
+  })
+
+  test('without a price feed nothing is marked as missing: amounts stand without dollars', async () => {
+    const page = await browser.newPage()
+    let isConnected = false
+    await announceWallet(page, async ({ method }) => {
+      if (method === 'eth_requestAccounts') isConnected = true
+      return method === 'eth_chainId' ? '0x7a69' : isConnected ? [walletOf(1)] : []
+    })
+    await page.goto(at('/owner'))
+    await page.getByRole('button', { name: 'Connect a wallet' }).click()
+    await page.getByRole('button', { name: WALLET_NAME }).click()
+    const history = page.getByRole('table', { name: 'History' })
+    await history.getByRole('link', { name: 'round 1' }).first().waitFor()
+    assert.equal(await page.locator('.unknown, .usd').count(), 0)
+    assert.equal(await history.getByRole('columnheader', { name: 'Worth then' }).count(), 0)
+    await page.close()
+  })
+})
