@@ -174,7 +174,7 @@ test('both providers tell the same false receipts: nothing is followed, and noth
   assert.equal((await paymentOf(world, txHash))?.state, 'ignored')
 })
 
-test('T34: on a chain that proves no receipts two providers must tell the outcome alike', async () => {
+test('T34: on a chain that proves no receipts two providers must tell the outcome alike, or the payment stays seen', async () => {
   const { number, hash, txHash } = await failedPayment()
   await world.pool`UPDATE chain_proofs SET lowered_block = 1, lowered_by = 'test' WHERE part = 'receipts'`
   const read = await observe(number)
@@ -188,4 +188,6 @@ test('T34: on a chain that proves no receipts two providers must tell the outcom
     disputed.transfers.map((one) => one.proof),
     ['believed'],
   )
+  for (let run = 0; run < 2; run++) await world.payments()
+  assert.equal((await paymentOf(world, txHash))?.state, 'seen')
 })

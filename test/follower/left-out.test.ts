@@ -66,12 +66,12 @@ const instead =
 const leftOut: Told = (transactions) => transactions.filter(({ value }) => BigInt(String(value)) !== BASIC)
 
 const LIES: Record<string, Told> = {
-  'a payment left out': leftOut,
-  'a payment told as one to a stranger': instead(BASIC, () => ({ to: STRANGER })),
-  'a payment told a wei short': instead(BASIC, () => ({ value: hex(BASIC - 1n) })),
-  'a payment told as more': instead(BASIC, () => ({ value: hex(BASIC * 3n + 1n) })),
-  'a payment told as dust': instead(BASIC, () => ({ value: '0x1' })),
-  'a payment told as one of nothing': instead(BASIC, () => ({ value: '0x0' })),
+  'T23: a payment left out': leftOut,
+  'T23: a payment told as one to a stranger': instead(BASIC, () => ({ to: STRANGER })),
+  'T23: a payment told a wei short': instead(BASIC, () => ({ value: hex(BASIC - 1n) })),
+  'T23: a payment told as more': instead(BASIC, () => ({ value: hex(BASIC * 3n + 1n) })),
+  'T23: a payment told as dust': instead(BASIC, () => ({ value: '0x1' })),
+  'T23: a payment told as one of nothing': instead(BASIC, () => ({ value: '0x0' })),
 }
 
 for (const [name, told] of Object.entries(LIES))
@@ -130,7 +130,7 @@ test('T24: a payment that failed, told as dust: nothing shows it until a rescan,
     assert.deepEqual([state, reason], ['ignored', 'failed'])
   }))
 
-test('T23: a provider that shows the whole block each second time has the ledger go back once, and the payment is minted', () =>
+test('a provider that shows the whole block each second time has the ledger go back once, and the payment is minted', () =>
   onProvenChain(async ({ world, first }) => {
     const { number, txHash } = await payBesideOthers(world)
     const lie = lieBody(world, number, leftOut)

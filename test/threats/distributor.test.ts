@@ -181,23 +181,65 @@ attack(
 )
 
 attack(
-  'T5: an interval below the least cannot be had, and one set by mistake is caught up with in one round',
+  'T5: a cohort of the least interval that a thief of the minter opens for itself is paid nothing',
   async (stage) => {
-    const { world, thief } = stage
-    const own = Number(await world.read<bigint>('lastCohort')) + 1
-    const now = Number((await world.chain.block()).timestamp)
-    assert.equal(await thief.open(own, { tierNo: 1, firstDue: now + 30, intervalSec: 0 }), false)
+    const { world, thief, done } = stage
     await world.pay(5, BASIC)
     await world.settle()
-    const [{ cohort } = assert.fail()] = await cohorts(stage)
-    await world.act(0, 'setInterval', [BigInt(cohort), 5n])
+    const own = Number(await world.read<bigint>('lastCohort')) + 1
+    const firstDue = Number((await world.chain.block()).timestamp) + 30
+    const least = Number(await world.read<bigint>('leastInterval'))
+    assert.equal(await thief.open(own, { tierNo: 1, firstDue, intervalSec: least - 1 }), false, 'none below the least')
+    assert.ok(await thief.open(own, { tierNo: 1, firstDue, intervalSec: least }))
+    assert.ok(await thief.mint({ to: world.at(9), cohort: own, ref: ROGUE }))
+    done.unpaidRefs.push(ROGUE)
+    await world.chain.increaseTime(INTERVAL_SEC)
+    await world.chain.mine()
     await world.payments()
-    assert.ok((await stage.doctor()).includes('cohorts.intervals'))
-    await world.chain.increaseTime(INTERVAL_SEC + 2_000)
-    await world.rest()
-    const [{ turns, rounds } = assert.fail()] = await world.pool<{ turns: number; rounds: number }[]>`
-    SELECT sum(turns)::int AS turns, count(DISTINCT round)::int AS rounds FROM turns`
-    assert.ok(turns > 300 && rounds <= 3, `${turns} turns in ${rounds} rounds`)
-    await world.act(0, 'setInterval', [BigInt(cohort), BigInt(INTERVAL_SEC)])
+    assert.equal((await world.credit()).nodeCount, 1, 'the buyer’s node, not the thief’s')
+    await world.chain.mine()
+    await world.payments()
+    assert.equal(await balanceOf(world, 2), 0n)
+    assert.ok((await balanceOf(world, 1)) > 0n)
+    const seen = await stage.doctor()
+    for (const check of ['keys.foreign', 'nodes.unpaid', 'cohorts.intervals']) assert.ok(seen.includes(check), check)
   },
 )
+
+attack('T9: ether taken from the distributor’s account is gone, and every turn waits for more', async (stage) => {
+  const { world, done } = stage
+  await world.pay(5, BASIC)
+  await world.settle()
+  const held = BigInt(await world.chain.rpc<string>('eth_getBalance', [world.at(2), 'latest']))
+  done.foreign.push(await world.pay(2, held - ETHER / 10_000n, world.at(9)))
+  await world.chain.increaseTime(INTERVAL_SEC)
+  await world.chain.mine()
+  await world.payments()
+  assert.equal((await world.credit()).txHash, null)
+  assert.equal(await balanceOf(world, 1), 0n)
+  await world.pool`DELETE FROM passes WHERE name = 'funds'`
+  await world.instance({ rules: { fundsWarnTransactions: 50 } }).payments()
+  const [funds] = await world.pool<{ low: boolean }[]>`
+    SELECT (value ->> 'low')::boolean AS low FROM settings WHERE name = 'funds distributor'`
+  assert.equal(funds?.low, true, 'for which NodeLedgerFundsLow fires')
+  assert.ok((await stage.doctor()).includes('keys.foreign'))
+  await world.pay(9, ETHER, world.at(2))
+  await world.rest()
+  assert.ok((await balanceOf(world, 1)) > 0n, 'once there is ether, the turn that was due is paid')
+})
+
+attack('an interval set by mistake is caught up with in one round', async (stage) => {
+  const { world } = stage
+  await world.pay(5, BASIC)
+  await world.settle()
+  const [{ cohort } = assert.fail()] = await cohorts(stage)
+  await world.act(0, 'setInterval', [BigInt(cohort), 5n])
+  await world.payments()
+  assert.ok((await stage.doctor()).includes('cohorts.intervals'))
+  await world.chain.increaseTime(INTERVAL_SEC + 2_000)
+  await world.rest()
+  const [{ turns, rounds } = assert.fail()] = await world.pool<{ turns: number; rounds: number }[]>`
+    SELECT sum(turns)::int AS turns, count(DISTINCT round)::int AS rounds FROM turns`
+  assert.ok(turns > 300 && rounds <= 3, `${turns} turns in ${rounds} rounds`)
+  await world.act(0, 'setInterval', [BigInt(cohort), BigInt(INTERVAL_SEC)])
+})

@@ -36,10 +36,13 @@ attack('T10: a stolen owner takes the surplus, and nothing that was credited', a
   const seen = await doctor()
   for (const check of ['owner.pause', 'owner.offer']) assert.ok(seen.includes(check), check)
   assert.equal(await balanceOf(world, 1), owed)
+  assert.equal(await call(world, 0, 'capTier', [1n, 1n]), true)
+  assert.equal(await call(world, 0, 'capTier', [1n, 2n]), false, 'a cap is for ever')
+  assert.equal(await call(world, 5, 'transferFrom', [world.at(5), world.at(6), 1n]), true)
   assert.equal(
-    await call(world, 5, 'withdraw', [1n, world.at(5), owed]),
+    await call(world, 6, 'withdraw', [1n, world.at(6), owed]),
     true,
-    'owners withdraw while all else is paused',
+    'owners transfer and withdraw while all else is paused',
   )
   await world.payments()
   const acts = await world.pool<{ name: string }[]>`SELECT name FROM owner_acts ORDER BY block_number, log_index`
@@ -75,6 +78,9 @@ attack('T13, T18: a stolen payments wallet loses what it holds; nodes and balanc
   assert.equal((await world.pool`SELECT FROM wallet_outflows`).length, before.length + 1, 'what left is in the books')
   assert.equal((await world.pool`SELECT FROM wallet_outflows WHERE tx_hash = ${stolen}`).length, 1)
   assert.equal((await paymentOf(world, paid))?.state, 'minted')
+  await world.chain.increaseTime(INTERVAL_SEC)
+  await world.rest()
+  assert.ok((await balanceOf(world, 1)) > 0n, 'its turns are paid')
 })
 
 attack(
