@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
-import { isOldWallet, type PaymentWallet, refuseWallet, walletAt } from '../../src/domain/payment-wallets.ts'
+import { isOldWallet, isWatched, type PaymentWallet, refuseWallet, walletAt } from '../../src/domain/payment-wallets.ts'
 import { address } from '../../src/domain/units.ts'
 
 const GRACE_SEC = 900
@@ -50,6 +50,16 @@ test('a wallet entered for an earlier time than the one before it holds from the
     ['1', '3', '3'],
   )
   assert.equal(isOldWallet(wallets, wallet(1).wallet, { number: 50, time: 500 }), true)
+})
+
+test('a wallet is watched from its first block to the one that closes it', () => {
+  const closing = wallet(1, { watchedFrom: 10, closedBlock: 20 })
+  const blocks = [9, 10, 11, 19, 20, 21]
+  assert.deepEqual(
+    blocks.map((block) => isWatched(closing, block)),
+    [false, true, true, true, true, false],
+  )
+  assert.equal(isWatched({ ...closing, closedBlock: null }, 21), true)
 })
 
 test('an account whose key everybody knows is a payments wallet on a development chain alone', () => {

@@ -3,12 +3,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import {
+  isNearlySold,
   lowestPriceAt,
   payoutBpsAt,
   refuseTierVersion,
   selectTier,
   type TierSelection,
   type TierVersion,
+  waitsForStep,
 } from '../../src/domain/tiers.ts'
 import { hash, wei } from '../../src/domain/units.ts'
 import '../support/property.ts'
@@ -140,6 +142,7 @@ const selections: [string, TierVersion[], ReturnType<typeof at>, string][] = [
 ]
 const timed = [version({ opensAt: 150, closesAt: 300 })]
 const closesSooner = [version(), version({ version: 2, closesAt: 210, graceSec: 120, fromBlock: 20, fromTime: 200 })]
+const step = (openedBlock: number | null) => [version({ opensAfter: 'plus', openedBlock })]
 const postponed = [version(), version({ version: 2, opensAt: 5_000, fromBlock: 20, fromTime: 200 })]
 selections.push(
   ['the second before the opening sells nothing', timed, at(10, 100n, 149), 'notOpenYet basic@1'],
@@ -158,6 +161,10 @@ selections.push(
   ['after both graces nothing is sold', closesSooner, at(21, 100n, 330), 'offSale basic@2'],
   ['an opening that is put off leaves a grace', postponed, at(21, 100n, 1_099), 'onSale basic@1 byGrace'],
   ['after which it is not open yet', postponed, at(21, 100n, 1_100), 'notOpenYet basic@2'],
+  ['a step that no block has opened sells nothing', step(null), at(50, 100n), 'notOpenYet basic@1'],
+  ['the block before the one that opens a step sells nothing', step(50), at(49, 100n), 'notOpenYet basic@1'],
+  ['the block that opens a step sells', step(50), at(50, 100n), 'onSale basic@1'],
+  ['the block after it sells', step(50), at(51, 100n), 'onSale basic@1'],
 )
 for (const [sentence, versions, payment, expected] of selections) {
   test(sentence, () => {
@@ -333,6 +340,24 @@ const next = (fields: Partial<TierVersion> & { price?: bigint }) =>
   version({ version: 2, fromBlock: 20, fromTime: 200, ...fields })
 const [listed, open] = [version({ allowlist: OLD ?? null }), version()]
 const IN_GRACE = 200 + GRACE_SEC - 1
+
+test('a payment waits for the tier before its step, if only that keeps it from buying', () => {
+  const waits = (fields: Partial<TierVersion>, blockTime: number) => {
+    const payment = at(10, 100n, blockTime)
+    return waitsForStep(selectTier([version({ opensAfter: 'plus', ...fields })], payment), payment)
+  }
+  assert.deepEqual([waits({ opensAt: 150 }, 149), waits({ opensAt: 150 }, 150)], [null, 'plus'])
+  assert.deepEqual(
+    [waits({}, 100), waits({ openedBlock: 11 }, 100), waits({ openedBlock: 10 }, 100)],
+    ['plus', null, null],
+  )
+})
+
+test('a supply is nearly sold from nine tenths of it on', () => {
+  const nearly = [8, 9, 10].map((sold) => isNearlySold(sold, 10))
+  assert.deepEqual(nearly, [false, true, true])
+  assert.deepEqual([isNearlySold(13, 15), isNearlySold(14, 15)], [false, true])
+})
 
 test('a list that was replaced counts beside the new one until the grace ends', () => {
   const replaced = [listed, next({ allowlist: NEW ?? null })]

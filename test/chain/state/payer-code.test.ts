@@ -109,9 +109,15 @@ test('a provider that takes no block by hash is asked by number, while that bloc
   assert.deepEqual(await createChainReader(rpc, stage.watched).payerCode(stage.at(7), at), { kind: 'none' })
   const elsewhere = { ...at, hash: `0x${'1'.repeat(64)}` as Hash }
   assert.equal(await createChainReader(rpc, stage.watched).payerCode(stage.at(7), elsewhere), null)
-  provider.rule = ({ method }) =>
-    method === 'eth_getStorageAt' ? { error: { code: -32000, message: 'missing trie node' } } : undefined
-  assert.equal(await createChainReader(rpc, stage.watched).payerCode(stage.at(7), at), null, 'a state that is gone')
+  for (const gone of ['eth_getStorageAt', 'eth_getCode']) {
+    provider.rule = ({ method }) =>
+      method === gone ? { error: { code: -32000, message: 'missing trie node' } } : undefined
+    assert.equal(
+      await createChainReader(rpc, stage.watched).payerCode(stage.at(7), at),
+      null,
+      `${gone}: a state that is gone`,
+    )
+  }
 })
 
 test('T44: of two providers both must tell the same code; of three, two', async () => {
