@@ -1,7 +1,7 @@
 // The limits of an offer for gas, whatever a provider suggests.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { feeLimits, median, usualFeeRules } from '../../src/domain/fees.ts'
+import { feeLimits, median, offerFees, usualFeeRules } from '../../src/domain/fees.ts'
 
 const GWEI = 10n ** 9n
 const RULES = { feeCapWei: 500n * GWEI, tipMaxWei: 100n * GWEI }
@@ -34,4 +34,16 @@ test('a rollup allows less by default, an unknown chain most', () => {
   assert.deepEqual(usualFeeRules(1), { feeCapWei: 500n * GWEI, tipMaxWei: 10n * GWEI })
   assert.deepEqual(usualFeeRules(8453), { feeCapWei: 50n * GWEI, tipMaxWei: 2n * GWEI })
   assert.deepEqual(usualFeeRules(137), { feeCapWei: 500n * GWEI, tipMaxWei: 100n * GWEI })
+})
+
+test('a cap below twice the base fee is offered if it pays for one full block more; otherwise the offer is above it', () => {
+  const baseFeeWei = 80n * GWEI
+  const tipWei = 2n * GWEI
+  // The next base fee is an eighth higher, and at least 1 wei.
+  const least = 90n * GWEI + 1n + tipWei
+  const roomy = 2n * baseFeeWei + tipWei
+  const offered = (capWei: bigint) =>
+    offerFees({ baseFeeWei, tipWei }, { capWei, tipMaxWei: tipWei, baseFeeMaxWei: null }).maxFeeWei
+  assert.deepEqual([least - 1n, least, least + 1n].map(offered), [roomy, least, least + 1n])
+  assert.deepEqual([roomy - 1n, roomy, roomy + 1n].map(offered), [roomy - 1n, roomy, roomy])
 })
