@@ -1,5 +1,6 @@
 // Signs in with a passkey, and creates one from an invitation. Both yield an admin key, which the console uses like any
 // other. The library that talks to the browser loads when someone presses a button.
+import type { LedgerError } from '@node-ledger/client'
 import type {
   PublicKeyCredentialCreationOptionsJSON,
   PublicKeyCredentialRequestOptionsJSON,
@@ -41,12 +42,21 @@ export async function signIn(keep: boolean): Promise<void> {
   await enter(key, keep)
 }
 
-/** Creates the passkey for an invitation, and signs in with it. */
+/** The invitation for which this page created a passkey that the service may have stored although its answer was lost. */
+let madeFor: string | null = null
+
+/** Creates the passkey for an invitation, and signs in with it. If an earlier try used the invitation up, only signs in. */
 export async function makePasskey(code: string, keep: boolean): Promise<void> {
-  const { options } = await post<Invited>('/invitation', { code })
+  const invited = await post<Invited>('/invitation', { code }).catch((error: LedgerError) => {
+    if (madeFor === code && error.status === 409) return null
+    throw error
+  })
+  if (invited === null) return signIn(keep)
+  const { options } = invited
   const optionsJSON = options as unknown as PublicKeyCredentialCreationOptionsJSON
   const { startRegistration } = await import('@simplewebauthn/browser')
   const credential = await startRegistration({ optionsJSON }).catch(inWords(optionsJSON.rp.id))
+  madeFor = code
   const { key } = await post<Session>('/make', { code, credential })
   await enter(key, keep)
 }
