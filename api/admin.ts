@@ -524,8 +524,12 @@ export interface components {
                 reason: components["schemas"]["NullablePaymentReason"];
                 count: components["schemas"]["Count"];
                 sumWei: components["schemas"]["Wei"];
+                /** @description The block time of the oldest. */
+                oldestAt: components["schemas"]["Time"];
             }[];
-            /** @description So many held ones are counted, and so many others: counts that come to this may be more. */
+            /** @description Nodes with neither payment nor grant. */
+            unpaidNodes: components["schemas"]["Count"];
+            /** @description Held payments, others and nodes are each counted up to this, the oldest payments first. If a count equals it, there may be more. */
             atMost: number;
         };
         PaymentInFull: {
@@ -1996,7 +2000,7 @@ export interface operations {
     countPayments: {
         requestBody?: never;
         responses: {
-            /** @description Payments that wait for a pass or for the operator, by state and reason. */
+            /** @description Payments that wait for a pass or for the operator, by state and reason; and nodes that have no payment. */
             200: {
                 headers: {
                     [name: string]: unknown;

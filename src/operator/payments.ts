@@ -1,5 +1,6 @@
 // Payments as the operator sees them: what is held and why, and one payment with all its evidence.
 import type { Sql } from '../db/core/sql.ts'
+import { countUnpaidNodes } from '../db/nodes/grants.ts'
 import {
   countWaitingPayments,
   type DeskPayment,
@@ -67,13 +68,14 @@ export const readPayments = defineReading({
   ],
 })
 
-/** How many payments wait, by state and reason, with their sums. If a count equals `atMost`, there may be more. */
+/** How many payments wait, by state and reason, with their sums, and how many nodes have no payment. If a count equals `atMost`, there may be more. */
 export const countPayments = defineReading({
   path: 'payments/counts',
   summary: 'how many payments wait, and for what',
   fields: {},
-  run: async ({ pool }: LedgerDb): Promise<{ open: WaitingPayments[]; atMost: number }> => ({
+  run: async ({ pool }: LedgerDb): Promise<{ open: WaitingPayments[]; unpaidNodes: number; atMost: number }> => ({
     open: await countWaitingPayments(pool),
+    unpaidNodes: await countUnpaidNodes(pool, WAITING_COUNT_MAX),
     atMost: WAITING_COUNT_MAX,
   }),
 })

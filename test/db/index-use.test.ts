@@ -11,11 +11,12 @@ import {
 } from '../../src/db/blocks/blocks.ts'
 import { connect, type Pool, type Sql } from '../../src/db/core/sql.ts'
 import { countIntoStates, countUnbackedNodes, pruneCohortStates, rewindCohorts } from '../../src/db/nodes/cohorts.ts'
+import { countUnpaidNodes } from '../../src/db/nodes/grants.ts'
 import * as nodes from '../../src/db/nodes/nodes.ts'
 import { rewindRounds } from '../../src/db/nodes/rounds.ts'
 import { insertSeedBlocks, keepOldSeedBlock, readSeedBlock, rewindSeedBlocks } from '../../src/db/nodes/seed-blocks.ts'
 import { applyAttributions, detachOrphans } from '../../src/db/payments/attributions.ts'
-import { listPayments } from '../../src/db/payments/decisions.ts'
+import { countWaitingPayments, listPayments } from '../../src/db/payments/decisions.ts'
 import { readDenied } from '../../src/db/payments/deny-list.ts'
 import { readPayerStandings } from '../../src/db/payments/payers.ts'
 import { readPlaces } from '../../src/db/payments/places.ts'
@@ -239,6 +240,10 @@ const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
     await applyAttributions(sql, hashOf(7))
   },
   'lists of payments': listAll,
+  'counts of what waits': async (sql) => {
+    await countWaitingPayments(sql)
+    await countUnpaidNodes(sql, 10_000)
+  },
   'lists of payments, by plans that know no status': async (sql) => {
     await sql`SET LOCAL plan_cache_mode = force_generic_plan`
     await listAll(sql)

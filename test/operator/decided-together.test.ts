@@ -27,12 +27,14 @@ async function holdTwo(): Promise<[Hash, Hash]> {
 
 describe('held payments', () => {
   it('are listed by payer and by tier, and counted by reason with their sum', async () => {
+    const oldest = await world.pay(14, BASIC - 9n)
+    await world.settle()
     const [mine, others] = await holdTwo()
     await world.pay(16, BASIC)
     await world.settle()
     const hashes = async (query: string) =>
       (await desk.get(`payments?${query}`)).json.payments.map(({ txHash }: { txHash: string }) => txHash)
-    assert.deepEqual(await hashes(`from=${world.at(14)}`), [mine])
+    assert.deepEqual(await hashes(`from=${world.at(14)}`), [mine, oldest])
     assert.deepEqual(await hashes(`from=${world.at(15)}&status=held`), [others])
     const sold = await hashes('tierId=basic&status=minted')
     assert.ok(sold.length > 0 && !sold.includes(mine))
@@ -42,12 +44,15 @@ describe('held payments', () => {
     const { open, atMost } = (await desk.get('payments/counts')).json
     const { payments } = (await desk.get('payments?status=held&reason=wrongAmount&limit=200')).json
     const sumWei = payments.reduce((sum: bigint, { valueWei }: { valueWei: string }) => sum + BigInt(valueWei), 0n)
+    // The newest come first.
+    const oldestAt = payments.at(-1).blockTime
+    assert.ok(oldestAt < payments[0].blockTime)
     assert.ok(atMost > payments.length)
     assert.deepEqual(
       open.filter(({ reason }: { reason: string }) => reason === 'wrongAmount'),
-      [{ status: 'held', reason: 'wrongAmount', count: payments.length, sumWei: String(sumWei) }],
+      [{ status: 'held', reason: 'wrongAmount', count: payments.length, sumWei: String(sumWei), oldestAt }],
     )
-    await desk.post('payments/decide', { decision: 'dismiss', payments: [mine, others] })
+    await desk.post('payments/decide', { decision: 'dismiss', payments: [mine, others, oldest] })
   })
 
   it('that are named by hash, in capitals and by row id are one payment: its second name is refused, in a preview too', async () => {

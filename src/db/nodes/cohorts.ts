@@ -119,6 +119,10 @@ export async function pruneCohortStates(sql: Sql, below: number): Promise<void> 
 /** SQL about nodes `n`: neither a payment nor a grant. */
 export const UNBACKED = 'n.payment_id IS NULL AND NOT EXISTS (SELECT FROM grants g WHERE g.ref = n.ref)'
 
+/** SQL: the number of nodes in a cohort with neither payment nor grant, counted up to a limit. */
+export const countUnpaid = (most: number) =>
+  `(SELECT count(*) FROM (SELECT FROM nodes n WHERE ${UNBACKED} AND n.cohort IS NOT NULL LIMIT ${most}) u)`
+
 /** SQL: one row with two numbers: the nodes that are due at the followed block's time, and the nodes that have a next credit time. */
 export const DUE_AND_SCHEDULED = `
   SELECT coalesce(sum(size) FILTER (WHERE next_due <= (SELECT block_time FROM cursors WHERE name = 'follow')), 0)::bigint AS due,

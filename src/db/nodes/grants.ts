@@ -1,6 +1,7 @@
 // Nodes without a payment. The operator may grant such a node; without a grant, its cohort is not credited.
 import type { Address, Hash, Wei } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
+import { countUnpaid } from './cohorts.ts'
 import { CREDITED } from './nodes.ts'
 
 /** A page of nodes without a payment, newest first, each with its grant, if any. `open` leaves out granted and expelled nodes. */
@@ -17,6 +18,12 @@ export async function listUnpaidNodes(
     WHERE n.payment_id IS NULL ${before === null ? sql`` : sql`AND n.node_id < ${before}`}
       ${open ? sql`AND g.ref IS NULL AND n.cohort IS NOT NULL` : sql``}
     ORDER BY n.node_id DESC LIMIT ${limit}`
+}
+
+/** How many nodes `listUnpaidNodes` has with `open`, counted up to a limit. */
+export async function countUnpaidNodes(sql: Sql, most: number): Promise<number> {
+  const [row] = await sql<{ nodes: number }[]>`SELECT ${sql.unsafe(countUnpaid(most))} AS nodes`
+  return row?.nodes ?? 0
 }
 
 /** A node's ref, and its payment if any; null if the ledger has no such node. Locked until the transaction ends. */

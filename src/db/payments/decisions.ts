@@ -56,24 +56,27 @@ export async function listPayments(
     ORDER BY p.id DESC LIMIT ${limit}`
 }
 
-/** How many payments have the same state and reason, and their sum. */
+/** How many payments have the same state and reason, their sum, and the block time of the oldest, ISO 8601. */
 export interface WaitingPayments {
   status: PaymentState
   reason: string | null
   count: number
   sumWei: Wei
+  oldestAt: string
 }
 
 /** We count at most this many rows. A larger number would tell the operator nothing more. */
 export const WAITING_COUNT_MAX = 10_000
 
-/** Payments that wait for a pass or the operator, by state and reason. Counts at most `WAITING_COUNT_MAX` held payments, and as many others. */
+/** Payments that wait for a pass or the operator, by state and reason. Counts the oldest `WAITING_COUNT_MAX` held payments, and as many others. */
 export async function countWaitingPayments(sql: Sql): Promise<WaitingPayments[]> {
   return await sql<WaitingPayments[]>`
-    SELECT state AS status, reason, count(*) AS count, sum(value_wei) AS "sumWei" FROM (
-      (SELECT state, reason, value_wei FROM payments WHERE state = 'held' LIMIT ${WAITING_COUNT_MAX})
+    SELECT state AS status, reason, count(*) AS count, sum(value_wei) AS "sumWei", iso(min(block_time)) AS "oldestAt" FROM (
+      (SELECT state, reason, value_wei, block_time FROM payments WHERE state = 'held'
+        ORDER BY block_number LIMIT ${WAITING_COUNT_MAX})
       UNION ALL
-      (SELECT state, reason, value_wei FROM payments WHERE state IN ('seen', 'accepted', 'minting') LIMIT ${WAITING_COUNT_MAX})) p
+      (SELECT state, reason, value_wei, block_time FROM payments WHERE state IN ('seen', 'accepted', 'minting')
+        ORDER BY block_number LIMIT ${WAITING_COUNT_MAX})) p
     GROUP BY state, reason ORDER BY count(*) DESC, state, reason`
 }
 

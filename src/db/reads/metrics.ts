@@ -5,7 +5,7 @@ import { STUCK } from '../blocks/stuck.ts'
 import { actionIn } from '../core/audit.ts'
 import type { Sql } from '../core/sql.ts'
 import { PAUSED } from '../core/state.ts'
-import { DUE_AND_SCHEDULED, UNBACKED } from '../nodes/cohorts.ts'
+import { countUnpaid, DUE_AND_SCHEDULED } from '../nodes/cohorts.ts'
 import { LOST_ROLES, NOT_SIGNING } from '../sends/signers.ts'
 import { TIERS_NOW } from './public-api.ts'
 
@@ -111,7 +111,7 @@ export async function readLedgerFigures(sql: Sql): Promise<LedgerFigures> {
       (SELECT value FROM settings WHERE name = 'budget') AS budget,
       (SELECT jsonb_agg(jsonb_build_object('id', tier_id, 'state', state, 'sold', sold, 'supply', supply, 'cap', cap)) FROM (${sql.unsafe(TIERS_NOW)}) s
         WHERE on_sale AND most IS NOT NULL) AS tiers,
-      (SELECT count(*) FROM (SELECT FROM nodes n WHERE ${sql.unsafe(UNBACKED)} AND n.cohort IS NOT NULL LIMIT ${COUNT_MAX}) u) AS "unpaidNodes",
+      ${sql.unsafe(countUnpaid(COUNT_MAX))} AS "unpaidNodes",
       ${ofLastDay(sql, actsOf('key.used', 'ledger.restored'))} AS "foreignTransactions",
       ${ofLastDay(sql, ['refTaken', 'mintedElsewhere'])} AS "refsTaken",
       ${ofLastDay(sql, actsOf('proof.failed', 'guard.refused'))} AS "refusedAnswers",

@@ -4,10 +4,7 @@ import { useCover, useHealth } from '../../ledger.ts'
 import { Mark, Time, type Tone } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Empty, Waiting } from '../../ui/states.tsx'
-import { type Reconciliation, useAdmin } from '../admin.ts'
-
-/** Rows that we ask for of each list. If there are more, the count says so. */
-const COUNTED_MAX = 200
+import { type Read, type Reconciliation, useAdmin } from '../admin.ts'
 
 interface Task {
   what: string
@@ -19,17 +16,15 @@ interface Task {
 }
 
 export function ToDo() {
-  const limit = String(COUNTED_MAX)
-  const held = useAdmin('payments', { status: 'held', limit })
-  const unpaid = useAdmin('nodes/unpaid', { open: 'true', limit })
+  const counts = useAdmin('payments/counts')
   const proposals = useAdmin('proposals')
   const stuck = useAdmin('transactions/stuck')
   const reconciliation = useAdmin('reconciliation')
   const service = useOfService()
-  const readings = [held, unpaid, proposals, stuck, reconciliation]
+  const readings = [counts, proposals, stuck, reconciliation]
   const blocked = (stuck.data?.senders.length ?? 0) + (stuck.data?.transactions.length ?? 0)
-  // The newest come first.
-  const oldest = held.data?.nextCursor ? undefined : held.data?.payments.at(-1)
+  const held = counts.data?.open.filter(({ status }) => status === 'held') ?? []
+  const most = counts.data?.atMost
   const open = proposals.data?.proposals.filter(({ state }) => state === 'open') ?? []
   const tasks: Task[] = [
     ...service,
@@ -39,14 +34,16 @@ export function ToDo() {
       section: 'transactions',
       how: 'See why',
     }),
-    ...counted(held.data?.payments.length, 'payment is held', 'payments are held', {
+    ...counted(sumOf(held), 'payment is held', 'payments are held', {
       tone: 'warn',
-      since: oldest && new Date(oldest.blockTime),
+      most,
+      since: oldestOf(held),
       section: 'payments',
       how: 'Release or refund',
     }),
-    ...counted(unpaid.data?.nodes.length, 'node has no payment', 'nodes have no payment', {
+    ...counted(counts.data?.unpaidNodes, 'node has no payment', 'nodes have no payment', {
       tone: 'warn',
+      most,
       section: 'nodes',
       how: 'Grant, or leave without credits',
     }),
@@ -91,8 +88,19 @@ function Row({ what, tone, since, section, how }: Task) {
   )
 }
 
-const counted = (n = 0, one: string, many: string, task: Omit<Task, 'what'>): Task[] =>
-  n === 0 ? [] : [{ ...task, what: `${n}${n === COUNTED_MAX ? ' or more' : ''} ${n === 1 ? one : many}` }]
+type Waits = Read<'payments/counts'>['open']
+const sumOf = (waits: Waits) => waits.reduce((sum, { count }) => sum + count, 0)
+const oldestOf = ([first, ...others]: Waits): Date | undefined =>
+  others.reduce((oldest, { oldestAt }) => (oldest && oldest < oldestAt ? oldest : oldestAt), first?.oldestAt)
+
+/** `most`: how far the service counts. If it reached that, the text says so. */
+const counted = (
+  n = 0,
+  one: string,
+  many: string,
+  { most = Number.POSITIVE_INFINITY, ...task }: Omit<Task, 'what'> & { most?: number | undefined },
+): Task[] =>
+  n === 0 ? [] : [{ ...task, what: `${n.toLocaleString()}${n >= most ? ' or more' : ''} ${n === 1 ? one : many}` }]
 
 /** Faults of the service, as its health and its cover show them. */
 function useOfService(): Task[] {
