@@ -3572,6 +3572,7 @@ export interface operations {
                     };
                 };
             };
+            202: components["responses"]["Proposed"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];

@@ -10,7 +10,7 @@ import type { Address, Hash } from '../../src/domain/units.ts'
 import { rebuild } from '../../src/rebuild/rebuild.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
 import { SPLIT, splitTo } from '../support/forwarder.ts'
-import { type Desk, startDesk } from '../support/operator.ts'
+import { type Desk, KEYS, startDesk } from '../support/operator.ts'
 import { createDatabase } from '../support/postgres.ts'
 import { ETHER, standingOf, type World } from '../support/world.ts'
 
@@ -166,6 +166,17 @@ test('a file for a Safe pays what is final, each transfer proves one commission,
   const own = transfers.filter(({ to }) => to === checksum(OTHER)).map(({ value }) => BigInt(value))
   assert.deepEqual(own, [BASIC / 20n, BASIC / 5n, BASIC / 100n], 'one, second, two')
   assert.ok(first.commissions.every(({ fileMadeAt }: { fileMadeAt: string | null }) => fileMadeAt === null))
+  // A file above the second person's amount waits for one, who gets it.
+  const setRule = (rule: object) => world.pool`
+    INSERT INTO settings (name, value, updated_by) VALUES ('secondPerson', ${JSON.stringify(rule)}::text::jsonb, 'test')
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value`
+  await setRule({ aboveWei: String(BigInt(first.sendNowWei) - 1n) })
+  const waits = await desk.post('referrals/commissions/file', {})
+  assert.equal(waits.status, 202, waits.text)
+  const second = { headers: { 'x-admin-key': KEYS[1]?.key } }
+  const confirmed = await desk.post(`proposals/${waits.json.proposal.id}/confirm`, {}, second)
+  assert.deepEqual(confirmed.json.done?.safeBatch.transactions, transfers, confirmed.text)
+  await setRule({ aboveWei: first.sendNowWei })
   const again = await file()
   assert.match(again.says, /A file that pays one was made at .*: send only one\./)
 

@@ -9,7 +9,7 @@ import { readReferrals } from '../../db/sale/referrals.ts'
 import { type Address, type Hash, inEther, type Wei, wei } from '../../domain/units.ts'
 import type { ChainRead, FinalityRules, LedgerDb, RuledBy } from '../../passes/context.ts'
 import { type Actor, fieldNamed, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from '../act.ts'
-import { defineAct, defineReading } from '../define-act.ts'
+import { defineAct, defineGuardedAct, defineReading } from '../define-act.ts'
 import * as field from '../input.ts'
 import { isOwnBlock, type MinedTransaction, readMined, takenBack } from '../mined.ts'
 import { innerTransfersTo, refuseUnmoved } from '../refunds/refund.ts'
@@ -42,16 +42,23 @@ export interface CommissionFile {
   safeBatch: SafeBatch | null
 }
 
-export const fileCommissions = defineAct({
+/** What is due in sum, leaving out what was paid too much. */
+const sumOf = (commissions: readonly DueCommission[]): bigint =>
+  commissions.reduce((sum, { dueWei }) => sum + (dueWei > 0n ? dueWei : 0n), 0n)
+
+export const fileCommissions = defineGuardedAct({
   path: 'referrals/commissions/file',
   scope: 'decide',
   command: 'referrals file',
   summary: 'make the file by which a Safe pays all commissions that are due',
   details: `The file is for Safe's Transaction Builder, with a transfer for each code. Send only one file: the answer says when an earlier one was made.
-Then record the Safe's transaction for each code with "referrals paid".`,
+Then record the Safe's transaction for each code with "referrals paid". If a second person has to confirm, their answer has the file.`,
   examples: ['referrals file --safe-file commissions.json'],
   fields: { reason: field.REASON },
   onChain: true,
+  proposedAs: 'fileCommissions',
+  // The guard reads no chain, so it counts what is not final yet, too.
+  sum: async (sql) => sumOf(await readDueCommissions(sql, Number.MAX_SAFE_INTEGER)),
   run: async (deps: CommissionContext, actor, { reason }): Promise<CommissionFile> => {
     const final = await finalBlock(deps)
     return await inTransaction(deps.pool, async (sql) => {
@@ -64,8 +71,7 @@ Then record the Safe's transaction for each code with "referrals paid".`,
       }
       const transfers = commissions.map(({ payee, dueWei }) => ({ to: payee, valueWei: wei(dueWei) }))
       const texts = { name: 'Commissions', description: `${transfers.length} commissions, one transfer for each code` }
-      const sendNowWei = transfers.reduce((sum, { valueWei }) => sum + valueWei, 0n)
-      return { commissions, sendNowWei, safeBatch: await batchOf(sql, transfers, texts) }
+      return { commissions, sendNowWei: sumOf(commissions), safeBatch: await batchOf(sql, transfers, texts) }
     })
   },
   says: ({ commissions, sendNowWei }) =>

@@ -8,6 +8,7 @@ import { ownKey, type Proposal, useAdmin } from '../admin.ts'
 import { etherAndWei } from '../amounts.ts'
 import { PAGE } from '../pager.tsx'
 import { Pairs } from '../record.tsx'
+import { SafeFile } from '../safe-file.tsx'
 
 export function Proposals() {
   const reading = useAdmin('proposals')
@@ -100,6 +101,8 @@ const COLUMNS: readonly Column<Proposal>[] = [
   { heading: 'Decide', cell: (proposal) => proposal.state === 'open' && <Answer proposal={proposal} /> },
 ]
 
+const isFile = (value: unknown): value is object => typeof value === 'object' && value !== null
+
 function Answer({ proposal: { id, act, proposedBy } }: { proposal: Proposal }) {
   const params = { id: String(id) }
   return (
@@ -111,6 +114,12 @@ function Answer({ proposal: { id, act, proposedBy } }: { proposal: Proposal }) {
           act="proposals/{id}/confirm"
           params={params}
           says={`${act} is done now as ${proposedBy} proposed it, if it still can be. The audit log has both names.`}
+          did={({ says, done: { safeBatch } }) => (
+            <div className="stack">
+              <p>{says}</p>
+              {isFile(safeBatch) && <SafeFile safeBatch={safeBatch} name={`${act}-safe.json`} />}
+            </div>
+          )}
         />
       )}
       <ActButton label="Refuse" act="proposals/{id}/refuse" params={params} says="It is not done." danger />
