@@ -50,12 +50,17 @@ describe('restoring the ledger', { skip: withoutPostgres }, () => {
       ledger('ledger'),
     )
     assert.equal(invited.code, 0, invited.err)
+    const wallet = `0x${'11'.repeat(20)}`
+    const { root } = await service.admin<{ root: string }>('allowlists', { label: 'first', rows: `${wallet},2` })
+    await service.admin('referrals', { code: 'friends', payee: wallet, commissionBps: 500 })
+    const allowed = await service.get(`/api/allowlists/${root}/${wallet}`)
     const folder = join(temporaryDirectory(), 'backup')
     const made = await command(['backup', '--out', folder], ledger('ledger'))
     assert.equal(made.code, 0, made.err)
     assert.equal((await command(['backup', '--out', folder], ledger('ledger'))).code, 1, 'there is one already')
     const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'))
-    assert.equal(manifest.rows.nodes, 1)
+    const { nodes, allowlists, allowlist_entries: entries, referral_codes: codes } = manifest.rows
+    assert.deepEqual([nodes, allowlists, entries, codes], [1, 1, 1, 1])
     assert.doesNotMatch(JSON.stringify(manifest), /postgres:|secret|whsec/)
     await service.buy(6)
     const unminted = await service.pay(7)
@@ -85,6 +90,8 @@ describe('restoring the ledger', { skip: withoutPostgres }, () => {
       return payment?.status === 'held' ? payment : null
     })
     assert.equal(held.reason, 'recheck')
+    assert.deepEqual(await service.get(`/api/allowlists/${root}/${wallet}`), allowed)
+    assert.equal((await service.get<{ payee: string }>('/api/referrals/friends')).payee, wallet)
     const minted = await admin(ledger('restored'), (sql) => sql`SELECT FROM nodes`)
     assert.equal(minted.count, 2)
   })

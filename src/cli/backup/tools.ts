@@ -14,7 +14,10 @@ import { RefusedError } from '../errors.ts'
 export const DUMP = 'ledger.dump'
 export const MANIFEST = 'manifest.json'
 /** Tables whose rows we count: what owners hold, and what cannot be rebuilt from the chain. */
-const COUNTED = ['payments', 'payment_verdicts', 'nodes', 'rounds', 'withdrawals', 'tiers', 'refunds', 'audit'] as const
+const COUNTED = [
+  ...['payments', 'payment_verdicts', 'nodes', 'rounds', 'withdrawals', 'tiers', 'allowlists', 'allowlist_entries'],
+  ...['referral_codes', 'refunds', 'audit'],
+] as const
 const ERROR_CHARS = 2_000
 
 /** Summary of a ledger. */
