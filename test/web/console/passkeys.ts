@@ -51,7 +51,7 @@ export function testPasskeys(opened: ConsoleUnderTest): void {
     await page.route('**/api/passkeys/make', async (asked) => {
       const headers = { ...asked.request().headers(), origin: new URL(link).origin }
       assert.equal((await asked.fetch({ headers, timeout: HANGING_MS })).status(), 200)
-      await asked.fulfill({ status: 503, json: { error: 'The answer was lost.' } })
+      await asked.fulfill({ status: 408, json: { error: 'The answer was lost.' } })
     })
     await press('Make a passkey')
     await page.getByRole('alert').waitFor()
