@@ -6,7 +6,7 @@ import { inTransaction } from '../../src/db/core/sql.ts'
 import { lockWallet } from '../../src/db/payments/places.ts'
 import { lockTiers } from '../../src/db/payments/supply.ts'
 import { MINT_BATCH_MAX } from '../../src/domain/send.ts'
-import { type Hash, wei } from '../../src/domain/units.ts'
+import { type Address, type Hash, wei } from '../../src/domain/units.ts'
 import { Killed, watchFailpoints } from '../../src/lib/failpoint.ts'
 import { beginJudging, PAGE_MAX } from '../../src/passes/steps/judge.ts'
 import { createDice } from '../support/faults/dice.ts'
@@ -303,17 +303,28 @@ test('a place of the tier is waited for, if somebody else takes one just now', a
   assert.equal(await states(), 'a')
 })
 
+/** With two providers, the claim of one buys nothing, and neither has these transactions. */
+async function judgeByTwo() {
+  const { chain } = world.ctx
+  await judgeAll(500, { chain: { ...chain, providers: [...chain.providers, ...chain.providers] } })
+}
+
 test('an undecided payment reserves its place: later ones wait for it, and get it once it is held', async () => {
   await enter([1, 2, 4, 5].map((n) => ({ from: payer(n), valueWei: PLACES })))
   await world.pool`UPDATE payments SET proof = 'believed' WHERE tx_index = 0`
-  const { chain } = world.ctx
-  // With two providers, the claim of one buys nothing, and neither has these transactions.
-  const two = { ...chain, providers: [...chain.providers, ...chain.providers] }
-  await judgeAll(500, { chain: two })
+  await judgeByTwo()
   assert.equal(await states(), 'saas')
   await world.pool`UPDATE payments SET succeeded = false WHERE tx_index = 0`
   await judgeAll(500)
   assert.equal(await states(), 'iaaa')
+})
+
+test('an undecided payment reserves its place for an hour', async () => {
+  await enter([1, 2, 4, 5].map((n) => ({ from: payer(n), valueWei: PLACES })))
+  await world.pool`UPDATE payments SET proof = 'believed', block_time = block_time - interval '1 hour' WHERE tx_index = 0`
+  await world.pool`INSERT INTO payment_retries SELECT id, ${2 ** 40} FROM payments WHERE tx_index = 0`
+  await judgeByTwo()
+  assert.equal(await states(), 'saaa')
 })
 
 test('a place that comes free goes to the earliest payment that may take it', async () => {
@@ -330,9 +341,12 @@ test('a place that comes free goes to the earliest payment that may take it', as
     FROM payments WHERE tx_index = ${nth}`
   await world.pool`UPDATE payments SET block_time = to_timestamp(${time - 86_400}) WHERE tx_index = 1`
   await decide(2, 'held', new Date())
-  await world.pool`
+  const send = (to: Address, ref: Hash, block: number) => world.pool`
     INSERT INTO wallet_outflows (ref, tx_hash, wallet, to_address, value_wei, fee_wei, block_number, block_hash, block_time)
-    VALUES (${keyOf(99)}, ${keyOf(99)}, ${world.at(3)}, ${payer(4)}, ${PLACES.toString()}, 0, ${number}, ${blockHash}, now())`
+    VALUES (${ref}, ${ref}, ${world.at(3)}, ${to}, ${PLACES.toString()}, 0, ${block}, ${blockHash}, now())`
+  await send(payer(4), keyOf(99), number)
+  // From before the payment, so it pays nothing back.
+  await send(payer(5), keyOf(98), number - 1)
   await judgeAll(500)
   assert.equal(await states(), 'ahhhhh', 'no place is free')
   await free()
@@ -345,7 +359,7 @@ test('a place that comes free goes to the earliest payment that may take it', as
   await decide(1, 'accepted', null)
   await judgeAll(500)
   assert.equal(await states(), 'dahhdh', 'a release waits for its place for as long as it takes')
-  await world.pool`DELETE FROM wallet_outflows WHERE ref = ${keyOf(99)}`
+  await world.pool`DELETE FROM wallet_outflows WHERE ref IN (${keyOf(98)}, ${keyOf(99)})`
 })
 
 test('what the contract has minted counts, whatever the ledger knows of it', async () => {

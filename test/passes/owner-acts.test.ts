@@ -13,9 +13,10 @@ import { prepareRefund } from '../../src/operator/refunds/refunding.ts'
 import { FOREVER, mintData } from '../support/factory.ts'
 import { worldTest } from '../support/in-world.ts'
 import { checkInvariants } from '../support/invariants.ts'
-import { ETHER, INTERVAL_SEC, ownerAbi, paymentOf, type World } from '../support/world.ts'
+import { ETHER, enterTier, INTERVAL_SEC, ownerAbi, paymentOf, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
+const RARE = wei(BASIC + 9n)
 const ROGUE = hash(`0x${'5a'.repeat(32)}`)
 
 interface Purpose {
@@ -111,6 +112,24 @@ inWorld(
     assert.equal((await shown()).balanceWei, '0')
   },
 )
+
+inWorld('a node that is expelled keeps its place in the tier until its payment is refunded', async (world) => {
+  await enterTier(world, { tierId: 'rare', tierNo: 9, priceWei: RARE, supply: 1 })
+  await world.settle()
+  const paid = await world.pay(5, RARE)
+  await world.settle()
+  const late = await world.pay(6, RARE)
+  await world.act(0, 'expel', [[paid]])
+  await world.settle()
+  assert.equal((await paymentOf(world, late))?.reason, 'soldOut')
+  const back = await world.chain.send({ from: world.at(3), to: world.at(5), value: `0x${RARE.toString(16)}` })
+  await world.rest()
+  const actor = { name: 'operator', requestId: null }
+  const recorded = await refundPayment(world.ctx, actor, { payment: paid, refundTxHash: back })
+  assert.ok(!isOperatorRefusal(recorded) && recorded.alarm === null)
+  await world.settle()
+  assert.equal((await paymentOf(world, late))?.state, 'minted')
+})
 
 inWorld(
   'a payment beyond what its tier may have is held for that, and is minted once it is released and a node has left',

@@ -57,6 +57,18 @@ test('a step opens for that whole block, even if the service judges it hours lat
   assert.equal(await statesOf(world), 'aaa')
 })
 
+test('a step opens at the block of the payment that takes the last place, even if the service judges it in a later one', async () => {
+  await enterPayments(
+    world,
+    [1, 2, 4].map((n) => ({ from: payer(n), valueWei: n === 4 ? STEP : PLACES })),
+  )
+  await world.pool`UPDATE payments SET block_number = block_number - 1`
+  await judgePages(world, 500)
+  assert.equal(await statesOf(world), 'aaa')
+  const opened = await world.pool`SELECT FROM tier_openings o JOIN payments p ON p.block_number = o.from_block`
+  assert.equal(opened.count, 3)
+})
+
 test('what is paid for a step before that is held', async () => {
   await enterPayments(
     world,
