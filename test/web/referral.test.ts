@@ -11,7 +11,7 @@ import { HANGING_MS, until } from '../support/until.ts'
 import { makeSafe } from './safe.ts'
 
 const ADMIN_KEY = 'admin-key-of-the-tests-0123456789a'
-const PHONE = { width: 360, height: 800 }
+const SIZES = { phone: { width: 360, height: 800 }, desktop: { width: 1280, height: 900 } }
 const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).click()
 
 describe('a referral code', { skip: noBrowser }, () => {
@@ -49,8 +49,11 @@ describe('a referral code', { skip: noBrowser }, () => {
     return ((await answer.json()) as { result: T }).result
   }
   /** Comes by a link with a code to the overview, goes on to the checkout, and connects. */
-  async function come(account: number, code = 'friends'): Promise<{ page: Page; own: BrowserWallet }> {
-    const page = await (await browser.newContext({ viewport: PHONE })).newPage()
+  async function come(
+    account: number,
+    { code = 'friends', viewport = SIZES.phone } = {},
+  ): Promise<{ page: Page; own: BrowserWallet }> {
+    const page = await (await browser.newContext({ viewport })).newPage()
     page.setDefaultTimeout(HANGING_MS)
     const own = await installWallet(page, account, wellKnown.rpcUrl)
     await page.goto(`${service.url}/?ref=${code}`)
@@ -83,7 +86,7 @@ describe('a referral code', { skip: noBrowser }, () => {
     await page.reload()
     await page.getByText('All checks pass').waitFor()
     assert.equal(await paidWith(page), '0x')
-    const other = await come(7, 'strangers')
+    const other = await come(7, { code: 'strangers' })
     await other.page.getByText('The code strangers is not valid at the moment').waitFor()
     assert.equal(await paidWith(other.page), '0x')
   })
@@ -111,7 +114,7 @@ describe('a referral code', { skip: noBrowser }, () => {
   })
 
   test('does not travel to a Safe as payments wallet, which takes no ether with calldata', async () => {
-    const safe = await makeSafe(wellKnown.rpcUrl, 11)
+    const safe = await makeSafe(wellKnown.rpcUrl, 12)
     // At once, because no old wallet has to be waited for.
     await act('payment-wallets', { address: safe.address, stolen: true, reason: 'a test' })
     await wallet(19, wellKnown).pay(wallet(19, wellKnown).address, 1n)
@@ -119,8 +122,14 @@ describe('a referral code', { skip: noBrowser }, () => {
       const quote = await service.get<{ paymentAddress: string }>('/api/deploy-quote?tier=basic')
       return quote.paymentAddress === safe.address.toLowerCase()
     })
-    const { page } = await come(10)
-    await page.getByText('Referred by friends.').waitFor()
-    assert.equal(await paidWith(page), '0x')
+    for (const [nth, viewport] of Object.values(SIZES).entries()) {
+      const { page } = await come(10 + nth, { viewport })
+      await page.getByText('Referred by friends.').waitFor()
+      assert.deepEqual(await violations(page), [])
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth > innerWidth'), false)
+      assert.equal(await paidWith(page), '0x')
+      const [node] = await wallet(10 + nth, wellKnown).nodesOf()
+      assert.ok(node, 'it is a sale all the same')
+    }
   })
 })

@@ -111,21 +111,24 @@ describe('several nodes at once', { skip: noBrowser }, () => {
     assert.deepEqual([own.asked.length, (await nodes()).length], [3, 3])
   })
 
-  test('a transfer whose answer a reload has lost is found, and only the rest is offered', async () => {
-    const { page, own, nodes } = await openWallet(8, 3)
-    await answerNth(page, 2, `sent().then(() => ${NEVER})`)
-    await press(page, 'Pay 0.03 ETH')
-    // The page finds it without the wallet, too.
-    await page.getByText('2 of 3 sent.').waitFor()
-    await page.reload()
-    await page.getByText('2 of 3 sent.').waitFor()
-    await page.getByRole('button', { name: 'Buy the other node' }).waitFor()
-    await press(page, 'Stop at 2')
-    await allMinted(page, 2)
-    assert.deepEqual([own.asked.length, (await nodes()).length], [2, 2])
-    await page.goto(`${service.url}/buy/basic`)
-    await page.getByRole('button', { name: 'Pay 0.01 ETH' }).waitFor()
-  })
+  for (const [nth, [size, viewport]] of Object.entries(SIZES).entries())
+    test(`a transfer whose answer a reload has lost is found, and only the rest is offered (${size})`, async () => {
+      const { page, own, nodes } = await openWallet(14 + nth, 3, viewport)
+      await answerNth(page, 2, `sent().then(() => ${NEVER})`)
+      await press(page, 'Pay 0.03 ETH')
+      // The page finds it without the wallet, too.
+      await page.getByText('2 of 3 sent.').waitFor()
+      await page.reload()
+      await page.getByText('2 of 3 sent.').waitFor()
+      await page.getByRole('button', { name: 'Buy the other node' }).waitFor()
+      assert.deepEqual(await violations(page), [])
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth > innerWidth'), false)
+      await press(page, 'Stop at 2')
+      await allMinted(page, 2)
+      assert.deepEqual([own.asked.length, (await nodes()).length], [2, 2])
+      await page.goto(`${service.url}/buy/basic`)
+      await page.getByRole('button', { name: 'Pay 0.01 ETH' }).waitFor()
+    })
 
   test('an unclear answer midway stops the purchase', async () => {
     const { page, own, nodes } = await openWallet(9, 2)
@@ -137,39 +140,44 @@ describe('several nodes at once', { skip: noBrowser }, () => {
     assert.equal(own.asked.length, 1)
   })
 
-  async function openSafe(owner: number, offers: Offers) {
+  async function openSafe(owner: number, offers: Offers, viewport: (typeof SIZES)['phone']) {
     const safe = await makeSafe(wellKnown.rpcUrl, owner)
-    const page = await newPage()
+    const page = await newPage(viewport)
     const asked = await installSafe(page, safe, offers)
     await choose(page, 3)
     return { page, safe, asked }
   }
 
-  test('a contract wallet confirms once, and the payment’s page shows all', async () => {
-    const { page, safe, asked } = await openSafe(10, 'calls')
-    await page.getByText('One confirmation for all 3').waitFor()
-    await press(page, 'Pay 0.03 ETH')
-    await allMinted(page, 3)
-    const [, txHash] = /\?tx=(0x[0-9a-f]{64})$/.exec(page.url()) ?? []
-    await page.goto(`${service.url}/payment/${txHash}`)
-    await allMinted(page, 3)
-    await page.getByText('Payment 3 of 3').waitFor()
-    const explorer = page.getByRole('link', { name: 'See it in the explorer' })
-    assert.equal(await explorer.getAttribute('href'), `https://explorer.example/tx/${txHash}`)
-    const letter = await page.getByRole('link', { name: 'Ask about it' }).getAttribute('href')
-    assert.equal(letter, `mailto:help@sale.example?subject=Payment%20${txHash}`)
-    assert.deepEqual(await violations(page), [])
-    assert.deepEqual(asked, ['wallet_sendCalls'])
-    const nodes = await service.get<unknown[]>(`/api/nodes/${safe.address}`)
-    assert.equal(nodes.length, 3)
-  })
+  for (const [nth, [size, viewport]] of Object.entries(SIZES).entries()) {
+    test(`a contract wallet confirms once, and the payment’s page shows all (${size})`, async () => {
+      const { page, safe, asked } = await openSafe(10 + nth, 'calls', viewport)
+      await page.getByText('One confirmation for all 3').waitFor()
+      await press(page, 'Pay 0.03 ETH')
+      await allMinted(page, 3)
+      const [, txHash] = /\?tx=(0x[0-9a-f]{64})$/.exec(page.url()) ?? []
+      await page.goto(`${service.url}/payment/${txHash}`)
+      await allMinted(page, 3)
+      await page.getByText('Payment 3 of 3').waitFor()
+      const explorer = page.getByRole('link', { name: 'See it in the explorer' })
+      assert.equal(await explorer.getAttribute('href'), `https://explorer.example/tx/${txHash}`)
+      const letter = await page.getByRole('link', { name: 'Ask about it' }).getAttribute('href')
+      assert.equal(letter, `mailto:help@sale.example?subject=Payment%20${txHash}`)
+      assert.deepEqual(await violations(page), [])
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth > innerWidth'), false)
+      assert.deepEqual(asked, ['wallet_sendCalls'])
+      const nodes = await service.get<unknown[]>(`/api/nodes/${safe.address}`)
+      assert.equal(nodes.length, 3)
+    })
 
-  test('a contract wallet that cannot is asked for each', async () => {
-    const { page, safe, asked } = await openSafe(11, 'transactions')
-    await press(page, 'Pay 0.03 ETH')
-    await allMinted(page, 3)
-    assert.equal(asked.filter((method) => method === 'eth_sendTransaction').length, 3)
-    const nodes = await service.get<unknown[]>(`/api/nodes/${safe.address}`)
-    assert.equal(nodes.length, 3)
-  })
+    test(`a contract wallet that cannot is asked for each (${size})`, async () => {
+      const { page, safe, asked } = await openSafe(12 + nth, 'transactions', viewport)
+      await press(page, 'Pay 0.03 ETH')
+      await allMinted(page, 3)
+      assert.deepEqual(await violations(page), [])
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth > innerWidth'), false)
+      assert.equal(asked.filter((method) => method === 'eth_sendTransaction').length, 3)
+      const nodes = await service.get<unknown[]>(`/api/nodes/${safe.address}`)
+      assert.equal(nodes.length, 3)
+    })
+  }
 })
