@@ -2,6 +2,7 @@
 // is signed out once it is revoked. The device is Chromium's own virtual one.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { HANGING_MS, until } from '../../support/until.ts'
 import type { ConsoleUnderTest } from '../console.ts'
 
@@ -19,13 +20,6 @@ export function testPasskeys(opened: ConsoleUnderTest): void {
   test('a person is invited, makes a passkey, signs in with it, and is shut out once it is revoked', async () => {
     const { page, service } = opened
     const press = (name: string) => page.getByRole('button', { name }).click()
-    /** Presses again while the page shows a failure, because a loaded machine may answer too late. */
-    const pressUntil = (name: string, text: string) =>
-      until(text, async () => {
-        const button = page.getByRole('button', { name, disabled: false })
-        if (await button.isVisible()) await button.click()
-        return page.getByText(text).isVisible()
-      })
     await go('Keys')
     await page.getByText('Nobody has a passkey.').waitFor()
     await press('Invite a person…')
@@ -47,21 +41,12 @@ export function testPasskeys(opened: ConsoleUnderTest): void {
     await axe()
     const over = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
     assert.ok((over as number) <= 0, `scrolls sideways by ${over}`)
-    // The service makes the passkey, but its answer is lost. The next press signs in with it.
-    await page.route('**/api/passkeys/make', async (asked) => {
-      const headers = { ...asked.request().headers(), origin: new URL(link).origin }
-      assert.equal((await asked.fetch({ headers, timeout: HANGING_MS })).status(), 200)
-      await asked.fulfill({ status: 408, json: { error: 'The answer was lost.' } })
-    })
-    await press('Make a passkey')
-    await page.getByRole('alert').waitFor()
-    await page.unroute('**/api/passkeys/make')
-    await pressUntil('Make a passkey', 'ina: read, operate')
+    await makeThoughAnAnswerIsLost(page, link)
     assert.ok(!page.url().includes('nli_'), 'the code is gone from the address')
     await page.setViewportSize({ width: 1280, height: 720 })
 
     await press('Leave')
-    await pressUntil('Sign in with a passkey', 'ina: read, operate')
+    await pressUntil(page, 'Sign in with a passkey', 'ina: read, operate')
     await go('Keys')
     const row = page.getByRole('table', { name: 'Passkeys' }).getByRole('row', { name: 'ina' })
     await row.getByText('open').waitFor()
@@ -82,5 +67,27 @@ export function testPasskeys(opened: ConsoleUnderTest): void {
     await page.getByLabel('Admin key').waitFor()
     await page.goto(`${service.url}/console`)
     await enter()
+  })
+}
+
+/** The service makes the passkey, but its answer is lost. The next press signs in with it. */
+async function makeThoughAnAnswerIsLost(page: Page, link: string): Promise<void> {
+  await page.route('**/api/passkeys/make', async (asked) => {
+    const headers = { ...asked.request().headers(), origin: new URL(link).origin }
+    assert.equal((await asked.fetch({ headers, timeout: HANGING_MS })).status(), 200)
+    await asked.fulfill({ status: 408, json: { error: 'The answer was lost.' } })
+  })
+  await page.getByRole('button', { name: 'Make a passkey' }).click()
+  await page.getByRole('alert').waitFor()
+  await page.unroute('**/api/passkeys/make')
+  await pressUntil(page, 'Make a passkey', 'ina: read, operate')
+}
+
+/** Presses again while the page shows a failure, because a loaded machine may answer too late. */
+async function pressUntil(page: Page, name: string, text: string): Promise<void> {
+  await until(text, async () => {
+    const button = page.getByRole('button', { name, disabled: false })
+    if (await button.isVisible()) await button.click()
+    return page.getByText(text).isVisible()
   })
 }
