@@ -2,12 +2,15 @@
 // tries another provider, and reports the liar. It mints nothing for a failed payment.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
+import { operatorDeps } from '../../src/boot/app.ts'
 import { createChainReader } from '../../src/chain/read/reader.ts'
 import { createRpc } from '../../src/chain/rpc/rpc.ts'
 import { readHalt } from '../../src/db/blocks/halts.ts'
 import { readProofStates } from '../../src/db/blocks/proofs.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
+import { isOperatorRefusal } from '../../src/operator/act.ts'
+import { rescan } from '../../src/operator/rescan.ts'
 import type { Answer, FalseProvider, Rule } from '../chain/false-provider.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { endLies, startTwoProviders } from '../support/two-providers.ts'
@@ -190,4 +193,14 @@ test('T34: on a chain that proves no receipts two providers must tell the outcom
   )
   for (let run = 0; run < 2; run++) await world.payments()
   assert.equal((await paymentOf(world, txHash))?.state, 'seen')
+  // The ledger has the false outcome, until the operator has the block read again.
+  first.rule = () => undefined
+  const found = await rescan(
+    operatorDeps(world.ctx, world.pool),
+    { name: 'test', requestId: null },
+    { fromBlock: number },
+  )
+  assert.ok(!isOperatorRefusal(found) && found.wentBackTo === number - 1)
+  await world.settle()
+  assert.equal((await paymentOf(world, txHash))?.reason, 'failed')
 })
