@@ -29,6 +29,7 @@ export async function startOutside(
   const settings = {
     DATABASE_URL: world.directUrl,
     RPC_URL: proxies.map(({ url }) => url).join(','),
+    TRUST_PROVIDER: String(proxies.length === 1),
     CHAIN_ID: String(world.chain.chainId),
     FACTORY_ADDRESS: world.factory,
     START_BLOCK: String(world.ctx.rules.startBlock),

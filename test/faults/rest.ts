@@ -31,7 +31,10 @@ export async function readOpen(world: World): Promise<Open | null> {
 
 /** The open work, the passes' last messages, and what the instances wrote. */
 export async function whatHinders({ pool }: World, seen: object, outputs: readonly string[]): Promise<string> {
-  const [row] = await pool`SELECT json_agg(p) AS passes FROM passes p`
+  const [row] = await pool`SELECT json_agg(p) AS passes, (SELECT audited_block FROM wallet_books) AS checked,
+    (SELECT json_agg(h) FROM (SELECT id, tx_hash, inner_index, value_wei, block_number, reason, (SELECT json_agg(v) FROM payment_verdicts v
+      WHERE v.payment_id = p.id) AS verdicts FROM payments p WHERE state = 'held' AND reason IN ('contractWallet', 'unattributed')) h) AS held
+    FROM passes p`
   return `${JSON.stringify({ ...seen, ...row })}\n${outputs.join('\n')}`
 }
 

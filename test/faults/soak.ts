@@ -605,7 +605,7 @@ async function allAtRest(era: Era): Promise<void> {
     const isWaiting = await retraceSoon(world, BULK, head)
     const now = await readOpen(world)
     if (!now || now.payments || now.outbox || now.cohorts || now.number < head) return now
-    if (isWaiting) return { ...now, contracts: 'not told apart, or held' }
+    if (isWaiting) return { ...now, contracts: 'held, or not yet told apart' }
     if (era.misconfigured && !(await isDelivered(world))) return { ...now, webhooks: 'not delivered' }
     if (alive(era).some(({ ways, ran }) => ways.length > 0 && ran !== true)) return { ...now, ways: 'no pass was run' }
     // These blocks may have replaced the ones it followed.
@@ -618,7 +618,7 @@ async function allAtRest(era: Era): Promise<void> {
       assert.fail(
         `not at rest ${LOOKS_MAX} blocks after the last fault: ${await whatHinders(world, { head, state }, outputs(era))}`,
       )
-    if (looks % LOOKS_TO_REST === 0) await world.chain.increaseTime(SENDER_REST_SEC)
+    if (looks % LOOKS_TO_REST === LOOKS_TO_REST / 2) await world.chain.increaseTime(SENDER_REST_SEC)
     await mineFollowed(world)
     await sleep(era.misconfigured ? SLOW_REST_BLOCK_MS : REST_BLOCK_MS)
     state = await patiently(look)
