@@ -36,8 +36,11 @@ export async function restore(call: Call): Promise<ExitCode> {
       `Restored, and it matches the manifest: up to block ${contents.block?.number ?? '-'}.`,
     )
     out.say(`Stop every instance, point DATABASE_URL at it, and start. What happened on chain since then is followed again.
-Did you refund anything since ${createdAt}? The ledger does not know: before the start run "node-ledger recheck --up-to head",
-which holds each payment without a node for you to look at. When in doubt, run it.`)
+Before the start, tell the ledger what it does not know:
+Did you change the payments wallet since ${createdAt}? Enter it again first ("node-ledger wallets set"): otherwise buyers are sent
+to the old one, and payments to the new one are never seen. Then enter prices, terms, lists and the deny list again.
+Did you refund anything since then? Run "node-ledger recheck --up-to head", which holds each payment without a node for you to
+look at. When in doubt, run it.`)
     if (keysRevoked + passkeysRevoked > 0)
       out.say(`Admin keys that open: none of the ledger's ${keysRevoked}, and none of its ${passkeysRevoked} passkeys. All were revoked,
 because some may have been since the backup; those of ADMIN_KEY stay. Make new ones with "node-ledger admin-keys create" and "node-ledger admin-keys invite".`)

@@ -25,7 +25,7 @@ rows by table, schema and the dump's digest, of the moment of the dump. The back
     name: 'restore',
     group: 'run',
     summary: 'restore a backup into an empty database, and compare it with its manifest',
-    details: `Says what to do before the start, because the ledger does not know refunds made since the backup. RESTORE_DATABASE_URL may
+    details: `Says what to do before the start, because the ledger knows neither decisions nor refunds made since the backup. RESTORE_DATABASE_URL may
 name the database too, hidden from other users of the machine. Revokes the ledger's admin keys, because the backup may hold keys revoked
 since.`,
     args: [{ name: 'folder', help: 'the folder of the backup' }],

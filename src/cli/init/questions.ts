@@ -80,7 +80,7 @@ const QUESTIONS: Readonly<Record<AnswerName, Question>> = {
     read: (text) => (text && LABEL.parse(text)) || null,
   },
   'price-wei': { ask: 'Its price?', usual: null, wanted: AMOUNT, read: amount },
-  'per-wallet': { ask: 'How many of it may one wallet buy?', usual: '10', wanted: '1 to 256', read: whole(256) },
+  'per-wallet': { ask: 'How many of it may one wallet hold?', usual: '10', wanted: '1 to 256', read: whole(256) },
 }
 export const ANSWERS = Object.keys(QUESTIONS) as AnswerName[]
 

@@ -203,7 +203,7 @@ function refuseAsRefund(wallets: readonly PaymentWallet[], payment: DeskPayment,
   const no = (message: string) => refuseAct('invalid', message)
   if (payment.from !== null && tx.to !== payment.from)
     return no(
-      `The refund went to ${tx.to}; the payment came from ${payment.from}. If a contract wallet paid it, the provider has to show an inner transfer of just that amount to the payer (debug_traceTransaction).`,
+      `The refund went to ${tx.to}; the payment came from ${payment.from}. If a contract wallet paid it, the provider has to show an inner transfer of just that amount to the payer (debug_traceTransaction). A refund to another address cannot be recorded: dismiss the payment with a note.`,
     )
   const still = refuseUnmoved('refund', wallets, tx)
   if (still) return still
