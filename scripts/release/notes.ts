@@ -1,5 +1,5 @@
-// `npm run release:notes -- v1.2.3`: prints the changelog's section of a version, for its release notes. Refuses a tag
-// that is not the packages' version, or that the changelog does not have.
+// `npm run release:notes -- v1.2.3`: prints the changelog's section of a version, for its release notes, and the digest of withdraw.html's script.
+// Refuses a tag that is not the packages' version, or that the changelog does not have.
 import { readFileSync } from 'node:fs'
 
 const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8')
@@ -19,4 +19,11 @@ const part = read('CHANGELOG.md')
   .split(/^## /m)
   .find((text) => text.startsWith(`[${version}]`))
 if (part === undefined) fail(`CHANGELOG.md has no part [${version}]: give the part [Unreleased] its version and day.`)
+// Each service fills in its name, logo and contract, so only the script is the same everywhere. The browser runs no other in that file.
+const [, script] = /script-src '(sha256-[^']+)'/.exec(read('web/dist/withdraw.html')) ?? []
+if (script === undefined) fail('web/dist/withdraw.html names no script: build the pages first.')
 console.log(part.slice(part.indexOf('\n') + 1).trim())
+console.log(`
+### withdraw.html
+
+A copy of this release has \`script-src '${script}'\` in its \`content-security-policy\`. Its browser then runs no other script.`)

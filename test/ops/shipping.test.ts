@@ -2,6 +2,7 @@
 // everything that a production start needs, its root file system is read-only, and every setting they name exists.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
@@ -102,6 +103,9 @@ test('the workflow of a release runs scripts of this project and pinned actions,
   assert.match(notes('v0.0.9').output, /has version 0\.1\.0, and the tag is v0\.0\.9/)
   const known = notes(`v${JSON.parse(read('package.json')).version}`)
   assert.match(known.output, /CHANGELOG\.md has no part|### Added/)
+  const [, script = ''] = /<script type="module">(.*?)<\/script>/s.exec(read('web/dist/withdraw.html')) ?? []
+  const digest = `sha256-${createHash('sha256').update(script).digest('base64')}`
+  assert.ok(known.output.includes(`script-src '${digest}'`), 'the digest of what owners keep')
 })
 
 test('a release keeps the scripts that the one before built, from its package or its folder, and none of still older ones', async () => {
