@@ -7,8 +7,10 @@ import { queries } from './ledger.ts'
 import { keepReferral } from './referral.ts'
 import './styles/index.css'
 import { Boundary } from './ui/boundary.tsx'
+import { keepFocus } from './ui/keep-focus.ts'
 
 keepReferral()
+keepFocus()
 const root = document.getElementById('root')
 if (!root) throw new Error('the page has no root')
 createRoot(root).render(

@@ -18,6 +18,8 @@ export function Connect({ label = words.connect }: { label?: string }) {
   const [open, setOpen] = useState(false)
   const wallet = useWallet()
   const { mutate: disconnect, isPending } = useDisconnect()
+  // Otherwise the list would open again once the wallet is disconnected.
+  if (wallet && open) setOpen(false)
   if (wallet) {
     return (
       <p className="connected">

@@ -42,17 +42,9 @@ export function Unfinished({ chainId, tierId, show, children }: UnfinishedProps)
   const intent = useIntent()
   const [wasQuiet, setWasQuiet] = useState(false)
   const [resumed, setResumed] = useState<number | null>(null)
-  const place = useRef<HTMLDivElement>(null)
   const shown = intent === null || isAsking(intent) || (!intent.isOpen && resumed === intent.at) ? null : intent
-  const view = shown && `${shown.at} ${shown.isOpen}`
-  const lastView = useRef(view)
-  useEffect(() => {
-    // The pressed button is gone, so the focus would be lost.
-    if (view !== lastView.current && document.activeElement === document.body) place.current?.focus()
-    lastView.current = view
-  }, [view])
   return (
-    <div ref={place} tabIndex={-1} className="stack bare">
+    <div tabIndex={-1} className="stack bare">
       {shown?.isOpen && <Open key={shown.at} intent={shown} chainId={chainId} setWasQuiet={setWasQuiet} />}
       {shown && !shown.isOpen && restOf(shown) > 0 && (
         <Rest intent={shown} isHere={shown.tierId === tierId} resume={() => setResumed(shown.at)} show={show} />

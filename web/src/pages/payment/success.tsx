@@ -75,7 +75,8 @@ export function Success({ payment, nodeId, justCame, isOneOfSeveral, children }:
 /** True while nothing outside the payment has the focus. */
 function isIdle(): boolean {
   const { activeElement } = document
-  return activeElement === null || activeElement === document.body || activeElement.closest('.payment, h2') !== null
+  if (activeElement === null) return true
+  return activeElement.querySelector('.payment') !== null || activeElement.closest('.payment, h2') !== null
 }
 
 function NextCredit({ node: { nextCreditAt, expelledAt } }: { node: NodeDetail }) {
