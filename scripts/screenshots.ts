@@ -184,8 +184,16 @@ async function shootConsole(page: Page, suffix: string): Promise<void> {
   await page.getByLabel('Admin key').fill(ADMIN_KEY)
   await page.getByRole('button', { name: 'Enter' }).click()
   const sections = page.getByRole('navigation', { name: 'Sections of the console' })
-  await sections.waitFor()
-  for (const name of await sections.getByRole('link').allTextContents()) {
+  const menu = page.getByRole('button', { name: 'all sections' })
+  await page.locator('.console').waitFor()
+  const unfold = async () => {
+    if (await menu.isVisible()) await menu.click()
+  }
+  await unfold()
+  const names = await sections.getByRole('link').allTextContents()
+  await unfold()
+  for (const name of names) {
+    await unfold()
     await sections.getByRole('link', { name, exact: true }).click()
     if (name === 'Payments' || name === 'Webhooks') await page.locator('summary').first().click()
     if (name === 'Payments') await page.getByRole('checkbox').first().check()

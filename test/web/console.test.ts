@@ -57,7 +57,7 @@ describe('the console', { skip: noBrowser }, () => {
     await page.getByText('Nothing needs you now.').waitFor()
     // What the contract's owner lets the service do, as a pass has read it.
     await page.getByText('Groups left to open').waitFor()
-    await page.getByText('1000000000000000000 wei').waitFor()
+    await page.getByTitle('1000000000000000000 wei').waitFor()
     await axe()
   })
 
@@ -65,10 +65,11 @@ describe('the console', { skip: noBrowser }, () => {
     await wallet(5, wellKnown).pay(wellKnown.paymentAddress, ODD_WEI)
     await go('Payments')
     await page.locator('.rows summary').getByTitle(wallet(5, wellKnown).address).waitFor()
-    await unfold('wrongAmount')
+    await unfold('wrong amount')
     await page.getByText(`0.010000000000000007 ETH (${ODD_WEI} wei)`).first().waitFor()
     await page.getByText('It was the price of no tier when it was paid: 7 wei more than Basic.').waitFor()
-    await page.getByText('receivedWei').waitFor()
+    await page.getByText('What the rule saw').click()
+    await page.getByText('received', { exact: true }).waitFor()
     await axe()
     await page.getByRole('button', { name: 'Release…' }).click()
     // The nearest tier is selected; the dialog reports the difference from its price, and requires a reason.
@@ -87,7 +88,7 @@ describe('the console', { skip: noBrowser }, () => {
   test('a refund that the chain does not show is refused, and one that it shows is recorded', async () => {
     const from = wallet(6, wellKnown)
     await from.pay(wellKnown.paymentAddress, ODD_WEI)
-    await unfold('wrongAmount')
+    await unfold('wrong amount')
     await page.getByRole('button', { name: 'Record a refund…' }).click()
     const elsewhere = await wallet(7, wellKnown).pay(wallet(8, wellKnown).address, ODD_WEI)
     await dialog().getByLabel('The transaction of your refund').fill(elsewhere)
@@ -107,7 +108,7 @@ describe('the console', { skip: noBrowser }, () => {
     await other.pay(wellKnown.paymentAddress, ODD_WEI + 2n)
     const rows = page.locator('.rows > li')
     await until('both are listed', async () => (await rows.count()) === 2)
-    await page.getByLabel('Reason').selectOption({ label: 'wrongAmount (2)' })
+    await page.getByLabel('Reason').selectOption({ label: 'wrong amount (2)' })
     const find = page.getByLabel('Find by wallet, transaction or number')
     await find.fill(one.address)
     await find.press('Enter')
@@ -147,7 +148,7 @@ describe('the console', { skip: noBrowser }, () => {
     await page.getByRole('listitem').filter({ hasText: '1 difference from the contract' }).waitFor()
     const row = page.getByRole('table', { name: 'Differences' }).getByRole('row').nth(1)
     await row.getByText('0.001 ETH (1000000000000000 wei)').waitFor()
-    assert.match(await row.innerText(), /node #1\s+creditedWei\s+0\.000000000000000005 ETH \(5 wei\)/)
+    assert.match(await row.innerText(), /node #1\s+credited\s+0\.000000000000000005 ETH \(5 wei\)/)
     await axe()
     await page.unrouteAll()
     await go('Payments')
@@ -229,7 +230,7 @@ describe('the console', { skip: noBrowser }, () => {
 
     await denied.pay(wellKnown.paymentAddress, BASIC_WEI)
     await go('Payments')
-    await unfold('senderDenied')
+    await unfold('sender denied')
     await page.getByRole('button', { name: 'Dismiss…' }).click()
     await confirm('Dismiss')
     await confirm('Done')
@@ -339,6 +340,7 @@ describe('the console', { skip: noBrowser }, () => {
       body.round.totalWei = '1234123456789012345678'
       await route.fulfill({ response, json: body })
     })
+    await opened.showSections()
     const sections = page.getByRole('navigation', { name: 'Sections of the console' }).getByRole('link')
     for (const name of await sections.allTextContents()) {
       await go(name)
@@ -379,7 +381,7 @@ describe('the console', { skip: noBrowser }, () => {
     assert.match((await exported).url(), new RegExp(`/exports/refunds.csv\\?month=${month}$`))
     await axe()
     await go('Transactions')
-    await page.getByText('openCohorts').first().waitFor()
+    await page.getByText('open cohorts').first().waitFor()
     await axe()
     await go('Audit log')
     const released = page.getByRole('row').filter({ hasText: 'a few wei too many' })

@@ -22,6 +22,8 @@ export interface ConsoleUnderTest {
   key(): string
   /** Enters the key. */
   enter(): Promise<void>
+  /** Opens the list of sections, which a phone folds. */
+  showSections(): Promise<void>
   /** Opens a section by its name. */
   go(section: string): Promise<void>
   /** Expands the first row of a list with this text. */
@@ -36,7 +38,7 @@ export interface ConsoleUnderTest {
 /** Opens the console for the tests of this file. Calls `settings` when they run; use the result only inside tests. */
 export function openConsole(settings: () => Promise<Record<string, string>> = async () => ({})): ConsoleUnderTest {
   const dataDir = temporaryDirectory()
-  const opened = {} as {
+  const opened = {} as ConsoleUnderTest & {
     service: Service & { databaseUrl: string }
     wellKnown: WellKnown
     page: Page
@@ -60,6 +62,7 @@ export function openConsole(settings: () => Promise<Record<string, string>> = as
   })
   const key = () => (JSON.parse(readFileSync(join(dataDir, 'secrets.json'), 'utf8')) as { ADMIN_KEY: string }).ADMIN_KEY
   const dialog = () => opened.page.getByRole('dialog')
+  const sections = () => opened.page.getByRole('navigation', { name: 'Sections of the console' })
   return Object.assign(opened, {
     key,
     enter: async () => {
@@ -67,11 +70,14 @@ export function openConsole(settings: () => Promise<Record<string, string>> = as
       await opened.page.getByRole('button', { name: 'Enter' }).click()
       await opened.page.getByText('no difference on record').waitFor()
     },
-    go: (name: string) =>
-      opened.page
-        .getByRole('navigation', { name: 'Sections of the console' })
-        .getByRole('link', { name, exact: true })
-        .click(),
+    go: async (name: string) => {
+      await opened.showSections()
+      await sections().getByRole('link', { name, exact: true }).click()
+    },
+    showSections: async () => {
+      const menu = opened.page.getByRole('button', { name: 'all sections' })
+      if ((await menu.isVisible()) && !(await sections().isVisible())) await menu.click()
+    },
     unfold: (text: string) => opened.page.locator('.rows summary').filter({ hasText: text }).first().click(),
     dialog,
     confirm: (name: string) => pressIn(dialog(), name),

@@ -80,48 +80,71 @@ function Inside({ section, left }: { section: Section; left: () => void }) {
   }, [name, site])
   return (
     <Page title="Operator console">
-      <div className="bar">
-        <nav className="sections" aria-label="Sections of the console">
-          {GROUPS.map(([group, sections]) => (
-            <div key={group} className="group">
-              <span className="note">{group}</span>
-              {sections.map((path) => (
-                <Link
-                  key={path}
-                  className="section"
-                  href={path === '' ? '/console' : `/console/${path}`}
-                  aria-current={path === section ? 'page' : undefined}
-                >
-                  {SECTIONS[path][0]}
-                </Link>
-              ))}
-            </div>
-          ))}
-        </nav>
-        <div className="buttons">
-          <WhoseKey />
-          <button
-            type="button"
-            className="button quiet"
-            onClick={() => {
-              leave()
-              left()
-            }}
-          >
-            Leave
-          </button>
+      <div className="console">
+        <Side section={section} left={left} />
+        <div className="work">
+          {ownKey()?.scopes.includes(needs) ? (
+            <Acts>
+              <Shown />
+            </Acts>
+          ) : (
+            <Empty title={`Your key lacks “${needs}”.`}>
+              <p>Another operator can give you a key that has it.</p>
+            </Empty>
+          )}
         </div>
       </div>
-      {ownKey()?.scopes.includes(needs) ? (
-        <Acts>
-          <Shown />
-        </Acts>
-      ) : (
-        <Empty title={`Your key lacks “${needs}”.`}>
-          <p>Another operator can give you a key that has it.</p>
-        </Empty>
-      )}
     </Page>
+  )
+}
+
+/** The list of sections, and whose key is in use. */
+function Side({ section, left }: { section: Section; left: () => void }) {
+  // On a phone, a button opens the list; on a desktop it is always there.
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <div className="side">
+      <button
+        type="button"
+        className="button menu"
+        aria-expanded={isOpen}
+        aria-controls="sections"
+        onClick={() => setOpen(!isOpen)}
+      >
+        {SECTIONS[section][0]} <span className="note">all sections</span>
+      </button>
+      <nav id="sections" className={isOpen ? 'sections open' : 'sections'} aria-label="Sections of the console">
+        {GROUPS.map(([group, sections]) => (
+          <div key={group} className="group">
+            <span className="note">{group}</span>
+            {sections.map((path) => (
+              <Link
+                key={path}
+                className="section"
+                href={path === '' ? '/console' : `/console/${path}`}
+                aria-current={path === section ? 'page' : undefined}
+                onClick={() => setOpen(false)}
+              >
+                {SECTIONS[path][0]}
+              </Link>
+            ))}
+          </div>
+        ))}
+      </nav>
+      <div className="whose">
+        <WhoseKey />
+        <button
+          type="button"
+          className="button quiet"
+          onClick={() => {
+            leave()
+            left()
+          }}
+        >
+          Leave
+        </button>
+      </div>
+    </div>
   )
 }
 

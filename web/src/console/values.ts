@@ -1,20 +1,39 @@
 // Values in records as text, and the fields that differ between two records.
+import { everySpan, times } from '../format.ts'
 import { etherAndWei } from './amounts.ts'
+
+/** A name of the API in words: "tierSoldOut" is "tier sold out". A unit goes, because the value says it. */
+export const inWords = (name: string): string =>
+  name
+    .replace(/(Wei|Bps|Sec)$/, '')
+    .replace(/[a-z0-9](?=[A-Z])/g, '$& ')
+    .replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 
 /** An amount of a token other than ether, whose decimals we do not know here. */
 const TOKEN = /^holding/
 
-/** A value in a record as text. If its name says wei, also shows ether. */
+/** A value in a record as text, in the unit that its name says. */
 export function inUnits(name: string, value: unknown): string {
+  if (name.endsWith('Sec') && typeof value === 'number' && value > 0) return spanOf(value)
+  if (name === 'payoutBps' && typeof value === 'number') return times(value)
   const isWei = name.endsWith('Wei') && !TOKEN.test(name)
   if (isWei && typeof value === 'bigint') return etherAndWei(value)
   if (isWei && typeof value === 'string' && /^\d+$/.test(value)) return etherAndWei(BigInt(value))
   return shown(value)
 }
 
+/** "15 minutes". */
+const spanOf = (seconds: number): string => {
+  const span = everySpan(seconds)
+  return /^\d/.test(span) ? span : `1 ${span}`
+}
+
+/** No value. */
+export const NONE = '–'
+
 /** Any value in a record, as text. */
 export function shown(value: unknown): string {
-  if (value === null || value === undefined) return '–'
+  if (value === null || value === undefined) return NONE
   if (value instanceof Date) return value.toISOString()
   if (typeof value === 'bigint') return value.toString()
   if (typeof value === 'object')

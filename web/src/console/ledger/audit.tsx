@@ -8,12 +8,12 @@ import { type Column, Table } from '../../ui/table.tsx'
 import type { AuditEntry } from '../admin.ts'
 import { PAGE, Pager, usePages } from '../pager.tsx'
 import { Changes, Pairs } from '../record.tsx'
-import { changesOf } from '../values.ts'
+import { changesOf, inWords } from '../values.ts'
 
 const AUDIT: readonly Column<AuditEntry>[] = [
   { heading: 'When', cell: ({ at }) => <Time at={new Date(at)} /> },
   { heading: 'Who', cell: ({ actor }) => actor },
-  { heading: 'Did', cell: ({ action }) => action },
+  { heading: 'Did', cell: ({ action }) => <span title={action}>{inWords(action)}</span> },
   { heading: 'To', cell: ({ subject }) => <Subject of={subject} /> },
   { heading: 'What changed', cell: ({ detail }) => <Detail of={detail} /> },
 ]

@@ -8,7 +8,7 @@ import { type Column, Table } from '../../ui/table.tsx'
 import { ActButton } from '../act.tsx'
 import { type Reconciliation, useAdmin } from '../admin.ts'
 import { Exact } from '../exact.tsx'
-import { inUnits, shown } from '../values.ts'
+import { inUnits, inWords, NONE, shown } from '../values.ts'
 import { ToDo } from './to-do.tsx'
 
 export function State() {
@@ -63,10 +63,10 @@ function Budget() {
                   <Left count={budget.cohorts} isLow={budget.low.includes('cohorts')} />
                 </Figure>
                 <Figure name="Least for a turn" note="by the contract">
-                  <Exact wei={budget.floorWei} />
+                  <Exact wei={budget.floorWei} hinted />
                 </Figure>
                 <Figure name="Most for a turn" note="by the contract">
-                  <Exact wei={budget.ceilingWei} />
+                  <Exact wei={budget.ceilingWei} hinted />
                 </Figure>
               </dl>
               {budget.spent !== null && (
@@ -117,21 +117,24 @@ const PASSES: readonly Column<PassRow>[] = [
   { heading: 'Ended', cell: (pass) => <Ending {...pass} /> },
   {
     heading: 'Outcome',
-    cell: ({ outcome }) => (
-      <code translate="no" className="outcome">
-        {outcomeInWords(outcome ?? {})}
-      </code>
-    ),
+    cell: ({ outcome }) => <span className="note">{outcomeInWords(outcome ?? {})}</span>,
   },
 ]
 
-/** The parts of an outcome that are not empty. */
+/** Parts of an outcome that say the same each time. */
+const SAID_ELSEWHERE = ['ran', 'durationMs', 'fromBlock', 'headBlock', 'signer']
+
+/** The parts of an outcome that are not empty: "to block 265, due nodes 2". */
 function outcomeInWords(outcome: Record<string, unknown>): string {
   const told = Object.entries(outcome).filter(
-    ([, value]) => value !== null && value !== 0 && value !== 0n && shown(value) !== '[]',
+    ([name, value]) => !SAID_ELSEWHERE.includes(name) && !EMPTY.includes(shown(value)),
   )
-  return told.map(([name, value]) => `${name} ${shown(value)}`).join(', ') || 'nothing to do'
+  return told.map(([name, value]) => `${inWords(name)} ${wordOf(value)}`).join(', ') || 'nothing to do'
 }
+const EMPTY = [NONE, '0', 'false', '[]']
+/** A code, such as a reason, in words. */
+const wordOf = (value: unknown) =>
+  typeof value === 'string' && /^[a-z]+[A-Z]/.test(value) ? inWords(value) : shown(value)
 
 type Drift = NonNullable<Reconciliation['drift']>['drifts'][number]
 
@@ -140,10 +143,10 @@ const DRIFTS: readonly Column<Drift>[] = [
     heading: 'What',
     cell: ({ kind, name, nodeId, cohort }) => {
       if (nodeId !== undefined) return <Link href={`/node/${nodeId}`}>node #{nodeId}</Link>
-      return cohort === undefined ? (name ?? kind) : `group ${cohort}`
+      return cohort === undefined ? inWords(name ?? kind) : `group ${cohort}`
     },
   },
-  { heading: 'Differs by', cell: ({ kind, field }) => field ?? KINDS[kind] },
+  { heading: 'Differs by', cell: ({ kind, field }) => (field ? inWords(field) : KINDS[kind]) },
   { heading: 'Ledger', figure: true, cell: ({ field, name, ledger }) => inUnits(field ?? name ?? '', ledger) },
   { heading: 'Chain', figure: true, cell: ({ field, name, chain }) => inUnits(field ?? name ?? '', chain) },
 ]

@@ -7,12 +7,13 @@ import { ActButton } from '../act.tsx'
 import { type StuckSender, type StuckTransaction, type Transaction, useAdmin } from '../admin.ts'
 import { Exact } from '../exact.tsx'
 import { PAGE, Pager, usePages } from '../pager.tsx'
+import { inWords } from '../values.ts'
 
 const TONES: Record<string, Tone> = { mined: 'good', pending: 'warn', reverted: 'bad', displaced: 'bad' }
 
 const SENT: readonly Column<Transaction>[] = [
   { heading: 'Sent', cell: ({ createdAt }) => <Time at={createdAt} /> },
-  { heading: 'What', cell: ({ kind }) => kind },
+  { heading: 'What', cell: ({ kind }) => inWords(kind) },
   { heading: 'By', cell: ({ sender }) => <Address of={sender} link={false} /> },
   { heading: 'Nonce', figure: true, cell: ({ nonce }) => nonce },
   { heading: 'State', cell: ({ status }) => <Mark tone={TONES[status] ?? 'calm'}>{status}</Mark> },
@@ -56,7 +57,7 @@ const STUCK_SENDERS: readonly Column<StuckSender>[] = [
 const STUCK: readonly Column<StuckTransaction>[] = [
   { heading: 'Account', cell: ({ sender }) => <Address of={sender} link={false} /> },
   { heading: 'Nonce', figure: true, cell: ({ nonce }) => nonce },
-  { heading: 'What', cell: ({ kind }) => kind },
+  { heading: 'What', cell: ({ kind }) => inWords(kind) },
   { heading: 'Blocks', figure: true, cell: ({ pendingBlocks }) => pendingBlocks.toLocaleString() },
   { heading: 'Attempts', figure: true, cell: ({ attempts }) => attempts },
   {

@@ -2,6 +2,7 @@
 import { Time } from '../../ui/facts.tsx'
 import type { PastVerdict } from '../admin.ts'
 import { Pairs } from '../record.tsx'
+import { inWords } from '../values.ts'
 import { sentenceOf, type Tiers } from './sentences.ts'
 
 export function Evidence({ verdict, tiers }: { verdict: PastVerdict; tiers: Tiers }) {
@@ -9,7 +10,8 @@ export function Evidence({ verdict, tiers }: { verdict: PastVerdict; tiers: Tier
   return (
     <div className="evidence">
       <p>
-        <strong>{verdict.reason ?? verdict.verdict}</strong> by {verdict.decidedBy}, <Time at={verdict.decidedAt} />
+        <strong title={verdict.reason ?? undefined}>{inWords(verdict.reason ?? verdict.verdict)}</strong> by{' '}
+        {verdict.decidedBy}, <Time at={verdict.decidedAt} />
         {verdict.withdrawnAt && (
           <>
             , withdrawn by {verdict.withdrawnBy}, <Time at={verdict.withdrawnAt} />
@@ -18,8 +20,8 @@ export function Evidence({ verdict, tiers }: { verdict: PastVerdict; tiers: Tier
       </p>
       <p>{sentenceOf(verdict, tiers)}</p>
       {typeof note === 'string' && note !== '' && <p className="whole">“{note}”</p>}
-      <details open={verdict.withdrawnAt === null}>
-        <summary>Numbers</summary>
+      <details>
+        <summary>What the rule saw</summary>
         <Pairs of={verdict.evidence} />
       </details>
     </div>

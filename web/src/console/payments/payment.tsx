@@ -9,7 +9,7 @@ import { Shown } from '../../ui/states.tsx'
 import { type PaymentFacts, useAdmin } from '../admin.ts'
 import { etherAndWei } from '../amounts.ts'
 import { Pairs } from '../record.tsx'
-import { shown } from '../values.ts'
+import { inWords, shown } from '../values.ts'
 import { Decide } from './decide.tsx'
 import { Evidence } from './evidence.tsx'
 import { TONES } from './states.ts'
@@ -45,7 +45,7 @@ export function PaymentLine({ payment }: RowProps) {
         {tierId !== null && `, ${tierId}`}
       </span>
       <span>
-        <Mark tone={TONES[status]}>{(isStopped(status) && reason) || status}</Mark>
+        <Mark tone={TONES[status]}>{inWords((isStopped(status) && reason) || status)}</Mark>
       </span>
       <span className="note">
         <Time at={new Date(blockTime)} />,{' '}

@@ -8,6 +8,7 @@ import { Empty, Shown } from '../../ui/states.tsx'
 import { ActButton } from '../act.tsx'
 import { type Payment, type Read, useAdmin } from '../admin.ts'
 import { Choice, Pager, usePages } from '../pager.tsx'
+import { inWords } from '../values.ts'
 import { DecideMany } from './many.tsx'
 import { PaymentDetail, PaymentLine, PaymentPage } from './payment.tsx'
 import { Search } from './search.tsx'
@@ -123,7 +124,10 @@ function Filters({ filter: { status, reason, tierId }, choose }: FiltersProps) {
         <Choice
           label="Reason"
           value={reason ?? ''}
-          choices={[['', 'for any reason'], ...reasons.map((one) => [one, counted(counts, one, 'held', one)] as const)]}
+          choices={[
+            ['', 'for any reason'],
+            ...reasons.map((one) => [one, counted(counts, inWords(one), 'held', one)] as const),
+          ]}
           choose={choose('reason')}
         />
       )}

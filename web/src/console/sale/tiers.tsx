@@ -1,7 +1,7 @@
 // The tiers with their versions, and how to put them on and off sale.
-import { exactTime, plainEther, times } from '../../format.ts'
+import { count, exactTime, plainEther, times } from '../../format.ts'
 import { Mark } from '../../ui/facts.tsx'
-import { Section } from '../../ui/page.tsx'
+import { Facts, Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { ActButton } from '../act.tsx'
@@ -49,34 +49,61 @@ export function TiersConsole() {
 
 const timeOf = (unix: number | null) => (unix === null ? '' : exactTime(new Date(unix * 1000)))
 
-const COLUMNS: readonly Column<Tier['versions'][number]>[] = [
+type Version = Tier['versions'][number]
+
+/** The list of a tier, by the start of its root. */
+const ListOf = ({ allowlist }: Pick<Version, 'allowlist'>) =>
+  allowlist ? (
+    <code translate="no" title={allowlist}>
+      {allowlist.slice(0, 10)}
+    </code>
+  ) : (
+    'anyone'
+  )
+
+/** The terms of the newest version. Leaves out what is not bounded. */
+function Terms({
+  of: { priceWei, payoutBps, maxPerWallet, supply, opensAt, opensAfter, closesAt, allowlist },
+}: TermsProps) {
+  return (
+    <Facts
+      className="facts terms"
+      of={{
+        Price: <Exact wei={priceWei} hinted />,
+        Rate: times(payoutBps),
+        'Per wallet': maxPerWallet,
+        Supply: supply ?? 'no limit',
+        'Sold to': <ListOf allowlist={allowlist} />,
+        ...(opensAt !== null && { Opens: timeOf(opensAt) }),
+        ...(opensAfter !== null && { 'Opens after': opensAfter }),
+        ...(closesAt !== null && { Closes: timeOf(closesAt) }),
+      }}
+    />
+  )
+}
+
+interface TermsProps {
+  of: Version
+}
+
+const COLUMNS: readonly Column<Version>[] = [
   { heading: 'Version', figure: true, cell: ({ version }) => version },
   { heading: 'From block', figure: true, cell: ({ fromBlock }) => fromBlock.toLocaleString() },
-  { heading: 'Price', figure: true, cell: ({ priceWei }) => <Exact wei={priceWei} /> },
+  { heading: 'Price', figure: true, cell: ({ priceWei }) => <Exact wei={priceWei} hinted /> },
   { heading: 'Rate', figure: true, cell: ({ payoutBps }) => times(payoutBps) },
-  { heading: 'A wallet', figure: true, cell: ({ maxPerWallet }) => maxPerWallet },
+  { heading: 'Per wallet', figure: true, cell: ({ maxPerWallet }) => maxPerWallet },
   { heading: 'Supply', figure: true, cell: ({ supply }) => supply ?? 'no limit' },
-  { heading: 'Opens', cell: ({ opensAt }) => timeOf(opensAt) },
-  { heading: 'Opens after', cell: ({ opensAfter }) => opensAfter ?? '' },
+  { heading: 'Opens', cell: ({ opensAt, opensAfter }) => (opensAfter ? `after ${opensAfter}` : timeOf(opensAt)) },
   { heading: 'Closes', cell: ({ closesAt }) => timeOf(closesAt) },
-  {
-    heading: 'List',
-    cell: ({ allowlist }) =>
-      allowlist ? (
-        <code translate="no" title={allowlist}>
-          {allowlist.slice(0, 10)}
-        </code>
-      ) : (
-        'anyone'
-      ),
-  },
+  { heading: 'Sold to', cell: ListOf },
   { heading: 'On sale', cell: ({ onSale }) => (onSale ? 'yes' : 'no') },
   ENTERED,
 ]
 
 function TierVersions({ tier }: { tier: Tier }) {
+  const newest = tier.versions.at(-1)
   return (
-    <div className="sub">
+    <div className="sub tier-terms">
       <header className="bar">
         <h3>
           {tier.label} <code translate="no">{tier.tierId}</code>{' '}
@@ -98,19 +125,23 @@ function TierVersions({ tier }: { tier: Tier }) {
             {...(!tier.onSale && { fields: [] })}
             says={
               tier.onSale
-                ? 'Quotes end at once, and it still sells for a grace period. Later payments are held with the reason saleClosed.'
+                ? 'Quotes end at once, and it still sells for a grace period. Later payments are held with the reason “sale closed”.'
                 : 'It can be bought from the next block on.'
             }
           />
         </div>
       </header>
-      <Table
-        caption={`Versions of ${tier.label}`}
-        rows={[...tier.versions].reverse()}
-        keyOf={({ version }) => String(version)}
-        columns={COLUMNS}
-        first={3}
-      />
+      {newest && <Terms of={newest} />}
+      <details className="checked">
+        <summary className="note">{count(tier.versions.length, 'version')}</summary>
+        <Table
+          caption={`Versions of ${tier.label}`}
+          rows={[...tier.versions].reverse()}
+          keyOf={({ version }) => String(version)}
+          columns={COLUMNS}
+          first={10}
+        />
+      </details>
     </div>
   )
 }
