@@ -230,7 +230,11 @@ test('a link to a page says elsewhere what the page is and whose, and takes noth
       assert.deepEqual([metas['og:title'], metas['og:site_name']], [title, brand.name], path)
       assert.equal(new URL(metas['og:url'] ?? '').origin, 'https://ledger.example', path)
       assert.equal(metas['og:image'], 'https://ledger.example/preview.png', path)
-      assert.deepEqual(JSON.parse(metas['node-ledger:sale'] ?? ''), { name: brand.name, logoUrl: '/icon.svg' })
+      assert.deepEqual(JSON.parse(metas['node-ledger:sale'] ?? ''), {
+        name: brand.name,
+        logoUrl: '/icon.svg',
+        chain: 'chain 31337',
+      })
     }
     const picture = await fetch(`http://127.0.0.1:${named.port}/preview.png`)
     assert.deepEqual([picture.status, picture.headers.get('content-type')], [200, 'image/png'])
@@ -290,6 +294,7 @@ test('a page says its heading, offer, price and state before any script runs', a
       shop,
       /<h2>BASIC<\/h2><span class="mark good">on sale<\/span>.*0\.01 ETH.*href="\/buy\/basic">Buy BASIC</s,
     )
+    assert.match(shop, /How it works.*One plain transfer on chain [0-9]+, from a wallet of your own/s)
     assert.match(shop, /&lt;b&gt;Plus&lt;\/b&gt;.*<span class="mark calm">not on sale</s)
     assert.doesNotMatch(shop, /<b>/)
     assert.match(await main('/'), /<h1>A node is an NFT.*Sold by Node Ledger.*0\.01 ETH/s)

@@ -26,13 +26,14 @@ export interface Site {
 interface Served {
   name: string
   logoUrl: string
+  chain: string | null
 }
 
 const SERVED = served()
 
 function served(): Served {
   const text = document.querySelector<HTMLMetaElement>('meta[name="node-ledger:sale"]')?.content
-  return text ? (JSON.parse(text) as Served) : { name: OWN_NAME, logoUrl: '/icon.svg' }
+  return text ? (JSON.parse(text) as Served) : { name: OWN_NAME, logoUrl: '/icon.svg', chain: null }
 }
 
 /** From the service; until it answers, from the page's head. */
@@ -44,7 +45,7 @@ export function useSite(): Site {
     logoUrl: logoUrl ?? '/icon.svg',
     contact,
     termsUrl,
-    chain: data ? chainInWords(data) : null,
+    chain: data ? chainInWords(data) : SERVED.chain,
     explorer: (kind, id) => (data?.explorerUrl ? `${data.explorerUrl}/${kind}/${id}` : null),
   }
 }

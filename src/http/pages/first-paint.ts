@@ -9,6 +9,8 @@ export type Said = readonly [title: string, description: string]
 interface Sale {
   name: string
   logoUrl: string
+  /** The chain in words. */
+  chain: string
 }
 
 /** What a first paint shows of a tier; /api/tiers has more. */
@@ -32,6 +34,21 @@ const PLACES: readonly (readonly [path: string, name: string, here: RegExp])[] =
   ['/rounds', 'Rounds', /^\/round/],
   ['/owner', 'My nodes', /^\/owner/],
 ]
+/** How buying works, as in web/src/pages/checkout/tiers.tsx. Large enough that no later paint is larger. */
+const howOf = (chain: string) => [
+  [
+    'Pay the exact price',
+    `One plain transfer on ${chain}, from a wallet of your own and never from an exchange. The amount selects the tier.`,
+  ],
+  [
+    'The node comes to you',
+    'We mint it to the wallet that paid, a block or two later. If we cannot, we hold the payment and the operator decides.',
+  ],
+  [
+    'It earns every round',
+    'Each round credits it with ETH in the contract. Withdraw any time: the contract pays only the owner.',
+  ],
+]
 /** Pages that show all tiers. */
 export const SHOPS = ['/', '/tiers', '/buy']
 /** The page that sells one tier. */
@@ -39,14 +56,14 @@ export const CHECKOUT = '/buy/:id'
 const STATES = { upcoming: 'not open yet', open: 'on sale', soldOut: 'sold out', closed: 'not on sale' }
 
 /** The top of every page. */
-export const topOf = ({ name, logoUrl }: Sale, path: string): string =>
+export const topOf = ({ name, logoUrl }: Omit<Sale, 'chain'>, path: string): string =>
   `<header class="top"><div class="width"><a class="brand" href="/"><img src="${logoUrl}" alt="" width="28" height="28"><span>${escaped(name)}</span></a>` +
   `<nav aria-label="Pages">${PLACES.map(([href, place, here]) => `<a href="${href}"${here.test(path) ? ' aria-current="page"' : ''}>${place}</a>`).join('')}</nav></div></header>`
 
 /** The checkout's title and lead. */
 export const saidOf = ({ label, payoutBps }: OfferedTier): Said => [
   `Buy ${label}`,
-  `One node that earns ${(payoutBps / 10_000).toLocaleString('en', { maximumFractionDigits: 4 })}× the base credit each round.`,
+  `One node that earns ${(payoutBps / 10_000).toLocaleString('en', { maximumFractionDigits: 4 })}× the base credit each round. We check your wallet before you pay.`,
 ]
 
 /** The page as far as we can show it before a script runs. `tiers`: all of them, or the one that the checkout sells; null if we could not read the ledger. */
@@ -60,10 +77,16 @@ export function firstPaint(
   const offered = (tiers ?? []).filter(({ onSale }) => onSale || path !== '/')
   const cards = SHOPS.includes(path) ? `<ul class="tiers">${offered.map(cardOf).join('')}</ul>` : ''
   const checkout = path === CHECKOUT ? offered.map(checkoutOf).join('') : ''
+  const how = SHOPS.includes(path) && path !== '/' ? howItWorks(sale) : ''
   const buy = '<p class="buttons"><a class="button main big" href="/buy">Buy a node</a>'
   const hero = `<div class="hero"><div class="stack">${head}${buy}<span class="note">Sold by ${escaped(sale.name)}</span></p></div></div>`
-  return `${topOf(sale, path)}<main id="main" class="width">${path === '/' ? hero : head}${cards}${checkout}</main>`
+  return `${topOf(sale, path)}<main id="main" class="width">${path === '/' ? hero : head}${cards}${checkout}${how}</main>`
 }
+
+const howItWorks = ({ chain }: Sale) =>
+  `<section class="card"><header><h2>How it works</h2></header><ol class="how">${howOf(chain)
+    .map(([head = '', text = '']) => `<li><h3>${head}</h3><p>${escaped(text)}</p></li>`)
+    .join('')}</ol></section>`
 
 const priceOf = ({ priceWei }: OfferedTier) => `<p class="price">${inEther(BigInt(priceWei))} ETH</p>`
 const standsOf = ({ state, soldOut }: OfferedTier) => (state === 'open' && soldOut ? 'sold out for now' : STATES[state])

@@ -55,6 +55,10 @@ export function saleOf({ site }: Pick<HttpSettings, 'site'>) {
   return { name: name ?? OWN_NAME, color, logoUrl: logo === null ? OWN_LOGO : LOGO_PATH }
 }
 
+/** As in web/src/site.ts. */
+const chainInWords = ({ site, chainId }: Pick<HttpSettings, 'site' | 'chainId'>) =>
+  site?.chainName ? `${site.chainName} (chain ${chainId})` : `chain ${chainId}`
+
 interface Asked {
   /** In the router's syntax. */
   path: string
@@ -66,6 +70,7 @@ interface Asked {
 /** The built page with the head of a path, and its first paint. */
 export function withHead(built: string, settings: HttpSettings, { path, params = {}, offered = null }: Asked): string {
   const sale = saleOf(settings)
+  const chain = chainInWords(settings)
   const { tiers } = JSON.parse(offered ?? '{"tiers":null}') as { tiers: OfferedTier[] | null }
   const tier = path === CHECKOUT ? tiers?.find(({ id }) => id === params.id) : undefined
   const [title, description] = tier ? saidOf(tier) : (PAGES[path]?.(params) ?? [null, ABOUT])
@@ -76,7 +81,7 @@ export function withHead(built: string, settings: HttpSettings, { path, params =
     `<title>${escaped(full)}</title>`,
     meta('name', 'description', description),
     meta('name', 'application-name', sale.name),
-    meta('name', 'node-ledger:sale', JSON.stringify({ name: sale.name, logoUrl: sale.logoUrl })),
+    meta('name', 'node-ledger:sale', JSON.stringify({ name: sale.name, logoUrl: sale.logoUrl, chain })),
     meta('property', 'og:type', 'website'),
     meta('property', 'og:site_name', sale.name),
     meta('property', 'og:title', title ?? sale.name),
@@ -94,7 +99,8 @@ export function withHead(built: string, settings: HttpSettings, { path, params =
     '<link rel="manifest" href="/app.webmanifest">',
   ]
   const shown = path === CHECKOUT ? (tier ? [tier] : []) : tiers
-  const first = firstPaint(path, title === null ? OVERVIEW : [title, description], sale, shown)
+  const said = title === null ? OVERVIEW : ([title, description] as const)
+  const first = firstPaint(path, said, { ...sale, chain }, shown)
   return built.replace(PLACE, () => head.join('\n    ')).replace(FIRST, () => first)
 }
 

@@ -48,7 +48,7 @@ export const words = {
   },
   buy: {
     title: 'Buy a node',
-    oneNode: 'One node that earns {rate} the base credit each round.',
+    oneNode: 'One node that earns {rate} the base credit each round. We check your wallet before you pay.',
     noTier: 'Tier not found.',
     notOnSale: 'This tier is not on sale.',
     upcoming: 'This tier opens {at}.',

@@ -1,0 +1,59 @@
+// The first paint of pages that sell, in Chromium: what the service sends is painted before any script, and no later paint is larger.
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Browser } from 'playwright-core'
+import { noBrowser, startBrowser } from '../support/chromium.ts'
+import { type Service, startService } from '../support/http.ts'
+import { insertSmallLedger, walletOf } from '../support/http-ledger.ts'
+import { HANGING_MS, until } from '../support/until.ts'
+
+/** Collects the largest paints so far. */
+const OBSERVE = `window.largest = []
+new PerformanceObserver((list) => window.largest.push(...list.getEntries().map(({ element, size }) => [size, element?.textContent])))
+  .observe({ type: 'largest-contentful-paint', buffered: true })`
+/** The accent, as the page in the navigation shows it. */
+const ACCENT = "getComputedStyle(document.querySelector('.top nav [aria-current]')).color"
+
+describe('the first paint', { skip: noBrowser }, () => {
+  let service: Service
+  let browser: Browser
+  before(async () => {
+    const brand = { name: 'Aurora', logo: null, color: '#1a6b52', contact: null, termsUrl: null }
+    const site = { chainName: 'Aurora chain', explorerUrl: null, brand }
+    ;[service, browser] = await Promise.all([
+      startService({ settings: { factoryAddress: walletOf(0xfac), site } }),
+      startBrowser(),
+    ])
+    await insertSmallLedger(service.sql)
+  })
+  after(async () => {
+    await browser.close()
+    await service.close()
+  })
+
+  for (const width of [360, 1280])
+    test(`has the price in the seller’s colour without a script, and stays the largest, ${width} wide`, async () => {
+      for (const path of ['/', '/buy', '/buy/basic']) {
+        const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme: 'light' })
+        page.setDefaultTimeout(HANGING_MS)
+        const held = Promise.withResolvers<void>()
+        await page.route(/\/assets\/.*\.js$/, async (route) => {
+          await held.promise
+          await route.continue()
+        })
+        await page.addInitScript(OBSERVE)
+        await page.goto(`http://127.0.0.1:${service.port}${path}`, { waitUntil: 'commit' })
+        await page.locator('main .price', { hasText: '0.01 ETH' }).waitFor()
+        assert.equal(await page.evaluate(ACCENT), 'rgb(26, 107, 82)', path)
+        const largest = () => page.evaluate<[number, string][]>('window.largest')
+        await until('a first paint', async () => (await largest()).length > 0)
+        const first = await largest()
+        held.resolve()
+        await page.locator('.top search').waitFor({ state: 'attached' })
+        await page.locator('[aria-label="Loading"]').first().waitFor({ state: 'detached' })
+        await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
+        assert.deepEqual(await largest(), first, path)
+        await page.close()
+      }
+    })
+})
