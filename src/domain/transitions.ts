@@ -43,12 +43,13 @@ export interface Move {
 }
 
 /**
- * The judge decides payments that are not judged yet, that wait for room in their wallet or a place in their tier, or whose payer is not proven yet.
+ * The judge decides payments that are not judged yet. It decides again if they wait for room in their wallet, a place in their tier or its opening, or
+ * if their payer is not proven yet.
  */
 const TO_JUDGE = {
   by: ['judge'],
   from: ['seen', 'held'],
-  heldFor: ['walletLimit', 'soldOut', 'contractWallet'],
+  heldFor: ['walletLimit', 'notOpenYet', 'soldOut', 'contractWallet'],
 } as const
 
 export const MOVES = {

@@ -229,6 +229,13 @@ const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
   },
   verdicts: async (sql) => {
     await payments.readPayments(sql, { states: ['seen'], upToBlock: HEAD, limit: 1_000 })
+    await payments.readPayments(sql, {
+      states: ['held'],
+      reason: 'notOpenYet',
+      openedBy: HEAD,
+      upToBlock: HEAD,
+      limit: 1_000,
+    })
     await payments.lockPayments(sql, [7, 8])
     await readPlaces(sql, [WALLET, addressOf(7), addressOf(9)])
     await readDenied(sql, [WALLET, addressOf(7)])

@@ -8,7 +8,7 @@ import { isOdd } from '../nodes/cohorts.ts'
 import { enter, move, moveAndRead } from './moves.ts'
 import { payerChanged } from './payers.ts'
 import { waitsToBeRetried } from './retries.ts'
-import { waitsForPlace } from './supply.ts'
+import { waitsForOpening, waitsForPlace } from './supply.ts'
 
 /** A payment that is in a block. `blockTime` is unix seconds. */
 export interface Payment {
@@ -121,8 +121,9 @@ export async function insertOutflows(sql: Sql, outflows: readonly Outflow[]): Pr
  * Payments in one of these states, in judging order: block, then position in it. The options narrow the list or change its order. `walletMax`: only
  * payments of wallets that hold fewer nodes. `now`, a block time: only payments that do not back off then. `pricedFirst`: payments that match the
  * price of a tier come first. `payerChangedAt`, a block: only payments from contracts about which the facts, including `trustsProvider`, have changed
- * by that block since the payment was judged. `waitsFor`: only payments that wait for a free place in these tiers. `rests`: only payments that rest
- * on one provider's word, or only the others. `exceptTiers`: no payments for these tiers.
+ * by that block since the payment was judged. `waitsFor`: only payments that wait for a free place in these tiers. `openedBy`, a block time: only
+ * payments whose step was open in their block after all. `rests`: only payments that rest on one provider's word, or only the others. `exceptTiers`:
+ * no payments for these tiers.
  */
 export async function readPayments(
   sql: Sql,
@@ -135,6 +136,7 @@ export async function readPayments(
     payerChangedAt?: number
     trustsProvider?: boolean
     waitsFor?: { tierNos: readonly number[]; now: number }
+    openedBy?: number
     rests?: 'onOne' | 'onMore'
     exceptTiers?: readonly number[]
     upToBlock: number
@@ -149,6 +151,7 @@ export async function readPayments(
       ${filter.now === undefined ? sql`` : sql`AND NOT ${waitsToBeRetried(sql, filter.now)}`}
       ${filter.payerChangedAt === undefined ? sql`` : sql`AND ${payerChanged(sql, filter.payerChangedAt, filter.trustsProvider ?? false)}`}
       ${filter.waitsFor === undefined ? sql`` : sql`AND ${waitsForPlace(sql, filter.waitsFor)}`}
+      ${filter.openedBy === undefined ? sql`` : sql`AND ${waitsForOpening(sql, filter.openedBy)}`}
       ${filter.rests === undefined ? sql`` : sql`AND (p.proof IS NOT DISTINCT FROM 'believed') = ${filter.rests === 'onOne'}`}
       ${filter.exceptTiers ? sql`AND (t.tier_no = ANY(${[...filter.exceptTiers]}::int[])) IS NOT TRUE` : sql``}
       AND p.from_address IS NOT NULL AND p.tx_hash IS NOT NULL

@@ -108,7 +108,21 @@ const WAITS_FOR_PLACE_SEC = 86_400
  * the operator has not decided about it, and nothing was transferred back to its payer.
  */
 export function waitsForPlace(sql: Sql, { tierNos, now }: { tierNos: readonly number[]; now: number }): Fragment {
-  return sql`t.tier_no = ANY(${[...tierNos]}::int[]) AND CASE
+  return sql`t.tier_no = ANY(${[...tierNos]}::int[]) AND ${mayStillBuy(sql, now)}`
+}
+
+/**
+ * True for a payment `p`, held as `notOpenYet` in a tier `t`, if its step was open in its block after all: the payment that took the last place before
+ * the step was accepted long after its block. The conditions of a free place apply.
+ */
+export function waitsForOpening(sql: Sql, now: number): Fragment {
+  return sql`EXISTS (SELECT FROM tier_openings o
+      WHERE o.tier_id = t.tier_id AND o.opens_after = t.opens_after AND o.from_block <= p.block_number)
+    AND (to_timestamp(t.opens_at) <= p.block_time) IS NOT FALSE AND ${mayStillBuy(sql, now)}`
+}
+
+function mayStillBuy(sql: Sql, now: number): Fragment {
+  return sql`CASE
     WHEN EXISTS (SELECT FROM payment_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass') THEN
       (SELECT verdict FROM standing_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass' ORDER BY id DESC LIMIT 1) = 'accepted'
     ELSE p.block_time > to_timestamp(${now - WAITS_FOR_PLACE_SEC})

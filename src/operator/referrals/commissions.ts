@@ -52,7 +52,7 @@ export const fileCommissions = defineGuardedAct({
   command: 'referrals file',
   summary: 'make the file by which a Safe pays all commissions that are due',
   details: `The file is for Safe's Transaction Builder, with a transfer for each code. Send only one file: the answer says when an earlier one was made.
-Then record the Safe's transaction for each code with "referrals paid". If a second person has to confirm, their answer has the file.`,
+Then record the Safe's transaction for each code with "referrals paid".`,
   examples: ['referrals file --safe-file commissions.json'],
   fields: { reason: field.REASON },
   onChain: true,

@@ -164,13 +164,15 @@ async function readWaiting(
     upToBlock,
   }
   const late = { states: ['held' as const], reason: 'soldOut' as const, upToBlock }
-  const [seen, [full], shown, [tooLate]] = [
+  const early = { states: ['held' as const], reason: 'notOpenYet' as const, openedBy: cursor.time, upToBlock }
+  const [seen, [full], shown, [tooLate], opened] = [
     await payments.readPayments(ctx.pool, { ...open, pricedFirst: true, limit }),
     await payments.readPayments(ctx.pool, { ...forRoom, limit: 1 }),
     await payments.readPayments(ctx.pool, { ...forPayer, limit }),
     await payments.readPayments(ctx.pool, { ...late, limit: 1 }),
+    await payments.readPayments(ctx.pool, { ...early, limit }),
   ]
-  if (seen.length === 0 && !full && shown.length === 0 && !tooLate) return null
+  if (seen.length === 0 && !full && shown.length === 0 && !tooLate && opened.length === 0) return null
   const walletMax = await ctx.contract.maxPerWallet()
   // We judge payments held for lack of room again in every run, because their wallets may have room by now. We leave out wallets that are still full,
   // because their payments could take up the entire run.
@@ -181,10 +183,12 @@ async function readWaiting(
   const tierNos = tooLate ? await tiersWithRoom(ctx, { versions, onContract }, cursor) : []
   const waitsFor = { tierNos, now: cursor.time }
   const placed = tierNos.length > 0 ? await payments.readPayments(ctx.pool, { ...late, waitsFor, limit }) : []
-  const candidates = [...seen, ...roomy, ...shown, ...placed].sort(payments.byPlace).map((payment): Candidate => {
-    const unread = { code: { kind: 'unread' }, holding: { kind: 'notNeeded' } } as const
-    return { payment, selection: selectTier(versions, payment), ...unread }
-  })
+  const candidates = [...seen, ...roomy, ...shown, ...placed, ...opened]
+    .sort(payments.byPlace)
+    .map((payment): Candidate => {
+      const unread = { code: { kind: 'unread' }, holding: { kind: 'notNeeded' } } as const
+      return { payment, selection: selectTier(versions, payment), ...unread }
+    })
   return { candidates, walletMax, versions, onContract }
 }
 

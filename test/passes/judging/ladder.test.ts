@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { wei } from '../../../src/domain/units.ts'
 import { ETHER, enterTier, startWorld, type World } from '../../support/world.ts'
-import { enterPayments, judgePages, payer, statesOf } from './judged.ts'
+import { enterPayments, judgePages, keyOf, payer, statesOf } from './judged.ts'
 
 let world: World
 before(async () => {
@@ -67,6 +67,32 @@ test('a step opens at the block of the payment that takes the last place, even i
   assert.equal(await statesOf(world), 'aaa')
   const opened = await world.pool`SELECT FROM tier_openings o JOIN payments p ON p.block_number = o.from_block`
   assert.equal(opened.count, 3)
+})
+
+test('a step that opens late, at a block from before, sells to who had paid since that block, and to nobody else', async () => {
+  const BASIC = ETHER / 100n
+  const paid: [payer: number, valueWei: bigint][] = [...Array(3).fill([2, BASIC]), [1, PLACES], [2, PLACES]]
+  for (const n of [4, 5, 6, 7]) paid.push([n, STEP])
+  await enterPayments(
+    world,
+    paid.map(([n, valueWei]) => ({ from: payer(n), valueWei })),
+  )
+  // One is from the block before, and another one was sent back.
+  await world.pool`UPDATE payments SET block_number = block_number - 1 WHERE tx_index = 6`
+  const [at] = await world.pool`SELECT block_number, block_hash FROM payments WHERE tx_index = 7`
+  await world.pool`
+    INSERT INTO wallet_outflows (ref, tx_hash, wallet, to_address, value_wei, fee_wei, block_number, block_hash, block_time)
+    VALUES (${keyOf(99)}, ${keyOf(99)}, ${world.at(3)}, ${payer(6)}, ${STEP.toString()}, 0, ${at?.block_number}, ${at?.block_hash}, now())`
+  await judgePages(world, 500)
+  assert.equal(await statesOf(world), 'aaaahhhhh', 'the wallet of the last place is full')
+  await world.pool`UPDATE payments SET state = 'dismissed', reason = 'soldOut' WHERE tx_index = 0`
+  await judgePages(world, 500)
+  await world.pool`UPDATE payments SET block_time = block_time - interval '1 day' WHERE tx_index = 8`
+  await judgePages(world, 500)
+  assert.equal(await statesOf(world), 'daaaaahhh')
+  await judgePages(world, 500)
+  assert.equal(await statesOf(world), 'daaaaahhh')
+  await world.pool`DELETE FROM wallet_outflows WHERE ref = ${keyOf(99)}`
 })
 
 test('what is paid for a step before that is held', async () => {
