@@ -12,14 +12,16 @@ import { endLies, startTwoProviders, type TwoProviders } from '../support/two-pr
 import { ETHER, INTERVAL_SEC, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
+const rpcTimeoutMs = 60_000
 
 let world: World
 let second: FalseProvider
 let unguarded: TwoProviders
 before(async () => {
-  const parts = await startTwoProviders()
+  // Both answer, however slow the machine is.
+  const parts = await startTwoProviders({ rpcTimeoutMs })
   ;({ world, second } = parts)
-  unguarded = await startTwoProviders({ facts: { guardUsable: false }, slotsInEpoch: 1 })
+  unguarded = await startTwoProviders({ rpcTimeoutMs, facts: { guardUsable: false }, slotsInEpoch: 1 })
   for (const one of [parts, unguarded]) {
     await endLies(one, LEARNT)
     await one.world.settle()
