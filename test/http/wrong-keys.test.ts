@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { ADMIN_KEY, type Service, startService } from '../support/http.ts'
+import { until } from '../support/until.ts'
 
 const PER_MINUTE = 20
 
@@ -45,6 +46,21 @@ describe('wrong admin keys', () => {
       statuses.push((await ask('guess', path, undefined, method)).status)
     }
     assert.deepEqual(statuses, [...Array(PER_MINUTE).fill(401), ...Array(5).fill(429)])
+  })
+
+  it('are told once they are twenty within ten minutes, and told again of the next ten', async () => {
+    const told = async () => (await service.sql`SELECT FROM audit WHERE action = 'wrongAdminKeys'`).count
+    await guess(PER_MINUTE - 1, '127.0.0.3')
+    assert.equal(await told(), 0)
+    await guess(1, '127.0.0.4')
+    await until('the first report', async () => (await told()) === 1)
+    service.clock.now += 599_999
+    await guess(PER_MINUTE, '127.0.0.5')
+    service.clock.now += 1
+    await guess(PER_MINUTE - 1, '127.0.0.6')
+    assert.equal(await told(), 1)
+    await guess(1, '127.0.0.7')
+    await until('the second report', async () => (await told()) === 2)
   })
 
   it('leave the right key alone, before and after, and it leaves their count alone', async () => {

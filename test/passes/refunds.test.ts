@@ -56,6 +56,26 @@ test('one that was looked at and is taken back afterwards is found out all the s
   assert.equal(await stateOf(payment), 'held')
 })
 
+test('of six that one reorganisation takes back each is found out in one run, though five are looked up at a time', async () => {
+  const accounts = [11, 12, 13, 14, 15, 16]
+  const payments: Hash[] = []
+  for (const account of accounts) payments.push(await world.pay(account, WRONG))
+  await world.settle()
+  const value = `0x${WRONG.toString(16)}` as const
+  const sent: Hash[] = []
+  for (const account of accounts)
+    sent.push(await world.chain.send({ from: world.at(10), to: world.at(account), value }))
+  await world.chain.mine()
+  for (const [index, payment] of payments.entries())
+    assert.equal((await desk.post(`payments/${payment}/refund`, { refundTxHash: sent[index] })).status, 200)
+  await world.payments()
+  assert.equal(new Set(await Promise.all(payments.map(async (paid) => (await refundOf(paid)).hash))).size, 1)
+  await world.chain.reorg(1)
+  await world.chain.mine(MANY)
+  await world.payments()
+  assert.deepEqual(await Promise.all(payments.map(stateOf)), Array(6).fill('held'))
+})
+
 test('one of a payment that had waited for room in its wallet leaves it to the operator, who gets a report, and to no pass', async () => {
   const small = await startDesk({}, { maxPerWallet: 1n })
   const w = small.world

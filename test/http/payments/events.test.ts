@@ -227,6 +227,30 @@ describe('those who watch', () => {
   const client = '203.0.113.9'
   const limits = { total: 10, perClient: 10, heartbeatMs: 60_000, ageMsMax: 60_000 }
 
+  it('may open one stream for each that ended, and no more', async () => {
+    const watches = new Watches({
+      limits: { ...limits, perClient: 3 },
+      changes: null,
+      monotonicClock: () => 0,
+      log: silentLog,
+    })
+    const read = async () => ({ payments: [], nodes: [] })
+    const opened = async () => {
+      const stream = await watches.open(client, { key: 'one', read }, null)
+      return stream instanceof EventStream ? stream : null
+    }
+    const streams: (EventStream | null)[] = [await opened(), await opened(), await opened()]
+    assert.equal(streams.includes(null), false)
+    assert.equal(await opened(), null)
+    const ended = streams.pop()
+    ended?.destroy()
+    await once(ended as EventStream, 'close')
+    streams.push(await opened())
+    assert.deepEqual([streams[2] !== null, await opened()], [true, null])
+    for (const stream of streams) stream?.destroy()
+    watches.close()
+  })
+
   it('the same share each read, and one that fails is made again', async () => {
     let changed = () => {}
     let [reads, fails] = [0, false]
