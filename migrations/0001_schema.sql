@@ -97,9 +97,11 @@ CREATE TABLE allowlist_entries (
 CREATE TABLE allowlist_nodes (
   list int NOT NULL REFERENCES allowlists,
   page int NOT NULL CHECK (page >= 0),
-  nodes bytea STORAGE EXTERNAL NOT NULL,
+  nodes bytea NOT NULL,
   PRIMARY KEY (list, page)
 );
+-- PostgreSQL 15 has no STORAGE in CREATE TABLE.
+ALTER TABLE allowlist_nodes ALTER COLUMN nodes SET STORAGE EXTERNAL;
 
 -- A version of a tier, in force from a block on until the next version. Only `live` is ever changed.
 CREATE TABLE tiers (
