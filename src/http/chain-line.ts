@@ -1,11 +1,11 @@
-// The only queue for requests that make us read the chain for a caller: claims and syncs. It limits how much callers can make the service ask at
+// The only queue for requests that make us read the chain for a caller: claims and syncs. It limits how many chain requests callers can trigger at
 // once, and no caller can crowd out the others.
 import type { HttpDeps } from './deps.ts'
 import { SingleFlight } from './edge/single-flight.ts'
 import { isRefusal, type RefusalName } from './refusals.ts'
 import type { Outcome } from './route.ts'
 
-/** How many requests may ask the chain at once, and how many may wait behind them. Any more get 503. */
+/** How many requests may ask the chain at once, and how many may wait behind them. Further requests get 503. */
 const CONCURRENCY_MAX = 8
 const WAITING_MAX = 64
 /** The same limits per caller. A page polls for a single transaction, so its requests share the answer. */

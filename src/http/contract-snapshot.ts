@@ -6,7 +6,7 @@ import { shared } from '../lib/cache.ts'
 import { inTimeOrNull } from '../lib/deadline.ts'
 
 const KEPT_MS = 5_000
-/** Each reading has its own time limit; this one catches a reading that forgets it. */
+/** Each reading has its own time limit; this limit catches a reading that forgets it. */
 const READING_MS_MAX = 1_000
 
 export interface ContractSnapshot {

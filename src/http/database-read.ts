@@ -1,5 +1,5 @@
-// The routes' access to the database, with a circuit breaker. While the database does not answer, requests fail at once, except that one at a time
-// probes it (half-open). A queue would only wait for a connection that cannot be opened, and then start all its requests at once.
+// The routes' access to the database, with a circuit breaker. While the database does not answer, requests fail at once. Only one at a time probes it
+// (half-open). A queue would only wait for a connection that cannot be opened, and then start all its requests at once.
 
 import { databaseFault, mayPass } from '../db/core/faults.ts'
 import { watchReplica } from '../db/core/replica.ts'
@@ -12,7 +12,7 @@ const ANSWER_MS_MAX = 3_000
 /** How long we pause after a failure before the next probe. */
 const PAUSE_MS = 250
 
-/** Runs a reading on a pool. Throws what the reading throws, and Overdue if it is late or the database is down. */
+/** Runs a reading on a pool. Throws what the reading throws; throws Overdue if the reading is late or the database is down. */
 export type DatabaseRead = <T>(read: (sql: Pool) => Promise<T>) => Promise<T>
 
 /** Access to a replica. Falls back to the primary if the replica does not answer, lags, or cancels a reading to catch up. */
@@ -32,7 +32,7 @@ export function replicaRead(
         : log.warn({ why }, 'the replica is not read from: the primary serves all reads'),
   })
   return async (read) => {
-    // A possibly stale answer is better than none, so we ask the second if the first does not answer.
+    // A possibly stale answer is better than none, so if the first does not answer, we ask the second.
     const [first, second] = (await watch.usable()) ? [replica, primary] : [primary, replica]
     try {
       return await first(read)
@@ -46,11 +46,11 @@ export function replicaRead(
 
 /** Builds the access to one database. */
 export function databaseRead(pool: Pool): DatabaseRead {
-  /** The last failure; requests before the next probe fail with the same one. */
+  /** The last failure. Until the next probe, requests fail with it too. */
   let away: unknown = null
   let quietUntil = 0
   return async (read) => {
-    // The real clock and not the injected one, because this only gives the database a rest and affects no rule.
+    // Uses the real clock and not the injected one, because this only gives the database a rest and affects no rule.
     if (away !== null && performance.now() < quietUntil) throw away
     // This request probes for all; the others fail until it succeeds.
     if (away !== null) quietUntil = performance.now() + ANSWER_MS_MAX

@@ -15,11 +15,11 @@ export interface HttpDeps {
   readonly sql: Pool
   /** The public reads: a replica if there is one, else the same pool as `sql`. */
   readonly readSql: Pool
-  /** Reports when memoised reads are stale. Null to memoise nothing. */
+  /** Reports when memoised reads are stale. If null, nothing is memoised. */
   readonly changes: LedgerNotifications | null
-  /** The chain's own readings; each is null if it failed. Null without a chain, in which case every reading counts as null. */
+  /** The chain's own readings; each is null if it failed. Null if there is no chain; then every reading counts as null. */
   readonly readings: Readings | null
-  /** Null if the passes cannot run here (no chain). Then the cron routes and claims answer 503. */
+  /** The passes; null if they cannot run here (no chain). Then the cron routes and claims answer 503. */
   readonly passes: Passes | null
   /** Looks minted nodes up on chain. Null without a chain; then sync answers 503. */
   readonly syncer: Syncer | null
@@ -33,8 +33,8 @@ export interface HttpDeps {
   /** EIP-55 spelling of an address. */
   readonly checksum: (address: Address) => string
   /**
-   * The address (lower case) that signed `message` as an EIP-191 personal message, or null if the signature recovers to none. Local, without RPC. We
-   * only pass canonical 65-byte signatures: r and s in range, s low, v 27 or 28.
+   * The address (lower case) that signed `message` as an EIP-191 personal message; null if the signature recovers to no address. Runs locally,
+   * without RPC. We only pass canonical 65-byte signatures: r and s in range, s low, v 27 or 28.
    */
   readonly recoverSigner: (message: string, signature: `0x${string}`) => Promise<Address | null>
   /**
@@ -45,24 +45,24 @@ export interface HttpDeps {
     | ((wallet: Address, message: string, signature: `0x${string}`) => Promise<boolean | null>)
     | null
   /**
-   * Asks the providers whether an accepted signature proves that the contract wallet belongs to someone, so that it may buy; null if it does not. The
-   * function itself is null unless SMART_WALLET_LOGIN is set.
+   * Asks the providers whether an accepted signature proves that someone controls the contract wallet, which may then buy; null if not. The function
+   * itself is null unless SMART_WALLET_LOGIN is set.
    */
   readonly proveContractWallet:
     | ((wallet: Address, message: string, signature: `0x${string}`) => Promise<{ deployed: boolean } | null>)
     | null
-  /** Readiness: whether the provider is still on the configured chain. Null if we could not ask, which does not fail readiness. */
+  /** Whether the provider is still on the configured chain, for readiness. Null if we could not ask, which does not fail readiness. */
   readonly chainIdMatches: (() => Promise<boolean | null>) | null
-  /** True once the service is stopping. It is then not ready, and keeps no connection open. Left out if it never stops. */
+  /** True once the service is stopping. Then it is not ready, and keeps no connection open. Left out if it never stops. */
   readonly draining?: () => boolean
-  /** Limits of connections. Left out to derive them from the open files that this process may have. */
+  /** Limits of connections. If left out, derived from how many files this process may open. */
   readonly connections?: Partial<ConnectionLimits>
-  /** Limits of event streams. Left out to derive them from the limits of connections. */
+  /** Limits of event streams. If left out, derived from the limits of connections. */
   readonly streams?: Partial<StreamLimits>
-  /** Counts every answer, every read of the memo, and dropped connections. Left out to count nothing. */
+  /** Counts every answer, every read of the memo, and dropped connections. If left out, nothing is counted. */
   readonly meters?: HttpMeters
   readonly settings: HttpSettings
-  /** Milliseconds since 1970 by the machine's clock: for sessions, nonces and displayed times. It may jump or stop. */
+  /** Milliseconds since 1970 by the machine's clock, for sessions, nonces and displayed times. It may jump or stop. */
   readonly clock: () => number
   /** Monotonic milliseconds, for windows and the age of cached values. */
   readonly monotonicClock: () => number
@@ -74,7 +74,7 @@ export interface HttpMeters {
   request(seen: { method: string; route: string | null; status: number; seconds: number }): void
   memo(result: 'hit' | 'miss' | 'joined'): void
   dropped(why: DroppedBecause): void
-  /** The event streams that are open now. */
+  /** Reports how many event streams are open. */
   streams(open: number): void
   wrongAdminKey?(): void
 }
@@ -86,25 +86,25 @@ export interface HttpSettings {
   readonly publicRpcUrl: string | null
   /** True if the chain is the embedded one. */
   readonly embedded: boolean
-  /** Tier that deploy-quote quotes; null for the first on sale. */
+  /** The tier that deploy-quote quotes; null for the first on sale. */
   readonly quoteTier: string | null
-  /** Null if not configured. */
+  /** The key of the cron routes; null if not configured. */
   readonly cronKey: string | null
-  /** Empty if not configured. */
+  /** The keys in ADMIN_KEY; empty if not configured. */
   readonly adminKeys: readonly AdminKey[]
   /** Signs new sessions and nonces. */
   readonly sessionSecret: string
-  /** Still accepted while secrets are rotated. */
+  /** The previous secret, still accepted while secrets are rotated. */
   readonly previousSessionSecret: string | null
   /** Origin of the service's public URL, without a path: domain and URI of the sign-in message. */
   readonly publicUrl: string
   /** Networks whose `x-forwarded-for` we trust, as CIDR or single addresses. */
   readonly trustedProxies: readonly string[]
-  /** Origins of the pages that may frame the public pages. If there is one, we serve a manifest for it. */
+  /** Origins of the pages that may frame the public pages. If there is any, we serve a manifest for them. */
   readonly frameAncestors: readonly string[]
   /** This deployment's own names, links and brand. Left out if it has none. */
   readonly site?: SiteSettings
-  /** Cookies carry `Secure` and the `__Host-` prefix. */
+  /** True in production: cookies then carry `Secure` and the `__Host-` prefix. */
   readonly production: boolean
   readonly staleAfterSec: number
   readonly tickSec: number
@@ -113,14 +113,14 @@ export interface HttpSettings {
   readonly described: Readonly<Record<string, string | null>>
 }
 
-/** Texts and links for the pages; each null if neither the operator nor the table of known chains provides it. */
+/** Texts and links for the pages. Each is null if neither the operator nor the table of known chains provides it. */
 export interface SiteSettings {
   readonly chainName: string | null
-  /** Without a trailing slash. */
+  /** The explorer's URL, without a trailing slash. */
   readonly explorerUrl: string | null
   readonly brand: {
     readonly name: string | null
-    /** The text of an SVG. */
+    /** The logo, as the text of an SVG. */
     readonly logo: string | null
     readonly color: string | null
     readonly contact: string | null

@@ -1,6 +1,6 @@
 // The one table of refusals: the status and the message of each, and the refusal for each fault. Routes name a refusal; no route can choose a status.
-// A new reason of the operator's acts or a new kind of error does not compile until it has its row. No text here may mention keys, settings, hosts or
-// code.
+// A new reason of the operator's acts, or a new kind of error, does not compile until it has a row here. No text here may mention keys, settings,
+// hosts or code.
 import { mayPass } from '../db/core/faults.ts'
 import { Overdue } from '../lib/deadline.ts'
 import { type ErrorKind, KnownError, kindOf } from '../lib/errors.ts'
@@ -49,7 +49,7 @@ const REFUSALS = {
   challengeLapsed: [401, 'The challenge was used already or has lapsed: try again.'],
   passkeyRefused: [401, 'The service does not know this passkey, or not what it signed.'],
   wrongKey: [401, 'Unauthorized.'],
-  // 403: sync is the only public route that returns it (specification, section 7). From the operator's routes it names what a key lacks.
+  // 403: sync is the only public route that returns it (specification, section 7). In the operator's routes the message names what the key lacks.
   notYours: [403, 'The chain names another wallet as the owner of that node.'],
   forbidden: [403, OWN_WORDS],
   // 404
@@ -103,7 +103,7 @@ const REFUSALS = {
 } as const satisfies Record<RefusedBecause, readonly [ErrorStatus, null]> &
   Record<string, readonly [ErrorStatus, string | null]>
 
-/** The refusals with messages here; the others are those of the operator's acts. */
+/** The refusals whose messages are here; the others come from the operator's acts. */
 export type RefusalName = Exclude<keyof typeof REFUSALS, RefusedBecause>
 
 interface Extras {
@@ -112,13 +112,13 @@ interface Extras {
   problems?: readonly Problem[]
 }
 
-/** The answer to a failed request, as a value. A class, so that nothing a caller sends can be mistaken for one. */
+/** The answer to a failed request, returned as a value. It is a class so that nothing a caller sends can pass for a refusal. */
 export class Refusal {
   readonly refused: keyof typeof REFUSALS
   readonly words: string
-  /** Cookies to set with it. */
+  /** Cookies to set with the answer. */
   readonly cookies: string[]
-  /** The pause that we ask for; null for none, or for the rate limit's own. */
+  /** For how many seconds we ask the caller to wait; null if we ask for none, or if the rate limit sets it. */
   readonly retryAfterSec: number | null
   /** What is wrong, for programs. Only the operator's acts provide it. */
   readonly problems: readonly Problem[] | undefined
@@ -155,7 +155,7 @@ export const refuseAs = ({ because, message, problems }: OperatorRefusal): Refus
 
 export const isRefusal = (value: unknown): value is Refusal => value instanceof Refusal
 
-/** The answer, synchronously if it is ready; a refusal if it is null. */
+/** The answer, or a refusal if it is null. Returned synchronously if the answer is ready. */
 export function orRefuse<T extends object>(
   answer: T | null | Promise<T | null>,
   refused: RefusalName,
@@ -164,13 +164,10 @@ export function orRefuse<T extends object>(
   return answer instanceof Promise ? answer.then(given) : given(answer)
 }
 
-/** A transient fault of the database is usually over by then. */
+/** We ask for a retry after this time, when a transient fault of the database is usually over. */
 const RETRY_SEC = 1
 
-/**
- * What callers see of a known kind of error. Chain errors differ in whether a retry helps, but to the caller it is the chain that is missing either
- * way.
- */
+/** What callers see of a known kind of error. Chain errors differ in whether a retry helps, but to the caller the chain is missing either way. */
 const REFUSAL_OF_ERROR: Record<ErrorKind, RefusalName> = {
   usage: 'unexpected',
   refused: 'unexpected',

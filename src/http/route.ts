@@ -13,21 +13,21 @@ import type { Refusal } from './refusals.ts'
 import type { Cookies } from './session/cookies.ts'
 
 export interface Route {
-  /** In the router's syntax: `:name` is a parameter. */
+  /** The path in the router's syntax: `:name` is a parameter. */
   path: string
-  /** GET includes HEAD, unless `noHead`. `any` leaves methods to the handler. */
+  /** The allowed methods. GET includes HEAD, unless `noHead`. `any` leaves methods to the handler. */
   methods: readonly ('GET' | 'POST')[] | 'any'
-  /** For a GET that does something, which HEAD must not do. */
+  /** True for a GET with an effect, which HEAD must not have. */
   noHead?: boolean
   /** Requests per minute and caller; null for no limit. */
   limitPerMinute: number | null
   /** `cache-control` of a success. Errors and answers in a session are never cached. */
   cache: string
-  /** JSON by default. */
+  /** The type of the content; JSON by default. */
   contentType?: string
   /** `content-security-policy`, for pages. */
   policy?: string
-  /** Readable from pages of any origin. Never together with a session. */
+  /** True if pages of any origin may read it. Never together with a session. */
   cors: boolean
   /** Refuses if the endpoint is not configured. Called before everything else. */
   configured?: () => Refusal | null
@@ -36,20 +36,20 @@ export interface Route {
    * wrong keys. Then we look up only keys that were right before.
    */
   authorize?: (call: Call, isLimited: () => boolean) => Refusal | null | Promise<Refusal | null>
-  /** The scope that a key needs, by method. Null if any key will do. Only for routes under /api/admin. */
+  /** The scope that a key needs, by method. Null if any key is allowed. Only for routes under /api/admin. */
   scopes?: Readonly<Partial<Record<'GET' | 'POST', Scope>>> | null
   /**
-   * Limits wrong keys in this header, per minute and caller over all routes with this field; any more get 429. The right key is never refused. We
-   * call `tell` for each wrong one.
+   * Limits wrong keys in this header, per minute and caller, summed over all routes with this field. A caller over the limit gets 429. The right key
+   * is never refused. `tell` is called for each wrong key.
    */
   wrongKeys?: { header: string; perMinute: number; tell?: () => void }
-  /** The name under which we count its requests; by default the path. */
+  /** The name under which we count the route's requests; by default its path. */
   countedAs?: string
-  /** The same for requests without the right key, so that they create few series. */
+  /** The name under which we count requests without the right key, so that they create few series. */
   countedUnkeyedAs?: string
-  /** True if it needs a session. The call then carries the wallet's address. */
+  /** True if the route needs a session. The call then carries the wallet's address. */
   session?: boolean
-  /** The body must be a JSON object (`orNothing`: or absent). Without this field, any body up to 16 KiB is ignored. */
+  /** If set, the body must be a JSON object; with `orNothing` it may also be absent. If not set, any body up to 16 KiB is ignored. */
   takesJson?: true | 'orNothing'
   /** Milliseconds after which the answer is 503; null for routes without a time limit. */
   deadlineMs: number | null
@@ -79,8 +79,8 @@ export interface Call extends Target {
 }
 
 /**
- * Ready bytes, JSON text made for this caller, a file that we send while making it, events until either side ends them, or a refusal. 202 means that
- * an act waits for a second person. Ready bytes never come with a cookie.
+ * Ready bytes, JSON text made for this caller, a file that we send while making it, events until either side ends the stream, or a refusal. 202 means
+ * that an act waits for a second person. Ready bytes never come with a cookie.
  */
 export type Outcome =
   | CachedOutcome

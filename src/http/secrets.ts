@@ -1,11 +1,11 @@
-// Compares callers' values with secrets, in a time that reveals nothing about either.
-// The admin key is compared in routes/admin/guard.ts (labelOf), the cron key in routes/cron-*.ts, cookies in session/session.ts.
+// Compares callers' values with secrets, in a time that reveals nothing about either. The admin key is compared in routes/admin/guard.ts
+// (inEnvironment), the cron key in routes/cron-*.ts, cookies in session/session.ts.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 
 const digest = (text: string) => createHash('sha256').update(text).digest()
 
-/** True if both are the same text. Hashing first makes the lengths equal, so that even those stay secret. */
+/** True if both are the same text. Hashing first makes the lengths equal, so that even the lengths stay secret. */
 export function sameSecret(given: string, expected: string): boolean {
   return timingSafeEqual(digest(given), digest(expected))
 }

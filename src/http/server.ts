@@ -1,5 +1,5 @@
 // The HTTP server: limits on what a connection may do, the router, and the answers if no route matches. Owns everything between the socket and the
-// pipeline, and nothing of what the routes answer.
+// pipeline, and nothing about the content of answers.
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -18,15 +18,15 @@ import { type RefusalName, refuse } from './refusals.ts'
 import { buildRoutes } from './routes.ts'
 import { buildTools, type Tools } from './tools.ts'
 
-/** The request line and the headers together. */
+/** The largest size of request line and headers together. */
 const HEADER_BYTES_MAX = 16 * 1024
 const LIMITS = {
-  /** A whole request must have arrived by then; slower callers are cut off. */
+  /** A whole request must have arrived within this time; slower callers are cut off. */
   requestTimeout: 8_000,
   headersTimeout: 5_000,
-  /** How often Node looks for slow requests. With it, the timeouts stay under ten seconds, and we cut off only a few at a time. */
+  /** How often Node looks for slow requests. At this interval the timeouts stay under ten seconds, and only a few callers are cut off at a time. */
   connectionsCheckingInterval: 250,
-  /** We keep an idle connection longer than common load balancers do, so that they are the ones to close it. */
+  /** We keep an idle connection longer than common load balancers do, so that they close it first. */
   keepAliveTimeout: 75_000,
   maxHeaderSize: HEADER_BYTES_MAX,
   /** The pipeline checks this instead, so that the refusal comes in the envelope. */
@@ -39,7 +39,7 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 export interface HttpServer {
   /** Node's own server. */
   server: Server
-  /** Rejects if it cannot listen there. Port 0 takes any free port. */
+  /** Starts to listen. Rejects if it cannot listen there. Port 0 takes any free port. */
   listen(where: { host: string; port: number }): Promise<void>
   /** Accepts no new connections, closes idle ones, ends event streams, and resolves once all requests in flight are answered. */
   close(): Promise<void>
@@ -110,7 +110,7 @@ export function createServer(deps: HttpDeps): HttpServer {
       new Promise((resolve) => {
         closing = true
         tools.watches.close()
-        // The only possible error is that it is not listening, and then it is already closed.
+        // The only possible error is that the server is not listening, and then it is already closed.
         server.close(() => resolve())
       }),
   }
@@ -159,8 +159,8 @@ function onSent(deps: HttpDeps, { response, requestId, route, began }: Reply, st
 const hungUp = new WeakSet<Duplex>()
 
 /**
- * Refuses on the bare socket and closes it, because nothing that follows on this connection can be trusted to be a request. For a moment it discards
- * what still arrives, because an early close would reset the connection before the caller reads the refusal.
+ * Refuses on the bare socket and closes it, because any further bytes on this connection may not be a request. For a moment it discards what still
+ * arrives, because an early close would reset the connection before the caller reads the refusal.
  */
 function hangUp(socket: Duplex, refusal: string): void {
   // Each later byte would raise another error.
@@ -182,7 +182,7 @@ function logRequest(
     {
       requestId,
       method,
-      // Without the query, in which callers may put secrets by mistake. The parser lets only printable ASCII through.
+      // The path without the query, in which callers may put secrets by mistake. The parser lets only printable ASCII through.
       path: url.split('?', 1)[0]?.slice(0, 200),
       status,
       ms: Math.round(ms),

@@ -1,4 +1,4 @@
-// What the routes share besides the given parts, built once per server.
+// What the routes share besides their dependencies, built once per server.
 import { openFilesMax } from '../lib/open-files.ts'
 import { type ChainLine, createChainLine } from './chain-line.ts'
 import { type ContractSnapshot, contractSnapshot } from './contract-snapshot.ts'
@@ -36,8 +36,8 @@ export interface Tools {
   /** True if a request has no `Origin` or our own. */
   isOwnOrigin: (origin: string | undefined) => boolean
   /**
-   * The answer of a public read, cached for at most `maxAgeSec` under `key`, which must name the route and every parameter that the answer depends
-   * on. Synchronous if cached. Null if `read` finds nothing.
+   * The answer of a public read, cached for at most `maxAgeSec` under `key`. The key must name the route and every parameter on which the answer
+   * depends. Returned synchronously if cached. Null if `read` finds nothing.
    */
   cached(key: string, maxAgeSec: number, read: () => Promise<string | Buffer>): CachedResponse | Promise<CachedResponse>
   cached(
@@ -51,7 +51,7 @@ export function buildTools(deps: HttpDeps): Tools {
   const memo = createMemo<CachedResponse | null>({
     clock: deps.monotonicClock,
     changes: deps.changes,
-    // Twice, because we also keep the compressed forms: together, both are smaller than the answer.
+    // Counted twice, because we also keep the compressed forms: together, they are smaller than the answer.
     bytesOf: (response) => 2 * (response?.body.length ?? 0),
     observe: deps.meters?.memo,
   })

@@ -1,5 +1,5 @@
-// Files that are served unchanged: those of the pages and of the reference. Owns their compression (once per encoding, at its first request), their
-// rate limits, and the content security policy of every page. Uses no path from a request.
+// Files that are served unchanged: the files of the pages and of the reference. Owns their compression (once per encoding, at its first request),
+// their rate limits, and the content security policy of every page. Uses no path from a request.
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
@@ -7,9 +7,12 @@ import type { Route } from '../route.ts'
 import { type Encoding, encodingFor } from './encoding.ts'
 import { type CachedResponse, cachedResponseOf } from './memo.ts'
 
-/** Requests for one file per minute and caller. A page loads each file once; then browsers cache it. */
+/** How often one caller may request a file per minute. A page loads each file once; then browsers cache it. */
 const LIMIT_PER_MINUTE = 120
-/** Up to this size we use the best compression. It takes seconds per megabyte, and saves only a tenth compared with the quality that we use above. */
+/**
+ * Up to this size we use the best compression. It takes seconds per megabyte, and saves only a tenth compared with the quality that we use for larger
+ * files.
+ */
 const BEST_BYTES_MAX = 256 * 1024
 const GOOD_BROTLI_QUALITY = 9
 
@@ -20,11 +23,11 @@ export interface AssetRoute {
   contentType: string
   cache: string
   asset: Asset
-  /** For pages. */
+  /** The content security policy, for pages. */
   policy?: string
   /** True if pages of any origin may read the file. False by default. */
   cors?: boolean
-  /** The name under which we count its requests; many files share one. */
+  /** The name under which we count the file's requests; many files share one name. */
   countedAs: string
 }
 
@@ -42,7 +45,7 @@ export function assetRoute({ asset, cors = false, ...route }: AssetRoute): Route
 
 /**
  * The policy of all pages. A page loads only from this service, runs no inline script, and uses no inline style but `style`, which the policy names
- * by its digest. Only pages of `ancestors` may frame it. Besides this service it may connect to the public RPC. Wallets' icons are data: URLs.
+ * by its digest. Only pages of `ancestors` may frame it. A page may connect to this service and the public RPC. Wallets' icons are data: URLs.
  */
 export function pagePolicy(publicRpcUrl: string | null, ancestors: readonly string[] = [], style?: string): string {
   const rpc = publicRpcUrl ? ` ${new URL(publicRpcUrl).origin}` : ''
@@ -70,12 +73,12 @@ export class Asset {
   readonly #making = new Map<Encoding, Promise<EncodedResponse>>()
   readonly #made = new Map<Encoding, EncodedResponse>()
 
-  /** `read` is called once, at the first request for the file. */
+  /** `read` is called only once, at the first request for the file. */
   constructor(read: () => Buffer) {
     this.#read = read
   }
 
-  /** The file in an encoding; synchronously if it was made before. */
+  /** The file in an encoding. Returned synchronously if it was made before. */
   in(encoding: Encoding): EncodedResponse | Promise<EncodedResponse> {
     const made = this.#made.get(encoding)
     if (made) return made

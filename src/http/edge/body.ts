@@ -3,11 +3,11 @@
 import type { IncomingMessage } from 'node:http'
 import { type Refusal, refuse } from '../refusals.ts'
 
-/** The largest body that we expect has a few hundred bytes. */
+/** The largest body that we accept. The largest that we expect has a few hundred bytes. */
 const BODY_BYTES_MAX = 16 * 1024
-/** None of our own bodies is nested. Unknown fields may be, within reason. */
+/** How deep a body may be nested. None of our fields is nested; unknown fields may be, within reason. */
 const DEPTH_MAX = 32
-/** How many bytes of a refused body we still read before we cut the caller off, so that they get to read the refusal. */
+/** How many bytes of a refused body we still read before we cut the caller off, so that they can read the refusal. */
 const REFUSED_BYTES_MAX = 16 * 1024 * 1024
 
 /** All fields that routes use; we ignore others. */
@@ -41,7 +41,7 @@ export async function readJsonBody(
   return value as JsonObject
 }
 
-/** True if we need not wait for an unwanted body, because Node discards a GET's body once the answer is sent. */
+/** True if we need not wait for an unwanted body: Node discards a GET's body once the answer is sent. */
 export function passesBy(request: IncomingMessage): boolean {
   return (request.method === 'GET' || request.method === 'HEAD') && !announcesTooMuch(request)
 }
@@ -91,7 +91,7 @@ function readBytes(request: IncomingMessage): Promise<Buffer | Refusal> {
   })
 }
 
-/** Reads on and discards it all, because closing at once would reset the connection before the caller reads the refusal. */
+/** Reads and discards the rest of a refused body, because closing at once would reset the connection before the caller reads the refusal. */
 function drainRefused(request: IncomingMessage): void {
   let size = 0
   request.on('data', (chunk: Buffer) => {

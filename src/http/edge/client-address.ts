@@ -1,8 +1,8 @@
-// Finds a request's caller, for the rate limits: the socket's address, or, behind a trusted proxy, the nearest hop that is not one of ours. Owns the
-// parsing of addresses, and trusts no other header.
+// Finds a request's caller, for the rate limits. This is the socket's address or, behind a trusted proxy, the nearest hop that is not one of our
+// proxies. Owns the parsing of addresses, and trusts no other header.
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 
-/** A caller as the limits count them: an IPv4 address, or the /64 of an IPv6 one. */
+/** A caller as the limits count them: an IPv4 address, or the /64 network of an IPv6 address. */
 export type Client = string
 
 /**
@@ -20,7 +20,7 @@ export function clientFinder(trustedProxies: readonly string[]): (peer: string, 
       // Our proxies write only addresses, so the caller invented this entry and everything to its left.
       if (address === null) break
       nearest = address
-      // The last one is the caller, even if it is a trusted address.
+      // The leftmost entry is the caller, even if it is a trusted address.
       if (left === 0 || !isTrusted(address)) break
     }
     return clientOf(nearest)
@@ -66,7 +66,7 @@ function plainAddress(text: string): string | null {
   return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`
 }
 
-/** The caller at a plain address. One with a colon is IPv6. */
+/** The caller at a plain address. An address with a colon is IPv6. */
 function clientOf(address: string): Client {
   if (!address.includes(':')) return address
   // A customer gets at least a /64, and can use any address in it.

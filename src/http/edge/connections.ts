@@ -1,14 +1,14 @@
-// Limits connections and the requests on each. Owns the caps (total and per address), which connection to drop for a new one, the order of pipelined
-// requests, and the stall timeout for clients that do not read. Knows nothing about the answers.
+// Limits connections and the requests on each. Owns the caps (total and per address), the choice of the connection to drop for a new one, the order
+// of pipelined requests, and the stall timeout for clients that do not read. Knows nothing about the answers.
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Client } from './client-address.ts'
 
-/** Enough for any service of one process. Each connection takes about 20 KB. */
+/** How many connections a process accepts. Enough for any service that runs as one process. Each connection takes about 20 KB. */
 const CONNECTIONS_MAX = 10_000
 /** Open files reserved for the database, the provider, webhooks, metrics, and what embedded parts and libraries open. */
 const RESERVED_FILES = 256
-/** Many users may share one address (NAT). Proxies are named in TRUSTED_PROXIES. */
+/** Connections per client address. Many users may share one (NAT). Proxies are named in TRUSTED_PROXIES. */
 const PER_ADDRESS_MAX = 512
 
 export interface ConnectionLimits {
@@ -16,21 +16,21 @@ export interface ConnectionLimits {
   total: number
   /** Connections from one address that is not a trusted proxy. */
   perAddress: number
-  /** How many requests on a connection may wait for earlier answers. If a client sends more, we cut it off. */
+  /** How many requests on a connection may wait for earlier answers. We cut off a client that sends more. */
   waiting: number
-  /** If the client takes no byte of an answer for this long, we drop the connection. It may take up to twice as long. */
+  /** We drop the connection if the client takes no byte of an answer for this long. It may take up to twice as long. */
   stallMs: number
 }
 
-/** Limits of a process that may have this many open files. The reserve is never more than half of them. */
+/** Limits of a process that may have this many open files. At most half of these are reserved for other uses. */
 export function connectionLimits(openFiles: number): ConnectionLimits {
   const total = Math.min(CONNECTIONS_MAX, openFiles - Math.min(RESERVED_FILES, Math.ceil(openFiles / 2)))
   return { total, perAddress: Math.min(PER_ADDRESS_MAX, Math.ceil(total / 4)), waiting: 64, stallMs: 20_000 }
 }
 
 /**
- * Why we drop a connection: `idle`, to make room for a new one; `refused`, a new one when none was idle; `flooding`, too many pipelined requests;
- * `stalled`.
+ * Why we drop a connection. `idle`: to make room for a new one. `refused`: it is new, and none was idle. `flooding`: it sent too many pipelined
+ * requests. `stalled`: its client stopped reading.
  */
 export type DroppedBecause = 'idle' | 'refused' | 'flooding' | 'stalled'
 
@@ -50,13 +50,13 @@ interface Group {
 
 interface Connection {
   socket: Socket
-  /** The group of all connections, and that of its address unless this is a trusted proxy. */
+  /** The group of all connections, and the group of its address unless that is a trusted proxy. */
   groups: readonly Group[]
   /** The answer for which the next request waits. */
   answering: ServerResponse | null
   /** The previous answer. Node may not have finished with it although the system has all its bytes. */
   last: ServerResponse | null
-  /** The queue, in order. An entry without a response runs last. */
+  /** The waiting requests, in order. An entry without a response runs last. */
   waiting: { response: ServerResponse | null; run: () => void }[]
   /** True once the connection no longer counts. */
   gone: boolean
@@ -73,7 +73,8 @@ export class Connections {
   }
 
   /**
-   * Accepts a new connection. If a limit is reached, it replaces the oldest idle one, of its address or of all; if none is idle, we drop the new one.
+   * Accepts a new connection. If a limit is reached, it replaces the connection that has been idle longest, among those of its address or among all.
+   * If none is idle, we drop the new connection.
    */
   accept(socket: Socket): void {
     const { limits } = this.#deps
@@ -97,7 +98,7 @@ export class Connections {
     })
   }
 
-  /** Runs a request once all earlier requests on its connection are answered, with the last byte handed to the system. */
+  /** Runs a request once all earlier requests on its connection are answered and the system has taken their last byte. */
   enter(response: ServerResponse, run: () => void): void {
     const connection = this.#known.get(response.req.socket)
     if (!connection || connection.gone) return
@@ -110,8 +111,8 @@ export class Connections {
   }
 
   /**
-   * Closes a connection whose further bytes cannot be a request. It does so once all complete requests are answered, or at once if there are none or
-   * the one being answered is itself incomplete.
+   * Closes a connection whose further bytes cannot be a request. It first waits until all complete requests are answered. It closes at once if there
+   * are none, or if the request being answered is itself incomplete.
    */
   leave(socket: Socket, hangUp: () => void): void {
     const connection = this.#known.get(socket)
@@ -165,7 +166,7 @@ export class Connections {
     }
   }
 
-  /** Moves it to the end of the queue. */
+  /** Moves an idle connection to the end of the queue. */
   #rest(connection: Connection): void {
     for (const { idle } of connection.groups) {
       idle.delete(connection)
@@ -178,11 +179,11 @@ export class Connections {
     this.#leave(connection)
     this.#deps.onDropped(why)
     if (why === 'idle') connection.socket.destroy()
-    // A reset, so that the system also discards what was still to be sent.
+    // Resets the connection, so that the system also discards bytes that were still to be sent.
     else connection.socket.resetAndDestroy()
   }
 
-  /** At once, not when the socket has closed, because its place is needed right away. */
+  /** Removes a connection from the counts. We do not wait until its socket has closed, because its place is needed right away. */
   #leave(connection: Connection): void {
     if (connection.gone) return
     connection.gone = true

@@ -1,6 +1,6 @@
-// Compresses answers from the memo if the caller accepts that, once per encoding for as long as we keep the answer. Only answers that are the same
-// for everyone come here. If an answer held both a secret and text that an attacker may choose, its compressed length would leak the secret (BREACH),
-// so we never compress anything that belongs to a session.
+// Compresses answers from the memo if the caller accepts that. Each answer is compressed once per encoding, for as long as we keep it. Only answers
+// that are the same for everyone come here. If an answer held both a secret and text that an attacker may choose, its compressed length would leak
+// the secret (BREACH). So we never compress anything that belongs to a session.
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { CachedOutcome } from '../route.ts'
@@ -18,7 +18,7 @@ const taking = (name: string) => new RegExp(`(^|[\\s,])${name}\\s*(;\\s*q=(1|0\\
 const TAKES_BR = taking('br')
 const TAKES_GZIP = taking('gzip')
 
-/** The smallest encoding that a caller accepts, by its `accept-encoding`. */
+/** The encoding with the smallest result that a caller accepts, by its `accept-encoding`. */
 export function encodingFor(accepted: string): Encoding {
   if (accepted === '') return 'identity'
   if (TAKES_BR.test(accepted)) return 'br'
@@ -38,7 +38,7 @@ interface Made {
   gzip?: CachedOutcome | Promise<CachedOutcome>
 }
 
-/** Keyed by the original answer, so that they are freed with it. */
+/** The encoded answers, keyed by the original answer, so that they are freed with it. */
 const made = new WeakMap<CachedResponse, Made>()
 
 function madeOf(response: CachedOutcome): Made {
@@ -50,7 +50,8 @@ function madeOf(response: CachedOutcome): Made {
 }
 
 /**
- * The answer in an encoding that the caller accepts; synchronously if made before. Files that are already encoded and small answers stay as they are.
+ * The answer in an encoding that the caller accepts. Returned synchronously if made before. Files that are already encoded, and small answers, stay
+ * as they are.
  */
 export function encoded(response: CachedOutcome, accepted: string): CachedOutcome | Promise<CachedOutcome> {
   if (response.encoding || response.body.length < BYTES_MIN) return response
@@ -67,7 +68,7 @@ export function encoded(response: CachedOutcome, accepted: string): CachedOutcom
   return making
 }
 
-/** Never fails: an answer that cannot be compressed is sent uncompressed. */
+/** Compresses an answer. Never fails: an answer that cannot be compressed is sent uncompressed. */
 async function compress(response: CachedResponse, encoding: 'br' | 'gzip'): Promise<CachedOutcome> {
   const { body } = response
   try {

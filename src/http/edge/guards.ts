@@ -5,11 +5,11 @@ import { TURNS_PER_ROUND_MAX } from '../../domain/credit.ts'
 import { type Address, type Hash, UINT256_MAX } from '../../domain/units.ts'
 import { type Refusal, refuse } from '../refusals.ts'
 
-/** Digits of 2^256 - 1. Checked before a text becomes a bigint, which is slow for long ones. */
+/** Digits of 2^256 - 1. Checked before a text becomes a bigint, which is slow for long texts. */
 const ID_DIGITS_MAX = UINT256_MAX.toString().length
 const LIMIT_DEFAULT = 50
 
-/** An address in any one case, or in mixed case with the right EIP-55 checksum. */
+/** An address in lower case, in upper case, or in mixed case with the right EIP-55 checksum. */
 export function parseAddress(value: unknown, checksum: (address: Address) => string): Address | Refusal {
   if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(value)) return refuse('badAddress')
   const lower = value.toLowerCase() as Address
@@ -17,7 +17,7 @@ export function parseAddress(value: unknown, checksum: (address: Address) => str
   return checksum(lower) === value ? lower : refuse('badAddress')
 }
 
-/** A positive whole number up to 2^256 - 1, in its one canonical spelling. */
+/** A positive whole number up to 2^256 - 1, in its canonical spelling. */
 export function parseId(value: unknown): bigint | Refusal {
   return parsePositive(value) ?? refuse('badId')
 }
@@ -46,7 +46,7 @@ export function parseLimit(query: Query): number | Refusal {
   return limit > ENTRIES_MAX ? refuse('badLimit') : limit
 }
 
-/** `offset` of a query: 0 (also if absent) to 1999, the most that a round may hold. Refused as a limit is. */
+/** `offset` of a query: 0 (also if absent) to 1999, because a round has at most 2,000 turns. Refused on the same grounds as `limit`. */
 export function parseOffset(query: Query): number | Refusal {
   for (const name in query) {
     if (name.startsWith('offset[')) return refuse('badOffset')

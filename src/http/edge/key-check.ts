@@ -6,12 +6,12 @@ import type { Client } from './client-address.ts'
 import type { Limits } from './limits.ts'
 import { type Reply, setRateHeaders } from './reply.ts'
 
-/** The bucket for wrong keys in the limits; above those of all routes. */
+/** The bucket that counts wrong keys; its number is above those of all routes. */
 const WRONG_KEYS_BUCKET = 32_767
 
 /** Builds the check of a route's key. */
 export function keyCheck(limits: Limits, clientOf: (call: Call) => Client) {
-  /** Checks the key before the counters, so the right one is never refused. */
+  /** Checks the key before the counters, so that the right key is never refused. */
   function refuseUnkeyed(route: Route, call: Call, reply: Reply): Refusal | null | Promise<Refusal | null> {
     if (!route.authorize) return null
     const perMinute = route.wrongKeys?.perMinute ?? 0
@@ -22,7 +22,7 @@ export function keyCheck(limits: Limits, clientOf: (call: Call) => Client) {
   function countUnkeyed(route: Route, call: Call, reply: Reply, refused: Refusal | null): Refusal | null {
     if (refused === null) return null
     if (route.countedUnkeyedAs) reply.countAs(route.countedUnkeyedAs)
-    // Without a key, none is wrong.
+    // A request without a key does not count as a wrong key.
     if (!route.wrongKeys || refused.refused !== 'wrongKey') return refused
     if (call.raw.headers[route.wrongKeys.header] === undefined) return refused
     route.wrongKeys.tell?.()
@@ -40,7 +40,7 @@ export function next<T, U>(value: T | Promise<T>, then: (value: T) => U | Promis
   return value instanceof Promise ? value.then(then) : then(value)
 }
 
-/** Refuses a key without the scope of the request. OPTIONS and unknown paths need no scope. */
+/** Refuses a key that lacks the request's scope. OPTIONS and unknown paths need no scope. */
 export function refuseUnscoped({ scopes }: Route, { method, holder }: Call): Refusal | null {
   const scope = scopes?.[method === 'POST' ? 'POST' : 'GET']
   if (scope === undefined || holder?.scopes.includes(scope)) return null

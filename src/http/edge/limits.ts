@@ -1,13 +1,16 @@
 // Counts requests per endpoint and caller in fixed windows of one minute that begin with the minute (specification, section 8). Each instance has its
-// own counters. Memory is bounded under any load. A counter is never forgotten before its window ends, because forgetting one would refill its
-// allowance.
+// own counters. Memory is limited under any load. A counter is never forgotten before its window ends, because the caller would then start again from
+// zero.
 import { hash, randomUUID } from 'node:crypto'
 import type { Client } from './client-address.ts'
 
 const WINDOW_SEC = 60
-/** About 20 MB, including the shared ones. A caller uses a handful of endpoints a minute, so this is enough for tens of thousands of callers. */
+/**
+ * How many counters we keep: about 20 MB, including the shared ones. A caller uses a handful of endpoints a minute, so this is enough for tens of
+ * thousands of callers.
+ */
 const COUNTERS_MAX = 200_000
-/** Beyond that number, callers without a counter share 65,536 others: one for each hexadecimal number of this many digits. */
+/** Beyond that number, further callers share 65,536 counters: one for each hexadecimal number of this many digits. */
 const SHARED_DIGITS = 4
 
 export interface LimitState {
@@ -15,7 +18,7 @@ export interface LimitState {
   remaining: number
   /** Unix seconds at which the window ends. */
   reset: number
-  /** Seconds until then, at least 1. */
+  /** Seconds until the window ends, at least 1. */
   retryAfter: number
   exceeded: boolean
 }

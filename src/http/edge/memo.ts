@@ -1,27 +1,27 @@
-// Caches answers as the bytes sent, by route and validated parameters, so that a busy read costs the database one statement. Bounded. It drops
-// everything the moment the ledger changes, and caches nothing while it may miss changes. It must never hold anything that depends on who asks.
+// Caches answers as the bytes sent, by route and validated parameters, so that a busy read costs the database one statement. Its size is limited. It
+// drops everything the moment the ledger changes, and caches nothing while it may miss changes. It must never hold anything that depends on who asks.
 import { createHash } from 'node:crypto'
 import type { LedgerNotifications } from '../../db/core/changes.ts'
 import { Cache } from '../../lib/cache.ts'
 
 /** How much the memo may hold: hundreds of thousands of answers about nodes, or all answers of a small service many times over. */
 const BYTES_MAX = 64 * 1024 * 1024
-/** An entry's share of maps, keys and buffers besides its bytes. */
+/** What an entry takes besides its bytes: its share of maps, keys and buffers. */
 const ENTRY_OVERHEAD_BYTES = 512
 
-/** Longer bodies are kept as bytes. */
+/** Bodies longer than this are kept as bytes. */
 const TEXT_BYTES_MAX = 4 * 1024
 
 /** An answer ready to be sent. */
 export interface CachedResponse {
   body: Body
-  /** Strong: equal exactly when the bytes are. */
+  /** A strong tag: two tags are equal exactly if the bytes are. */
   etag: string
 }
 
 /**
  * Bytes to be sent. A short body is a string with one character per byte (latin1), which Node sends in one piece with the headers. In both forms
- * `length` is in bytes. Only `bodyOf` makes such strings, so we cannot send any other by mistake.
+ * `length` is in bytes. Only `bodyOf` makes such strings, so no other string can be sent by mistake.
  */
 export type Body = Buffer | Latin1
 type Latin1 = string & { readonly [LATIN1]: true }
@@ -41,7 +41,7 @@ export function cachedResponseOf(content: string | Buffer): CachedResponse {
 export interface MemoOptions<T> {
   /** Monotonic clock, milliseconds. */
   clock: () => number
-  /** Reports when everything is stale, and whether the service still hears of changes. Null to cache nothing. */
+  /** Reports when everything is stale, and whether the service is still notified of changes. If null, nothing is cached. */
   changes: LedgerNotifications | null
   bytesOf: (value: T) => number
   bytesMax?: number

@@ -1,5 +1,5 @@
-// Answers people's requests for pages if no route matches: a surplus trailing slash redirects to the page, and an unknown path gets a page that says
-// so. Programs get the error envelope as usual.
+// Answers a person's request for a page if no route matches. A path with an extra trailing slash redirects to the page, and an unknown path gets a
+// page that says so. Programs get the error envelope as usual.
 import type { IncomingMessage } from 'node:http'
 import { bodyOf } from './memo.ts'
 import type { Reply } from './reply.ts'
@@ -27,7 +27,7 @@ export function pageAnswers(router: Router, notFound: { html: string; policy: st
   }
 }
 
-/** A target without the trailing slashes of its path; null if there are none, or if the rest would name another host. */
+/** A target without the trailing slashes of its path; null if there are no slashes to remove, or if the rest would name another host. */
 function withoutSlash(url: string): string | null {
   const [, path = '', query = ''] = /^(\/[^/?\\][^?]*?)\/+(\?.*)?$/s.exec(url) ?? []
   return path === '' ? null : `${path}${query}`

@@ -1,5 +1,5 @@
-// Checks every request in one order (configured, limit, key, method, session, input), and only then calls the handler. Catches every fault; its
-// message goes to the log alone.
+// Checks every request in one order (configured, limit, key, method, session, input), and only then calls the handler. Catches every fault, and
+// writes its message only to the log.
 import type { IncomingMessage } from 'node:http'
 import type { Address } from '../../domain/units.ts'
 import { inTime } from '../../lib/deadline.ts'
@@ -21,7 +21,7 @@ import {
   setRateHeaders,
 } from './reply.ts'
 
-/** More headers than any client sends. Checking each takes time. */
+/** How many headers a request may have: more than any client sends. Checking each takes time. */
 const HEADERS_MAX = 100
 const NO_WALLET = '' as Address
 
@@ -66,7 +66,7 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
 
   function failed(route: Route, { raw, requestId }: Call, fault: unknown): Refusal {
     const refusal = refusalOfFault(fault)
-    // It is not our fault if a caller disconnects halfway, and they do not read the answer.
+    // If a caller disconnects halfway, that is not our fault, and they do not read the answer.
     if (!raw.destroyed || raw.complete)
       deps.log[refusal.status === 500 ? 'error' : 'warn'](
         { err: fault, requestId, route: route.path },
@@ -75,7 +75,7 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
     return refusal
   }
 
-  /** The outcome of a request: synchronously if it is in memory, otherwise a promise. */
+  /** The outcome of a request. Returned synchronously if it is in memory, otherwise as a promise. */
   function outcomeOf(route: Route, bucket: number, call: Call, reply: Reply): Outcome | Promise<Outcome> {
     try {
       const outcome = next<Refusal | null, Outcome>(

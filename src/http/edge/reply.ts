@@ -8,9 +8,9 @@ import { encoded } from './encoding.ts'
 import type { LimitState } from './limits.ts'
 import { type Body, bodyOf } from './memo.ts'
 
-/** For every answer: browsers guess no types and send no referrer to other sites. */
+/** For every answer: browsers must not guess types, and send no referrer to other sites. */
 const SECURITY_HEADERS = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' }
-/** In production also: browsers come back over TLS only, windows of other origins cannot reach a page, and no page may use a device. */
+/** In production also: browsers return only over TLS, windows of other origins cannot reach a page, and no page may use a device. */
 const PRODUCTION_HEADERS = {
   ...SECURITY_HEADERS,
   'strict-transport-security': 'max-age=31536000',
@@ -30,7 +30,7 @@ const NO_STORE = 'no-store'
 const PRIVATE_NO_STORE = 'private, no-store'
 /** The system accepts smaller bodies at once, so they need no timer. */
 const LARGE_BYTES = 64 * 1024
-/** The slowest rate at which we send a large body: 4 KB a second, plus a minute. */
+/** How long sending a large body may take: a minute, plus one second for each 4 KB. */
 const SEND_BYTES_PER_MS_MIN = 4
 const SEND_MS_MIN = 60_000
 /** Headers that pages of other origins may read. */
@@ -42,7 +42,7 @@ const WINDOW_SEC = 60
 
 export interface ConditionalRequest {
   ifNoneMatch: string | undefined
-  /** `accept-encoding`; empty for none. */
+  /** The `accept-encoding` header; empty if there is none. */
   accepted: string
   /** True if the request has a session cookie, valid or not. Then the answer must not be cached. */
   hasSession: boolean
@@ -50,11 +50,11 @@ export interface ConditionalRequest {
 
 /** Hooks of every answer. */
 export interface Sending {
-  /** Names and values alternately, for every answer. */
+  /** Headers for every answer, names and values alternately. */
   headers: readonly string[]
-  /** True if the connection closes after an answer that we send now. */
+  /** True if the connection closes after the answer that is sent next. */
   isLast(): boolean
-  /** Called once an answer is handed over completely; never if that fails halfway. */
+  /** Called once an answer is handed over completely; never called if that fails halfway. */
   onSent(answer: Reply, status: number): void
 }
 
@@ -65,9 +65,9 @@ export interface Sending {
 export class Reply {
   readonly response: ServerResponse
   readonly requestId: string
-  /** The name under which we count it: the route's pattern, or one that several routes share; null if no route matched. */
+  /** The name under which we count the answer: the route's pattern, or a name that several routes share; null if no route matched. */
   route: string | null
-  /** By `performance.now()`. */
+  /** When the request began, by `performance.now()`. */
   readonly began = performance.now()
   readonly #headers: string[]
   readonly #sending: Sending
@@ -86,13 +86,13 @@ export class Reply {
     return this
   }
 
-  /** Counts it under another name; null to count it as a request that matched no route. */
+  /** Counts the answer under another name; null to count it as a request that matched no route. */
   countAs(route: string | null): this {
     this.route = route
     return this
   }
 
-  /** Sends it. Node leaves the body out if the request was HEAD. */
+  /** Sends the answer. If the request was HEAD, Node leaves the body out. */
   send(status: number, body?: Body): void {
     if (body !== undefined) this.header('content-length', String(body.length))
     this.#writeHead(status)
@@ -101,7 +101,7 @@ export class Reply {
     if (body !== undefined && body.length > LARGE_BYTES) this.#limitTime(body.length)
   }
 
-  /** A caller who takes a few bytes now and then is not stalled, but must not hold the answer forever. */
+  /** Limits how long sending may take. A caller who takes a few bytes now and then is not stalled, but must not hold the answer forever. */
   #limitTime(bytes: number): void {
     const { response } = this
     const late = setTimeout(() => response.destroy(), SEND_MS_MIN + bytes / SEND_BYTES_PER_MS_MIN)
@@ -116,7 +116,7 @@ export class Reply {
     })
   }
 
-  /** Sends an open-ended stream. We count it at its start, because its duration says nothing about the service. */
+  /** Sends an open-ended stream. The answer is counted at its start, because its duration says nothing about the service. */
   sendLasting(status: number, stream: Readable): void {
     this.#writeHead(status)
     this.#sending.onSent(this, status)
@@ -168,7 +168,7 @@ function sendEncoded(
   sendCached(reply, route, asked, ready)
 }
 
-/** Sends ready bytes, or 304 if the caller has them. `asked` is null if they must not be cached; then we send no entity tag. */
+/** Sends ready bytes, or 304 if the caller has them. If the answer must not be cached, `asked` is null, and we send no entity tag. */
 function sendCached(reply: Reply, route: Route, asked: ConditionalRequest | null, response: CachedOutcome): void {
   if (response.encoding) reply.header('vary', 'accept-encoding')
   const mayBeCached = asked !== null && route.cache !== NO_STORE
@@ -213,7 +213,7 @@ function matches(header: string | undefined, etag: string): boolean {
   })
 }
 
-/** The headers of every answer from a limited endpoint (specification, section 8), and the IETF fields next to them. */
+/** Sets the headers of every answer from a limited endpoint (specification, section 8), and the matching IETF fields. */
 export function setRateHeaders(reply: Reply, state: LimitState): void {
   reply.header('x-ratelimit-limit', String(state.limit))
   reply.header('x-ratelimit-remaining', String(state.remaining))
@@ -236,7 +236,7 @@ export function allowed(route: Route): string {
   return [...methods, 'OPTIONS'].join(', ')
 }
 
-/** Answers OPTIONS: what the route allows. Pages of other origins see that only if the route is public. */
+/** Answers OPTIONS: what the route allows. Pages of other origins see the answer only if the route is public. */
 export function sendOptions(reply: Reply, route: Route, asked: ConditionalRequest): void {
   reply.header('allow', allowed(route)).header('cache-control', isPrivateTo(route, asked) ? PRIVATE_NO_STORE : NO_STORE)
   if (route.cors) {

@@ -1,9 +1,9 @@
-// Finds the route of a request by its path. Owns how paths are read: percent-encoding is decoded, the query split off, and slashes are significant. A
-// path has one route for all its methods; the pipeline checks the method.
+// Finds the route of a request by its path. Owns how paths are read: percent-encoding is decoded, the query is split off, and slashes are
+// significant. A path has one route for all its methods; the pipeline checks the method.
 import findMyWay from 'find-my-way'
 import type { Route, Target } from '../route.ts'
 
-/** The router keeps one tree for each method. All our routes are in this one. */
+/** The router keeps one tree for each method. We put all our routes into this tree. */
 const TREE = 'GET'
 
 /** The route that a request target names, and the target's parts. */
@@ -15,13 +15,13 @@ export interface Found {
 }
 
 export interface Router {
-  /** The route of a request target, or why there is none. */
+  /** The route of a request target, or the reason if there is none. */
   find(target: string): Found | 'unknownRoute' | 'badTarget'
 }
 
-/** Builds the router. `paramMax` is the longest parameter; a longer one matches no route. */
+/** Builds the router. `paramMax` is the maximum length of a parameter; a path with a longer parameter matches no route. */
 export function createRouter(routes: readonly Route[], paramMax: number): Router {
-  // We never call `onBadUrl`; setting it lets us tell a path that cannot be decoded from one without a route.
+  // `onBadUrl` is never called. Setting it lets us tell a path that cannot be decoded from a path without a route.
   const paths = findMyWay({ maxParamLength: paramMax, onBadUrl: unused })
   for (const [bucket, route] of routes.entries()) paths.on(TREE, route.path, unused, { route, bucket })
   return {
@@ -35,7 +35,7 @@ export function createRouter(routes: readonly Route[], paramMax: number): Router
   }
 }
 
-/** We only ask the router which route it is, and run it ourselves. */
+/** We only ask the router for the route, and run the route ourselves. */
 function unused(): never {
   throw new Error('the router was asked to run a route')
 }

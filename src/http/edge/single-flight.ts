@@ -1,9 +1,9 @@
-// Limits concurrency for an expensive call: identical requests share one result, and the others wait in a bounded queue, in which one caller gets
-// only a few places. It keeps some results briefly, so that we do not at once look again for what was just missing.
+// Limits concurrency for an expensive call. Identical requests share one result. The others wait in a bounded queue, in which each caller gets only a
+// few places. Some results are kept briefly, so that we do not at once look again for something that was just missing.
 import { Cache } from '../../lib/cache.ts'
 import { Crowded, Semaphore } from '../../lib/semaphore.ts'
 
-/** How many results it keeps. It evicts the least recently used first. */
+/** How many results are kept. The least recently used is evicted first. */
 const KEPT_MAX = 10_000
 
 export interface SingleFlightOptions<T> {
@@ -11,7 +11,7 @@ export interface SingleFlightOptions<T> {
   clock: () => number
   concurrencyMax: number
   waitingMax: number
-  /** The same for each caller. */
+  /** The limits for each caller. */
   ofCaller: { concurrencyMax: number; waitingMax: number }
   /** True to reuse a result for `keptMs`. */
   keeps: (value: T) => boolean
@@ -37,7 +37,7 @@ export class SingleFlight<T> {
     this.#places = new Semaphore(concurrencyMax, waitingMax)
   }
 
-  /** Runs `act`, or joins the run of the same key. Null if the queue is full, or the caller has too many in it. */
+  /** Runs `act`, or joins the run with the same key. Null if the queue is full, or if the caller has too many requests in it. */
   async run(key: string, caller: string, act: () => Promise<T>): Promise<T | null> {
     const inTurn = () => this.#places.run(act)
     try {

@@ -1,23 +1,23 @@
-// One caller's server-sent events. An event carries a state, not a change, so a caller who reads slowly skips the states in between and gets the
-// current one. Nothing queues up here except the one batch in transit.
+// One caller's server-sent events. An event carries a state, not a change. A caller who reads slowly therefore skips the states in between and gets
+// the current state. Nothing queues up here except the one batch in transit.
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 
-/** A caller whose connection broke reconnects after this time. */
+/** Tells a caller to reconnect after this time if the connection breaks. */
 const RETRY = 'retry: 2000\n\n'
 const HEARTBEAT = ':\n\n'
 
-/** The watched objects, in the API's form and current state. */
+/** The current state of the watched objects, in the API's form. */
 export interface Watched {
   readonly payments: readonly { readonly txHash: string }[]
   readonly nodes: readonly { readonly nodeId: string }[]
 }
 
-/** The same as events; the last one names them all. */
+/** The state of the watched objects as events. The last event names all objects. */
 export interface WatchedState {
-  /** A digest of all of them. */
+  /** A digest of all events. */
   readonly id: string
-  /** By subject, in the order of sending. */
+  /** The events by subject, in sending order. */
   readonly events: ReadonlyMap<string, string>
   readonly current: string
 }

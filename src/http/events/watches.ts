@@ -6,17 +6,17 @@ import type { Client } from '../edge/client-address.ts'
 import { type Refusal, refuse } from '../refusals.ts'
 import { EventStream, type Watched, type WatchedState, watchedState } from './stream.ts'
 
-/** How many streams an instance allows. Each takes about 10 KB, and at a change one read per watched state. */
+/** How many streams an instance allows. Each takes about 10 KB. A change costs one read per watched state. */
 const STREAMS_MAX = 1_000
 /** Changes this close together count as one. */
 const GATHER_MS = 100
 /** The pause after a failed read. */
 const RETRY_MS = 1_000
-/** Concurrent reads; other requests need the pool too. */
+/** How many reads run at once; other requests need the pool too. */
 const READS_MAX = 3
 /** How long we wait for a caller to take the rest of an ending stream. */
 const END_MS = 1_000
-/** How long we ask a caller over the limit to wait. */
+/** We ask a caller over the limit to wait this long. */
 const RETRY_AFTER_SEC = 30
 
 export interface StreamLimits {
@@ -25,7 +25,7 @@ export interface StreamLimits {
   /** Streams per client address. Many users may share one (NAT). */
   perClient: number
   heartbeatMs: number
-  /** How long a stream may last. Then its caller opens another. */
+  /** How long a stream may last. Then its caller opens a new one. */
   ageMsMax: number
 }
 
@@ -39,7 +39,7 @@ export const streamLimits = (connectionsMax: number): StreamLimits => ({
 
 export interface WatchesDeps {
   limits: StreamLimits
-  /** Null if the service hears of no changes; then it reads everything at each heartbeat. */
+  /** Reports changes. Null if the service is not notified of changes; then it reads everything at each heartbeat. */
   changes: LedgerNotifications | null
   monotonicClock: () => number
   log: Log
@@ -51,7 +51,7 @@ interface Topic {
   key: string
   read: () => Promise<Watched>
   streams: Map<EventStream, { since: number }>
-  /** True if the ledger has changed since it was read. */
+  /** True if the ledger has changed since the object was read. */
   isStale: boolean
   flight: Promise<WatchedState> | null
 }
@@ -72,8 +72,8 @@ export class Watches {
   }
 
   /**
-   * Opens a stream of what `read` returns; streams with the same `key` share it. It begins with the current states, unless `lastId` names exactly
-   * those. Throws what the first read throws.
+   * Opens a stream of what `read` returns; streams with the same `key` share the read. The stream begins with the current states, unless `lastId`
+   * names exactly these. Throws what the first read throws.
    */
   async open(
     client: Client,
@@ -92,7 +92,7 @@ export class Watches {
       if (topic.streams.size === 0 && this.#topics.get(key) === topic) this.#topics.delete(key)
     })
     try {
-      // The read offers it to this stream too, unless it had started earlier.
+      // The read offers its state to this stream too, unless the read started before the stream was added.
       stream.offer(await this.#refresh(topic))
       return stream
     } catch (fault) {
@@ -168,7 +168,7 @@ export class Watches {
     if (isStale) this.#readSoon(hasFailed ? RETRY_MS : GATHER_MS)
   }
 
-  /** Reads a state and offers it to all its streams. Callers who arrive in the meantime share the read. */
+  /** Reads a state and offers it to all streams that watch it. Callers who arrive in the meantime share the read. */
   #refresh(topic: Topic): Promise<WatchedState> {
     topic.flight ??= this.#read(topic).finally(() => {
       topic.flight = null

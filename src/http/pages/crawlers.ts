@@ -1,10 +1,10 @@
 // Files that crawlers, phones and security researchers look for at fixed paths.
 import type { HttpSettings } from '../deps.ts'
 
-/** Pages worth finding. The others are about a single round, node or wallet. */
+/** Pages that crawlers should find. The others are about a single round, node or wallet. */
 const FOUND = ['/', '/buy', '/rounds', '/docs']
 const DAY_MS = 86_400_000
-/** RFC 9116 recommends less than a year. */
+/** How long the file is valid. RFC 9116 recommends less than a year. */
 const SECURITY_DAYS = 300
 
 export const robotsText = ({ publicUrl }: Pick<HttpSettings, 'publicUrl'>): string =>

@@ -1,5 +1,5 @@
 // The first paint of a page: heading, offer, price and state in the HTML that the service sends. It is for crawlers, people without JavaScript and
-// slow phones; the pages replace it when their script runs. Its classes are those of web/src/styles.
+// slow phones; the pages replace it when their script runs. Its classes come from web/src/styles.
 import { inEther } from '../../domain/units.ts'
 
 /** A page's title and a sentence about it. */
@@ -27,7 +27,7 @@ export interface OfferedTier {
   opensAt: string | null
 }
 
-/** Items of the navigation, as in web/src/ui/layout.tsx. */
+/** The items of the navigation; the same as in web/src/ui/layout.tsx. */
 const PLACES: readonly (readonly [path: string, name: string, here: RegExp])[] = [
   ['/', 'Overview', /^\/$/],
   ['/buy', 'Buy', /^\/(buy|tiers)/],

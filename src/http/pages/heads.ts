@@ -1,5 +1,6 @@
-// The head of each page: what a link to it shows elsewhere (OpenGraph), and whose sale it is, so that pages have its name and colour from the start.
-// Built from the path and the settings alone, because we serve pages even while the database is down; the first paint then leaves out what is sold.
+// The head of each page: what a link to the page shows elsewhere (OpenGraph), and whose sale it is, so that pages have its name and colour from the
+// start. Built from the path and the settings alone, because we serve pages even while the database is down; the first paint then leaves out what is
+// sold.
 import type { HttpSettings } from '../deps.ts'
 import { LOGO_PATH } from '../routes/well-known.ts'
 import { CHECKOUT, escaped, firstPaint, type OfferedTier, type Said, saidOf } from './first-paint.ts'
@@ -30,7 +31,7 @@ const [, ABOUT] = OVERVIEW
 
 const BUY: Said = ['Buy a node', 'Pay a tier’s exact price in one transfer. The node comes to the wallet you pay from.']
 
-/** By the router's path. */
+/** The title and description of each page, by the router's path. */
 const PAGES: Readonly<Record<string, (params: Params) => Said>> = {
   '/tiers': () => BUY,
   '/rounds': () => ['Rounds', 'Each round that credited nodes, with what it takes to recompute it.'],
@@ -60,7 +61,7 @@ const chainInWords = ({ site, chainId }: Pick<HttpSettings, 'site' | 'chainId'>)
   site?.chainName ? `${site.chainName} (chain ${chainId})` : `chain ${chainId}`
 
 interface Asked {
-  /** In the router's syntax. */
+  /** The page's path in the router's syntax. */
   path: string
   params?: Params
   /** The answer of /api/tiers; null if we could not read it. */

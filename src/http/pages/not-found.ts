@@ -20,7 +20,7 @@ a:focus-visible{outline:2px solid light-dark(#4338ca,#a5b4fc);outline-offset:2px
 
 const digest = createHash('sha256').update(STYLE).digest('base64')
 
-/** Allows nothing but its own style and the logo. */
+/** The page's policy: it allows only the page's own style and the logo. */
 export const NOT_FOUND_POLICY = `default-src 'none'; style-src 'sha256-${digest}'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
 /** The page. */

@@ -1,6 +1,6 @@
 // POST /api/auth/verify: signs in the wallet that signed this browser's nonce. Every attempt spends the nonce on all instances, successful or not. We
-// accept the address only if the signature recovers to it. If a contract wallet signs in, the ledger records for all instances that it belongs to
-// someone, so it may buy even if the sale requires that proof.
+// accept the address only if the signature recovers to it. If a contract wallet signs in, the ledger records for all instances that someone controls
+// it. So it may buy even if the sale requires that proof.
 import { createHash } from 'node:crypto'
 import { proveWallet } from '../../db/payments/payers.ts'
 import { spendNonce } from '../../db/sends/nonces.ts'
@@ -16,9 +16,9 @@ import { canonicalSignature } from '../session/signature.ts'
 import type { Tools } from '../tools.ts'
 
 const DEADLINE_MS = 10_000
-/** How long we wait for a contract wallet's proof. Without it the wallet still signs in, and we try the proof again at its next sign-in. */
+/** How long we wait for a contract wallet's proof. Without the proof the wallet still signs in, and we try again at its next sign-in. */
 const PROOF_MS = 4_000
-/** We remember a spent nonce longer than it is valid, so that a clock that steps back does not revive it. */
+/** How long we remember a spent nonce. It is longer than a nonce is valid, so that a clock that steps back does not revive it. */
 const KEPT_SEC = 24 * 60 * 60
 
 export const authVerify = (tools: Tools): Route => ({
@@ -66,7 +66,10 @@ async function takeNonce(
   return (await queryPrimary((sql) => spendNonce(sql, hash, KEPT_SEC))) ? nonce : null
 }
 
-/** Whether the wallet's key signed or, if the wallet is a contract, it accepts the signature. Null if we needed to ask the chain and could not. */
+/**
+ * True if the wallet's key signed or, if the wallet is a contract, if the contract accepts the signature. Null if we needed to ask the chain and
+ * could not.
+ */
 async function isSignedBy(
   { deps }: Tools,
   { wallet, signature }: SignInAttempt,
@@ -76,7 +79,7 @@ async function isSignedBy(
   const message = signInMessage({ ...deps.settings, checksum: deps.checksum }, nonce)
   const canonical = canonicalSignature(signature)
   if (canonical !== null) {
-    // The library may throw if a signature recovers to no point. Such a signature is invalid; it is no fault of ours.
+    // The library may throw if a signature recovers to no point. Such a signature is invalid, which is not our fault.
     const signer = await deps.recoverSigner(message, canonical).catch(() => null)
     if (signer === wallet) return 'key'
   }

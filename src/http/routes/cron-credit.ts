@@ -16,7 +16,7 @@ export const cronCredit = ({ deps }: Tools): Route => {
     cors: false,
     deadlineMs: null,
     authorize: ({ raw }) => {
-      // Read at each call, because it may change while the service runs.
+      // Read at each call, because the key may change while the service runs.
       const { cronKey } = deps.settings
       const given = headerOnce(raw, 'x-cron-key') ?? ''
       return cronKey !== null && sameSecret(given, cronKey) ? null : refuse('wrongKey')

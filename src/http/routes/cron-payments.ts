@@ -8,7 +8,7 @@ import { headerOnce, sameSecret } from '../secrets.ts'
 import type { Tools } from '../tools.ts'
 
 export const cronPayments = ({ deps }: Tools): Route => {
-  // Read at each call, because it may change while the service runs.
+  // Read at each call, because the key may change while the service runs.
   const cronKey = () => deps.settings.cronKey
   return {
     path: '/api/cron/payments',

@@ -1,5 +1,5 @@
-// GET /api/deploy-quote: what to pay, and to which address. Both come from the ledger, never from the contract. There is no quote without a payments
-// wallet in force, credit terms, an open tier with a place left, and a node left in the minter's budget.
+// GET /api/deploy-quote: what to pay, and to which address. Both come from the ledger, never from the contract. A quote needs a payments wallet in
+// force, credit terms, an open tier with a place left, and a node left in the minter's budget.
 import { readCursor } from '../../db/blocks/blocks.ts'
 import type { Sql } from '../../db/core/sql.ts'
 import { type QuotedTier, readQuote } from '../../db/reads/public-api.ts'
@@ -57,7 +57,7 @@ export const deployQuote = ({ deps, queryReplica, cached }: Tools): Route => ({
   },
 })
 
-/** Who may buy by an inner call in a future block. No contract may if only one provider could report the call and the operator does not trust it. */
+/** Who may buy by an inner call in a future block. If only one provider could report the call and the operator does not trust it, no contract may. */
 export async function modeIn(sql: Sql, block: number, deps: Pick<HttpDeps, 'operator'>): Promise<ContractWalletMode> {
   return doTracesCount(deps) ? modeAt(await readModes(sql), block) : 'hold'
 }
@@ -74,7 +74,7 @@ function whyNotNow({ state, soldOut }: Pick<QuotedTier, 'state' | 'soldOut'>) {
   return soldOut ? 'soldOut' : null
 }
 
-/** The offer to quote: for the named tier, or else for the first on sale. Null if there is none. */
+/** The offer to quote: the named tier. If none is named, the first tier on sale. Null if there is none. */
 export async function readOffer(sql: Sql, tierId: string | null) {
   const paymentAddress = await readWalletInForce(sql)
   const offer = paymentAddress !== null && (await hasTerms(sql)) ? await readQuote(sql, tierId) : null

@@ -11,10 +11,10 @@ import { isRefusal, orRefuse } from '../refusals.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
-/** How long we wait for the chain, which must never slow the answer down. After that its reading is null. */
+/** How long we wait for the chain, which must never slow the answer down. After that the chain's reading is null. */
 const CHAIN_MS_MAX = 300
 
-/** Concurrent statements. With eight pages in each, they keep one process busy even if the database is some milliseconds away. */
+/** How many statements run at once. With eight pages in each, they keep one process busy even if the database is some milliseconds away. */
 const STATEMENTS_MAX = 4
 
 const BEFORE_WITHDRAWALS = Buffer.from(',"withdrawals":')
@@ -51,7 +51,7 @@ async function nodeJson(readings: Readings | null, readPage: ReadPage, asked: As
   if (found === null) return null
   const { node: fields, matchedBy, credits, withdrawals } = found
   const chain = toJson(await chainWord(readings, found))
-  // The pieces are JSON already. We cut the closing brace of the node's own fields to append the rest.
+  // The pieces are JSON already. We cut the closing brace of the node's own fields and append the rest.
   const words = Buffer.from(`,"matchedBy":"${matchedBy}","chain":${chain},"credits":`)
   return Buffer.concat([fields.subarray(0, -1), words, credits, BEFORE_WITHDRAWALS, withdrawals, END])
 }

@@ -1,4 +1,4 @@
-// GET /api/openapi.json and GET /api/admin/openapi.json: the hand-written descriptions of the public surface and of the operator's, as JSON.
+// GET /api/openapi.json and GET /api/admin/openapi.json: the hand-written descriptions of the public routes and the operator's routes, as JSON.
 // Cookies are named as this service sets them.
 import { readFileSync } from 'node:fs'
 import { type CachedResponse, cachedResponseOf } from '../edge/memo.ts'
@@ -27,7 +27,7 @@ export const adminOpenapi = (tools: Tools): Route => ({
   handle: madeOnce(() => read('admin.yaml')),
 })
 
-/** Made at the first request, because reading it takes longer than starting all other routes together. */
+/** Builds the description at the first request, because reading it takes longer than starting all other routes together. */
 function madeOnce(make: () => Promise<Document>): () => Promise<CachedResponse> {
   let response: Promise<CachedResponse> | undefined
   return () => {

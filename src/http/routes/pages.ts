@@ -1,5 +1,5 @@
 // The pages that `npm run build` made from web/, served by this service itself. Every file is a route of its own, known at start, so we never look up
-// a request's path on disk. Paths that a page handles itself (a node, an address) return the page.
+// a request's path on disk. If a page handles a path itself (a node, an address), that path returns the page.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
@@ -20,7 +20,7 @@ import { LOGO_PATH, noneWhileAway } from './well-known.ts'
 
 const BUILT = fileURLToPath(new URL('../../../web/dist', import.meta.url))
 const INDEX = 'index.html'
-/** The same as in web/src/app.tsx. */
+/** The public paths; the same as in web/src/app.tsx. */
 const PUBLIC_PAGES = [
   '/',
   '/tiers',
@@ -33,7 +33,7 @@ const PUBLIC_PAGES = [
   CHECKOUT,
   '/owner',
 ]
-/** Never shown in a frame, because clicks here move money. */
+/** Paths that are never shown in a frame, because clicks here move money. */
 const CONSOLE_PAGES = ['/console', '/console/*']
 /** The withdrawal page that owners can save. */
 const KEPT = 'withdraw.html'
@@ -43,11 +43,11 @@ const RUNBOOK = 'runbook.html'
 const REFERENCE = 'reference.html'
 /** Pages whose first paint shows what is on sale. */
 const SELLING = [...SHOPS, CHECKOUT]
-/** How long /api/tiers is cached too, in seconds. */
+/** How long we cache what is sold, in seconds; the same as /api/tiers. */
 const SOLD_KEPT_SEC = 30
-/** Our own icons. A sale with its own logo has none of them. */
+/** Our own icons. A sale with its own logo does not show them. */
 const OWN_ICONS = ['favicon.ico', 'apple-touch-icon.png']
-/** A single-file page states its own policy. */
+/** The policy that a single-file page states itself. */
 const OWN_POLICY = /content-security-policy" content="([^"]+)"/
 /** Describes the pages to Safe, whose own page reads it. Served only if framing is allowed. */
 const MANIFEST = 'manifest.json'
@@ -61,7 +61,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
   '.json': 'application/json; charset=utf-8',
 }
-/** Files under assets/ carry a digest of their content in their name. */
+/** Browsers may keep files under assets/ forever, because their names contain a digest of their content. */
 const FOR_EVER = 'public, max-age=31536000, immutable'
 const ASK_ANEW = 'public, max-age=0, must-revalidate'
 /** Browsers take the theme's script from their cache, so that a chosen theme applies before the first paint. */
@@ -90,7 +90,7 @@ const logoRoute = (svg: string): Route =>
     countedAs: 'files',
   })
 
-/** A page: one fixed file if `html` needs only the path, otherwise made for each request. */
+/** The route of a page. If `html` needs only the path, the page is one fixed file, otherwise it is made for each request. */
 function pageRoute(
   path: string,
   policy: string,
@@ -111,7 +111,7 @@ function pageRoute(
 /** The path of the saved page's digest, in the form that `sha256sum --check` reads. */
 const DIGEST_PATH = '/.well-known/withdraw.sha256'
 
-/** The page for owners to save, with its sale, contract and chain filled in; and its digest. */
+/** The page for owners to save, with its sale, contract and chain filled in, and the page's digest. */
 function keptRoutes(html: string, ownLogo: string, { settings, checksum }: HttpDeps): Route[] {
   const { factoryAddress, chainId, site, publicUrl } = settings
   const logo = Buffer.from(site?.brand.logo ?? ownLogo).toString('base64')
@@ -158,7 +158,7 @@ export function pages({ deps, cached, queryReplica }: Tools): Route[] {
   const files = existsSync(join(BUILT, INDEX))
     ? readdirSync(BUILT, { recursive: true, encoding: 'utf8' }).filter((name) => extname(name) in TYPES)
     : []
-  // Read at start, so that a later build cannot mix two versions.
+  // Files are read at start, so that a later build cannot mix two versions.
   const assetOf = (name: string) => {
     const bytes = readFileSync(join(BUILT, name))
     return new Asset(() => bytes)

@@ -1,4 +1,4 @@
-// GET /api/price: the market rate of ether for display. We ask the upstream at most once a minute for all callers on all instances, failures
+// GET /api/price: the market price of ether, for display. We ask the upstream at most once a minute for all callers on all instances, failures
 // included. Null if there is no quote; never made up.
 import { shared } from '../../lib/cache.ts'
 import { sharedPrice } from '../../requests/price.ts'
@@ -6,7 +6,7 @@ import { cachedResponseOf } from '../edge/memo.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
-/** This instance reads the shared row no more often than this. HTTP caches may keep the price that long anyway. */
+/** How long this instance keeps the shared row before it reads it again. HTTP caches may keep the price that long anyway. */
 const KEPT_MS = 5_000
 
 export const price = ({ queryPrimary, deps }: Tools): Route => {

@@ -9,9 +9,9 @@ import { type Outcome, READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
 const CHAIN_MS_MAX = 1_000
-/** How long an answer is valid. However many callers ask, only one check runs at a time. A check costs the database two kilobytes of its log. */
+/** How long an answer is valid. However many callers ask, only one check runs at a time. A check writes two kilobytes to the database's log. */
 const KEPT_MS = 3_000
-/** Enough for many load balancers behind one address, each asking once a second. */
+/** How often one address may ask. Enough for many load balancers behind one address, each asking once a second. */
 const ASKED_PER_MINUTE = 600
 const PROBE = { methods: ['GET'], cache: 'no-store', cors: false } as const
 
@@ -34,7 +34,7 @@ export const readyz = ({ deps, queryPrimary }: Tools): Route => {
     await queryPrimary(tryWrite)
     return { json: '{"status":"ready"}' }
   }
-  // A fault becomes its refusal and is cached too, so that one check serves all callers even while the database is down.
+  // A fault becomes a refusal and is cached too, so that one check serves all callers even while the database is down.
   const kept = shared(() => look().catch((fault: unknown) => refusalOfFault(fault)), { ageMaxMs: KEPT_MS, clock })
   return {
     ...PROBE,

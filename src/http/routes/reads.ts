@@ -28,7 +28,7 @@ interface Read<Asked extends readonly (string | number | bigint)[]> {
     checksum: Tools['deps']['checksum'],
   ) => { [Place in keyof Asked]: Asked[Place] | Refusal }
   readonly read: (sql: Sql, ...asked: Asked) => Promise<string | null>
-  /** The refusal if it does not exist; left out if it always does. */
+  /** The refusal if the object does not exist; left out if it always exists. */
   readonly none?: RefusalName
 }
 
@@ -54,7 +54,7 @@ const route =
     }
   }
 
-/** A hash in the path. The refusal depends on what the path names. */
+/** Parses a hash in the path. The refusal depends on what the path names. */
 const hashOf = (text: unknown, refusal: RefusalName): Hash | Refusal => {
   const hash = parseHash(text)
   return isRefusal(hash) ? refuse(refusal) : hash
@@ -73,7 +73,7 @@ export const stats = route({
 /** Every tier as it is now, including those off sale. */
 export const tiers = route({ path: '/api/tiers', keptSec: 30, staleSec: 90, asked: () => [], read: readTiers })
 
-/** The nodes a wallet owns, `[]` for none. */
+/** The nodes that a wallet owns; `[]` if none. */
 export const nodesOfAddress = route({
   path: '/api/nodes/:address',
   keptSec: 5,
@@ -103,7 +103,7 @@ export const referral = route({
   read: readPublicReferral,
 })
 
-/** The newest rounds, each with the turns it paid and the terms to recompute them from. */
+/** The newest rounds, each with the turns that it paid and the terms from which to recompute them. */
 export const distributions = route({
   path: '/api/distributions',
   keptSec: 10,
@@ -112,7 +112,7 @@ export const distributions = route({
   read: readDistributions,
 })
 
-/** A round's turns one by one, page by page, each with the terms to recompute it from. */
+/** A round's turns one by one, page by page, each with the terms from which to recompute it. */
 export const turns = route({
   path: '/api/distributions/:id/turns',
   keptSec: 10,
@@ -122,7 +122,7 @@ export const turns = route({
   read: (sql, round: bigint, limit: number, offset: number) => readTurns(sql, { round, limit, offset }),
 })
 
-/** The state of a payment. It does not ask the chain, so pages can poll it. POST /api/payments/claim reports an unknown one. */
+/** The state of a payment. It does not ask the chain, so pages can poll it. To report an unknown payment, use POST /api/payments/claim. */
 export const payment = route({
   path: '/api/payment/:hash',
   perMinute: 120,
@@ -135,7 +135,7 @@ export const payment = route({
   },
 })
 
-/** A wallet's payments, newest first, `[]` for none. A buyer can find a payment here without its hash. */
+/** A wallet's payments, newest first; `[]` if none. A buyer can find a payment here without its hash. */
 export const paymentsOfAddress = route({
   path: '/api/payments/:address',
   keptSec: 1,

@@ -1,5 +1,5 @@
 // POST /api/nodes/sync: "my node is on chain, record it". We read the owner from the chain: first from the mint's log, then from the contract's
-// current state. Nothing that the caller says about ownership counts. It writes only through the follower.
+// current state. What the caller says about ownership does not count. It writes only through the follower.
 import { readNodesById } from '../../db/reads/public-api.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import type { FoundNode, Syncer, SyncOutcome } from '../../passes/outcomes.ts'
@@ -65,7 +65,7 @@ const REFUSED = {
   noMint: { byTransaction: 'noMint', byNodeId: 'nodeNotMinted' },
 } as const
 
-/** The nodes as the ledger has them now. If it does not show one as the wallet's yet, the next block will. */
+/** The nodes as the ledger has them now. If it does not show a node as the wallet's yet, it will with the next block. */
 async function recorded(queryPrimary: DatabaseRead, mine: readonly FoundNode[], wallet: Address): Promise<Outcome> {
   const ids = mine.map((node) => node.nodeId)
   const read = await queryPrimary((sql) => readNodesById(sql, ids, wallet))

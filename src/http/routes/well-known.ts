@@ -16,10 +16,10 @@ const UNNAMED: SiteSettings = {
   brand: { name: null, logo: null, color: null, contact: null, termsUrl: null },
 }
 
-/** For how many seconds we cache it. The price grace is longer. */
+/** For how many seconds we cache the document. The price's grace period is longer. */
 const KEPT_SEC = 30
 
-/** Turns an error into null if the database does not answer; throws any other. */
+/** Returns null if the error means that the database does not answer; throws any other error. */
 export function noneWhileAway(error: unknown): null {
   if (error instanceof Overdue || mayPass(error)) return null
   throw error

@@ -1,10 +1,10 @@
-// The challenges that passkeys sign. This service signs them itself, as it does nonces. An unused challenge takes no memory, however many callers ask
-// for one, and every instance can verify it. The ledger remembers the used ones.
+// The challenges that passkeys sign. The service signs each challenge, as it does nonces. So an unused challenge takes no memory, however many
+// callers ask for one, and every instance can verify it. The ledger remembers the used challenges.
 import { createHash, randomBytes } from 'node:crypto'
 import type { HttpSettings } from '../deps.ts'
 import { derivedKeys, type SigningKeys, sign, verify } from './signed.ts'
 
-/** Long enough to find the device. Browsers wait no longer for their user. */
+/** Long enough to find the device. Browsers give their user no more time than this. */
 const HOLDS_SEC = 300
 const RANDOM_BYTES = 16
 const FORM = /^(signIn|invitation-[1-9][0-9]{0,15})\.([0-9a-f]{32})\.([1-9][0-9]{0,11})$/
@@ -26,7 +26,10 @@ export class Challenges {
     return sign(`${purpose}.${randomBytes(RANDOM_BYTES).toString('hex')}.${this.#now()}`, this.#keys)
   }
 
-  /** Reads a challenge of ours for this purpose, with the hash under which we remember it once used; null if it is not one, or has expired. */
+  /**
+   * Reads a challenge of ours for this purpose, with the hash under which we remember it once used. Null if the text is not a challenge of ours, or
+   * if it has expired.
+   */
   read(text: string, purpose: ChallengePurpose): { text: string; hash: string } | null {
     const [payload = '', meant, , issued] = verify(text, this.#keys, FORM) ?? []
     const age = this.#now() - Number(issued)

@@ -2,7 +2,7 @@
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
 
-/** Builds the test: true for a request with our `Origin`, or without one (so no browser sent it across sites). */
+/** Builds the test: true if a request has our `Origin`, or has none (then no browser sent it across sites). */
 export function originCheck(publicUrl: string): (origin: string | undefined) => boolean {
   const own = new URL(publicUrl)
   return (origin) => {

@@ -1,5 +1,5 @@
-// The session and nonce cookies: how they are named, signed and read back. Stateless; the ledger only remembers which nonces were used. Each purpose
-// has its own key, so that neither cookie can pass for the other. For the message that the wallet signs, see sign-in-message.ts.
+// The session and nonce cookies: how they are named, signed and read back. Stateless, except that the ledger remembers which nonces were used. Each
+// purpose has its own key, so that neither cookie can pass for the other. For the message that the wallet signs, see sign-in-message.ts.
 import { randomBytes } from 'node:crypto'
 import type { Address } from '../../domain/units.ts'
 import type { HttpSettings } from '../deps.ts'
@@ -8,12 +8,12 @@ import { derivedKeys, sign, verify } from './signed.ts'
 
 /** Seven days from sign-in (specification, section 5). */
 const SESSION_SEC = 7 * 24 * 60 * 60
-/** Long enough to find the wallet, short enough that a stolen nonce is stale. It has 128 bits. */
+/** How long a nonce is valid: long enough to find the wallet, short enough that a stolen nonce is stale. A nonce has 128 bits. */
 const NONCE_SEC = 10 * 60
 const NONCE_BYTES = 16
-/** How many expired sessions we remember. Only sessions that we signed count. */
+/** How many expired sessions we remember. We remember only sessions that we signed. */
 const EXPIRED_MAX = 10_000
-/** Means "no address" in a nonce cookie; then the message names none. */
+/** Means "no address" in a nonce cookie; the message then names no address. */
 const ANYONE = '-'
 /** The only texts that we sign: address and expiry of a session; value, time of issue and address of a nonce. */
 const SESSION_FORM = /^(0x[0-9a-f]{40})\.([1-9][0-9]{0,11})$/
@@ -35,7 +35,7 @@ export class Sessions {
   readonly nonceCookie: string
   readonly #secure: boolean
   readonly #clock: () => number
-  /** Newest first. The newest signs; all are accepted. */
+  /** The signing keys, newest first. The newest signs; all are accepted. */
   readonly #sessionKeys: readonly (string | Buffer)[]
   readonly #nonceKeys: readonly (string | Buffer)[]
   /** Sessions that we refused as expired, oldest first, so that a clock that steps back does not revive them. */
@@ -88,7 +88,7 @@ export class Sessions {
     }
   }
 
-  /** The nonce that the request's cookie vouches for; null if there is none, it is not ours, or it has expired. */
+  /** The nonce that the request's cookie vouches for. Null if there is no cookie, if it is not ours, or if it has expired. */
   readNonce(cookies: Cookies): Nonce | null {
     const vouched = verify(cookies.get(this.nonceCookie), this.#nonceKeys, NONCE_FORM)
     if (vouched === null) return null

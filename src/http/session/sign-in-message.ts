@@ -1,5 +1,5 @@
-// The text a wallet signs to sign in. Built from the nonce and the configured origin and chain id, so a signature made for another site, chain or
-// time is over a different text.
+// The text that a wallet signs to sign in. It is built from the nonce and the configured origin and chain id. A signature made for another site,
+// chain or time is therefore over a different text.
 import type { Nonce } from './session.ts'
 
 const STATEMENT = 'Sign in to Node Ledger. This costs no gas, sends nothing and gives no permission to move funds.'

@@ -1,9 +1,10 @@
-// Texts that this service signs for itself, with keys derived from SESSION_SECRET. Each purpose has its own, so no text is valid for another purpose.
+// Texts that this service signs for itself, with keys derived from SESSION_SECRET. Each purpose has its own keys, so a text for one purpose is not
+// valid for another.
 import { createHmac, hkdfSync } from 'node:crypto'
 import type { HttpSettings } from '../deps.ts'
 import { sameSecret } from '../secrets.ts'
 
-/** Newest first. The newest signs; all are accepted. */
+/** Signing keys, newest first. The newest signs; all are accepted. */
 export type SigningKeys = readonly (string | Buffer)[]
 
 /** The keys of one purpose. */

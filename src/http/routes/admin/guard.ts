@@ -1,6 +1,6 @@
-// Guards /api/admin. Every path below it returns 404 while there is no key in ADMIN_KEY and neither key nor passkey in the ledger, 401 without the
-// right key (header x-admin-key), and 403 if the key lacks the scope. The key's label is the actor in the audit log. Keys of ADMIN_KEY have every
-// scope, and work while the database is down. Unknown paths under /api/admin end here.
+// Guards /api/admin. Every path below it returns 404 while there is no key in ADMIN_KEY and neither key nor passkey in the ledger. It returns 401
+// without the right key (header x-admin-key), and 403 if the key lacks the scope. The key's label is the actor in the audit log. Keys of ADMIN_KEY
+// have every scope, and work while the database is down. Unknown paths under /api/admin end here.
 import { type KeyHolder, SCOPES } from '../../../domain/keys/admin-key.ts'
 import { type Refusal, refuse } from '../../refusals.ts'
 import type { Call, Route } from '../../route.ts'
@@ -8,10 +8,10 @@ import { headerOnce, sameSecret } from '../../secrets.ts'
 import type { Tools } from '../../tools.ts'
 
 const KEY_HEADER = 'x-admin-key'
-/** A person who mistypes stays below this, and so does a script whose key was changed. */
+/** How many wrong keys a caller may send. A person who mistypes stays below this, and so does a script whose key was changed. */
 const WRONG_KEYS_PER_MINUTE = 20
 
-/** The rules shared by every route under /api/admin; `scopes` is what the key must have. */
+/** The rules shared by every route under /api/admin; `scopes` are the scopes that the key must have. */
 export function adminGuard(tools: Tools, scopes: NonNullable<Route['scopes']> | null) {
   return {
     scopes,
@@ -25,14 +25,14 @@ export function adminGuard(tools: Tools, scopes: NonNullable<Route['scopes']> | 
       // A page of another origin must not act with a key that it made a browser send.
       const foreign = call.method === 'POST' && !tools.isOwnOrigin(call.raw.headers.origin)
       const given = foreign ? '' : (headerOnce(call.raw, KEY_HEADER) ?? '')
-      // Read at each call, because they may change while the service runs.
+      // Read at each call, because the keys may change while the service runs.
       call.holder = inEnvironment(given, tools.deps.settings.adminKeys)
       return call.holder ? null : askLedger(tools, call, given, isLimited)
     },
   } satisfies Partial<Route>
 }
 
-/** Compares with every key, so that the time does not reveal which one matched. */
+/** Compares the text with every key, so that the time does not reveal which one matched. */
 function inEnvironment(given: string, keys: Tools['deps']['settings']['adminKeys']): KeyHolder | null {
   let label: string | null = null
   for (const key of keys) {

@@ -8,7 +8,7 @@ import { adminOpenapi } from '../openapi.ts'
 import { adminGuard, notFoundBelow } from './guard.ts'
 import { routesOf } from './route.ts'
 
-/** Works without a chain, because operators need it when something is broken. */
+/** This route works without a chain, because operators need it when something is broken. */
 const config = (tools: Tools): Route => ({
   ...adminGuard(tools, { GET: 'read' }),
   path: '/api/admin/config',
@@ -17,7 +17,7 @@ const config = (tools: Tools): Route => ({
   handle: () => ({ json: toJson({ settings: tools.deps.settings.described }) }),
 })
 
-/** Tells the holder of any key what it is, and what it may do. */
+/** Tells the holder of a key what the key is, and what it may do. */
 const self = (tools: Tools): Route => ({
   ...adminGuard(tools, null),
   path: '/api/admin/keys/self',

@@ -1,5 +1,5 @@
-// Looks admin keys up in the ledger. Each instance caches a result for a few seconds, so a revoked key still works for that long. We do not look up a
-// text that cannot be a key. From a caller who has sent too many wrong keys, we look up only those that were right before. We record a key's last use
+// Looks admin keys up in the ledger. Each instance caches a result for a few seconds, so a revoked key still works for that long. A text that cannot
+// be a key is not looked up. If a caller has sent too many wrong keys, we look up only keys that were right before. We record a key's last use
 // without delaying the request.
 import { findLiveKey, hasLiveKeys, type LiveKey, noteKeyUsed } from '../../../db/operator/admin-keys.ts'
 import { Cache, shared } from '../../../lib/cache.ts'
@@ -9,7 +9,7 @@ import type { DatabaseRead } from '../../database-read.ts'
 
 /** A revoked key works no longer than this. */
 const HOLDS_MS = 3_000
-/** How many digests it caches: more than there are keys, so that wrong ones cannot evict them all at once. */
+/** How many digests are cached: more than there are keys, so that wrong keys cannot evict them all at once. */
 const KEPT_MAX = 2_000
 const NOTE_EVERY_MS = 60_000
 

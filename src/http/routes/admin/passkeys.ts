@@ -1,5 +1,5 @@
-// /api/passkeys: how people get an admin key with a passkey. Not under /api/admin, because routes there require a key. These too are for operators,
-// so only api/admin.yaml describes them. We first check that a browser's answer is to one of our own challenges.
+// /api/passkeys: how people get an admin key with a passkey. These routes are not under /api/admin, because routes there require a key. They are for
+// operators, so only api/admin.yaml describes them. First we check that a browser's answer belongs to one of our own challenges.
 
 import { hasLivePasskeys } from '../../../db/operator/passkeys.ts'
 import { type RelyingParty, relyingPartyAt } from '../../../domain/keys/passkey.ts'
@@ -21,12 +21,12 @@ import { type Call, type Outcome, READ_DEADLINE_MS, type Route } from '../../rou
 import type { ChallengePurpose } from '../../session/challenges.ts'
 import type { Tools } from '../../tools.ts'
 
-/** The same limit as for signing in with a wallet. */
+/** The limit for attempts, the same as for signing in with a wallet. */
 const ATTEMPTS_PER_MINUTE = 20
 const ASKED_PER_MINUTE = 60
 /** What devices call this service if the operator has not set a name. */
 const SITE = 'Node Ledger'
-/** How old the answer to "can anyone sign in?" may be. */
+/** How old the cached answer to "can anyone sign in?" may be. */
 const AGE_MAX_MS = 3_000
 
 const RULES = { cache: 'private, no-store', cors: false, deadlineMs: READ_DEADLINE_MS } as const
@@ -71,7 +71,7 @@ const enter = (tools: Tools): Route => ({
   },
 })
 
-/** The person an invitation is for, and what the browser needs to make the passkey. */
+/** Returns whom an invitation is for, and what the browser needs to make the passkey. */
 const invitation = (tools: Tools): Route => ({
   ...POSTED,
   path: '/api/passkeys/invitation',
@@ -103,7 +103,7 @@ const partyOf = ({ deps }: Tools): RelyingParty | null => relyingPartyAt(deps.se
 
 const off = (): Refusal => refuseAs(refuseAct('unavailable', PASSKEYS_OFF))
 
-/** A browser's answer, with the challenge that it names if that is one of ours. */
+/** A browser's answer, with the challenge that it names. Refused if the challenge is not ours. */
 function attemptOf(tools: Tools, { body, raw, requestId }: Call, purpose: ChallengePurpose): Attempt | Refusal {
   const party = partyOf(tools)
   if (party === null) return off()

@@ -19,7 +19,7 @@ import type { Call, Download, Outcome, Route } from '../../route.ts'
 import type { Tools } from '../../tools.ts'
 import { adminGuard } from './guard.ts'
 
-/** A reading may read a lot, and an act makes a few requests to the chain. */
+/** The time limit. A reading may read a lot, and an act makes a few requests to the chain. */
 const DEADLINE_MS = 30_000
 const KEY_FORM = /^[\x21-\x7e]{1,128}$/
 
@@ -41,18 +41,18 @@ function routeOf(tools: Tools, path: string, operations: readonly Operation[]): 
     path: `/api/admin/${path}`,
     methods: [...(reading ? ['GET' as const] : []), ...(act ? ['POST' as const] : [])],
     ...(act && { takesJson: 'orNothing' }),
-    // We make a file only if someone reads it, so HEAD must not start one.
+    // A file is made only if someone reads it, so HEAD must not start one.
     ...(reading?.isFile && { noHead: true }),
     deadlineMs: DEADLINE_MS,
     handle: async (call) => {
       const { operator, settings } = tools.deps
       if (operator === null) return refuse('noChain')
-      // Read at each call, because they may change while the service runs.
+      // Read at each call, because the keys may change while the service runs.
       const environmentLabels = settings.adminKeys.map(({ label }) => label)
       const parts = { ...operator, environmentLabels, publicUrl: settings.publicUrl }
       if (act && call.method === 'POST') return once(parts, call, act)
       if (!reading || call.holder === null) return refuse('wrongKey')
-      // The fields come from the path and the query. The path wins.
+      // The fields come from the path and the query; if both have a field, the path's value counts.
       const input = { ...call.query, ...call.params }
       return outcomeOf(await reading.call(parts, actorOf(call, call.holder), input))
     },
@@ -96,7 +96,7 @@ async function once(parts: EveryPart, call: Call, act: Operation): Promise<Outco
   }
 }
 
-/** The fields of an act. None may come from the query, and none twice: the body must not repeat what is in the path. */
+/** The fields of an act. No field may come from the query, and none twice: the body must not repeat a field in the path. */
 function inputOf({ query, params, body }: Call): Fields | OperatorRefusal {
   const [inQuery] = Object.keys(query)
   if (inQuery !== undefined)
@@ -106,7 +106,9 @@ function inputOf({ query, params, body }: Call): Fields | OperatorRefusal {
   return { ...(body as Fields), ...(params as Fields) }
 }
 
-/** Stores the answer of an act that succeeded. If it was refused or failed, the caller may send it again under the same key, and it runs again. */
+/**
+ * Stores the answer of an act that succeeded. If the act was refused or failed, the caller may send it again under the same key, and it runs again.
+ */
 async function keep(
   { pool, name, key }: { pool: EveryPart['pool']; name: string; key: string },
   run: () => Promise<Answer>,

@@ -1,11 +1,11 @@
-// Reports wrong admin keys to the operator: it counts each, and writes one row to the audit log if there are many within ten minutes. It must never
-// store the key.
+// Reports wrong admin keys to the operator. It counts each wrong key, and writes one row to the audit log if there are many within ten minutes. It
+// must never store the key.
 import type { Pool } from '../../../db/core/sql.ts'
 import { writeAudit } from '../../../db/core/state.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { HttpMeters } from '../../deps.ts'
 
-/** A person who mistypes stays below this, and so does a script that gives up after its key was changed. */
+/** We report wrong keys from this number on. A person who mistypes stays below it, and so does a script that gives up after its key was changed. */
 const TOLD_FROM = 20
 const WINDOW_MS = 600_000
 
@@ -28,7 +28,7 @@ export function wrongKeyTeller({ sql, meters, monotonicClock, log }: WrongKeysDe
       count = 0
     }
     count++
-    // Once per window and instance.
+    // Reports once per window and instance.
     if (count !== TOLD_FROM) return
     log.warn({ count }, 'wrong admin keys are being tried')
     const detail = { count, withinSec: Math.ceil((now - began) / 1000) }

@@ -1,5 +1,5 @@
 // GET /api/can-buy/:address?tier=: whether a payment from this wallet would become a node automatically, with one check per rule, before the buyer
-// pays. What we could not read is null. Only the operator sees why a payment would need review; the buyer does not.
+// pays. A check that could not be made is null. If a payment would need review, only the operator sees why, not the buyer.
 import type { BuyerReading } from '../../../chain/port.ts'
 import { readCursor } from '../../../db/blocks/blocks.ts'
 import type { Sql } from '../../../db/core/sql.ts'
@@ -22,7 +22,7 @@ import type { Route } from '../../route.ts'
 import type { Tools } from '../../tools.ts'
 import { doTracesCount, modeIn, parseTier, readOffer } from '../deploy-quote.ts'
 
-/** For how many seconds we cache it. People look at it just before they pay. */
+/** For how many seconds we cache the answer. People look at it just before they pay. */
 const KEPT_SEC = 2
 /** The chain gets 4 s for each of two successive readings. */
 const DEADLINE_MS = 8_000
@@ -75,7 +75,7 @@ interface Sale {
   rest: Pick<BuyerFacts['standing'], 'wallets' | 'beforeRestore'> & Pick<BuyerFacts['contract'], 'mode'>
 }
 
-/** The ledger's part of the answer; null if there is no such tier. Without a tier's name, it is about the first on sale. */
+/** The ledger's part of the answer; null if there is no such tier. If no tier is named, the answer is about the first on sale. */
 async function readSale(
   sql: Sql,
   deps: Tools['deps'],

@@ -12,8 +12,8 @@ import type { Outcome, Route } from '../../route.ts'
 import type { Tools } from '../../tools.ts'
 
 /**
- * How long an answer may take; after that, 503. A claim takes at most 12 s once it starts (`REQUEST_POLL_POLICY`: 8 to read the transaction, 4 for
- * the ledger to follow to its block); the rest is for its wait in the queue.
+ * How long an answer may take; after that, 503. A claim takes at most 12 s once it starts (`REQUEST_POLL_POLICY`: 8 s to read the transaction, 4 s
+ * for the ledger to follow to its block). The rest is for its wait in the queue.
  */
 const DEADLINE_MS = 20_000
 
@@ -55,12 +55,12 @@ async function claimed({ deps: { passes }, queryPrimary }: Tools, txHash: Hash):
 
 function known({ json, states }: TransactionPayments): Outcome {
   if (states.every(({ status }) => status === 'ignored')) return refuse('notASale')
-  // They are on record, and the operator may still release them, but they are not what the caller claims.
+  // These payments are on record, and the operator may still release them, but they are not what the caller claims.
   if (states.every(({ status, reason }) => status === 'held' && reason === 'wrongAmount')) return refuse('wrongAmount')
   return { json }
 }
 
-/** The ledger has not reached the payment's block, so its state is `seen`, with what the chain shows about it. */
+/** The answer if the ledger has not reached the payment's block: state `seen`, with what the chain shows about the payment. */
 function unfollowed(txHash: Hash, found: ClaimOutcome): Outcome {
   if (found.kind !== 'following') return refuse('notYetKnown')
   const { from, valueWei, blockNumber } = found

@@ -1,4 +1,4 @@
-// GET /api/events: payments and nodes of a wallet, or of a transaction, as server-sent events: first the current states, then every difference. Reads
+// GET /api/events: payments and nodes of a wallet, or of a transaction, as server-sent events: first the current states, then every change. Reads
 // from the primary, because a replica may lack the very change that triggered the read.
 import { readNodesOf, readNodesPaidIn } from '../../../db/reads/public-api.ts'
 import { readPaymentsIn, readPaymentsOf } from '../../../db/reads/public-payments.ts'
@@ -52,7 +52,7 @@ async function transactionOf(query: Tools['queryPrimary'], txHash: Hash): Promis
   return { payments: isSale ? [JSON.parse(found?.json ?? '')] : [], nodes: JSON.parse(nodes) }
 }
 
-/** One object per transaction, as in GET /api/payment/:hash, but with this wallet's payments only. */
+/** The wallet's state: one object per transaction, as in GET /api/payment/:hash, but with this wallet's payments only. */
 async function walletOf(query: Tools['queryPrimary'], address: Address): Promise<Watched> {
   const [payments, nodes] = await Promise.all([
     query((sql) => readPaymentsOf(sql, address, PAYMENTS_MAX)),
