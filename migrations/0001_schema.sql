@@ -1,13 +1,13 @@
--- The ledger's schema. The ledger is a projection of the chain plus the operator's own decisions. Every row that came from a block carries
--- the block's number and hash, so that a reorganisation can take it back.
+-- The ledger's schema. The ledger is a projection of the chain plus the operator's own decisions. Every row that came from a block carries the
+-- block's number and hash, so that a reorganisation can remove it.
 --
--- Tables come in the order of the story: the chain that is followed, the sale, what we send, payments, nodes, rounds, withdrawals, what reads
--- need, the operator's acts and keys, and webhooks. Constraints, indexes and triggers stand with their table. A trigger that keeps the sums of
--- another table stands with that one. docs/DATA-MODEL.md says where the rows of each table come from.
+-- Tables come in the order of the story: the chain that is followed, the sale, what we send, payments, nodes, rounds, withdrawals, what reads need,
+-- the operator's acts and keys, and webhooks. Constraints, indexes and triggers are next to their table. A trigger that maintains the sums of another
+-- table is next to that table. docs/DATA-MODEL.md says where the rows of each table come from.
 --
 -- Until 0.1.0 is tagged, a change of the schema is made here. From then on this file is never edited: a change is a new file beside it.
 
--- A length and a pattern without a count. A pattern with a count says the same, and takes PostgreSQL five times as long.
+-- Checks a length, and a pattern without a count. A pattern with a count would check the same, but takes PostgreSQL five times as long.
 CREATE DOMAIN address AS text CHECK (length(VALUE) = 42 AND VALUE ~ '^0x[0-9a-f]+$');
 CREATE DOMAIN hash AS text CHECK (length(VALUE) = 66 AND VALUE ~ '^0x[0-9a-f]+$');
 CREATE DOMAIN wei AS numeric(78, 0) CHECK (VALUE BETWEEN 0 AND 115792089237316195423570985008687907853269984665640564039457584007913129639935);
@@ -19,9 +19,9 @@ CREATE FUNCTION iso(at timestamptz) RETURNS text
 
 ------------------------------------------------------------------------------------------------ following the chain
 
--- The headers of the last 8,192 blocks: we find a reorganisation with them, and read seeds from them. Older ones are pruned.
--- There is no index on the hash, because nobody looks for one, and none on the time, because times rise with the numbers. Each header is
--- checked against its parent, so no block can be stored at two heights.
+-- The headers of the last 8,192 blocks: we find a reorganisation with them, and read seeds from them. Older headers are pruned. There is no index on
+-- the hash, because no query looks for a hash, and none on the time, because times rise with the numbers. Each header is checked against its parent,
+-- so no block can be stored at two heights.
 CREATE TABLE blocks (
   number bigint PRIMARY KEY CHECK (number >= 0),
   hash hash NOT NULL,
@@ -30,11 +30,11 @@ CREATE TABLE blocks (
   prevrandao hash NOT NULL
 );
 
--- The price of gas in the last followed blocks, in wei per gas. It bounds what a provider can have us offer.
+-- The price of gas in the last followed blocks, in wei per gas. It limits the fee that a provider can make us offer.
 CREATE TABLE block_fees (
   number bigint PRIMARY KEY,
-  base_fee_wei wei, -- null if this chain has none
-  tip_wei wei -- the median of what others paid; null if nobody paid any
+  base_fee_wei wei, -- null if this chain has no base fee
+  tip_wei wei -- the median tip of other accounts; null if none paid a tip
 );
 
 -- The block up to which the ledger has followed: one row, `follow`.
@@ -45,38 +45,40 @@ CREATE TABLE cursors (
   block_time bigint NOT NULL
 );
 
--- What blocks of this chain are known to prove of themselves: a header whose fields hash to the block's hash, lists and accounts by the roots in it.
--- From then on an answer that does not is a bad answer, whoever gives it, until two providers that agree, or a person, lower that part.
+-- What blocks of this chain are known to prove about themselves: a header whose fields hash to the block's hash, and lists and accounts by the roots
+-- in that header. Once a part was proven, we reject any answer that fails its proof, whoever gives it, until two agreeing providers or a person lower
+-- the part.
 CREATE TABLE chain_proofs (
   part text PRIMARY KEY CHECK (part IN ('header', 'transactions', 'receipts', 'state')),
-  proven_block bigint CHECK (proven_block >= 0), -- a block that showed it; null if none ever did
-  lowered_block bigint, -- the block that did not; null while the part is asked for
+  proven_block bigint CHECK (proven_block >= 0), -- a block that proved the part; null if none ever did
+  lowered_block bigint, -- the block that did not prove it; null while the part is required
   lowered_by text,
   CHECK (num_nulls(lowered_block, lowered_by) IN (0, 2)),
   CHECK (num_nonnulls(proven_block, lowered_block) > 0)
 );
 
--- The nonce and the block from which on we know all transactions of an account. What a provider says of its nonce is compared with it.
+-- The nonce and the block from which on we know all transactions of an account. We compare the nonce that a provider reports with these.
 CREATE TABLE sender_bases (
   sender address PRIMARY KEY,
   nonce bigint NOT NULL CHECK (nonce >= 0),
   block_number bigint NOT NULL
 );
 
--- The first block that is not before some turn, which has the turn's seed. A turn may be paid long after its header was pruned, so these
--- stay until every cohort is paid beyond them.
+-- The first block at or after the time of a turn, which has the turn's seed. A turn may be paid long after its header was pruned, so these rows stay
+-- until every cohort is paid beyond them.
 CREATE TABLE seed_blocks (
   number bigint PRIMARY KEY,
   time bigint NOT NULL,
   parent_time bigint, -- null for a block without a parent
   seed hash NOT NULL,
-  proof text NOT NULL CHECK (proof IN ('proven', 'agreed', 'believed')) -- what its time and its randomness rest on
+  proof text NOT NULL CHECK (proof IN ('proven', 'agreed', 'believed')) -- what backs its time and its randomness
 );
 CREATE INDEX seed_blocks_time ON seed_blocks (time, number);
 
 ----------------------------------------------------------------------------------------------------------- the sale
 
--- A list of wallets, each with the nodes that it may buy, named by the root of OpenZeppelin's StandardMerkleTree over them. Never changed.
+-- A list of wallets, each with the number of nodes that it may buy, identified by the root of OpenZeppelin's StandardMerkleTree over them. Never
+-- changed.
 CREATE TABLE allowlists (
   id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   root hash NOT NULL UNIQUE,
@@ -90,10 +92,10 @@ CREATE TABLE allowlist_entries (
   list int NOT NULL REFERENCES allowlists,
   address address NOT NULL,
   allocation int NOT NULL CHECK (allocation > 0),
-  leaf int NOT NULL CHECK (leaf >= 0), -- its place among the nodes of the tree
+  leaf int NOT NULL CHECK (leaf >= 0), -- the position of its leaf among the nodes of the tree
   PRIMARY KEY (list, address)
 );
--- The nodes of its tree, 32 bytes each, 1,024 to a page. A part of a page is read without the rest, because hashes are not compressed.
+-- The nodes of a list's tree, 32 bytes each, 1,024 to a page. PostgreSQL can read part of a page without the rest, because hashes are not compressed.
 CREATE TABLE allowlist_nodes (
   list int NOT NULL REFERENCES allowlists,
   page int NOT NULL CHECK (page >= 0),
@@ -115,14 +117,14 @@ CREATE TABLE tiers (
   holding_token address,
   holding_symbol text,
   holding_decimals int,
-  holding_retry_sec int NOT NULL DEFAULT 3600 CHECK (holding_retry_sec >= 0), -- for how long a holding that cannot be read is asked for again
+  holding_retry_sec int NOT NULL DEFAULT 3600 CHECK (holding_retry_sec >= 0), -- for how long we retry a holding that cannot be read
   payout_bps int NOT NULL CHECK (payout_bps BETWEEN 0 AND 1000000),
   on_sale boolean NOT NULL,
-  grace_sec int NOT NULL DEFAULT 900 CHECK (grace_sec >= 0), -- for how long the version before this one still buys its tier
+  grace_sec int NOT NULL DEFAULT 900 CHECK (grace_sec >= 0), -- for how long the previous version still buys the tier
   supply int CHECK (supply > 0), -- nodes of this tier that may ever be sold; null: no limit
-  opens_at bigint, -- unix seconds of block time, as the next one; null: open from the first block of the version on
+  opens_at bigint, -- unix seconds of block time, like closes_at; null: open from the first block of the version on
   allowlist hash REFERENCES allowlists (root), -- the root of the list of those who may buy; null: anyone
-  closes_at bigint, -- what was on sale before then still sells for the grace; null: never
+  closes_at bigint, -- a tier on sale until then still sells for the grace period; null: never
   opens_after text, -- the tier that must be sold out first; null: none
   live boolean NOT NULL DEFAULT true, -- the latest version of its tier
   from_block bigint NOT NULL,
@@ -133,7 +135,7 @@ CREATE TABLE tiers (
   CHECK ((holding_wei = 0) = (holding_token IS NULL)),
   CHECK (closes_at > opens_at)
 );
--- A step of a ladder that has opened, at the block of the payment that took the last place before it. It never closes again.
+-- A step of a ladder that has opened, at the block of the payment that took the last place of the tier before it. It never closes again.
 CREATE TABLE tier_openings (
   tier_id text NOT NULL,
   opens_after text NOT NULL,
@@ -151,8 +153,8 @@ CREATE TABLE referral_codes (
   code text NOT NULL CHECK (code ~ '^[a-z0-9_-]{1,32}$'),
   version int NOT NULL CHECK (version > 0),
   payee address NOT NULL,
-  commission_bps int NOT NULL CHECK (commission_bps BETWEEN 0 AND 2000), -- of the price, to the payee
-  opens_at bigint, -- unix seconds of block time, as the next one; null: no such bound
+  commission_bps int NOT NULL CHECK (commission_bps BETWEEN 0 AND 2000), -- the payee's share of the price
+  opens_at bigint, -- unix seconds of block time, like closes_at; null: no limit
   closes_at bigint,
   from_block bigint NOT NULL,
   entered_at timestamptz NOT NULL DEFAULT now(),
@@ -161,12 +163,12 @@ CREATE TABLE referral_codes (
   CHECK (closes_at > opens_at)
 );
 
--- From a time on: whether turns are owed, the range of a turn's draw, and the schedule that new nodes join. The first row holds from time 0.
--- Rows are never changed. One that does not hold yet may be taken back.
+-- The credit terms from a time on: whether turns are owed, the range of a turn's draw, and the schedule that new nodes join. The first row is in
+-- force from time 0. Rows are never changed. A row that is not in force yet may be removed.
 CREATE TABLE credit_terms (
   id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   from_time bigint NOT NULL UNIQUE CHECK (from_time >= 0), -- unix seconds of block time
-  payouts boolean NOT NULL, -- false: turns due from then on are not owed, once the contract's owner has said so on chain
+  payouts boolean NOT NULL, -- false: turns due from then on are not owed, once the contract's owner has declared that on chain
   min_wei wei NOT NULL,
   max_wei wei NOT NULL,
   interval_sec bigint NOT NULL CHECK (interval_sec > 0),
@@ -176,18 +178,18 @@ CREATE TABLE credit_terms (
   CHECK (min_wei <= max_wei)
 );
 
--- The payments wallets, in the order in which they were entered. Buyers are told the last one that holds. All that are not closed are
--- watched. Rows are never changed, except to close them.
+-- The payments wallets, in order of entry. Buyers see the last wallet in force. All wallets that are not closed are watched. Rows are never changed,
+-- except to close them.
 CREATE TABLE payment_wallets (
   id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   wallet address NOT NULL UNIQUE,
-  -- It holds in blocks that are neither below `from_block` nor older than `from_time`.
+  -- The wallet is in force in blocks that are neither below `from_block` nor older than `from_time`.
   from_block bigint NOT NULL CHECK (from_block >= 0),
   from_time bigint NOT NULL CHECK (from_time >= 0), -- unix seconds of block time
-  stolen boolean NOT NULL DEFAULT false, -- thieves have the wallets before it: once it holds, no payment to those is a sale
-  grace_sec int NOT NULL DEFAULT 900 CHECK (grace_sec >= 0), -- for how long the wallet before it still sells
-  watched_from bigint NOT NULL CHECK (watched_from >= 0), -- the first block that is read for it
-  closed_block bigint, -- the last block that is read for it
+  stolen boolean NOT NULL DEFAULT false, -- the earlier wallets were stolen: once this one is in force, no payment to them is a sale
+  grace_sec int NOT NULL DEFAULT 900 CHECK (grace_sec >= 0), -- for how long a payment to the previous wallet is still a sale
+  watched_from bigint NOT NULL CHECK (watched_from >= 0), -- the first block that we read for it
+  closed_block bigint, -- the last block that we read for it
   entered_at timestamptz NOT NULL DEFAULT now(),
   entered_by text NOT NULL,
   closed_at timestamptz,
@@ -195,7 +197,7 @@ CREATE TABLE payment_wallets (
   CHECK (num_nulls(closed_block, closed_at, closed_by) IN (0, 3))
 );
 
--- The deny list: wallets whose payments the operator wants to see first, such as those of exchanges, whose senders are not the buyers.
+-- The deny list: wallets whose payments the operator wants to see first, such as wallets of exchanges, whose senders are not the buyers.
 CREATE TABLE senders (
   address address PRIMARY KEY,
   label text NOT NULL CHECK (length(label) BETWEEN 1 AND 64),
@@ -204,8 +206,7 @@ CREATE TABLE senders (
   added_at timestamptz NOT NULL DEFAULT now()
 );
 
--- From a block on: who may buy by an internal call, which is how a Safe and other contract wallets pay. Without a row all such payments are
--- held.
+-- Who may buy by an internal call, from a block on. That is how a Safe and other contract wallets pay. Without a row all such payments are held.
 CREATE TABLE contract_wallet_modes (
   from_block bigint PRIMARY KEY CHECK (from_block >= 0),
   mode text NOT NULL CHECK (mode IN ('hold', 'proven', 'all')),
@@ -213,7 +214,7 @@ CREATE TABLE contract_wallet_modes (
   entered_by text NOT NULL
 );
 
--- Contracts that the operator knows to be somebody's wallet: they buy in the mode `proven`.
+-- Contracts that the operator knows to be a person's wallet. They may buy in the mode `proven`.
 CREATE TABLE allowed_wallets (
   address address PRIMARY KEY,
   label text NOT NULL,
@@ -222,7 +223,7 @@ CREATE TABLE allowed_wallets (
   added_at timestamptz NOT NULL DEFAULT now()
 );
 
--- Contracts that have signed in here, so somebody signs for them. `deployed`: there was code at the address then.
+-- Contracts that have signed in here, so a person signs for them. `deployed`: there was code at the address then.
 CREATE TABLE proven_wallets (
   address address PRIMARY KEY,
   deployed boolean NOT NULL,
@@ -231,8 +232,8 @@ CREATE TABLE proven_wallets (
 
 --------------------------------------------------------------------------------------------------------- what we send
 
--- An intent to send, stored signed before it is sent. It may need several attempts. `foreign` is a followed transaction of one of our
--- senders that no intent made: we record it, so that its nonce is never used again.
+-- An intent to send, stored signed before it is sent. It may need several attempts. `foreign`: a followed transaction of one of our senders that no
+-- intent made. We record it, so that its nonce is never used again.
 CREATE TABLE outbox (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   kind text NOT NULL CHECK (kind IN ('openCohorts', 'mint', 'credit', 'foreign')),
@@ -241,16 +242,16 @@ CREATE TABLE outbox (
   call jsonb NOT NULL, -- the call to the factory, wei as decimal strings
   gas_limit bigint NOT NULL,
   guard_block bigint,
-  valid_until bigint, -- the last block time at which it can be carried out, unix seconds; null for a foreign one
+  valid_until bigint, -- the last block time at which it can be executed, unix seconds; null for a foreign transaction
   state text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'mined', 'reverted', 'displaced')),
   block_number bigint,
   block_hash hash,
   block_time timestamptz, -- kept here, because the header is pruned
-  -- The attempt that was mined, or the foreign transaction that took the nonce. Null if no followed block has that one.
+  -- The attempt that was mined, or the foreign transaction that took the nonce. Null if neither is in a followed block.
   tx_hash hash,
   gas_used bigint,
   fee_wei wei,
-  -- What it moved and to whom, by its block; null while it is in none.
+  -- What it moved and to whom, according to its block; null while it is in no block.
   value_wei wei,
   to_address address,
   created_at timestamptz NOT NULL DEFAULT now(),
@@ -262,12 +263,12 @@ CREATE TABLE outbox (
 CREATE UNIQUE INDEX outbox_nonce ON outbox (sender, nonce);
 CREATE INDEX outbox_pending ON outbox (sender, nonce) WHERE state = 'pending';
 CREATE INDEX outbox_block ON outbox (block_number) WHERE block_number IS NOT NULL;
--- Whether the contract has named a block's hash, or a later one's.
+-- Whether the contract has confirmed the hash of a block or of a later one.
 CREATE INDEX outbox_guard ON outbox (guard_block) WHERE state = 'mined';
 -- The operator lists transactions newest first, by sender and by state.
 CREATE INDEX outbox_sender ON outbox (sender, id DESC);
 CREATE INDEX outbox_state ON outbox (state, id DESC);
--- Signed mints that may still be carried out: those of the last hour or so.
+-- Signed mints that may still be executed: those of the last hour or so.
 CREATE INDEX outbox_mints_valid ON outbox (valid_until) WHERE kind = 'mint';
 CREATE INDEX outbox_time ON outbox (block_time) WHERE block_time IS NOT NULL;
 
@@ -279,7 +280,7 @@ END $$;
 CREATE TRIGGER outbox_timed BEFORE INSERT OR UPDATE OF block_number ON outbox
   FOR EACH ROW EXECUTE FUNCTION outbox_block_time();
 
--- Every signed byte string, stored before any provider sees it.
+-- Every signed transaction, byte for byte, stored before any provider sees it.
 CREATE TABLE outbox_attempts (
   tx_hash hash PRIMARY KEY,
   outbox_id bigint NOT NULL REFERENCES outbox,
@@ -297,32 +298,32 @@ CREATE TABLE outbox_attempts (
 
 ---------------------------------------------------------------------------------------------------------- payments
 
--- A transfer to a payments wallet. `inner_index` is 0 for the transaction's own transfer, and counts from 1 for inner transfers, by which
--- contract wallets pay. The hash is null only for a residue: value that the balance check found and no transaction explains.
+-- A transfer to a payments wallet. `inner_index` is 0 for the transaction's own transfer, and counts from 1 for inner transfers, by which contract
+-- wallets pay. The hash is null only for a residue: value that the balance check found and that no transaction explains.
 CREATE TABLE payments (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   tx_hash hash,
   inner_index int NOT NULL DEFAULT 0 CHECK (inner_index >= 0),
-  ref hash NOT NULL UNIQUE, -- what its mint carries on chain
-  wallet address NOT NULL, -- the payments wallet that it came to
+  ref hash NOT NULL UNIQUE, -- the ref that its mint carries on chain
+  wallet address NOT NULL, -- the payments wallet that received it
   from_address address,
   value_wei wei NOT NULL,
   succeeded boolean NOT NULL,
-  -- What its sender and value rest on: the block's hash, two providers, the word of one. Null if a trace or a person says so.
+  -- What backs its sender and value: the block's hash, two providers, or one provider's word. Null if only a trace or a person says so.
   proof text CHECK (proof IN ('proven', 'agreed', 'believed')),
-  unsigned_type int, -- the type of a transaction that nobody signs, such as a deposit from a parent chain; null for all others
-  codes text, -- the referral codes in its calldata, with commas between, registered or not
+  unsigned_type int, -- the type of a transaction without a signature, such as a deposit from a parent chain; null for all others
+  codes text, -- the referral codes in its calldata, separated by commas, registered or not
   state text NOT NULL DEFAULT 'seen'
     CHECK (state IN ('seen', 'accepted', 'minting', 'minted', 'held', 'refunded', 'dismissed', 'orphaned', 'ignored')),
-  -- `refunding`: a refund is prepared, and waits until no signed mint for the payment can be carried out any more.
-  -- `contractWallet`: a contract sent it, and nothing shows yet that the contract is somebody's wallet.
+  -- `refunding`: a refund is prepared, and waits until no signed mint for the payment can be executed any longer. `contractWallet`: a contract sent
+  -- it, and nothing shows yet that the contract is a person's wallet.
   reason text CHECK (reason IN ('wrongAmount', 'saleClosed', 'notOpenYet', 'soldOut', 'notListed', 'tierAllowance', 'holding', 'walletLimit', 'senderDenied',
     'unattributed', 'mintReverted', 'supplySpent', 'mintedElsewhere', 'oldWallet', 'recheck', 'refunding', 'contractWallet', 'self', 'operator', 'zero',
     'failed')),
   tier_id text,
   tier_version int,
-  outbox_id bigint REFERENCES outbox, -- the mint that carries it
-  node_id bigint, -- minted if and only if there is a node
+  outbox_id bigint REFERENCES outbox, -- the mint that includes it
+  node_id bigint, -- set if and only if the payment is minted
   block_number bigint, -- null while orphaned
   block_hash hash,
   tx_index int,
@@ -335,7 +336,7 @@ CREATE TABLE payments (
   CHECK ((reason IS NOT NULL) = (state IN ('held', 'ignored')) OR state IN ('refunded', 'dismissed', 'orphaned')),
   -- A minted payment may lack a tier: we take the chain's word even before the operator has entered the tiers.
   CHECK (state NOT IN ('accepted', 'minting') OR tier_id IS NOT NULL),
-  -- Value without a proven sender is nobody's sale: it can only be refunded or dismissed.
+  -- Value without a proven sender cannot be a sale: it can only be refunded or dismissed.
   CHECK (from_address IS NOT NULL OR state IN ('held', 'refunded', 'dismissed', 'orphaned')),
   CHECK (tx_hash IS NOT NULL OR from_address IS NULL),
   CHECK (state <> 'minting' OR outbox_id IS NOT NULL),
@@ -348,23 +349,23 @@ CREATE INDEX payments_wallet ON payments (from_address, tier_id) WHERE state IN 
 CREATE INDEX payments_block ON payments (block_number);
 CREATE INDEX payments_codes ON payments (block_number) WHERE codes IS NOT NULL;
 CREATE INDEX payments_outbox ON payments (outbox_id) WHERE outbox_id IS NOT NULL;
--- The operator lists payments newest first: those of a state, of a reason, or of both. A dismissed payment keeps its reason, so neither of
--- the other two indexes would do for both. A payment is soon no longer `seen`, and until then it is in payments_open.
+-- The operator lists payments newest first, by state, by reason, or by both. A dismissed payment keeps its reason, so neither of the other two
+-- indexes would serve both. A payment is soon no longer `seen`, and until then it is in payments_open.
 CREATE INDEX payments_settled ON payments (state, id DESC) WHERE state <> 'seen';
 CREATE INDEX payments_state_reason ON payments (state, reason, id DESC) WHERE reason IS NOT NULL;
 CREATE INDEX payments_reason ON payments (reason, id DESC) WHERE reason IS NOT NULL;
 CREATE INDEX payments_tier ON payments (tier_id, id DESC) WHERE tier_id IS NOT NULL;
 -- Bulk dismissal looks at small held payments only.
 CREATE INDEX payments_held_value ON payments (value_wei) WHERE state = 'held';
--- Anyone may ask what a wallet has paid. Transfers that are no sale are left out, because one wallet can make many of them.
+-- Anyone may ask what a wallet has paid. Ignored transfers are left out, because one wallet can make many of them.
 CREATE INDEX payments_payer ON payments (from_address, id DESC) WHERE state <> 'ignored';
--- Residues are few, and each payments pass looks for those to trace again.
+-- Residues are few, and each payments pass looks for residues to trace again.
 CREATE INDEX payments_residue ON payments (block_number) WHERE tx_hash IS NULL;
 -- The operator's trends read a range of time, whatever the ledger's age.
 CREATE INDEX payments_time ON payments (block_time) WHERE state <> 'ignored';
 
--- A verdict on a payment with its evidence: the rule, what it looked at, and who decided. A refund that is given up withdraws its verdict,
--- and the one before it stands again. Nothing else of a verdict is ever changed.
+-- A verdict on a payment with its evidence: the rule, the facts it examined, and who decided. If a refund is cancelled, its verdict is withdrawn, and
+-- the previous verdict applies again. Nothing else in a verdict is ever changed.
 CREATE TABLE payment_verdicts (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   payment_id bigint NOT NULL REFERENCES payments,
@@ -380,26 +381,26 @@ CREATE TABLE payment_verdicts (
 CREATE INDEX payment_verdicts_payment ON payment_verdicts (payment_id, id DESC);
 CREATE VIEW standing_verdicts AS SELECT * FROM payment_verdicts WHERE withdrawn_at IS NULL;
 
--- The code of an inner transfer's sender after that very block. It is read once, because providers forget old states, and again if the
--- transfer comes back in another block.
+-- The code of an inner transfer's sender after exactly the transfer's block. It is read only once, because providers forget old states. If the
+-- transfer returns in another block, it is read again.
 CREATE TABLE payer_codes (
   payment_id bigint PRIMARY KEY REFERENCES payments ON DELETE CASCADE,
   block_hash hash NOT NULL,
   code jsonb NOT NULL CHECK (code ->> 'kind' IN ('none', 'delegation', 'contract'))
 );
 
--- A payment of which a fact could not be read, and the block time from which it is asked for again. Later payments of the same wallet wait
--- with it. The judge removes the rows of payments that were decided since.
+-- A payment for which we could not read a fact, and the block time from which on we try again. Later payments of the same wallet wait with it. Once a
+-- payment is decided, the judge removes its row.
 CREATE TABLE payment_retries (
   payment_id bigint PRIMARY KEY REFERENCES payments ON DELETE CASCADE,
   retry_time bigint NOT NULL
 );
 
--- The transfer that proves that a payment was paid back, or that a commission was paid. One transaction may pay several buyers back, as a Safe's batch does: each transfer
--- in it proves one refund. `inner_index` is the transfer's place among the transaction's inner transfers to the recipient, from 1, and 0 for
--- the transaction's own.
+-- The transfer that proves that a payment was refunded, or that a commission was paid. One transaction may refund several buyers, for example a
+-- Safe's batch: each transfer in it proves one refund. `inner_index` is the transfer's position among the transaction's inner transfers to the
+-- recipient, from 1, and 0 for the transaction's own transfer.
 CREATE TABLE refunds (
-  payment_ref hash UNIQUE, -- the payment that it paid back
+  payment_ref hash UNIQUE, -- the payment that it refunded
   commission_of text, -- or the referral code whose payee it paid
   tx_hash hash NOT NULL,
   inner_index int NOT NULL DEFAULT 0 CHECK (inner_index >= 0),
@@ -408,7 +409,7 @@ CREATE TABLE refunds (
   value_wei wei NOT NULL,
   block_number bigint NOT NULL,
   block_hash hash NOT NULL,
-  -- Whether that block was final when we last looked. Until then a reorganisation may take the refund back.
+  -- Whether the block was final when we last looked. Until it is final, a reorganisation may remove the refund.
   final boolean NOT NULL DEFAULT false,
   recorded_at timestamptz NOT NULL DEFAULT now(),
   recorded_by text NOT NULL,
@@ -419,9 +420,9 @@ CREATE TABLE refunds (
 CREATE INDEX refunds_open ON refunds (block_number) WHERE NOT final;
 CREATE INDEX refunds_block ON refunds (block_number);
 
--- Who sent a residue, or a part of it, as the operator had it traced. The part that takes the whole rest takes over the residue's row:
--- `part_of` is null, and `residue_ref` is the name it had as a residue. Any other part is a payment of its own, and its `residue_ref` is its
--- ref. Both last until the block is reorganised out.
+-- Who sent a residue, or a part of it, according to the operator. The part that takes the whole rest takes over the residue's row: `part_of` is null,
+-- and `residue_ref` is the ref that the row had as a residue. Any other part is a payment of its own, and its `residue_ref` is its ref. Both last
+-- until the block is reorganised out.
 CREATE TABLE attributions (
   residue_ref hash PRIMARY KEY,
   ref hash NOT NULL UNIQUE,
@@ -432,30 +433,30 @@ CREATE TABLE attributions (
   tx_index int NOT NULL,
   inner_index int NOT NULL CHECK (inner_index > 0),
   from_address address NOT NULL,
-  proof text NOT NULL DEFAULT 'trace' CHECK (proof IN ('trace', 'word')), -- `word`: no provider has the trace, the operator says who sent it
+  proof text NOT NULL DEFAULT 'trace' CHECK (proof IN ('trace', 'word')), -- `word`: no provider has the trace, so we rely on the operator
   attributed_at timestamptz NOT NULL DEFAULT now(),
   attributed_by text NOT NULL,
   CHECK (part_of IS NULL OR (residue_ref = ref AND num_nulls(wallet, value_wei) = 0))
 );
 CREATE INDEX attributions_part_of ON attributions (part_of) WHERE part_of IS NOT NULL;
 
--- When a residue was last traced again, so that each has its turn. The balance check removes the rows of residues that are gone.
+-- When a residue was last traced again, so that each gets its turn. If a residue is gone, the balance check removes its row.
 CREATE TABLE residue_traces (
   ref hash PRIMARY KEY,
   tries int NOT NULL DEFAULT 0,
   tried_at timestamptz NOT NULL DEFAULT now(),
-  -- What a trace shows of a residue that stays, because it is decided or the trace contradicts what was attributed.
+  -- What a trace shows of a residue that stays, because it is decided or because the trace contradicts its attributions.
   shown jsonb,
-  -- It was decided in the ledger that this one was rebuilt from: it is filed whole, whatever a trace shows.
+  -- True if it was decided in the ledger from which this one was rebuilt. Then it stays whole, whatever a trace shows.
   kept boolean NOT NULL DEFAULT false,
-  -- When the balances that it rests on are asked for once more, because none of them was proven. Null if all were.
+  -- When we next try to prove the balances that it rests on. Null if all of them are proven.
   prove_at timestamptz,
-  -- It covers several blocks, because no provider had the states between.
+  -- True if it covers several blocks, because no provider had the states in between.
   is_wide boolean NOT NULL DEFAULT false
 );
 
--- Blocks that all instances traced on a day, for the day's budget: how many were told apart, how many were not, and how many were left
--- because the budget was spent.
+-- How many blocks all instances traced on a day, to compare with the day's budget: with a result, without a result, and not traced because the budget
+-- was used up.
 CREATE TABLE trace_days (
   day date PRIMARY KEY,
   traced int NOT NULL DEFAULT 0,
@@ -463,13 +464,13 @@ CREATE TABLE trace_days (
   unbudgeted int NOT NULL DEFAULT 0
 );
 
--- A transfer of so little that to pay it back would cost more. A flood of them costs its sender gas and must cost the ledger less, so they have
--- no verdict, no event and no row in the audit log. A payment is looked up in many ways, dust is only summed: so its row is small, with
+-- A transfer of so little that refunding it would cost more. A flood of such transfers costs its sender gas and must cost the ledger less. So they
+-- have no verdict, no event and no row in the audit log. A payment is looked up in many ways, but dust is only summed. So its row is small, with
 -- hashes and addresses as bytes.
 CREATE TABLE dust (
   block_number bigint NOT NULL,
   tx_index int NOT NULL,
-  wallet_id int NOT NULL REFERENCES payment_wallets, -- the payments wallet that it came to
+  wallet_id int NOT NULL REFERENCES payment_wallets, -- the payments wallet that received it
   inner_index int NOT NULL DEFAULT 0 CHECK (inner_index >= 0),
   tx_hash bytea NOT NULL CHECK (length(tx_hash) = 32),
   from_address bytea NOT NULL CHECK (length(from_address) = 20),
@@ -478,7 +479,7 @@ CREATE TABLE dust (
 );
 CREATE INDEX dust_block ON dust (block_number);
 
--- How many transfers of nothing came to a payments wallet in a block.
+-- How many transfers of zero value a payments wallet received in a block.
 CREATE TABLE zero_transfers (
   block_number bigint NOT NULL,
   wallet_id int NOT NULL REFERENCES payment_wallets,
@@ -486,7 +487,7 @@ CREATE TABLE zero_transfers (
   PRIMARY KEY (block_number, wallet_id)
 );
 
--- Dust and transfers of nothing go with their blocks, when the cursor goes back.
+-- Dust and zero-value transfers are removed with their blocks, when the cursor goes back.
 CREATE FUNCTION junk_taken_back() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   height bigint := CASE WHEN TG_OP = 'UPDATE' THEN NEW.block_number ELSE -1 END;
@@ -500,17 +501,17 @@ CREATE TRIGGER junk_taken_back AFTER UPDATE ON cursors
 CREATE TRIGGER junk_forgotten AFTER DELETE ON cursors
   FOR EACH ROW WHEN (OLD.name = 'follow') EXECUTE FUNCTION junk_taken_back();
 
--- Ether that left a payments wallet, by a transaction of its own or by a transfer inside one. The hash is null only for what the balance
--- check found missing and no transaction explains.
+-- Ether that left a payments wallet, by a transaction of its own or by a transfer inside one. The hash is null only for value that the balance check
+-- found missing and that no transaction explains.
 CREATE TABLE wallet_outflows (
   ref hash PRIMARY KEY,
   tx_hash hash,
   inner_index int NOT NULL DEFAULT 0 CHECK (inner_index >= 0),
-  wallet address NOT NULL, -- the one that it left
+  wallet address NOT NULL, -- the payments wallet that it left
   to_address address,
   value_wei wei NOT NULL, -- 0 if it reverted
   fee_wei wei NOT NULL,
-  -- What no transaction explains may have left in several blocks, from this one on. Null for a transaction's outflow.
+  -- Value that no transaction explains may have left in several blocks, from this block on. Null for a transaction's outflow.
   from_block bigint CHECK (from_block <= block_number),
   block_number bigint NOT NULL,
   block_hash hash NOT NULL,
@@ -520,17 +521,17 @@ CREATE TABLE wallet_outflows (
 CREATE INDEX wallet_outflows_block ON wallet_outflows (block_number);
 CREATE INDEX wallet_outflows_residue ON wallet_outflows (block_number) WHERE tx_hash IS NULL;
 
--- What a payments wallet should hold at the followed block: base + in - out. The base is what it held before the first block that is read for
--- it. If that state is gone, it is what the wallet held at the first block whose state can be read, less what the ledger knew of by then.
--- The triggers below keep both sums and both counts, so that no read has to sum.
+-- What a payments wallet should hold at the followed block: base + in - out. The base is its balance before the first block that we read for it. If
+-- that state is gone, the base is its balance at the first block whose state we can read, minus what the ledger had booked by then. The triggers
+-- below maintain both sums and both counts, so that no read has to sum.
 CREATE TABLE wallet_books (
   wallet address PRIMARY KEY,
   in_wei wei NOT NULL DEFAULT 0,
   out_wei wei NOT NULL DEFAULT 0, -- fees included
   base_wei numeric(78, 0),
   base_block bigint,
-  audited_block bigint, -- up to here the books agreed with the chain
-  audited_proof text CHECK (audited_proof IN ('proven', 'agreed', 'believed')), -- what its balance there rests on
+  audited_block bigint, -- the last block at which the books agreed with the chain
+  audited_proof text CHECK (audited_proof IN ('proven', 'agreed', 'believed')), -- what backs its balance there
   dust_transfers bigint NOT NULL DEFAULT 0 CHECK (dust_transfers >= 0),
   zero_transfers bigint NOT NULL DEFAULT 0 CHECK (zero_transfers >= 0),
   CHECK (num_nulls(base_wei, base_block, audited_block, audited_proof) IN (0, 4))
@@ -555,7 +556,7 @@ CREATE TRIGGER wallet_credited AFTER INSERT ON payments
 
 CREATE FUNCTION wallet_recredited() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  -- A hash stands for one recipient. If the two differ, a provider had misread it.
+  -- A hash belongs to one recipient. If the two differ, a provider had misread it.
   UPDATE wallet_books SET in_wei = in_wei
     + CASE WHEN wallet = NEW.wallet AND NEW.succeeded AND NEW.state <> 'orphaned' THEN NEW.value_wei ELSE 0 END
     - CASE WHEN wallet = OLD.wallet AND OLD.succeeded AND OLD.state <> 'orphaned' THEN OLD.value_wei ELSE 0 END
@@ -565,7 +566,7 @@ END $$;
 CREATE TRIGGER wallet_recredited AFTER UPDATE OF state ON payments
   FOR EACH ROW WHEN ((OLD.state = 'orphaned') <> (NEW.state = 'orphaned')) EXECUTE FUNCTION wallet_recredited();
 
--- A residue from which a part is taken shrinks: the books then count the part and the rest.
+-- If a part is taken from a residue, the residue shrinks: the books then count the part and the rest.
 CREATE FUNCTION wallet_revalued() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE wallet_books SET in_wei = in_wei + NEW.value_wei - OLD.value_wei WHERE wallet = NEW.wallet;
@@ -635,8 +636,8 @@ CREATE TRIGGER zero_transfers_uncounted AFTER DELETE ON zero_transfers
 
 -------------------------------------------------------------------------------------------------------------- nodes
 
--- A cohort. All of its nodes are due together and get the same amount. `per_node_wei` is what a node that was there from the start has been
--- credited. No index is on what a round writes, so that its updates stay within the page.
+-- A cohort. All of its nodes are due together and get the same amount. `per_node_wei` is the total credit of a node that has been in it from the
+-- start. No column that a round writes has an index, so that a round's updates stay within the page.
 CREATE TABLE cohorts (
   cohort int PRIMARY KEY CHECK (cohort BETWEEN 1 AND 65535),
   tier_no int NOT NULL,
@@ -644,12 +645,12 @@ CREATE TABLE cohorts (
   next_due bigint NOT NULL, -- unix seconds
   size int NOT NULL DEFAULT 0 CHECK (size >= 0),
   per_node_wei wei NOT NULL DEFAULT 0,
-  turn_count int NOT NULL DEFAULT 0, -- credits; one may be for several turns
+  turn_count int NOT NULL DEFAULT 0, -- how many credits; one credit may cover several turns
   last_turn_at timestamptz,
   block_number bigint NOT NULL, -- the block in which it was opened
   block_hash hash NOT NULL,
-  -- What it was opened with, and the block from which on its interval is the one that the contract's owner set. A cohort that neither the
-  -- ledger's terms nor the owner account for takes no mints and is not credited. Null if the reconciler entered it without its opening.
+  -- The interval with which it was opened, and the block from which on it has the interval that the contract's owner set. If neither the ledger's
+  -- terms nor the owner explain a cohort, it takes no mints and is not credited. Null if the reconciler entered it without its opening.
   opened_interval_sec bigint,
   first_due bigint, -- unix seconds, as the next two
   opened_at bigint,
@@ -657,7 +658,7 @@ CREATE TABLE cohorts (
 ) WITH (fillfactor = 50);
 CREATE INDEX cohorts_tier ON cohorts (tier_no);
 
--- A cohort as a block left it, for taking blocks back. Pruned with the headers, except for each cohort's last row.
+-- A cohort's state after a block, for rewinding. Pruned with the headers, except for each cohort's last row.
 CREATE TABLE cohort_states (
   cohort int NOT NULL REFERENCES cohorts ON DELETE CASCADE,
   block_number bigint NOT NULL,
@@ -671,13 +672,13 @@ CREATE TABLE cohort_states (
 );
 CREATE INDEX cohort_states_block ON cohort_states (block_number);
 
--- A node. Its row id is derived from its number, so that it survives a rebuild. It was credited the cohort's per_node_wei less the one at
--- its mint.
+-- A node. Its row id is derived from its number, so that it survives a rebuild. Its total credit is the cohort's per_node_wei minus the value that
+-- this had at its mint.
 CREATE TABLE nodes (
   node_id bigint PRIMARY KEY CHECK (node_id > 0),
   id bigint GENERATED ALWAYS AS (1000000000 + node_id) STORED UNIQUE,
   owner address NOT NULL,
-  cohort int REFERENCES cohorts, -- null once it was expelled: no later turn is owed to it
+  cohort int REFERENCES cohorts, -- null once the node was expelled: no later turn is owed to it
   ref hash NOT NULL UNIQUE,
   payment_id bigint UNIQUE REFERENCES payments,
   per_node_at_mint_wei wei NOT NULL,
@@ -694,13 +695,13 @@ CREATE INDEX nodes_time ON nodes (minted_at);
 CREATE INDEX nodes_mint ON nodes (mint_tx_hash);
 -- A cohort's nodes in order: exports list credits by round, cohort and node without sorting.
 CREATE INDEX nodes_cohort ON nodes (cohort, node_id);
--- Nodes without a payment: none in a healthy ledger, read before every round.
+-- Nodes without a payment. A healthy ledger has none; read before every round.
 CREATE INDEX nodes_unpaid ON nodes (cohort) WHERE payment_id IS NULL;
 
--- Payments and nodes refer to each other, so one of the two references has to come after both tables.
+-- Payments and nodes reference each other, so one of the two references has to come after both tables.
 ALTER TABLE payments ADD FOREIGN KEY (node_id) REFERENCES nodes DEFERRABLE INITIALLY DEFERRED;
 
--- Nodes without a payment that are meant to be. By `ref`, because a reorganisation may give the node's number to another one.
+-- Nodes without a payment that the operator wants to keep. Stored by `ref`, because a reorganisation may give the node's number to another node.
 CREATE TABLE grants (
   ref hash PRIMARY KEY,
   reason text NOT NULL,
@@ -708,12 +709,12 @@ CREATE TABLE grants (
   granted_at timestamptz NOT NULL DEFAULT now()
 );
 
--- A node that left its cohort, which cohort that was, and what the node was credited until then: that stays its own.
+-- A node that was expelled from its cohort, with the number of that cohort and the node's credits until then, which it keeps.
 CREATE TABLE expulsions (
   node_id bigint PRIMARY KEY REFERENCES nodes ON DELETE CASCADE,
   cohort int NOT NULL REFERENCES cohorts,
   credited_wei wei NOT NULL,
-  turn_count int NOT NULL, -- credits of the cohort until then: later ones are not the node's
+  turn_count int NOT NULL, -- how many credits the cohort had by then: the node does not get later ones
   expelled_at timestamptz NOT NULL,
   tx_hash hash NOT NULL,
   block_number bigint NOT NULL,
@@ -722,7 +723,7 @@ CREATE TABLE expulsions (
 CREATE INDEX expulsions_block ON expulsions (block_number);
 CREATE INDEX expulsions_cohort ON expulsions (cohort);
 
--- An ERC-721 transfer, the mint included: who owned a node when.
+-- An ERC-721 transfer, including the mint: it shows who owned a node at which time.
 CREATE TABLE node_transfers (
   block_number bigint NOT NULL,
   log_index int NOT NULL,
@@ -734,27 +735,27 @@ CREATE TABLE node_transfers (
   PRIMARY KEY (block_number, log_index)
 );
 CREATE INDEX node_transfers_node ON node_transfers (node_id, block_number DESC, log_index DESC);
--- What a wallet ever held.
+-- Looks up which nodes a wallet ever held.
 CREATE INDEX node_transfers_to ON node_transfers (to_address, node_id);
 
--- What the contract's owner did: keys, budgets, bounds, caps of tiers, windows of turns that are not owed, pause, ownership, sweeps; and ether
--- that somebody sent to the contract.
+-- What the contract's owner did: keys, budgets, bounds, caps of tiers, windows of turns that are not owed, pause, ownership, sweeps. Also ether that
+-- others sent to the contract.
 CREATE TABLE owner_acts (
   block_number bigint NOT NULL,
   log_index int NOT NULL,
-  name text NOT NULL, -- the event's
-  detail jsonb NOT NULL, -- its arguments
+  name text NOT NULL, -- the event's name
+  detail jsonb NOT NULL, -- the event's arguments
   at timestamptz NOT NULL,
   tx_hash hash NOT NULL,
   block_hash hash NOT NULL,
   PRIMARY KEY (block_number, log_index)
 );
--- Anybody can add rows of other names, by sending ether to the contract.
+-- Anyone can add rows of other names, by sending ether to the contract.
 CREATE INDEX owner_acts_capped ON owner_acts (block_number) WHERE name = 'TierCapped';
 
 ------------------------------------------------------------------------------------------------------ credits, rounds
 
--- A round, as the contract's events tell it (API: distribution). One that only skipped turns credited no node, and is none to the API.
+-- A round, according to the contract's events (API: distribution). A round that only skipped turns credited no node, so the API does not show it.
 CREATE TABLE rounds (
   round bigint PRIMARY KEY CHECK (round > 0),
   mode text NOT NULL CHECK (mode IN ('treasury', 'swaps')),
@@ -764,25 +765,25 @@ CREATE TABLE rounds (
   created_at timestamptz NOT NULL,
   block_number bigint NOT NULL,
   block_hash hash NOT NULL,
-  answer text, -- what the API shows of it, as JSON: a round never changes (db/nodes/answers.ts)
+  answer text, -- the API's answer about it, as JSON: a round never changes (db/nodes/answers.ts)
   CHECK (answer IS NOT NULL OR node_count = 0)
 );
--- To decompress fifty answers takes longer than to read them. PostgreSQL 15 has no STORAGE in CREATE TABLE.
+-- Stored uncompressed: decompressing fifty answers takes longer than reading them. PostgreSQL 15 has no STORAGE in CREATE TABLE.
 ALTER TABLE rounds ALTER COLUMN answer SET STORAGE EXTERNAL;
 CREATE INDEX rounds_newest ON rounds (created_at DESC, round DESC) WHERE node_count > 0;
 CREATE INDEX rounds_block ON rounds (block_number);
 CREATE INDEX rounds_transaction ON rounds (tx_hash);
 
--- A cohort's credit in a round, with the terms and the seed from which anyone can recompute its amount. The terms are null if this ledger has
--- none for the turn (another ledger credited it, or terms were entered later), and for a credit of several turns, whose terms are in
--- single_turns.
+-- A cohort's credit in a round, with the terms and the seed from which anyone can recompute its amount. The terms are null if this ledger has none
+-- for the turn, because another ledger credited it or the terms were entered later. They are also null for a credit of several turns, whose terms are
+-- in single_turns.
 CREATE TABLE turns (
   round bigint NOT NULL REFERENCES rounds ON DELETE CASCADE,
   cohort int NOT NULL REFERENCES cohorts,
   turn_no int NOT NULL CHECK (turn_no > 0), -- counts within the cohort
-  due bigint NOT NULL, -- of the first turn, unix seconds
+  due bigint NOT NULL, -- the due time of the first turn, unix seconds
   turns int NOT NULL CHECK (turns > 0),
-  amount_wei wei NOT NULL, -- for each node and all of the turns
+  amount_wei wei NOT NULL, -- the credit of each node for all of the turns
   node_count int NOT NULL,
   tier_id text,
   seed_block bigint,
@@ -790,20 +791,20 @@ CREATE TABLE turns (
   min_wei wei,
   max_wei wei,
   payout_bps int,
-  proof text CHECK (proof IN ('proven', 'agreed', 'believed')), -- what its seeds rest on; null if one is not known
-  answer text NOT NULL, -- what a node's page shows of it, as JSON
+  proof text CHECK (proof IN ('proven', 'agreed', 'believed')), -- what backs its seeds; null if a seed is unknown
+  answer text NOT NULL, -- the part of a node's page about it, as JSON
   unpriced_hour timestamptz, -- the hour whose price ends the answer; null if the answer has the price
   PRIMARY KEY (round, cohort),
   UNIQUE (cohort, due) -- each turn is paid once
 );
 CREATE UNIQUE INDEX turns_cohort ON turns (cohort, turn_no DESC);
 
--- One turn of a credit for several.
+-- One of the turns of a credit for several turns.
 CREATE TABLE single_turns (
   round bigint NOT NULL,
   cohort int NOT NULL,
   due bigint NOT NULL, -- unix seconds
-  amount_wei wei, -- for each node, by the terms; null if one of them is not known
+  amount_wei wei, -- the credit of each node by the terms; null if a term is unknown
   seed_block bigint,
   seed hash,
   min_wei wei,
@@ -814,11 +815,11 @@ CREATE TABLE single_turns (
   FOREIGN KEY (round, cohort) REFERENCES turns ON DELETE CASCADE
 );
 
--- Turns of a cohort that a round passed over, because they were not owed.
+-- Turns of a cohort that a round skipped, because they were not owed.
 CREATE TABLE skips (
   round bigint NOT NULL REFERENCES rounds ON DELETE CASCADE,
   cohort int NOT NULL REFERENCES cohorts,
-  due bigint NOT NULL, -- of the first turn, unix seconds
+  due bigint NOT NULL, -- the due time of the first turn, unix seconds
   turns bigint NOT NULL CHECK (turns > 0),
   PRIMARY KEY (round, cohort)
 );
@@ -839,7 +840,7 @@ CREATE TABLE withdrawals (
   confirmed_at timestamptz,
   block_number bigint NOT NULL,
   block_hash hash NOT NULL,
-  answer text NOT NULL, -- what a node's page shows of it, as JSON
+  answer text NOT NULL, -- the part of a node's page about it, as JSON
   unpriced_hour timestamptz, -- as in `turns`
   CHECK ((status = 'sent') = (withdrawn_total_wei IS NOT NULL)),
   UNIQUE NULLS NOT DISTINCT (tx_hash, log_index, node_id)
@@ -849,13 +850,13 @@ CREATE INDEX withdrawals_block ON withdrawals (block_number);
 
 -------------------------------------------------------------------------------------------------- what reads need
 
--- Wallets that hold nodes, and how many. Kept by the triggers on nodes below.
+-- Wallets that hold nodes, and how many. The triggers on nodes below maintain this table.
 CREATE TABLE owners (
   owner address PRIMARY KEY,
   nodes int NOT NULL CHECK (nodes > 0)
 );
 
--- The figures of /api/stats, one row. The triggers below keep them, so that no path can forget to and no read has to sum.
+-- The figures of /api/stats, in one row. The triggers below maintain them, so that no code path can forget to, and no read has to sum.
 CREATE TABLE totals (
   single boolean PRIMARY KEY DEFAULT true CHECK (single),
   nodes bigint NOT NULL DEFAULT 0 CHECK (nodes >= 0),
@@ -944,21 +945,21 @@ END $$;
 CREATE TRIGGER payments_sold AFTER UPDATE OF state ON payments
   FOR EACH ROW WHEN ((OLD.state = 'minted') <> (NEW.state = 'minted')) EXECUTE FUNCTION payments_sold();
 
--- The ether price that all callers on all instances share. By `attempted_at` the upstream gets one request a minute.
+-- The ether price that all callers on all instances share. `attempted_at` limits the requests to the upstream to one a minute.
 CREATE TABLE price (
   single boolean PRIMARY KEY DEFAULT true CHECK (single),
   usd double precision,
   attempted_at timestamptz NOT NULL
 );
 
--- What an ether was worth in an hour, if somebody asked and the upstream knew. An hour without a quote has no row.
+-- The price of ether in an hour, if a caller asked and the upstream knew it. An hour without a quote has no row.
 CREATE TABLE price_history (
   hour timestamptz PRIMARY KEY CHECK (hour = date_trunc('hour', hour, 'UTC')),
   usd double precision NOT NULL CHECK (usd > 0),
   quoted_at timestamptz NOT NULL
 );
 
--- No code changes a price of the past. A person at the database may: then the answers of that hour lose the price, and each read looks it up.
+-- No code changes a past price. If a person does so in the database, the answers of that hour lose their price, and each read looks it up.
 CREATE FUNCTION answers_repriced() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE turns t SET answer = regexp_replace(t.answer, '[^:]*$', ''), unpriced_hour = date_trunc('hour', r.created_at, 'UTC') FROM rounds r
@@ -992,7 +993,7 @@ CREATE TABLE passes (
   error text
 ) WITH (fillfactor = 50);
 
--- What somebody decided or something found, for the operator to read. Rows are never changed.
+-- What a person decided or a pass found, for the operator to read. Rows are never changed.
 CREATE TABLE audit (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   at timestamptz NOT NULL DEFAULT now(),
@@ -1000,27 +1001,27 @@ CREATE TABLE audit (
   action text NOT NULL,
   subject text,
   detail jsonb NOT NULL DEFAULT '{}',
-  request_id text -- of the request that an act came with; null for a pass and the command line
+  request_id text -- the id of the act's request; null for a pass and the command line
 );
 CREATE INDEX audit_subject ON audit (subject, id DESC) WHERE subject IS NOT NULL;
--- What a stolen key leaves behind, and refunds that contradict the chain. Both are empty in a healthy ledger, and counted by every scrape.
+-- Traces of a stolen key, and refunds that contradict the chain. A healthy ledger has neither; every scrape counts them.
 CREATE INDEX audit_thefts ON audit (at) WHERE action IN ('foreignTransaction', 'restored', 'refTaken', 'mintedElsewhere', 'proofFailed',
   'guardRefused', 'paidNodeExpelled');
 CREATE INDEX audit_refunds ON audit (at) WHERE action IN ('mintedThoughRefunding', 'mintedThoughRefunded', 'refundTooEarly',
   'refundOfMinted', 'refundOfOrphaned', 'refundGone');
 
--- An answer under the key that its caller gave: the same request gets the same answer again. Rows are removed after two days.
+-- An answer, stored under the key that the caller gave: the same request gets the same answer again. Rows are removed after two days.
 CREATE TABLE idempotency_keys (
   actor text NOT NULL,
   key text NOT NULL CHECK (length(key) BETWEEN 1 AND 128),
-  digest text NOT NULL, -- of method, path and body
+  digest text NOT NULL, -- the digest of method, path and body
   started_at timestamptz NOT NULL DEFAULT now(),
-  answer text, -- null while the act is under way; one that a crash left so is taken over after a while
+  answer text, -- null while the act is running; after a crash another request takes the key over after a while
   PRIMARY KEY (actor, key)
 );
 CREATE INDEX idempotency_keys_age ON idempotency_keys (started_at);
 
--- An act that waits for a second person. `input` is what the act was asked with; it is judged again when it is confirmed.
+-- An act that waits for a second person. `input` is the act's input, which is checked again on confirmation.
 CREATE TABLE proposals (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   act text NOT NULL,
@@ -1031,7 +1032,7 @@ CREATE TABLE proposals (
   outcome text CHECK (outcome IN ('confirmed', 'refused', 'failed')),
   settled_by text,
   settled_at timestamptz,
-  refusal text, -- why the act could no longer be done when it was confirmed
+  refusal text, -- why the act was no longer possible on confirmation
   CHECK ((outcome IS NULL) = (settled_by IS NULL) AND (outcome IS NULL) = (settled_at IS NULL)),
   CHECK ((outcome = 'failed') IS TRUE = (refusal IS NOT NULL))
 );
@@ -1049,19 +1050,19 @@ CREATE TABLE passkeys (
   label text NOT NULL CHECK (label ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$'),
   scopes text[] NOT NULL CHECK (cardinality(scopes) > 0 AND scopes <@ ARRAY['read', 'decide', 'prices', 'terms', 'operate']),
   credential_id bytea NOT NULL UNIQUE,
-  public_key bytea NOT NULL, -- as the authenticator gave it, in COSE
-  counter bigint NOT NULL CHECK (counter >= 0), -- of signatures; always 0 if the authenticator counts none
+  public_key bytea NOT NULL, -- as the authenticator returned it, in COSE
+  counter bigint NOT NULL CHECK (counter >= 0), -- the number of signatures; always 0 if the authenticator does not count
   transports text[] NOT NULL,
   invited_by text NOT NULL,
   made_at timestamptz NOT NULL DEFAULT now(),
   expires_at timestamptz NOT NULL,
-  used_at timestamptz, -- when somebody last signed in with it
+  used_at timestamptz, -- when it was last used to sign in
   revoked_at timestamptz,
   revoked_by text,
   CHECK ((revoked_at IS NULL) = (revoked_by IS NULL))
 );
 
--- An admin key, beside those of ADMIN_KEY: a digest, never the key. With a passkey it is a session.
+-- An admin key of the ledger; ADMIN_KEY has others. Stores a digest, never the key. A key with a passkey is a session.
 CREATE TABLE admin_keys (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   label text NOT NULL CHECK (label ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$'),
@@ -1078,19 +1079,19 @@ CREATE TABLE admin_keys (
 );
 CREATE INDEX admin_keys_passkey ON admin_keys (passkey_id, id) WHERE passkey_id IS NOT NULL;
 
--- An invitation lets one person make one passkey: a digest of its code, never the code.
+-- An invitation, with which one person can make one passkey. Stores a digest of its code, never the code.
 CREATE TABLE passkey_invitations (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   label text NOT NULL CHECK (label ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$'),
   scopes text[] NOT NULL CHECK (cardinality(scopes) > 0 AND scopes <@ ARRAY['read', 'decide', 'prices', 'terms', 'operate']),
   digest bytea NOT NULL UNIQUE CHECK (length(digest) = 32),
   made_by text NOT NULL,
-  -- The inviter's key or passkey: the invitation ends with it. Both are null for keys of the settings and for the command line.
+  -- The inviter's key or passkey; when that ends, so does the invitation. Both are null for keys of the settings and for the command line.
   by_key bigint REFERENCES admin_keys,
   by_passkey bigint REFERENCES passkeys,
   made_at timestamptz NOT NULL DEFAULT now(),
   expires_at timestamptz NOT NULL DEFAULT now() + interval '24 hours',
-  passkey_expires_at timestamptz NOT NULL, -- when the passkey that it makes will expire
+  passkey_expires_at timestamptz NOT NULL, -- when the passkey made with it will expire
   passkey_id bigint UNIQUE REFERENCES passkeys,
   revoked_at timestamptz,
   revoked_by text,
@@ -1100,29 +1101,29 @@ CREATE TABLE passkey_invitations (
 
 ----------------------------------------------------------------------------------------------------------- webhooks
 
--- An event is written in the transaction of what it tells of, so none is told of what did not happen: of payments, rounds and withdrawals by the
--- triggers below, so that no path can forget one; of rows of the audit log by who writes these (src/domain/webhooks/kinds.ts has the table).
--- A worker delivers them. While no endpoint wants an event, none is written.
+-- An event is written in the transaction of the fact that it reports, so no event reports what did not happen. The triggers below write the events
+-- about payments, rounds and withdrawals, so that no code path can forget one. Code that adds a row to the audit log also writes its event
+-- (src/domain/webhooks/kinds.ts has the table). A worker delivers events. While no endpoint wants an event, it is not written.
 
--- A receiver of events, for all instances. Its name is its host and a digest of its URL, because the URL may be a secret, as its signing
--- secrets are: nothing that reads this shows either. An endpoint that was removed keeps its row for its deliveries.
+-- A receiver of events, for all instances. Its name is its host and a digest of its URL, because the URL may be a secret, like the signing secrets.
+-- Reads for display show neither. A removed endpoint keeps its row for its deliveries.
 CREATE TABLE webhook_endpoints (
   endpoint text PRIMARY KEY,
   url text NOT NULL,
-  secrets text[] NOT NULL CHECK (cardinality(secrets) BETWEEN 1 AND 2), -- the newest first; events are signed with each
+  secrets text[] NOT NULL CHECK (cardinality(secrets) BETWEEN 1 AND 2), -- newest first; events are signed with each of them
   active boolean NOT NULL DEFAULT true, -- false once it was removed
-  -- The kinds of events that it is told, or {all}. Null if nobody has chosen: then it is told all, and mail those that its URL names.
+  -- The kinds of events that it gets, or {all}. Null if none were chosen: then it gets all kinds, and a mail endpoint the kinds that its URL names.
   events text[] CHECK (cardinality(events) > 0),
   added_by text NOT NULL,
   added_at timestamptz NOT NULL DEFAULT now(),
   failing_since timestamptz, -- the first failure after the last success
-  disabled_at timestamptz, -- given up on: nothing is sent until an operator enables it again
+  disabled_at timestamptz, -- when we gave up on it: nothing is sent until an operator enables it again
   last_success_at timestamptz,
   last_error text
 );
 
--- An event, byte for byte as it is signed and sent. Its id is a digest of the fact and its block, so a fact that is followed twice (after a
--- reorganisation, or in a restored ledger) has one id.
+-- An event, byte for byte as it is signed and sent. Its id is a digest of the fact and its block, so if a fact is followed twice (after a
+-- reorganisation, or in a restored ledger), it has one id.
 CREATE TABLE webhook_events (
   seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   id text NOT NULL UNIQUE,
@@ -1139,7 +1140,7 @@ CREATE TABLE webhook_deliveries (
   endpoint text NOT NULL REFERENCES webhook_endpoints,
   state text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'delivered', 'failed')),
   attempts int NOT NULL DEFAULT 0,
-  due_at timestamptz NOT NULL DEFAULT now(), -- of the next attempt; moved ahead while one is under way
+  due_at timestamptz NOT NULL DEFAULT now(), -- when the next attempt is due; moved ahead while an attempt is running
   settled_at timestamptz,
   UNIQUE (seq, endpoint)
 ) WITH (fillfactor = 70);
@@ -1151,13 +1152,13 @@ CREATE TABLE webhook_attempts (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   delivery_id bigint NOT NULL REFERENCES webhook_deliveries ON DELETE CASCADE,
   at timestamptz NOT NULL DEFAULT now(),
-  status int, -- null if no answer came
-  error text, -- null for a success
+  status int, -- the status of the answer; null if none came
+  error text, -- what went wrong; null for a success
   duration_ms int NOT NULL
 );
 CREATE INDEX webhook_attempts_delivery ON webhook_attempts (delivery_id, id);
 
--- Writes an event and a delivery for each endpoint that wants it. `fact` tells it apart from all others.
+-- Writes an event, and a delivery for each endpoint that wants the event. `fact` identifies the event among all others.
 CREATE FUNCTION webhook_emit(event_type text, fact text, data jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   written bigint;
@@ -1172,7 +1173,7 @@ BEGIN
     SELECT written, endpoint FROM webhook_endpoints WHERE active AND (events IS NULL OR events && ARRAY['all', event_type]);
 END $$;
 
--- Payments that are held or minted. A transaction may make several payments, so both tell the payment's `ref`.
+-- Reports payments that are held or minted. A transaction may make several payments, so both events contain the payment's `ref`.
 CREATE FUNCTION webhook_payment() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   node record;
@@ -1205,7 +1206,7 @@ BEGIN
 END $$;
 CREATE TRIGGER webhook_round AFTER INSERT ON rounds FOR EACH ROW WHEN (NEW.node_count > 0) EXECUTE FUNCTION webhook_round();
 
--- Once for all withdrawals of a statement, and not at all if no endpoint wants them.
+-- Runs once for all withdrawals of a statement, and not at all if no endpoint wants them.
 CREATE FUNCTION webhook_withdrawals() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF NOT EXISTS (SELECT FROM webhook_endpoints WHERE active AND (events IS NULL OR events && ARRAY['all', 'withdrawal.seen'])) THEN RETURN NULL; END IF;

@@ -1,5 +1,5 @@
-// Parses the command line into a command and its checked arguments. Reports all mistakes at once; for an unknown name it suggests the nearest one. It
-// must never repeat a possible secret, so it does not echo values.
+// Parses the command line into a command and its checked arguments. Reports all mistakes at once; for an unknown name it suggests the nearest known
+// name. It must never repeat a possible secret, so it does not echo values.
 import { parseArgs } from 'node:util'
 import { editsBetween } from '../lib/edits.ts'
 import type { Command, OptionSpec } from './command.ts'
@@ -31,7 +31,7 @@ export function findCommand(
   return null
 }
 
-/** The name that the user probably meant; at most a third of its letters may differ. Of two equally near ones, the one with the same beginning. */
+/** The name that the user probably meant; at most a third of its letters may differ. If two are equally near, the one with the same beginning. */
 export function nearest(name: string, names: readonly string[]): string | null {
   const [best] = names
     .map((known) => ({ known, edits: editsBetween(name, known) }))

@@ -1,5 +1,5 @@
-// The chain that commands work on, besides the ledger's database: the operator's, or that of the service that runs in this directory. Only commands
-// that need the chain load the code for it, because that is most of the program, and most commands need just the database.
+// The chain that commands work on, besides the ledger's database. It is the operator's chain, or the chain of the service that runs in this
+// directory. Only commands that need the chain load the code for it, because that is most of the program, and most commands need just the database.
 import type { OpenedChain } from '../boot/parts.ts'
 import { silentLog } from '../lib/log.ts'
 import type { EveryPart } from '../operator/act.ts'
@@ -22,7 +22,7 @@ export async function withOperator<T>(io: Io, body: (deps: EveryPart, ledger: Op
   })
 }
 
-/** The same for previews of what the contract's owner may sign. */
+/** Runs `body` with what previews of the contract owner's transactions need. */
 export async function withOwnerPreviews<T>(io: Io, body: (deps: OwnerDeps) => Promise<T>): Promise<T> {
   return await withChain(io, async ({ ledger: { pool }, chain: { rpc, part } }) => {
     const { createGovernanceReader } = await import('../chain/read/governance.ts')
@@ -30,7 +30,7 @@ export async function withOwnerPreviews<T>(io: Io, body: (deps: OwnerDeps) => Pr
   })
 }
 
-/** The same for a pass, with the keys. First compares settings, database and chain. */
+/** Runs `body` with what a pass needs, including the keys. First compares settings, database and chain. */
 export async function withPasses<T>(io: Io, body: (ctx: PassContext, ledger: OpenDatabase) => Promise<T>): Promise<T> {
   return await withChain(io, async ({ ledger, chain }) => {
     const { config, pool, database } = ledger

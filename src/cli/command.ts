@@ -15,7 +15,7 @@ export const EXIT = {
   unavailable: 3,
   /** An error that the program did not expect. */
   fault: 70,
-  /** Ctrl-C. */
+  /** Interrupted by Ctrl-C. */
   interrupted: 130,
 } as const
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
@@ -39,22 +39,22 @@ export interface ArgumentSpec {
 }
 
 export interface Command {
-  /** Words after `node-ledger`: `payments list`. */
+  /** The words after `node-ledger`, such as `payments list`. */
   readonly name: string
   readonly group: Group
-  /** One line without a full stop. */
+  /** What the command does, in a line without a full stop. */
   readonly summary: string
   /** Further sentences for this command's help. */
   readonly details?: string
   readonly args?: readonly ArgumentSpec[]
   readonly options?: Readonly<Record<string, OptionSpec>>
-  /** Whole lines that work once the reader fills in the <brackets>. Tests run them. */
+  /** Whole command lines that work once the reader fills in the <brackets>. Tests run them. */
   readonly examples: readonly string[]
-  /** The command to list it after, if not the previous one in its table. */
+  /** The command after which it is listed, if that is not the previous one in its table. */
   readonly after?: string
   /** True for a command that runs until it is stopped, and handles signals itself. */
   readonly longRunning?: boolean
-  /** Loads the command's module, so that help and small commands do not have to load all of them. */
+  /** Loads the command's module, so that help and small commands need not load all modules. */
   load(): Promise<Run>
 }
 
@@ -71,14 +71,14 @@ export type Group = keyof typeof GROUPS
 /** One call of a command, with its arguments already checked. */
 export interface Call {
   readonly command: Command
-  /** Loads other commands by their first word. `init` runs some as its steps. */
+  /** Loads other commands by their first word. `init` runs some of them as its steps. */
   readonly commands: (word?: string) => Promise<readonly Command[]>
   readonly args: Readonly<Record<string, string>>
   readonly values: Readonly<Record<string, string>>
   readonly flags: ReadonlySet<string>
   readonly io: Io
   readonly out: Output
-  /** Aborts on Ctrl-C. The command then cleans up whatever is half done. */
+  /** Aborts on Ctrl-C. The command then cleans up unfinished work. */
   readonly signal: AbortSignal
 }
 export type Run = (call: Call) => Promise<ExitCode>

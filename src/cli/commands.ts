@@ -1,5 +1,5 @@
 // The table of all commands. Help, docs/CLI.md and the parser are made from it; each command's code is in its module. The operator's acts and
-// readings declare their own commands. We load these one subject at a time, so that small commands do not have to load all of them.
+// readings declare their own commands. We load these one subject at a time, so that small commands need not load all of them.
 import type { Command } from './command.ts'
 import { BOOKS } from './commands/books.ts'
 import { INIT } from './commands/init.ts'
@@ -10,7 +10,7 @@ import { SERVICE } from './commands/service.ts'
 import { TOOLS } from './commands/tools.ts'
 import type { View } from './operator.ts'
 
-/** Commands that share their first word: those that acts and readings declare, the views that extend them, and others. */
+/** Commands that share their first word: commands that acts and readings declare, views that extend them, and others. */
 interface Subject {
   readonly modules?: () => Promise<object>[]
   readonly views?: () => Promise<{
@@ -22,7 +22,7 @@ interface Subject {
 
 const from = (commands: readonly Command[], word: string) => commands.filter(({ name }) => name.split(' ')[0] === word)
 
-/** In the order of the help. */
+/** The subjects, in the order of the help. */
 const SUBJECTS: Readonly<Record<string, Subject>> = {
   ...simple([...INIT, ...RUN, ...LOOK]),
   rescan: { modules: () => [import('../operator/rescan.ts')], views: () => import('./service/rescan.ts') },
@@ -78,7 +78,7 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
     commands: from(SERVICE, 'admin-keys'),
   },
   'second-person': { modules: () => [import('../operator/second-person/rule.ts')] },
-  // All modules, because any act may have been proposed.
+  // All modules are loaded, because any act may have been proposed.
   proposals: { modules: () => [import('../operator/second-person/proposals.ts'), import('../operator/acts.ts')] },
   ...simple(TOOLS),
 }

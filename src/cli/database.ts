@@ -1,5 +1,5 @@
 // The settings and the database that commands work on. If nothing is configured, this is the database of the service that runs in this directory; a
-// command never starts one. For commands that also need the chain, see chain.ts.
+// command never starts a service. For commands that also need the chain, see chain.ts.
 import { readFileSync } from 'node:fs'
 import { attachDatabase, type DatabasePart } from '../boot/database.ts'
 import { type Config, loadConfig } from '../config/load.ts'
@@ -11,7 +11,7 @@ import type { Call } from './command.ts'
 import { RefusedError, UnavailableError, UsageError } from './errors.ts'
 import { type Io, userName } from './io.ts'
 
-/** A command does one thing at a time. A streamed export and its look-ups take two connections. */
+/** How many connections a command opens at most. It does one thing at a time; a streamed export and its look-ups take two connections. */
 const POOL_MAX = 3
 
 const readFile = (path: string) => readFileSync(path, 'utf8')
@@ -27,7 +27,8 @@ export function actorHere(): Actor {
 }
 
 /**
- * The URL of the empty database, from --into or from a variable, which other users of the machine cannot see. Throws a UsageError if neither is set.
+ * The URL of the empty database, from --into or from a variable. Other users of the machine cannot see the variable. Throws a UsageError if neither
+ * is set.
  */
 export function emptyDatabaseUrl({ io: { env }, values }: Pick<Call, 'io' | 'values'>, variable: string): string {
   const url = values.into ?? env[variable]
@@ -64,11 +65,11 @@ export const settingsPart = ({ ADMIN_KEY, PUBLIC_URL }: Config): EnvironmentKeys
   publicUrl: PUBLIC_URL,
 })
 
-/** The same for acts and readings that need no chain. */
+/** Runs `body` on the ledger, for acts and readings that need no chain. */
 export const withLedger = <T>(io: Io, body: (deps: LedgerPart) => Promise<T>): Promise<T> =>
   withDatabase(io, ({ config, pool }) => body({ pool, ...settingsPart(config) }))
 
-/** The error for when the settings name no database or chain, and no running service has one. */
+/** The error to throw if the settings name no database or chain, and no running service has one. */
 export function noService({ DATA_DIR }: Config, setting: 'DATABASE_URL' | 'RPC_URL'): UnavailableError {
   return new UnavailableError(
     `No service runs in this directory (DATA_DIR is ${DATA_DIR}), and ${setting} is not set. Start the service with "npm start", or set ${setting}.`,

@@ -1,5 +1,5 @@
 // Errors of commands that could not do their work. Each message is a sentence or a few lines that say what to do. The kind determines the exit code
-// (run.ts). Anything else that is thrown is a bug.
+// (run.ts). Any other error is a bug.
 import { KnownError } from '../lib/errors.ts'
 
 /** Called wrongly; nothing was checked. */

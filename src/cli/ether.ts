@@ -1,7 +1,7 @@
 // Amounts as people read and write them. Scripts get wei, because --json never rounds.
 import { inEther as exactly } from '../domain/units.ts'
 
-/** Wei, or its decimal string, in ether, exactly. A dash if there is none. */
+/** An amount of wei (a bigint or a decimal string) in ether, exactly. A dash if there is none. */
 export function inEther(wei: bigint | string | null | undefined): string {
   return wei === null || wei === undefined ? '-' : exactly(BigInt(wei))
 }

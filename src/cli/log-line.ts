@@ -1,5 +1,5 @@
 // A line of the JSON log in readable form: time, level, message, and the other fields. Only for terminals; the log itself stays JSON.
-/** In capitals, so that people notice them. */
+/** Levels that are shown in capitals, so that people notice them. */
 const LOUD = new Set(['warn', 'error', 'fatal'])
 /** Fields that the line does not repeat. */
 const LEFT_OUT = new Set(['level', 'time', 'msg', 'pid', 'hostname'])

@@ -3,7 +3,7 @@ import { open, rm } from 'node:fs/promises'
 import { RefusedError } from './errors.ts'
 
 /**
- * Creates a one-line file that only its owner can read. It makes the content once the file exists, and deletes the file again if that fails. Returns
+ * Creates a one-line file that only its owner can read. It makes the content once the file exists; if that fails, it deletes the file again. @returns
  * what it made.
  */
 export async function writeNew<Made>(

@@ -1,4 +1,4 @@
-// Connects the command line with the operator's acts and readings: each declares a command, options become fields, and refusals become errors with
+// Connects the command line with the operator's acts and readings. Each declares a command; options become fields, and refusals become errors with
 // exit codes.
 import type { KnownError } from '../lib/errors.ts'
 import {
@@ -30,7 +30,7 @@ export interface View<Parts = any, Result = any> extends Partial<CommandTexts> {
   readonly open?: <T>(io: Io, body: (parts: Parts) => Promise<T>) => Promise<T>
   /** Shows what would happen, before the question. @returns further fields or, if there is nothing to do, the result that says so. */
   readonly first?: (parts: Parts, input: Fields, call: Call) => Promise<First> | First
-  /** The result for people. */
+  /** The result as text for people. */
   readonly text?: (result: Result, parts: Parts) => string
   /** Printed after the result. */
   readonly afterwards?: (result: Result, call: Call) => void
@@ -122,7 +122,7 @@ export function fieldsOf({
   return Object.fromEntries(entries.map(([name, value]) => [camel(name), value]))
 }
 
-/** Returns the result. Throws if the act was refused or waits for a second person, with the field names that people use here. */
+/** Returns the result of an act. Throws if the act was refused or waits for a second person; the message has the field names that people use here. */
 export function accepted<T extends object>(
   result: T | Proposed | OperatorRefusal,
   { command: { options = {}, args = [] } }: Pick<Call, 'command'>,

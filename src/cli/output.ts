@@ -1,5 +1,5 @@
-// Output of a command. Results go to stdout, as text for people or as JSON; everything else goes to stderr, so that a script can read only stdout and
-// a person both.
+// Output of a command. Results go to stdout, as text for people or as JSON. Everything else goes to stderr, so that a script can read only stdout,
+// and a person sees both.
 import { createInterface } from 'node:readline/promises'
 import { toJson } from '../lib/json.ts'
 import type { Column } from '../operator/define-act.ts'
@@ -18,7 +18,7 @@ export interface Output {
 
 export function createOutput(io: Io, json: boolean): Output {
   const command = calledAs(io.env)
-  // So that this person can run the commands in a message as written.
+  // Shows commands in a message so that this person can run them as written.
   const asCalled = (text: string) => text.replaceAll('"node-ledger ', `"${command} `)
   return {
     json,
@@ -30,13 +30,13 @@ export function createOutput(io: Io, json: boolean): Output {
   }
 }
 
-/** Writes to stdout. Rejects if the write fails, because on a full disk there is no result. */
+/** Writes to stdout. Rejects if the write fails: if the disk is full, for example, there is no result. */
 export const written = ({ stdout }: Pick<Io, 'stdout'>, text: string | Uint8Array): Promise<void> =>
   new Promise((resolve, reject) => {
     stdout.write(text, (error) => (error ? reject(error) : resolve()))
   })
 
-/** How the person calls the command: through npx, through a script of theirs that sets the variable, or by its name. */
+/** How the person calls the command: through npx, through a script of their own that sets the variable, or by its name. */
 function calledAs({ NODE_LEDGER_COMMAND, npm_command }: NodeJS.ProcessEnv): string {
   return NODE_LEDGER_COMMAND || (npm_command === undefined ? 'node-ledger' : 'npx node-ledger')
 }
@@ -81,7 +81,7 @@ function cell(value: unknown): string {
 }
 
 /**
- * Asks before something that cannot be undone, and returns only after a yes. `--yes` answers the question. Without it and without a terminal it
+ * Asks before something that cannot be undone, and returns only after a yes. `--yes` answers the question. Without `--yes` and without a terminal it
  * throws a UsageError, because a script must be explicit. If the user declines, it throws a RefusedError that describes the state.
  */
 export async function mustAgree(

@@ -20,7 +20,7 @@ const EXIT_OF: Readonly<Record<ErrorKind, ExitCode>> = {
   usage: EXIT.usage,
   refused: EXIT.negative,
   retryable: EXIT.unavailable,
-  // Settings that do not match now will not match at the next call either.
+  // If settings do not match now, they will not match at the next call either.
   fatal: EXIT.usage,
 }
 const HELP: readonly string[] = ['--help', '-h']
@@ -131,7 +131,7 @@ function explain(error: unknown, command: Command, env: NodeJS.ProcessEnv): { co
   }
 }
 
-/** What to do about this file, if it is in the data directory. */
+/** What to do about a file that is in the data directory. */
 function remedyOf(path: string, { DATA_DIR }: NodeJS.ProcessEnv): string {
   const directory = resolve(DATA_DIR || '.node-ledger')
   return resolve(path).startsWith(directory)

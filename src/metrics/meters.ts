@@ -5,7 +5,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, type Registry } from 
 /** Any other method counts as `other`, because a client can send whatever it likes. */
 const METHODS = new Map([
   ['GET', 'GET'],
-  // Answered like GET.
+  // HEAD is answered like GET.
   ['HEAD', 'GET'],
   ['POST', 'POST'],
 ])
@@ -18,7 +18,7 @@ export interface Meters {
   request(seen: { method: string; route: string | null; status: number; seconds: number }): void
   memo(result: 'hit' | 'miss' | 'joined'): void
   dropped(why: 'idle' | 'refused' | 'flooding' | 'stalled'): void
-  /** The event streams that are open now. */
+  /** Sets the number of open event streams. */
   streams(open: number): void
   /** A request to /api/admin with a wrong key. */
   wrongAdminKey(): void
@@ -29,14 +29,14 @@ export interface Meters {
 }
 
 /**
- * `notSigned`: the signer did not sign for the run. `roleLost`: another account has its role in the contract. `budgetSpent`: the minter's budget was
+ * `notSigned`: the signer did not sign for the run. `roleLost`: another account has the role in the contract. `budgetSpent`: the minter's budget was
  * used up. `overlap`: another run held the lock.
  */
 export type PassResult = (typeof PASS_RESULTS)[number]
 
 const PASS_RESULTS = ['ok', 'notSigned', 'roleLost', 'budgetSpent', 'fault', 'overlap'] as const
 
-/** Makes counters and histograms. A series whose label values are all known starts at zero, so its first event shows as an increase. */
+/** Makes counters and histograms. If all label values of a series are known, it starts at zero, so its first event shows as an increase. */
 function registered(registers: Registry[]) {
   return {
     counter: (
@@ -56,7 +56,7 @@ function registered(registers: Registry[]) {
   }
 }
 
-/** Registers all of them, and Node's default metrics. */
+/** Registers all counters, and Node's default metrics. */
 export function createMeters(registry: Registry, version: string): Meters {
   const { counter, histogram, gauge } = registered([registry])
   collectDefaultMetrics({ register: registry })

@@ -9,7 +9,7 @@ import { shared } from '../lib/cache.ts'
 import { inTimeOrNull } from '../lib/deadline.ts'
 import { ether, type Sample } from './samples.ts'
 
-/** Scrapes usually come every 15 seconds. Two Prometheus servers may share a read. */
+/** How long scrapes share a read, and how long a read may take. Scrapes usually come every 15 seconds. Two Prometheus servers may share a read. */
 const LEDGER = { keepMs: 2_000, budgetMs: 2_000 }
 const HEAD = { keepMs: 2_000, budgetMs: 2_000 }
 const FUNDS = { keepMs: 10_000, budgetMs: 2_000 }
@@ -18,12 +18,12 @@ export interface MetricsDeps {
   readonly pool: Pool
   readonly chain: ChainReader
   readonly readings: Readings
-  /** Null if no key is configured. */
+  /** The minter's account; null if no key is configured. */
   readonly minter: AccountReader | null
   readonly distributor: AccountReader | null
 }
 
-/** All of these figures, with their help texts. */
+/** All figures, with their help texts. */
 const HELP = {
   node_ledger_reading_up: 'Whether the readings of a source could be made for this scrape.',
   node_ledger_head_block: 'Newest block of the provider.',
@@ -218,7 +218,7 @@ function ledgerSamples(f: LedgerFigures, probeSeconds: number, signers: { role: 
   ]
 }
 
-/** The allowances that the contract's owner set for the keys, and whether they suffice. */
+/** The allowances that the contract's owner set for the keys, and whether they are large enough. */
 function budgetSamples({ budget }: LedgerFigures): Sample[] {
   if (!budget) return []
   return (['nodes', 'cohorts'] as const).flatMap((what) =>

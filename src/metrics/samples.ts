@@ -1,4 +1,4 @@
-// Samples in the Prometheus text form. A failed read has no sample at all: it is absent, never 0.
+// Samples in the Prometheus text form. If a read fails, its sample is absent, never 0.
 import { Gauge, Registry } from 'prom-client'
 
 /** One figure that is read on request. */

@@ -7,7 +7,7 @@ import type { Log } from '../lib/log.ts'
 import { createServer } from '../lib/node-http.ts'
 import { renderGauges, type Sample } from './samples.ts'
 
-/** Enough for several Prometheus servers, and a person with a browser. */
+/** How many connections the page accepts. Enough for several Prometheus servers, and a person with a browser. */
 const CONNECTIONS_MAX = 20
 const REQUEST_MS_MAX = 5_000
 
@@ -18,7 +18,7 @@ export interface MetricsServer {
 
 export interface MetricsServerOptions {
   host: string
-  /** 0 takes any free port. */
+  /** The port; 0 takes any free port. */
   port: number
   registry: Registry
   /** Reads the samples for each scrape. */

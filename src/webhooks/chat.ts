@@ -1,5 +1,5 @@
 // Writes the body for a chat's own incoming webhook: a sentence, in the field that the chat reads. Every other receiver gets the event itself. Both
-// get links to the remedy. We recognise a chat by its host, so an endpoint needs no setting for it.
+// get links to what to do. We recognise a chat by its host, so an endpoint needs no setting for it.
 // Slack: api.slack.com/messaging/webhooks; Discord: discord.com/developers/docs/resources/webhook; Telegram: core.telegram.org/bots/api#sendmessage.
 import { inEther } from '../domain/units.ts'
 import { KINDS, type Links, linksOf, type Told } from '../domain/webhooks/kinds.ts'

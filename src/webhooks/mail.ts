@@ -10,14 +10,14 @@ import { linesOf, sentenceOf } from './chat.ts'
 import type { PostResult } from './post.ts'
 import { assertNoPrivateLiteral, publicLookup, TargetError } from './target.ts'
 
-/** Mail servers greet slowly to deter spammers. The lease of a delivery is longer than this. */
+/** The time limit. Mail servers greet slowly to deter spammers. The lease of a delivery is longer than this. */
 const TIMEOUT_MS = 30_000
 const ERROR_TEXT_MAX = 300
 
 export interface Mail {
   target: MailTarget
   password: string
-  /** The events with their ids, the oldest first. */
+  /** The events with their ids, oldest first. */
   events: readonly { id: string; told: Told }[]
   /** The origin of the pages that the mail links to. */
   publicUrl: string
@@ -47,7 +47,7 @@ export async function sendMail(
     const text = error instanceof Overdue ? `did not answer within ${timeoutMs / 1000} s` : messageOf(error)
     return sent(responseCode ?? null, (text || 'no answer').slice(0, ERROR_TEXT_MAX), error instanceof TargetError)
   } finally {
-    // Also if we stopped waiting, so that nothing continues in the background.
+    // Also closes the socket if we stopped waiting, so that nothing continues in the background.
     ;(socket as Socket | null)?.destroy()
   }
 }
@@ -83,7 +83,7 @@ async function handedOver(mail: Mail, socket: Socket, allowPrivate: boolean): Pr
     to: [...to],
     subject: subjectOf(mail, name),
     text: textOf(mail),
-    // The same id if the mail is sent again, so a program can recognise it.
+    // If the mail is sent again it has the same id, so a program can recognise it.
     messageId: `<${mail.events[0]?.id}.${mail.events.length}@${name}>`,
     headers: { 'auto-submitted': 'auto-generated', 'x-node-ledger-events': mail.events.map(({ id }) => id).join(' ') },
   })

@@ -5,7 +5,7 @@ import { codeOf, messageOf } from '../lib/errors.ts'
 import { Agent, request } from '../lib/undici.ts'
 import { assertNoPrivateLiteral, publicLookup, TargetError } from './target.ts'
 
-/** The standard advises 15 to 30 seconds. This is the lower end, and includes name look-up and connection. */
+/** The time limit, including name look-up and connection. The standard advises 15 to 30 seconds; this is the lower end. */
 const TIMEOUT_MS = 15_000
 const CONNECT_MS = 10_000
 /** Only the status of an answer matters. We read a little more, so that the connection can be reused. */
@@ -13,11 +13,11 @@ const ANSWER_BYTES_MAX = 16 * 1024
 const ERROR_TEXT_MAX = 300
 
 export interface PostResult {
-  /** Null if no answer came. */
+  /** The status of the answer; null if none came. */
   status: number | null
-  /** Null for a success (a status from 200 to 299). */
+  /** What went wrong; null for a success (a status from 200 to 299). */
   error: string | null
-  /** True if this instance's settings forbid it. Another instance may be able to send it. */
+  /** True if this instance's settings forbid the delivery. Another instance may be able to make it. */
   isForbidden: boolean
   durationMs: number
 }
@@ -61,7 +61,7 @@ export function createPoster({
   }
 }
 
-/** Throws for a URL to anything that only this machine can reach, or without TLS. */
+/** Throws if a URL leads to anything that only this machine can reach, or does not use TLS. */
 function assertSafe(url: URL): void {
   assertNoPrivateLiteral(url.hostname)
   if (url.protocol !== 'https:') throw new TargetError(url.host, 'is not https')

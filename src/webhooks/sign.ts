@@ -1,5 +1,5 @@
-// The headers of a Standard Webhooks request (github.com/standard-webhooks): id, time, and a signature of id, time and body for each secret, so a
-// receiver may hold either one during a rotation. A receiver that cannot verify signatures gets none. Pure except for the hash.
+// The headers of a Standard Webhooks request (github.com/standard-webhooks): id, time, and a signature of id, time and body for each secret. A
+// receiver may therefore have either secret during a rotation. A receiver that cannot verify signatures gets none. Pure except for the hash.
 import { createHmac } from 'node:crypto'
 
 /** Builds the headers of one attempt. `timestamp` is unix seconds of this attempt; secrets are `whsec_` and base64. */

@@ -1,6 +1,6 @@
-// Decides to which addresses a webhook may be sent: only public ones, unless the operator allows others. This way a URL cannot reach anything that
-// only this machine can reach. It checks the address of the connection, after the look-up, so a name that resolves differently the second time gains
-// nothing.
+// Decides to which addresses a webhook may be sent: only public addresses, unless the operator allows others. This way a URL cannot reach anything
+// that only this machine can reach. We check the address of the connection, after the look-up. So it is no use if a name resolves differently the
+// second time.
 import { type LookupAddress, lookup } from 'node:dns'
 import { lookup as lookupHost } from 'node:dns/promises'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
@@ -23,7 +23,7 @@ const NOT_PUBLIC_V4 = [
   '224.0.0.0/4',
   '240.0.0.0/4',
 ]
-/** We reject IPv6 outside the only block with public hosts, and ranges within it that lead elsewhere or nowhere. */
+/** We reject IPv6 addresses outside the only block with public hosts, and ranges within the block that lead elsewhere or nowhere. */
 const PUBLIC_V6 = '2000::/3'
 const NOT_PUBLIC_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
 
@@ -60,7 +60,7 @@ export class TargetError extends Error {
   }
 }
 
-/** Throws a TargetError for a host that is itself a private address. Names are checked when they are looked up. */
+/** Throws a TargetError if the host is itself a private address. Names are checked when they are looked up. */
 export function assertNoPrivateLiteral(hostname: string): void {
   const host = hostname.replace(/^\[|\]$/g, '')
   if (isIP(host) !== 0 && !isPublicAddress(host)) throw new TargetError(host)

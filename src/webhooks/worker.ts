@@ -1,6 +1,6 @@
-// Delivers events, at least once. Each endpoint has its own queue, so a slow one delays no other; any instance may take a delivery. If a crash
-// interrupts a delivery, another attempt follows when its lease expires. It must never block a pass, and never log a URL. post.ts sends, mail.ts
-// mails, sign.ts signs, back-off.ts has the pauses after failures, and db/webhooks.ts (settleDelivery) stores when the next attempt is due.
+// Delivers events, at least once. Each endpoint has its own queue, so a slow endpoint delays no other; any instance may take a delivery. If a crash
+// interrupts a delivery, another attempt follows when its lease expires. Must never block a pass, and never log a URL. post.ts sends, mail.ts mails,
+// sign.ts signs, back-off.ts has the pauses after failures, and db/webhooks.ts (settleDelivery) stores when the next attempt is due.
 import { inTransaction, type Pool } from '../db/core/sql.ts'
 import { writeAudit } from '../db/core/state.ts'
 import {
@@ -29,7 +29,7 @@ const AT_ONCE = 8
 /** How often we poll for due deliveries; new events wake the worker earlier. */
 const POLL_MS = 2_000
 const PRUNE_EVERY_MS = 3_600_000
-/** The most events in one mail, and the time between two mails. Events in between go into the next mail together. */
+/** How many events one mail has at most, and the time between two mails. Events in between go into the next mail together. */
 const MAILED_AT_ONCE = 50
 const MAIL_EVERY_MS = 60_000
 /** How long an instance that may not send to an endpoint leaves its deliveries to other instances. */
@@ -121,7 +121,7 @@ function startLoop(turn: () => Promise<boolean>): Loop {
   let wake = () => {}
   const pause = () =>
     new Promise<void>((resolve) => {
-      // A wake-up during the task takes effect now.
+      // If there was a wake-up during the task, it takes effect now.
       if (woken || stopped) return resolve()
       const timer = setTimeout(resolve, POLL_MS)
       wake = () => {
@@ -176,7 +176,7 @@ function startLane(options: WebhooksOptions, poster: Poster, endpoint: string, t
 
 type Endpoint = Pick<EndpointTarget, 'url' | 'events'> & { endpoint: string }
 
-/** Makes the deliveries that are due for an endpoint. @returns how long to leave the endpoint alone, and whether more may be due. */
+/** Makes the deliveries that are due for an endpoint. @returns how long to leave the endpoint alone, and whether more deliveries may be due. */
 async function takeTurn(
   options: WebhooksOptions,
   poster: Poster,
@@ -231,12 +231,12 @@ async function settle(
 ): Promise<void> {
   const { eventId, type, attempt } = delivery
   if (isForbidden && error !== null) {
-    // A failed attempt here would back off for hours although another instance could send it now.
+    // If this counted as a failed attempt, it would back off for hours although another instance could send it now.
     await giveBackDelivery(pool, endpoint, delivery, error)
     log.warn({ eventId, type, endpoint, error }, 'event left to other instances: the settings of this one forbid it')
     return
   }
-  // A receiver ends its subscription with 410.
+  // A receiver answers 410 to end its subscription.
   const gone = status === 410
   const retrySec = retryAfterSec(attempt, Math.random())
   const givenUp = await settleDelivery(pool, endpoint, delivery, { status, error, durationMs, retrySec, gone })

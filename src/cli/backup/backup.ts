@@ -8,7 +8,7 @@ import { withDatabase } from '../database.ts'
 import { RefusedError } from '../errors.ts'
 import { DUMP, digestOf, MANIFEST, type Manifest, readContents, runTool } from './tools.ts'
 
-/** Runs the command. It writes the manifest last, so a folder without one is not a backup. */
+/** Runs the command. It writes the manifest last, so a folder without a manifest is not a backup. */
 export async function backup({ io, out, values, signal }: Call): Promise<ExitCode> {
   const folder = resolve(values.out ?? `ledger-${new Date().toISOString().slice(0, 19).replaceAll(':', '')}`)
   if (existsSync(join(folder, MANIFEST))) throw new RefusedError(`${folder} has a backup already: name another folder.`)

@@ -1,4 +1,4 @@
-// The command `node-ledger restore`: restores a backup into an empty database, and compares the two. Names what the restored ledger cannot know.
+// The command `node-ledger restore`: restores a backup into an empty database, and compares the two. Says what the restored ledger cannot know.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -57,7 +57,7 @@ interface Revoked {
 }
 const NONE_REVOKED: Revoked = { revoked: 0, passkeys: 0, invitations: 0 }
 
-/** Revokes all keys, because any revoked after the backup would be valid again. @returns how many were valid. */
+/** Revokes all keys. Otherwise a key that was revoked after the backup would be valid again. @returns how many were valid. */
 async function revokeRestoredKeys(pool: Pool): Promise<Revoked> {
   return (await revokeAllKeys({ pool }, actorHere(), { reason: 'restored from a backup' })) as Revoked
 }

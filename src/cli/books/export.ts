@@ -29,7 +29,7 @@ export async function exportRows(call: Call): Promise<ExitCode> {
   })
 }
 
-/** Writes under another name until the file is complete, so that one cut short by Ctrl-C or a fault cannot be booked. */
+/** Writes under another name until the file is complete, so that a file cut short by Ctrl-C or a fault cannot be booked. */
 export async function toFile({ stream }: Pick<ExportFile, 'stream'>, path: string, signal: AbortSignal): Promise<void> {
   const partial = `${path}.partial`
   try {
@@ -54,7 +54,7 @@ async function asJsonLines({ stream }: ExportFile, { out, signal }: Call): Promi
   }
 }
 
-/** The cells of a line of our own CSV, whose cells hold no line breaks. */
+/** The cells of a line of our own CSV, in which no cell has a line break. */
 function cellsOf(line: string): string[] {
   return [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(
     ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain ?? '',

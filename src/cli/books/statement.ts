@@ -26,7 +26,7 @@ export async function statement(call: Call): Promise<ExitCode> {
 
 /**
  * Names the balances that are missing and their blocks, the likely reason, and what to do. `statesKept`: for how many blocks the embedded chain keeps
- * states; null for another chain.
+ * states; null for any other chain.
  */
 function whyUnknown({ period, accounts, contract }: Statement, statesKept: number | null): string {
   const { opening, closing } = period
@@ -118,7 +118,7 @@ const commissionsOf = (lines: Statement['commissions']): string =>
         ]),
       )
 
-/** An account's movements, and the blocks in which ether moved that the ledger does not follow. */
+/** An account's movements, and the blocks in which ether moved that the ledger does not account for. */
 function movementsOf({ name, address, movements, other, otherWei }: Statement['accounts'][number]): string {
   const lines = movements.map(({ what, count, wei }) => [what, count, inEther(wei)])
   const blocks = ({ fromBlock, toBlock }: (typeof other)[number]) =>

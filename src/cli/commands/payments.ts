@@ -1,4 +1,4 @@
-// The commands about payments that do more than one act.
+// The commands about payments that run more than one act.
 import { type Command, REASON, YES } from '../command.ts'
 
 export const PAYMENTS: readonly Command[] = [

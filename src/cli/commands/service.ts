@@ -1,4 +1,4 @@
-// The commands about the service that do more than one act, or none.
+// The commands about the service that run several acts, or none.
 import { type Command, REASON, YES } from '../command.ts'
 
 export const SERVICE: readonly Command[] = [

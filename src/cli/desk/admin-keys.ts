@@ -14,7 +14,7 @@ import { mustAgree, tableOf } from '../output.ts'
 
 const COLUMNS = ['id', 'label', 'scopes', 'state', 'expiresAt', 'usedAt', 'madeBy', 'madeAt', 'revokedBy']
 
-/** Shown once: a key, or the link of an invitation. */
+/** A secret that is shown once: a key, or the link of an invitation. */
 interface Made {
   id: number
   label: string
@@ -75,7 +75,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
   },
 }
 
-/** Makes something and shows its secret just once: on a terminal, or in a new file that only its owner can read. */
+/** Makes a key or an invitation and shows its secret just once: on a terminal, or in a new file that only its owner can read. */
 async function showOnce<T extends Made>(
   call: Call,
   how: {
@@ -103,7 +103,7 @@ async function showOnce<T extends Made>(
   })
 }
 
-/** What an id in the list stands for, by its prefix. */
+/** What an id in the list refers to, by its prefix. */
 const REVOKED = {
   '': { act: revokeKey, question: (id) => `Revoke key ${id}?` },
   'passkey-': { act: revokePasskey, question: (id) => `Revoke passkey ${id}, and end its sessions?` },

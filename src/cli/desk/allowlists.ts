@@ -21,7 +21,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
   },
 }
 
-/** In a checkout this is the source, in a package the built file. */
+/** The program that builds the tree: in a checkout the source, in a package the built file. */
 const BUILDER = join(import.meta.dirname, `build-allowlist${extname(import.meta.filename)}`)
 
 /** Runs the command: 1 if a line is bad. */
@@ -64,7 +64,7 @@ async function listOf(builder: ChildProcess, file: string): Promise<BuiltList> {
   const ended = once(builder, 'exit').then(([code, signal]) => {
     throw new Error(`the process that builds the tree ended early (${code ?? signal})`)
   })
-  // It is no error if it ends while we ask nothing.
+  // If the process ends while we need nothing from it, that is not an error.
   ended.catch(() => {})
   const next = async () => (await Promise.race([once(builder, 'message'), ended]))[0] as FromBuilder
   const said = await next()

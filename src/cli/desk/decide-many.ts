@@ -1,5 +1,5 @@
-// The command `payments decide`: one decision about many held payments, chosen by a filter or a file. We decide each on its own, with its own row in
-// the audit log. So after an interruption, just run it again; it finds what is left.
+// The command `payments decide`: one decision about many held payments, chosen by a filter or a file. We decide each payment on its own, with its own
+// row in the audit log. So after an interruption, just run it again; it finds the rest.
 import { readFileSync } from 'node:fs'
 import type { components } from '../../../api/admin.ts'
 import { isOperatorRefusal, type OperatorDeps } from '../../operator/act.ts'
@@ -16,7 +16,7 @@ import { accepted } from '../operator.ts'
 import { mustAgree, table } from '../output.ts'
 
 type Row = Pick<components['schemas']['Payment'], 'id' | 'valueWei' | 'reason' | 'tierId'>
-/** A payment by its row id or its transaction's hash, and why it was not decided; null if it was. */
+/** A payment by its row id or its transaction's hash, and why it was not decided; null if it was decided. */
 interface Outcome {
   readonly payment: string
   readonly refusal: string | null
@@ -41,7 +41,7 @@ export async function decidePayments(call: Call): Promise<ExitCode> {
       await out.result({ dryRun, decided: 0, refused: [] }, 'No held payment is like that.')
       return EXIT.done
     }
-    // For the whole file at once, because a payment may be named in two parts of it.
+    // Looked up for the whole file at once, because two parts of the file may name the same payment.
     const rows = await findRows(deps.pool, names.map(namedAs))
     const payments = rows.flatMap(({ row }) => (isOperatorRefusal(row) ? [] : [String(row.id)]))
     const question = `${WORDS[args.decision ?? '']} ${payments.length === 1 ? 'this payment' : `these ${payments.length} payments`}?`
@@ -63,7 +63,7 @@ export async function decidePayments(call: Call): Promise<ExitCode> {
   })
 }
 
-/** Decides as many at a time as one act allows, until interrupted. @returns why each was not decided; null if it was. */
+/** Decides as many payments at a time as one act allows, until interrupted. @returns for each payment why it was not decided; null if it was. */
 async function decideInParts(
   call: Call,
   deps: OperatorDeps,
@@ -100,7 +100,7 @@ async function chosen(call: Call, deps: OperatorDeps): Promise<string[]> {
   return rows.map(({ id }) => String(id)).reverse()
 }
 
-/** Their number and sum by reason and tier. */
+/** The number and sum of the payments, by reason and tier. */
 function summary(rows: readonly Row[]): string {
   const groups = Map.groupBy(rows, ({ reason, tierId }) => `${reason} ${tierId ?? '-'}`)
   return table(

@@ -71,7 +71,7 @@ function summary({ id, txHash, from, valueWei, status, reason, tierId, blockTime
   ])
 }
 
-/** A restored ledger has lost later refunds, so we show the operator any that we find, before they pay twice. */
+/** A restored ledger has lost later refunds. If we find one on the chain, we show it to the operator before they pay twice. */
 function paidBack({ id, looksRefundedBy }: Detail): string[] {
   return looksRefundedBy.map(
     ({ txHash, blockNumber }) =>
@@ -83,7 +83,7 @@ function pairs(value: object): string {
   return fields(Object.entries(value).map(([name, entry]) => [`  ${name}`, entry] as const))
 }
 
-/** `payments refund-batch`: the same for several payments, with one file from which a Safe pays them all. */
+/** `payments refund-batch`: prepares the refunds of several payments, with one file from which a Safe pays them all. */
 export async function refundBatch(call: Call): Promise<ExitCode> {
   const { io, out } = call
   const { 'safe-file': _, ...values } = call.values
@@ -100,7 +100,7 @@ export async function refundBatch(call: Call): Promise<ExitCode> {
   })
 }
 
-/** Writes a file for a Safe to --safe-file, if given and if there is something to pay. */
+/** Writes a file for a Safe to --safe-file, if that option is given and there is something to pay. */
 export async function writeSafeFile(
   { values: { 'safe-file': path }, signal, out }: Call,
   { safeBatch, sendNowWei }: { safeBatch: SafeBatch | null; sendNowWei: bigint },

@@ -1,4 +1,4 @@
-// How `node-ledger tiers …` shows what is on sale at what price. A change is a new version; it first shows what that changes.
+// How `node-ledger tiers …` shows what is on sale at what price. A change is a new version; before it is entered, the command shows what it changes.
 import type { EveryPart, Fields } from '../../operator/act.ts'
 import { type EnteredTier, listTiers, nextGraceSec, setOnSale, type TierView } from '../../operator/tiers.ts'
 import type { Command } from '../command.ts'

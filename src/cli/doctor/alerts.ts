@@ -1,4 +1,4 @@
-// Checks whose fault an alert reports too, with the alert's name. The section of that name in docs/RUNBOOK.md says what to do.
+// Checks that find a fault which an alert reports too, with the alert's name. The section of that name in docs/RUNBOOK.md says what to do.
 
 const FUNDS = 'NodeLedgerFundsLow'
 const SIGNER = 'NodeLedgerSignerDown'

@@ -24,7 +24,7 @@ import { ASKED_CHECKS } from './provider.ts'
 
 /** How many blocks apart providers' heads may be. They see a new block within seconds of each other. */
 const HEADS_APART_WARN = 10
-/** How many blocks' states a node must keep. With fewer, we cannot catch up after even the shortest outage; geth keeps 128 by default. */
+/** For how many blocks a node must keep states. If it keeps fewer, we cannot catch up after even the shortest outage; geth keeps 128 by default. */
 const STATES_MIN = 64
 /** Clock skew to expect in block times. */
 const AHEAD_WARN_SEC = 60
@@ -32,7 +32,7 @@ const AHEAD_WARN_SEC = 60
 interface ChainExamined {
   readonly chain: ChainPart
   readonly rpc: Rpc
-  /** Null if there is no ledger. */
+  /** The ledger's database; null if there is no ledger. */
   readonly pool: Pool | null
   readonly config: Pick<Config, 'production' | 'TRUST_PROVIDER'>
   /** From this age on, a head counts as stale. */
@@ -44,7 +44,7 @@ interface Probed extends ChainExamined {
   readonly seen: readonly ProviderProbe[]
 }
 
-/** The parts of blocks that this chain used to prove, and that no provider proves any more. */
+/** The parts of blocks that this chain used to prove, and that no provider can prove any longer. */
 async function ceasedParts(reader: ChainReader, states: ProofStates): Promise<ProvenPart[]> {
   if (states.size === 0) return []
   const newest = Math.max(0, (await reader.head()).number - BEHIND_HEAD)
@@ -138,7 +138,7 @@ const FACTORY_CHECKS: Checks<Probed & { deployment: DeploymentCheck }> = {
     return (await reader.proofs.hasForeignBlooms((await reader.head()).number)) ? FOREIGN_BLOOMS : null
   },
 
-  /** Whether the ledger starts early enough. Whatever the factory did before START_BLOCK is missing for good, so the passes stop. */
+  /** Whether the ledger starts early enough. Anything that the factory did before START_BLOCK is missing for good, so the passes stop. */
   'chain.start': async ({ chain: { factory, startBlock }, rpc }) => {
     const found = await lookAtBeginning(rpc, factory, startBlock)
     if (found.kind === 'fine') return FINE[found.why](startBlock)
@@ -150,7 +150,7 @@ const FACTORY_CHECKS: Checks<Probed & { deployment: DeploymentCheck }> = {
     return { says: 'no provider can tell whether the factory is older than START_BLOCK', warn: todo }
   },
 
-  /** Whether buyers may pay to that address: it must not be a signer account and, if it has code, traces must show what that code sends. */
+  /** Whether buyers may pay to the payments wallet. It must not be a signer account. If it has code, traces must show what that code sends. */
   'wallet.key': async ({ chain, rpc, pool }) => {
     const sold = pool && (await readWalletInForce(pool))
     const paymentAddress = sold ?? chain.paymentAddress
@@ -171,7 +171,7 @@ const FINE = {
   noEvents: (startBlock: number) => `the factory did nothing before START_BLOCK=${startBlock}`,
 }
 
-/** If no provider answers, we check nothing but the providers. */
+/** Makes the checks of the chain. If no provider answers, only the providers are checked. */
 export async function lookAtChain(examined: ChainExamined): Promise<Finding[]> {
   const { chain, rpc } = examined
   const { factory, paymentAddress, startBlock, rpcUrls } = chain
@@ -224,7 +224,7 @@ function lookAtProvider(
   return { says, warn: statesBack !== null && statesBack < STATES_MIN && todo, reading }
 }
 
-/** How old a guard's block may be. A transaction with an older one expires before its own deadline, and is signed again. */
+/** How old a guard's block may be, in words. A transaction with an older guard expires before its own deadline, and is signed again. */
 function reach(historyUsable: boolean | null): string {
   if (historyUsable === null) return '; whether also beyond the last 256 cannot be seen yet'
   return historyUsable ? ', also beyond the last 256 (EIP-2935)' : ', of the last 256 alone: it has no EIP-2935'

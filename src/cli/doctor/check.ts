@@ -1,5 +1,5 @@
-// The form of the doctor's checks: tables from ids to functions, each table with the context that its checks need. "Could not check" is a finding of
-// its own, neither ok nor wrong.
+// The form of the doctor's checks: tables from ids to functions, each table with the context that its checks need. "Could not check" is a separate
+// finding, neither ok nor wrong.
 import { ChainFault } from '../../chain/faults.ts'
 import { databaseFault } from '../../db/core/faults.ts'
 import { messageOf } from '../../lib/errors.ts'
@@ -9,19 +9,19 @@ import { ALERTS } from './alerts.ts'
 export type Verdict = 'ok' | 'warn' | 'fail' | 'unknown'
 
 export interface Finding {
-  /** Name of the check: `database.schema`. Stable, for scripts. */
+  /** The check's name, such as `database.schema`. Stable, for scripts. */
   readonly check: string
   readonly verdict: Verdict
   readonly says: string
   /** The next step; null if there is nothing to do. */
   readonly todo: string | null
-  /** The section of docs/RUNBOOK.md about it, named like its alert; null if all is well, or if no alert reports it. */
+  /** The section of docs/RUNBOOK.md about the fault, named like its alert; null if all is well, or if no alert reports the fault. */
   readonly runbook: string | null
   /** The value read, for scripts; null if it could not be read. */
   readonly reading: unknown
 }
 
-/** The result of a check: all is well, or the next step, by severity. */
+/** What a check says if all is well, or what to do next, by severity. */
 export interface Said {
   readonly says: string
   readonly warn?: string | false

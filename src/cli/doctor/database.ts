@@ -17,7 +17,7 @@ const VERSION_MIN = 15
 const CLOCK_WARN_MS = 5_000
 /** The time limit for a test write. It waits at most two seconds for a lock. */
 const WRITE_MS_MAX = 5_000
-/** A replica that is a minute behind shows owners wrong balances. */
+/** We warn if a replica is this far behind, because owners would see wrong balances. */
 const REPLICA_LAG_WARN_SEC = 60
 
 interface Examined {
@@ -84,7 +84,7 @@ const CHECKS: Checks<Examined> = {
     return { says: 'may read, write and migrate', reading: row }
   },
 
-  /** Tries a write and undoes it. Without a ledger there is nothing to write to, which database.schema reports. */
+  /** Tries a write and undoes it. If there is no ledger, there is nothing to write to, which database.schema reports. */
   'database.writes': async ({ pool }) => {
     if (!(await isLedger(pool))) return null
     try {
@@ -119,7 +119,7 @@ const CHECKS: Checks<Examined> = {
   },
 }
 
-/** If the database does not answer, we check nothing else about it. */
+/** Makes the checks of the database. If it does not answer, nothing else about it is checked. */
 export async function lookAtDatabase(examined: Examined): Promise<Finding[]> {
   const reached = await runChecks(REACHED, examined)
   return reached[0]?.reading === null ? reached : [...reached, ...(await runChecks(CHECKS, examined))]

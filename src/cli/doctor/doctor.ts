@@ -1,5 +1,5 @@
 // The command `node-ledger doctor`: checks everything that the service needs, one by one, and reports what is wrong and what to do. It changes
-// nothing, and goes on if a part is down.
+// nothing. If a part is down, it still checks the rest.
 import { readFileSync } from 'node:fs'
 import { attachDatabase, type DatabasePart } from '../../boot/database.ts'
 import { loadEmbedded } from '../../boot/embedded.ts'
@@ -20,9 +20,9 @@ import { TERMS_CHECKS } from './terms.ts'
 import { WEBHOOK_CHECKS } from './webhooks.ts'
 
 const SIGNS: Readonly<Record<Verdict, string>> = { ok: 'ok  ', warn: 'WARN', fail: 'FAIL', unknown: '?   ' }
-/** Longer than the service's, because one check may need several answers from a provider. */
+/** The time limit for a provider. Longer than the service's, because one check may need several answers from a provider. */
 const RPC_TIMEOUT_MS = 5_000
-/** If the service does not answer this almost at once, something is wrong. */
+/** How long we wait for the service. It answers almost at once unless something is wrong. */
 const SERVICE_TIMEOUT_MS = 3_000
 
 /** Runs the command: 0 if nothing is worse than a warning, 1 if something is wrong, 3 if we could not make some checks. */
@@ -129,7 +129,7 @@ function open({ url }: DatabasePart, stack: AsyncDisposableStack): Pool {
   return pool
 }
 
-/** The signer accounts and the chain's head, as far as the other checks found them. */
+/** The signer accounts and the chain's head, if the other checks found them. */
 function knownOf(chain: ChainPart | null, findings: readonly Finding[]) {
   const heads = findings.flatMap(({ check, reading }) =>
     check === 'chain.provider' ? ((reading as { head?: Head } | null)?.head ?? []) : [],

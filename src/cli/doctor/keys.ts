@@ -1,5 +1,5 @@
-// The checks of the sending keys: whether they exist, can be opened, are publicly known, and have enough ether for what comes; whether what they
-// signed can still be mined; and whether a remote signer signs. It must never repeat a password or a signer's URL.
+// The checks of the keys that send: whether they exist, can be opened, are publicly known, and have enough ether for the next transactions; whether
+// the transactions that they signed can still be mined; and whether a remote signer signs. It must never repeat a password or a signer's URL.
 import { assertTwoAccounts, type Keys, openKey } from '../../boot/keys.ts'
 import { type ChainPart, signersOf } from '../../boot/parts.ts'
 import type { Rpc } from '../../chain/rpc/rpc.ts'
@@ -26,7 +26,7 @@ export interface KeysExamined {
   readonly config: Config
   readonly chain: ChainPart
   readonly rpc: Rpc
-  /** Null if there is no ledger from which to estimate the next round's cost. */
+  /** The ledger's database; null if there is no ledger from which to estimate the next round's cost. */
   readonly pool: Pool | null
 }
 
@@ -83,12 +83,12 @@ function lookAtFunds(role: AccountRole): Look<KeysExamined> {
   }
 }
 
-/** Warns if providers report a higher nonce for a sender than followed blocks show: as its pass recorded, or now. */
+/** Warns if providers report a higher nonce for a sender than followed blocks show. Looks at what its pass recorded, and at the nonce now. */
 function lookAtNonce(role: AccountRole): Look<KeysExamined> {
   return async ({ chain, rpc, pool }) => {
     const of = signersOf(chain)[role]
     if (of === null || pool === null) return null
-    // In this order, so that a transaction that is still waiting then is in no block up to the cursor.
+    // Read in this order, so that a transaction that is still pending at the second read is in no block up to the cursor.
     const cursor = await readCursor(pool)
     const known = await readKnownNonces(pool, of)
     if (!cursor || !known) return `the ${role} has sent nothing yet`
@@ -110,7 +110,7 @@ async function readFunds(rpc: Rpc, of: Address): Promise<{ balanceWei: bigint; m
   return { balanceWei, maxFeeWei: (await currentFees(rpc)).maxFeeWei }
 }
 
-/** What to do, by where the key is. The role is inserted in upper case. */
+/** What to do, depending on where the key is. The role is inserted in upper case. */
 const REMEDIES = {
   signer: (name: string) =>
     `See that the signer at ${name}_SIGNER_URL runs, can be reached from here, and has the key of ${name}_ADDRESS unlocked`,
@@ -118,7 +118,7 @@ const REMEDIES = {
     `See that the service of ${name}_KMS_KEY can be reached from here, lets this program in to sign with that key, and that ${name}_ADDRESS is its account ("node-ledger keys address")`,
 }
 
-/** Has a remote signer sign something that can never be mined. */
+/** Asks a remote signer to sign a transaction that can never be mined. */
 function lookAtSigner(role: AccountRole): Look<KeysExamined> {
   return async ({ config, chain, rpc }) => {
     const signer = chain[role]
@@ -138,7 +138,7 @@ function lookAtSigner(role: AccountRole): Look<KeysExamined> {
 
 const ROLES: readonly AccountRole[] = ['minter', 'distributor']
 
-/** The keys that could be opened, and a finding for each that could not. */
+/** The keys that could be opened, and a finding for each key that could not. */
 export interface OpenedKeys {
   readonly keys: Keys
   readonly findings: readonly Finding[]

@@ -28,7 +28,7 @@ import type { Address } from '../../domain/units.ts'
 import { haltInWords } from '../service/halt.ts'
 import type { Checks, Look } from './check.ts'
 
-/** How many nodes without payment or grant we name. */
+/** We name at most this many nodes without payment or grant. */
 const UNPAID_MAX = 20
 const STOLEN_KEY = 'docs/RUNBOOK.md, "A lost or stolen key".'
 
@@ -37,7 +37,7 @@ export interface LedgerExamined {
   readonly config: Pick<Config, 'STALE_AFTER_SEC' | 'SCHEDULER' | 'QUOTE_TIER'>
   /** The signer accounts; null if not known here. */
   readonly signers: Address[] | null
-  /** Null if no provider answered. */
+  /** The chain's head; null if no provider answered. */
   readonly head: Head | null
 }
 

@@ -1,4 +1,4 @@
-// The checks of what the contract's owner allows the two keys, and of traces that a thief with the owner's key would leave.
+// The checks of what the contract's owner allows the two keys, and of traces that a thief of the owner's key would leave.
 import type { GovernanceReader, OwnersPowers } from '../../chain/port.ts'
 import { createGovernanceReader } from '../../chain/read/governance.ts'
 import type { Rpc } from '../../chain/rpc/rpc.ts'
@@ -17,7 +17,7 @@ import { type Checks, type Finding, findingOf, runChecks } from './check.ts'
 interface PowersExamined {
   readonly powers: OwnersPowers
   readonly governance: GovernanceReader
-  /** Null if there is no ledger to compare with the chain. */
+  /** The ledger's database; null if there is no ledger to compare with the chain. */
   readonly pool: Pool | null
 }
 
@@ -101,7 +101,7 @@ function saySold(tierId: string, sold: number, supply: number) {
   }
 }
 
-/** Null if the contract allows at least as many as the ledger sells. */
+/** What is wrong with a tier's cap; null if the contract allows at least as many nodes as the ledger sells. */
 async function sayCap(governance: GovernanceReader, { tierId, tierNo, supply }: Limited) {
   const { most } = await governance.tierSupply(tierNo)
   if (most >= supply) return null

@@ -1,5 +1,5 @@
-// The checks of what providers do not report themselves: how many calls they accept in a batch, whether a state is that of the block asked for, and
-// how the chain counts gas. Each is a request whose right answer we know.
+// The checks of what providers do not report themselves: how many calls they accept in a batch, whether they return the state of the requested block,
+// and how the chain counts gas. Each sends a request whose right answer we know.
 import { RpcFault } from '../../chain/faults.ts'
 import type { ProviderProbe } from '../../chain/rpc/probe.ts'
 import { createProvider } from '../../chain/rpc/provider.ts'
@@ -16,7 +16,7 @@ export interface ProviderExamined {
   readonly probes: readonly { readonly host: string; readonly probe: ProviderProbe | Error }[]
 }
 
-/** The sizes to try. The service batches up to the first, and halves a batch that a provider rejects. */
+/** The batch sizes to try. The service starts with the first, and halves a batch that a provider rejects. */
 const BATCHES = [50, 10, 3, 1]
 const TIMEOUT_MS = 5_000
 const REPLY_BYTES_MAX = 1024 * 1024

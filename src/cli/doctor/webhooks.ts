@@ -1,5 +1,5 @@
-// The check of the webhooks: each endpoint's host must have an allowed address, and the endpoint must accept its events. Sends nothing, and repeats
-// no more of a URL than its host.
+// The check of the webhooks: each endpoint's host must have an allowed address, and the endpoint must accept its events. Sends nothing, and shows
+// nothing of a URL but its host.
 import type { Pool } from '../../db/core/sql.ts'
 import { type EndpointState, listEndpoints, readTargets } from '../../db/webhooks.ts'
 import { inTime } from '../../lib/deadline.ts'
@@ -7,7 +7,7 @@ import { codeOf, messageOf } from '../../lib/errors.ts'
 import { isPublicTarget } from '../../webhooks/target.ts'
 import type { Checks, Said } from './check.ts'
 
-/** A working resolver answers in milliseconds. For one that is down, the system would wait half a minute. */
+/** How long we wait for a name. A working resolver answers in milliseconds; if it is down, the system would wait half a minute. */
 const LOOKUP_MS = 5_000
 
 /** `pool` is null if there is no ledger with endpoints. */
@@ -25,7 +25,7 @@ export const WEBHOOK_CHECKS: Checks<{ readonly allowPrivate: boolean; readonly p
   },
 }
 
-/** What prevents us from sending there; null if nothing does. */
+/** Why we cannot send to this host; null if we can. */
 async function lookAtHost(endpoint: string, url: string, allowPrivate: boolean): Promise<Said | null> {
   const reading = { endpoint }
   try {

@@ -1,5 +1,5 @@
-// What `node-ledger init` checks before it spends any ether: the answers together, the settings as the service will read them, the database, and the
-// payments wallet. A mistake must show before the contract has its owner and its bounds.
+// What `node-ledger init` checks before it spends any ether: whether the answers fit together, the settings as the service will read them, the
+// database, and the payments wallet. A mistake must show before the contract has its owner and its bounds.
 import { migrateWhenUp } from '../../boot/preflight.ts'
 import { isUsed } from '../../chain/factory/check-deployment.ts'
 import { LEAST_INTERVAL_SEC } from '../../chain/factory/deploy.ts'
@@ -17,9 +17,9 @@ import { RefusedError, UsageError } from '../errors.ts'
 import type { Role } from './folder.ts'
 import type { Answers } from './questions.ts'
 
-/** Short, so that we report at once if the database does not answer. */
+/** How long we wait for the database: not long, so that we soon report if it does not answer. */
 const DATABASE_WAIT_MS = 2_000
-/** A placeholder in the settings that we check, because the contract does not exist yet. */
+/** A placeholder for the contract in the settings that we check, because the contract does not exist yet. */
 const SOME_FACTORY = `0x${'1'.repeat(40)}`
 
 const GWEI = 10n ** 9n
@@ -32,7 +32,7 @@ const NAMED: Readonly<Record<string, string>> = {
   zero: 'more',
 }
 
-/** Answers that contradict each other, or the bounds that the call sets for the contract. */
+/** Answers that contradict each other, or contradict the bounds that the call sets for the contract. */
 export function mistakesIn(answers: Answers, given: Readonly<Record<string, string>>): string[] {
   const intervalSec = Number(answers.interval)
   const terms = {
@@ -86,14 +86,14 @@ export async function isBegun(url: string): Promise<boolean> {
   }
 }
 
-/** Throws a RefusedError if buyers must not pay to that wallet, or if another sale may have used it. */
+/** Checks the payments wallet. Throws a RefusedError if buyers must not pay to it, or if another sale may have used it. */
 export async function checkWallet(
   rpc: Rpc,
   wallet: Address,
   { chainId, roles, former }: { chainId: number; roles: Readonly<Record<Role, Address>>; former: string | undefined },
 ): Promise<void> {
   const hasCode = bytes(await rpc.request('eth_getCode', [wallet, 'latest']), 'code') !== '0x'
-  // The start checks later, with the contract's own reader, whether the wallet's code can be traced.
+  // The first start checks later, with the contract's own reader, whether the wallet's code can be traced.
   const facts = { factory: address(ZERO_ADDRESS), chainId, hasCode, isTraceable: true }
   const objection = refuseWallet(wallet, { ...facts, hotKeys: hotKeysOf(roles) })
   if (objection) throw new RefusedError(`--payments: ${objection.problem}. ${objection.remedy}`)

@@ -1,5 +1,5 @@
 // The folder that `node-ledger init` fills: settings, secrets in files of their own, and a record of its progress. It uses existing files and never
-// overwrites them, so repeating the call continues after an interruption, and operators can put their own keys there. The record holds no secret.
+// overwrites them. So repeating the call continues after an interruption, and operators can put their own keys there. The record holds no secret.
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -16,7 +16,7 @@ import { randomKey } from '../service/keys.ts'
 export const ROLES = ['minter', 'distributor', 'deployer'] as const
 export type Role = (typeof ROLES)[number]
 
-/** A deployment that has begun: its contract's future address, and a block from before it. */
+/** A deployment that has begun: the contract's future address, and a block from before the deployment. */
 export interface Deployment {
   readonly expected: Address
   readonly nonce: number
@@ -33,7 +33,7 @@ export interface Progress {
   readonly factory?: { readonly address: Address; readonly startBlock: number }
 }
 
-/** Secrets by their files, with the setting that names each. */
+/** The setting that names each secret, by the secret's file. */
 const SETTING_OF: Readonly<Record<string, string>> = {
   database_url: 'DATABASE_URL_FILE',
   rpc_url: 'RPC_URL_FILE',
@@ -82,7 +82,7 @@ export class Folder {
     writeFileAtomic(this.at('init.json'), `${JSON.stringify(progress, null, 2)}\n`)
   }
 
-  /** Writes a file unless it exists. True if it was written. */
+  /** Writes a file unless it exists. @returns true if it was written. */
   add(name: string, text: string, mode = 0o644): boolean {
     if (existsSync(this.at(name))) return false
     writeFileSync(this.at(name), text, { mode, flag: 'wx' })
@@ -104,7 +104,7 @@ export class Folder {
     return readIfExists(this.at('secrets', name))?.trim() ?? null
   }
 
-  /** Makes a secret unless it exists. True if it was made. */
+  /** Makes a secret unless it exists. @returns true if it was made. */
   addSecret(name: string, text: () => string): boolean {
     return this.secret(name) === null && this.add(join('secrets', name), `${text()}\n`, PRIVATE_FILE_MODE)
   }
@@ -135,7 +135,7 @@ export class Folder {
     this.addSecret('admin_key', () => `${userName().replace(/[^A-Za-z0-9_-]/g, '') || 'operator'}:${word()}`)
   }
 
-  /** The existing secrets, by the setting that names each file. Never the deployer's, because only a deployment needs it. */
+  /** The existing secrets, with the setting that names each file. Leaves out the deployer's key, because only a deployment needs it. */
   secrets(): readonly (readonly [setting: string, name: string])[] {
     const all = Object.entries(SETTING_OF).filter(([name]) => this.secret(name) !== null && name !== 'deployer_key')
     return all.map(([name, setting]) => [setting, name])
@@ -146,7 +146,7 @@ export class Folder {
     return Object.fromEntries(this.secrets().map(([setting, name]) => [setting, this.at('secrets', name)]))
   }
 
-  /** Settings of keys that are elsewhere: the account of each, and its name in a key management service. */
+  /** Settings of keys that are kept elsewhere: the account of each, and its name in a key management service. */
   keySettings(): Record<string, string> {
     const named = ['minter', 'distributor'].flatMap((role) => [`${role}_kms_key`, `${role}_address`])
     return Object.fromEntries(

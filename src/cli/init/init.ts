@@ -21,7 +21,7 @@ import { besideService, buyOne } from './sale.ts'
 import { jsonOf, run } from './steps.ts'
 
 interface Setup {
-  /** The previous run's answers. */
+  /** The answers of the previous run. */
   readonly written: Readonly<Record<string, string>>
   readonly call: Call
   readonly folder: Folder
@@ -60,8 +60,8 @@ export async function init(call: Call): Promise<ExitCode> {
 }
 
 /**
- * If the dialogue ends early, or its answers contradict each other, stores what the user has typed, so that the next run offers it. A dry run writes
- * nothing.
+ * Stores what the user has typed if the dialogue ends early, or if its answers contradict each other, so that the next run offers it. A dry run
+ * writes nothing.
  */
 async function keepingTyped<T>(
   { flags, out }: Call,
@@ -100,7 +100,7 @@ async function ask(call: Call, folder: Folder, typed: Record<string, string>): P
   }
 }
 
-/** How to change an answer once the ledger has begun. Answers without an entry are fixed on the chain. */
+/** How to change an answer once the ledger has begun. If an answer has no entry, it is fixed on the chain. */
 const LATER: Readonly<Partial<Record<AnswerName, string>>> = {
   payments: '"node-ledger wallets set" changes it',
   'public-url': 'PUBLIC_URL in settings.env changes it',
@@ -157,7 +157,7 @@ interface Asking {
   readonly mistakes: string[]
 }
 
-/** A URL that may contain a password: from the environment, else the folder, else the user; never from the command line. */
+/** A URL that may contain a password. It comes from the environment, else the folder, else the user; never from the command line. */
 async function askSecret(setting: SecretName, { env, folder, dialogue, mistakes }: Asking): Promise<string> {
   const { [setting]: given, [`${setting}_FILE`]: path } = env
   const fromFile = path === undefined ? undefined : readGiven(path)
@@ -254,7 +254,7 @@ const SETTING_OF_ANSWER: Readonly<Partial<Record<AnswerName, string>>> = {
   slot: 'CREDIT_SLOT_SEC',
 }
 
-/** A value quoted so that a shell and systemd read it alike. */
+/** A value quoted so that a shell and systemd read the same text. */
 const quote = (value: string) => (/^[\w.:/,@%+-]*$/.test(value) ? value : `'${value.replaceAll("'", '')}'`)
 
 /** Migrates, starts the service, puts the tier on sale, buys one node of it if requested, checks everything, and stops the service. */

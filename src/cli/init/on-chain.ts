@@ -1,5 +1,5 @@
 // The factory of a new ledger, for `node-ledger init`: checks whether its accounts have ether, and deploys once. It records a deployment before
-// sending it, so that after an interruption the next run finds the contract and does not pay for a second one.
+// sending it. So after an interruption the next run finds the contract and does not pay for a second one.
 import { getContractAddress } from 'viem/utils'
 import { checksum } from '../../chain/digest.ts'
 import { LEAST_INTERVAL_SEC } from '../../chain/factory/deploy.ts'
@@ -57,7 +57,7 @@ export async function putOnChain(setup: OnChain): Promise<void> {
   }
 }
 
-/** The contract of a deployment that an earlier run began; null if it failed. */
+/** The contract of a deployment that an earlier run began; null if that deployment failed. */
 async function begun(rpc: Rpc, deployer: Address, { expected, nonce, fromBlock }: Deployment) {
   if (bytes(await rpc.request('eth_getCode', [expected, 'latest']), 'code') !== '0x')
     return { address: expected, startBlock: fromBlock }
@@ -73,7 +73,7 @@ function former({ io: { env } }: Call): string | undefined {
 
 /** Gas of a first deployment, of a mint, and of a round of few cohorts; each with a margin. */
 const GAS = { deployment: 6_000_000n, mint: 400_000n, round: 400_000n } as const
-/** What the required amounts pay for: this many mints, and this many rounds of one node. */
+/** The required amounts pay for this many mints, and this many rounds of one node. */
 const FIRST = { mints: 20n, rounds: 7n } as const
 
 async function seeEther(rpc: Rpc, { roles, answers, call }: OnChain): Promise<void> {

@@ -28,9 +28,9 @@ export interface Question {
   readonly ask: string
   /** What an empty answer means; null if an answer is required. */
   readonly usual: string | null
-  /** The form of a valid answer. */
+  /** What a valid answer looks like. */
   readonly wanted: string
-  /** The answer in the form we store; null if it is invalid. */
+  /** Parses an answer to the form that we store; null if it is invalid. */
   read(text: string): string | null
 }
 
@@ -43,7 +43,7 @@ const amount = (text: string) => readAmount(text, 'wei')
 const ADDRESS = 'an address, with its checksum or in small letters'
 const AMOUNT = 'an amount: 0.01ether, 5gwei, or digits of wei'
 
-/** In the order of the questions. */
+/** The questions, in order. */
 const QUESTIONS: Readonly<Record<AnswerName, Question>> = {
   owner: { ask: 'Who owns the contract? A cold wallet.', usual: null, wanted: ADDRESS, read: address },
   payments: { ask: 'To which wallet do buyers pay? One of yours.', usual: null, wanted: ADDRESS, read: address },
@@ -84,7 +84,7 @@ const QUESTIONS: Readonly<Record<AnswerName, Question>> = {
 }
 export const ANSWERS = Object.keys(QUESTIONS) as AnswerName[]
 
-/** A dialogue on the terminal. It keeps what the user types ahead, for the next question. */
+/** A dialogue on the terminal. If the user types ahead, it keeps the text for the next question. */
 export class Dialogue {
   readonly #io: Io
   #open: { reader: Interface; lines: AsyncIterator<string> } | null = null
@@ -132,8 +132,8 @@ async function askFor({ ask, usual, wanted, read }: Question, dialogue: Pick<Dia
 }
 
 /**
- * The answer to a question: the given one, if valid, else the user's. Null if it is wrong or missing, which we add to `mistakes` under `name`. Also
- * null if there are already mistakes, because then we stop asking.
+ * The answer to a question: the given answer, if valid, else the user's. If it is wrong or missing, returns null and adds to `mistakes` under `name`.
+ * Also null if there are already mistakes, because then we stop asking.
  */
 export async function answerTo(
   question: Question,
@@ -148,7 +148,7 @@ export async function answerTo(
   return null
 }
 
-/** The sources of answers, in this order. We ask the user last, and offer what they typed in an interrupted run. */
+/** The sources of answers, in this order. We ask the user last, and offer them what they typed in an interrupted run. */
 export interface Sources {
   /** Options of the call. */
   readonly given: Readonly<Record<string, string>>
@@ -158,7 +158,7 @@ export interface Sources {
   readonly typed: Record<string, string>
 }
 
-/** All answers. Without a terminal, defaults replace the user's. Adds mistakes to `mistakes`. */
+/** All answers. Without a terminal, defaults take the place of the user's answers. Adds mistakes to `mistakes`. */
 export async function gather(
   { given, kept, typed }: Sources,
   dialogue: Dialogue,

@@ -18,10 +18,10 @@ const TICK_MS = 30_000
 /** How long we wait for the node: confirmations, a pass and a mint on a slow chain. */
 const NODE_MS = 600_000
 
-/** The passes run often while a person waits for them. */
+/** The passes' tick, in seconds. It is short because a person waits for them. */
 const FIRST_TICK_SEC = '2'
 
-/** Runs `body` while the folder's service answers at `url`: the one already running, or else one that we start and stop afterwards. */
+/** Runs `body` while the folder's service answers at `url`. If it is not running, we start it and stop it afterwards. */
 export async function besideService<T>(
   folder: Folder,
   env: NodeJS.ProcessEnv,
@@ -76,7 +76,7 @@ export async function buyOne(
   const privateKey = parsePrivateKey(deployerKey)
   if (privateKey === null)
     throw new RefusedError('There is no deployer key to pay with. Use one of your own wallets to buy a node.')
-  // The wallet that the service shows, whatever the answers were, because no pass watches any other.
+  // Pays to the wallet that the service shows, whatever the answers were, because no pass watches any other.
   const known = await answer(`${url}/.well-known/node-ledger.json`)
   const to = ((await known?.json().catch(() => null)) as { paymentAddress?: Address | null } | null)?.paymentAddress
   if (!to) throw new RefusedError('The ledger watches no payments wallet: "node-ledger wallets set" enters one.')

@@ -20,11 +20,11 @@ export interface DeployPlan {
   readonly costMaxWei: bigint
   /** The factory's future address, for a deterministic deployment. */
   readonly expected: Address | null
-  /** Reasons against it; empty if there are none. */
+  /** Reasons against the deployment; empty if there are none. */
   readonly refusals: readonly string[]
 }
 
-/** How much more than the estimate the deployment may use. */
+/** How much more gas than the estimate the deployment may use. */
 const GAS_MARGIN_PERCENT = 20n
 
 /** Reads the chain. Throws a ChainFault if we cannot reach it, or if the deployment would revert. */

@@ -23,9 +23,9 @@ import { readAmount } from '../ether.ts'
 import { mustAgree } from '../output.ts'
 import { type DeployPlan, planDeployment } from './deploy-plan.ts'
 
-/** A wide ceiling, because a setting of the service already limits the draw. */
+/** The default ceiling. It is wide, because a setting of the service already limits the draw. */
 const CEILING_GWEI = '1000000000'
-/** Figures of the deployment by option: the default, the least and the most. */
+/** Figures of the deployment by option: the default, the smallest and the largest value. */
 const FIGURES = {
   'max-per-wallet': { usual: '20', min: 1n, max: 256n },
   nodes: { usual: '1000', min: 0n, max: 2n ** 32n - 1n },
@@ -37,7 +37,7 @@ const FIGURES = {
 } as const
 
 interface Request extends FactorySetup {
-  /** For a deterministic address; null to deploy at the deployer's next address. */
+  /** The salt of a deterministic address; null to deploy at the deployer's next address. */
   readonly salt: Hash | null
   readonly rpcUrl: string
   readonly privateKey: `0x${string}`
@@ -73,7 +73,7 @@ const VERIFY =
 /** The compiler's input in Sourcify's form. A test compiles it to the deployed bytecode. */
 const INPUT = fileURLToPath(new URL('../../chain/factory/verification.json', import.meta.url))
 
-/** Commands that submit the source to explorers for verification. They send files of this program, and have not been tried with either service. */
+/** Commands that submit the source to explorers for verification. They send files of this program. They have not been tried with either explorer. */
 function verifyCommands(chainId: number, { address }: DeployedContract, setup: FactorySetup) {
   const { compilerVersion, contractIdentifier } = JSON.parse(readFileSync(INPUT, 'utf8'))
   return {
@@ -114,7 +114,7 @@ function readRequest({ values, io: { env } }: Call): Request {
   const figure = (name: keyof typeof FIGURES): bigint => {
     const { usual, min, max } = FIGURES[name]
     const given = values[name] ?? usual ?? usualFloor(values, env, mistakes)
-    // We parse amounts here, not with the other arguments, so that we report their mistakes together with the others.
+    // We parse amounts here and not with the other arguments, so that their mistakes are reported together with the others.
     const text = name.endsWith('-gwei') ? (readAmount(given, 'gwei') ?? given) : given
     const found = /^(0|[1-9][0-9]{0,19})$/.test(text) ? BigInt(text) : -1n
     if (found < min || found > max) mistakes.push(`--${name}: a whole number from ${min} to ${max} is wanted`)

@@ -9,7 +9,7 @@ const WORDS: Readonly<Record<HaltReason, string>> = {
   unproven: 'the blocks of the chain do not recompute to their hashes and roots any longer',
 }
 
-/** What happened, when, and the evidence. */
+/** A halt in words: what happened, when, and the evidence. */
 export function haltInWords({ reason, since, detail }: HaltState): string {
   return `halted since ${since}: ${WORDS[reason]} (${reason}, ${JSON.stringify(detail)})`
 }

@@ -16,7 +16,7 @@ import { RefusedError, UsageError } from '../errors.ts'
 import type { Io } from '../io.ts'
 import { writeNew } from '../new-file.ts'
 
-/** Thieves who have a keystore file can guess for as long as they like. */
+/** The shortest password of a keystore file. Thieves who have the file can guess for as long as they like. */
 const PASSWORD_CHARS_MIN = 12
 
 /** Runs `node-ledger keys new`. */
@@ -63,7 +63,7 @@ async function readPassword(io: Io, path: string | undefined, signal: AbortSigna
   return password
 }
 
-/** Without the line break that editors add at the end. */
+/** Reads a password from a file, without the line break that editors add at the end. */
 function readPasswordFile(path: string): string {
   try {
     return readFileSync(path, 'utf8').replace(/\r?\n$/, '')
@@ -72,13 +72,13 @@ function readPasswordFile(path: string): string {
   }
 }
 
-/** Asks without echoing the input. */
+/** Asks for a password twice, without echoing the input. */
 async function askTwice(io: Io, signal: AbortSignal): Promise<string> {
   if (!io.stdin.isTTY) throw new UsageError('No terminal to ask for a password: add --password-file, or --plain.')
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   const dialogue = createInterface({ input: io.stdin, output: nowhere, terminal: true, signal })
   dialogue.once('SIGINT', () => dialogue.close())
-  // A single reader, because it keeps what was typed ahead.
+  // Uses a single reader, because it keeps what was typed ahead.
   const lines = dialogue[Symbol.asyncIterator]()
   const ask = async (question: string) => {
     io.stderr.write(question)

@@ -31,7 +31,7 @@ export async function migrate({ io, out, flags }: Call): Promise<ExitCode> {
     }
   }
   await using stack = new AsyncDisposableStack()
-  // Checking a factory needs no key. Without a chain there is none to check.
+  // Checking a factory needs no key. If there is no chain, there is no factory to check.
   const chain = await attachChain(config, async () => ({ minter: null, distributor: null }))
   const before = async () => {
     if (!chain) return

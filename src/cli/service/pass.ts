@@ -11,7 +11,7 @@ import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { UnavailableError } from '../errors.ts'
 import { fields } from '../output.ts'
 
-/** How often it tries one window before it gives up because the ledger keeps moving on. */
+/** How often one window is tried before we give up because the ledger keeps moving. */
 const TRIES_MAX = 20
 
 /** Runs the command: 0 if the pass did its work, 1 if it did not run or something blocks it. */
@@ -31,7 +31,7 @@ export async function pass(call: Call): Promise<ExitCode> {
   })
 }
 
-/** Reasons why paid work still waits although the pass ran, each with what to do. */
+/** Why paid work still waits although the pass ran, each reason with what to do. */
 function whatWaits(outcome: object): string[] {
   const { signer, budgetSpent } = outcome as { signer?: string | null; budgetSpent?: string | null }
   const lines: string[] = []
@@ -54,12 +54,12 @@ function run(ctx: PassContext, name: string) {
 interface ReconcileOutcome {
   ran: boolean
   blockNumber: number | null
-  /** Nodes that the ledger lacked and now has. */
+  /** How many nodes the ledger lacked and now has. */
   inserted: number
   drifts: Drift[]
 }
 
-/** Compares every window of nodes once. A run of the pass does only one. */
+/** Compares every window of nodes once. A run of the pass compares only one. */
 async function reconcileAll(ctx: PassContext): Promise<ReconcileOutcome> {
   const done = await ctx.lock('payments', async (signal): Promise<ReconcileOutcome> => {
     let blockNumber: number | null = null
@@ -73,7 +73,7 @@ async function reconcileAll(ctx: PassContext): Promise<ReconcileOutcome> {
       const { result, next } = await reconcileWindow(ctx, cursor, first)
       inserted += result.inserted
       if ((await readCursor(ctx.pool))?.hash !== cursor.hash) {
-        // The ledger moved on in between, so we did not read both sides at the same block.
+        // The ledger moved in between, so we did not read both sides at the same block.
         tries++
         continue
       }

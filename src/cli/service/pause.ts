@@ -1,5 +1,5 @@
-// The command `resume`: ends the operator's pause, and lets halted passes continue. These are two things: the operator pauses, but the passes halt
-// automatically if the chain is not the one they were following.
+// The command `resume`: ends the operator's pause, or lets halted passes continue. The two are different: the operator sets a pause, but the passes
+// halt automatically if the chain is not the one they were following.
 import { type HaltState, readHalt } from '../../db/blocks/halts.ts'
 import { inTransaction } from '../../db/core/sql.ts'
 import { dropGuard, readGuard } from '../../db/sends/guard.ts'
@@ -13,7 +13,7 @@ import { accepted, fieldsOf } from '../operator.ts'
 import { mustAgree } from '../output.ts'
 import { haltInWords } from './halt.ts'
 
-/** Runs `resume`, with --halt for a halt, and with --no-guard for the fork guard. */
+/** Runs `resume`; with --halt clears a halt, with --no-guard gives up the fork guard. */
 export async function resume(call: Call): Promise<ExitCode> {
   const { io, out, flags } = call
   return await withDatabase(io, async (deps) => {
@@ -38,7 +38,7 @@ export async function resume(call: Call): Promise<ExitCode> {
   })
 }
 
-/** Lets the next start run without the fork guard, if by then the contract sees other block hashes. */
+/** Lets the next start run without the fork guard if the contract then sees other block hashes. */
 async function takeBackGuard(call: Call, deps: OpenDatabase): Promise<ExitCode> {
   const before = await readGuard(deps.pool)
   if (before !== 'used') throw new RefusedError('The fork guard is not used.')

@@ -18,10 +18,10 @@ import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { emptyDatabaseUrl, noService, readSettings } from '../database.ts'
 import { RefusedError } from '../errors.ts'
 
-/** A rebuild reads and writes one thing at a time; a comparison holds a cursor on each side. */
+/** How many connections a rebuild opens at most. It reads and writes one thing at a time; a comparison holds a cursor on each side. */
 const POOL_MAX = 4
 
-/** Runs the command: 0 if everything that must be equal is, 1 otherwise. */
+/** Runs the command: 0 if everything that must be equal is equal, 1 otherwise. */
 export async function rebuildLedger(call: Call): Promise<ExitCode> {
   const { io, out } = call
   const into = emptyDatabaseUrl(call, 'REBUILD_DATABASE_URL')

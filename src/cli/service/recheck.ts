@@ -1,4 +1,4 @@
-// The command `node-ledger recheck`: holds every payment up to a block that has no node, for the operator to review. Needed after a restore that the
+// The command `node-ledger recheck`: holds every payment without a node, up to a block, for the operator to review. Needed after a restore that the
 // service could not notice itself.
 import { readCursor } from '../../db/blocks/blocks.ts'
 import { inTransaction } from '../../db/core/sql.ts'
@@ -18,7 +18,7 @@ export async function recheck(call: Call): Promise<ExitCode> {
   return await withOperator(io, async ({ pool, chain }) => {
     const head = await chain.head()
     const block = named === 'head' ? head.number : named
-    // Otherwise future payments would be held too. One digit too many must not stop the sale.
+    // Otherwise future payments would be held too: one digit too many must not stop the sale.
     if (block > head.number)
       throw new RefusedError(`The chain's head is block ${head.number}: name that one, or one before it.`)
     const before = await readRecheck(pool)

@@ -18,7 +18,7 @@ async function rescanBlocks(call: Call): Promise<ExitCode> {
     let input: Record<string, unknown> = fieldsOf(call)
     const scan = async (dryRun: boolean) => accepted(await rescan(deps, actorHere(), { ...input, dryRun }), call)
     let found: RescanResult = await scan(true)
-    // One request ends after a while and reports how far it got.
+    // A single request ends after a while and reports how far it got.
     while (!differs(found) && found.toBlock < found.followedTo) {
       signal.throwIfAborted()
       out.say(`  blocks up to ${found.toBlock} agree`)

@@ -22,17 +22,17 @@ type DataDirLock = Awaited<ReturnType<Embedded['lockDataDir']>>
 /** How long we wait for the lock. A service whose launcher was killed notices at once, and usually stops within this time. */
 const LOCK_WAIT_MS = 5_000
 const LOCK_POLL_MS = 200
-/** By then, a service has compiled everything that it needs at start. */
+/** After this time a service has compiled everything that it needs at start. */
 const COMPILED_MS = 10_000
 
-/** Exists only in a checkout. */
+/** The demo, which exists only in a checkout. */
 const DEMO = new URL('../../../scripts/demo.ts', import.meta.url)
 
 /** Runs the command: 0 if it was stopped, 1 if it could not start or continue. */
 export async function start({ io, out }: Call): Promise<ExitCode> {
   out.say('Node Ledger')
   const { config, lock } = await prepare(io.env)
-  // On a terminal, lines for people; otherwise JSON.
+  // On a terminal the log is lines for people; otherwise it is JSON.
   const readable = (line: string) => void io.stdout.write(`${readableLine(line.trimEnd())}\n`)
   const log = createLog(config.LOG_LEVEL, io.stdout.isTTY ? readable : null)
   for (const { setting, message } of config.hints) out.say(`  ${setting} ${message}.`)
@@ -40,11 +40,11 @@ export async function start({ io, out }: Call): Promise<ExitCode> {
     const { NODE_LEDGER_FAILPOINT, NODE_LEDGER_LAUNCHER_PID } = io.env
     armFailpoint(NODE_LEDGER_FAILPOINT, config)
     const app = await startApp(config, { log, onProgress: (step) => out.say(`  ${step}`) })
-    // For commands on this machine, because the port may differ from the one in the settings.
+    // Commands on this machine read this file, because the port may differ from the one in the settings.
     if (lock) writeFileAtomic(join(config.DATA_DIR, 'url'), app.url)
     out.say(banner(app, config))
     if (out.json) await out.result({ url: app.url, chainId: app.chainId, factoryAddress: app.chain.factory }, '')
-    // Otherwise the cache (about 9 MB) would stay in memory and be written only at the end or, if the process is killed, never.
+    // Otherwise the cache (about 9 MB) would stay in memory until the end. If the process is killed, it would never be written.
     setTimeout(flushCompileCache, COMPILED_MS).unref()
     const { reason, code } = await untilStopped(app, Number(NODE_LEDGER_LAUNCHER_PID), io.stdin.isTTY === true)
     out.say(`Stopping: ${reason}.`)
@@ -76,7 +76,7 @@ async function prepare(env: NodeJS.ProcessEnv): Promise<Prepared> {
   }
 }
 
-/** The data directory's lock; waits for a service that is just stopping. */
+/** The data directory's lock. If a service is just stopping, waits for it. */
 async function lockPatiently(dataDir: string): Promise<DataDirLock> {
   const { EmbedError, lockDataDir } = await loadEmbedded()
   const deadline = Date.now() + LOCK_WAIT_MS
@@ -93,7 +93,7 @@ async function lockPatiently(dataDir: string): Promise<DataDirLock> {
 /** Waits for a reason to stop: a signal, a parent that is gone, or an embedded part that has exited. */
 function untilStopped(app: App, launcher: number, hasTerminal: boolean): Promise<{ reason: string; code: ExitCode }> {
   return new Promise((resolve) => {
-    // Closing a terminal ends what runs in it. Without a terminal, as under nohup, we ignore the signal.
+    // Closing a terminal ends the programs in it. Without a terminal, as under nohup, we ignore the signal.
     if (!hasTerminal) process.on('SIGHUP', () => {})
     for (const signal of ['SIGINT', 'SIGTERM', ...(hasTerminal ? (['SIGHUP'] as const) : [])] as const) {
       process.on(signal, () => resolve({ reason: `received ${signal}`, code: EXIT.done }))
