@@ -35,7 +35,7 @@ export interface CallOptions {
 }
 
 export interface ListOptions extends CallOptions {
-  /** Most entries of a page, 1 to 200. The service's default is 50. */
+  /** How many entries a page has at most, 1 to 200. The service's default is 50. */
   limit?: number
 }
 
@@ -64,9 +64,9 @@ export interface LedgerClient {
   getStats(options?: CallOptions): Promise<Stats>
   /** Every tier as it is now, including tiers off sale. */
   getTiers(options?: CallOptions): Promise<Tier[]>
-  /** How many nodes an allowlist lets a wallet buy, with the proof; 0 and `null` for a wallet not on it. Throws 404 if there is no such list. */
+  /** How many nodes an allowlist lets a wallet buy, with the proof; 0 and `null` if the wallet is not on it. Throws 404 if there is no such list. */
   getAllowlisted(root: string, address: string, options?: CallOptions): Promise<Allowlisted>
-  /** Whom a referral code pays, which share of the price, and whether it counts now. Throws 404 if it was never registered. */
+  /** Whom a referral code pays, which share of the price, and whether it is valid at the moment. Throws 404 if it was never registered. */
   getReferral(code: string, options?: CallOptions): Promise<Referral>
   /** How far the contract's balance covers what it owes. Readings are `null` while the chain is unreachable. */
   getCover(options?: CallOptions): Promise<Cover>
@@ -81,47 +81,49 @@ export interface LedgerClient {
   /** Price and payment address of a tier (the default tier if none is named). Throws 503 if nothing is for sale. */
   getDeployQuote(tierId?: string, options?: QuoteOptions): Promise<Quote>
   /**
-   * Whether a payment of this wallet for a tier (the default tier if none is named) would become a node automatically:
-   * one check for each rule. `null` is what the service could not check, neither yes nor no.
+   * Whether a payment of this wallet for a tier (the default tier if none is named) would become a node automatically: one check for each rule. If
+   * the service could not make a check, it is `null`, neither yes nor no.
    */
   canBuy(address: string, tierId?: string, options?: QuoteOptions): Promise<CanBuy>
   /** US dollars per ether, for display; `null` if unknown. */
   getPrice(options?: CallOptions): Promise<number | null>
   /** The OpenAPI document. */
   getOpenapi(options?: CallOptions): Promise<Record<string, unknown>>
-  /** Makes the service look for a transfer on chain now. Returns the payment's state. Retried while the provider lacks it (409). */
+  /**
+   * Makes the service look for a transfer on chain now. Returns the payment's state. If the provider does not have the transfer yet (409), retries.
+   */
   claimPayment(txHash: string, options?: CallOptions): Promise<Payment>
-  /** The state of a payment in the ledger; does not look at the chain. Throws 404 while the ledger lacks it. */
+  /** The state of a payment in the ledger; does not look at the chain. Throws 404 while the ledger does not have it. */
   getPayment(txHash: string, options?: CallOptions): Promise<Payment>
   /** A wallet's payments, newest first. Use it if a payment's hash was lost. */
   getPaymentsOfAddress(address: string, options?: ListOptions): Promise<Payment[]>
   /** The ledger's record of a transaction. Throws 404 if it has none. */
   getTransaction(txHash: string, options?: CallOptions): Promise<Transaction>
   /**
-   * The events of one stream, until it ends: first the present states, then `current`, then each change. Throws if the stream cannot be opened or
-   * breaks. {@link watchPayment} and {@link watchAddress} go on after that.
+   * The events of one stream, until it ends: first the current states, then `current`, then each change. Throws if the stream cannot be opened, or if
+   * it breaks. {@link watchPayment} and {@link watchAddress} carry on when that happens.
    */
   getEvents(which: Watched, options?: EventsOptions): AsyncGenerator<LedgerEvent>
-  /** Begins a sign-in. `message` is what the wallet must sign, exactly as it is. */
+  /** Begins a sign-in. The wallet must sign `message` exactly as it is. */
   getNonce(address?: string, options?: CallOptions): Promise<{ nonce: string; message: string }>
-  /** Signs in with the signed message. Not retried: a nonce is good for one attempt, even if its answer was lost. */
+  /** Signs in with the signed message. Not retried: a nonce is good for only one attempt, even if the answer was lost. */
   verifySignature(signed: { address: string; signature: string }, options?: CallOptions): Promise<{ address: Hex }>
   /** Signs out. */
   logout(options?: CallOptions): Promise<void>
   /** The signed-in wallet; `null` if there is no session. */
   getMe(options?: CallOptions): Promise<Wallet | null>
   /**
-   * Records a node of the signed-in wallet that the ledger does not have yet. With `txHash`, 404 means that the mint is not confirmed yet: it is
-   * retried, and retryable. With `nodeId`, 404 means that the node does not exist.
+   * Records a node of the signed-in wallet that the ledger does not have yet. With `txHash`, 404 means that the mint is not confirmed yet. The client
+   * retries it, and a later call may succeed. With `nodeId`, 404 means that the node does not exist.
    */
   syncNode(which: { txHash: string } | { nodeId: NodeId }, options?: CallOptions): Promise<SyncedNodes>
-  /** Health of the credit worker; `null` for readings that failed. */
+  /** Health of the credit worker. A reading is `null` if it failed. */
   getHealth(options?: CallOptions): Promise<Health>
   /** Chain, contract and payments wallet of the service. */
   getWellKnown(options?: CallOptions): Promise<Deployment>
 }
 
-/** An alias, because it is used six times. */
+/** An alias, because the function is used six times. */
 const inPath = encodeURIComponent
 
 /**

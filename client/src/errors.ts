@@ -1,4 +1,4 @@
-// The error that methods throw. Decide by `status` and `retryable`, because the text is for people.
+// The error that methods throw. Programs should decide by `status` and `retryable`, because the text is for people.
 
 export interface LedgerErrorDetails {
   status: number | null
@@ -14,7 +14,7 @@ export class LedgerError extends Error {
   readonly status: number | null
   /** True if the same request may succeed later. The client has already retried as often as its settings allow. */
   readonly retryable: boolean
-  /** Seconds that the service asks the client to wait; `null` if it names none. */
+  /** How many seconds the service asks the client to wait; `null` if it does not say. */
   readonly retryAfter: number | null
 
   constructor(message: string, { status, retryable, retryAfter, cause }: LedgerErrorDetails) {
@@ -26,11 +26,12 @@ export class LedgerError extends Error {
 }
 
 /**
- * Statuses that the API asks clients to retry: 409 once the chain has settled, the others with exponential back-off.
+ * Statuses that the API asks clients to retry: 409 after a wait for the chain to settle, the others with exponential
+ * back-off.
  */
 const RETRYABLE = new Set([409, 429, 500, 502, 503, 504])
 
-/** The error for an unsuccessful answer. If `notYet`, a 404 means that the chain does not have it yet. */
+/** The error for an unsuccessful answer. With `notYet`, a 404 means that the object is not on the chain yet. */
 export function errorOfAnswer(status: number, body: unknown, retryAfter: number | null, notYet = false): LedgerError {
   const said = typeof body === 'object' && body !== null && 'error' in body ? body.error : null
   const message = typeof said === 'string' ? said : `The service answered ${status}.`

@@ -12,7 +12,7 @@ export interface ServerEvent {
   id: string | null
 }
 
-/** Yields a stream's events until it ends. Throws a LedgerError if it breaks or goes silent. `onFirst`: first bytes. */
+/** Yields a stream's events until it ends. Throws a LedgerError if it breaks or goes silent. Calls `onFirst` at the first bytes. */
 export async function* readEvents(body: ReadableStream<Uint8Array>, onFirst: () => void): AsyncGenerator<ServerEvent> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
@@ -32,12 +32,12 @@ export async function* readEvents(body: ReadableStream<Uint8Array>, onFirst: () 
       }
     }
   } finally {
-    // Closes the connection. If it broke, there is nothing left to close.
+    // Closes the connection. If the connection broke, there is nothing left to close.
     reader.cancel().catch(() => undefined)
   }
 }
 
-/** Null for comments and for blocks without data. */
+/** The event in a block; null for a comment, or for a block without data. */
 function eventOf(block: string): ServerEvent | null {
   const fields = new Map<string, string>()
   for (const line of block.split('\n')) {

@@ -10,7 +10,7 @@ export interface FollowOptions {
   onState?: (state: Payment['status'] | 'waiting', payment: Payment | null) => void
   /** Time between two claims, in milliseconds. Default 4,000, because the service allows 20 claims a minute. */
   pollMs?: number
-  /** Time limit in milliseconds. Default 600,000. The payment proceeds regardless; follow it again with its hash. */
+  /** Time limit in milliseconds. Default 600,000. After that the payment still proceeds; follow it again with its hash. */
   timeoutMs?: number
   /** The payer to follow if a contract made several payments in one transaction. Default: the first. */
   from?: Hex
@@ -103,7 +103,7 @@ class Changes {
   }
 
   async #listen(ledger: LedgerClient, txHash: string, signal: AbortSignal): Promise<void> {
-    // Without a stream the claims poll often enough.
+    // If there is no stream, the claims poll often enough.
     for await (const payment of watchPayment(ledger, txHash, { signal, pollMs: Number.POSITIVE_INFINITY })) {
       if (payment === null) continue
       this.#latest = payment
@@ -111,7 +111,7 @@ class Changes {
     }
   }
 
-  /** The next state; null if none came in that time. */
+  /** The next state; null if none came in `ms` milliseconds. */
   async next(ms: number, signal?: AbortSignal): Promise<Payment | null> {
     const over = new AbortController()
     this.#wake = () => over.abort()
@@ -125,7 +125,7 @@ class Changes {
 const either = (one: AbortSignal, other?: AbortSignal) => (other ? AbortSignal.any([one, other]) : one)
 
 interface Claimed {
-  /** Null while the service's provider has no block with the transaction; `undefined` if the service did not say. */
+  /** The payment; null while the service's provider has no block with the transaction; `undefined` if the service did not say. */
   claimed: Payment | null | undefined
   /** Milliseconds to wait before the next claim, if the service asks for a wait. */
   waitMs: number
@@ -133,7 +133,7 @@ interface Claimed {
 
 async function claim(ledger: LedgerClient, txHash: string, call: { signal?: AbortSignal }): Promise<Claimed> {
   try {
-    // The loop is the retry.
+    // One attempt only, because the loop retries.
     return { claimed: await ledger.claimPayment(txHash, { ...call, attempts: 1 }), waitMs: 0 }
   } catch (error) {
     if (!(error instanceof LedgerError && error.retryable)) throw error

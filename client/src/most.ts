@@ -1,17 +1,17 @@
 // How many nodes of a tier a wallet can buy now, according to the service's checks.
 import type { CanBuy } from './types.ts'
 
-/** The most transfers that a person would confirm in one sitting, or read in a wallet's list of calls. */
+/** A person would not confirm more transfers in one sitting, or read more in a wallet's list of calls. */
 const SEVERAL_MAX = 20
 
 export interface Most {
-  /** Never more than twenty. */
+  /** How many nodes, never more than twenty. */
   most: number
   /** The check that sets this limit; null if none does. */
   by: 'supply' | 'allowlist' | 'allowance' | 'cap' | 'ether' | null
 }
 
-/** The most nodes that allowance, allocation, cap, supply and ether allow. At most one while the contract's cap could not be read. */
+/** How many nodes a wallet can buy by allowance, allocation, cap, supply and ether. At most one while the contract's cap could not be read. */
 export function mostOf({ checks }: CanBuy): Most {
   let found: Most = { most: SEVERAL_MAX, by: null }
   const bound = (by: Most['by'], left: number) => {

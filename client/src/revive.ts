@@ -1,4 +1,5 @@
-// Turns JSON into the types of types.ts by the API's names: a name that ends in Wei is an amount, one in At is a time.
+// Turns JSON into the types of types.ts, according to the API's names: a name that ends in Wei is an amount, a name
+// that ends in At is a time.
 
 const TIME = /(At|^due|^since)$/
 const AMOUNT = /Wei$/

@@ -3,13 +3,16 @@ import { errorOfAnswer, errorWithoutAnswer, LedgerError } from './errors.ts'
 import { revive } from './revive.ts'
 
 export interface RetryOptions {
-  /** Most attempts of a request, including the first; 1 means no retry. Default 4. */
+  /** How many attempts a request has at most, including the first; 1 means no retry. Default 4. */
   attempts?: number
   /** Wait before the second attempt, doubled each time, in milliseconds. Default 300. */
   baseMs?: number
-  /** Longest wait. If the service asks for more, the error is thrown. Default 65,000: a limit's window is a minute. */
+  /**
+   * Longest wait, in milliseconds. If the service asks for a longer wait, the error is thrown. Default 65,000, because the rate limit's window is a
+   * minute.
+   */
   maxMs?: number
-  /** Wait before retrying a 409, or an unconfirmed mint's 404, so that the chain can settle. Doubles. Default 1,500. */
+  /** Wait before retrying a 409, or an unconfirmed mint's 404, so that the chain can settle; doubled each time, in milliseconds. Default 1,500. */
   settleMs?: number
 }
 
@@ -27,13 +30,13 @@ export interface Sent {
   query?: Record<string, string | number | undefined>
   body?: object
   signal?: AbortSignal
-  /** Most attempts. Default: the client's own setting. */
+  /** How many attempts at most. Default: the client's own setting. */
   attempts?: number
-  /** False if a request must not be retried after its answer was lost, because a nonce is good for one attempt. */
+  /** False if a request must not be retried after its answer was lost, because a nonce is good for only one attempt. */
   repeatable?: boolean
   /** True if no cache on the way may answer. */
   fresh?: boolean | undefined
-  /** True if a 404 means that the chain does not have it yet. We then retry it like a 409. */
+  /** True if a 404 means that the object is not on the chain yet. We then retry it like a 409. */
   notYet?: boolean
 }
 
@@ -135,7 +138,7 @@ function urlOf(base: string, path: string, query: Sent['query']): URL {
 /** The back-off before attempt `tried + 1`; null means give up. */
 function waitBefore(tried: number, error: LedgerError, sent: Sent, retry: Required<RetryOptions>): number | null {
   if (!error.retryable || tried >= (sent.attempts ?? retry.attempts)) return null
-  // The service rejects with 429 before any processing. After any other error it may have used up the nonce.
+  // The service rejects with 429 before it processes anything. After any other error it may have used up the nonce.
   if (sent.repeatable === false && error.status !== 429) return null
   const first = error.status === 409 || error.status === 404 ? retry.settleMs : retry.baseMs
   const backoffMs = Math.min(first * 2 ** (tried - 1), retry.maxMs)

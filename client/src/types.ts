@@ -20,7 +20,7 @@ type HexKey =
   | 'txHash'
   | `${string}TxHash`
 
-/** `null` stays `null`, because it means "could not be checked", never zero. */
+/** The revived type of a field. `null` stays `null`, because it means "could not be checked", never zero. */
 type Field<Key, Value> = Key extends AmountKey
   ? Swap<Value, bigint>
   : Key extends TimeKey
@@ -47,7 +47,7 @@ export interface Referral extends Revived<Schemas['Referral']> {}
 export interface Quote extends Revived<Schemas['Quote']> {}
 /** Whether a wallet can buy a tier, one check for each rule. */
 export interface CanBuy extends Revived<Schemas['CanBuy']> {}
-/** One of those checks. */
+/** One of the checks of {@link CanBuy}. */
 export type BuyerCheck = CanBuy['checks'][number]
 export interface Cover extends Revived<Schemas['Cover']> {}
 export interface Node extends Revived<Schemas['Node']> {}
@@ -68,7 +68,10 @@ export interface Health extends Revived<Schemas['Health']> {}
 /** A wallet, or the payments of a transaction, to watch. */
 export type Watched = { address: string } | { payment: string }
 
-/** A state, not a change. `current` ends each batch and names every entry; the service withdrew the ones it omits. */
+/**
+ * An event carries a state, not a change. `current` ends each batch and names every entry; entries that it omits no
+ * longer exist.
+ */
 export type LedgerEvent =
   | { event: 'payment'; data: Payment; id: null }
   | { event: 'node'; data: Node; id: null }
@@ -90,7 +93,7 @@ export interface Deployment {
   chainName: string | null
   /** Base URL of a block explorer, without a trailing slash; append `/tx/…`, `/address/…` or `/block/…`. */
   explorerUrl: string | null
-  /** Who sells; each is `null` if the operator has not set it. */
+  /** Who sells. Each field is `null` if the operator has not set it. */
   brand: {
     name: string | null
     /** An SVG image, as a path on the service. */

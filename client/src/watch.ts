@@ -4,9 +4,9 @@ import { LedgerError } from './errors.ts'
 import { sleep } from './transport.ts'
 import type { Hex, LedgerEvent, Node, Payment, Watched } from './types.ts'
 
-/** Wait before the next attempt to open a stream after one failed. */
+/** How long we wait after a failed attempt to open a stream, in milliseconds. */
 const STREAM_AGAIN_MS = 30_000
-/** A stream that ended is reopened within this time. */
+/** A stream that ended is reopened within this time, in milliseconds. */
 const REOPEN_MS = 1_000
 
 export interface WatchOptions {
@@ -19,9 +19,9 @@ export interface WatchOptions {
 }
 
 export interface WatchedWallet {
-  /** The newest first. */
+  /** The wallet's payments, newest first. */
   payments: Payment[]
-  /** The oldest first. */
+  /** The wallet's nodes, oldest first. */
   nodes: Node[]
 }
 
@@ -100,7 +100,7 @@ async function* streamed<T>({ ledger, which, of }: Watching<T>, states: States, 
   for await (const event of ledger.getEvents(which, options)) if (states.take(event)) yield of(states.present())
 }
 
-/** Polls at least once, until the given time. If the service asks for a wait, waits. */
+/** Polls at least once, until the given time. Respects a wait that the service asks for. */
 async function* polled<T>({ poll }: Watching<T>, untilMs: number, { pollMs = 4_000, signal }: WatchOptions) {
   for (;;) {
     let pauseMs = pollMs
@@ -123,12 +123,12 @@ class States {
   #nodes = new Map<string, Node>()
   #lastEventId: string | null = null
 
-  /** How to resume a stream from here. */
+  /** The option with which to resume a stream from here. */
   get resume(): { lastEventId?: string } {
     return this.#lastEventId === null ? {} : { lastEventId: this.#lastEventId }
   }
 
-  /** Takes an event. True at the end of a batch. */
+  /** Takes an event. @returns true at the end of a batch. */
   take(event: LedgerEvent): boolean {
     if (event.event === 'payment') this.#payments.set(event.data.txHash, event.data)
     else if (event.event === 'node') this.#nodes.set(event.data.nodeId, event.data)
@@ -145,7 +145,7 @@ class States {
   }
 }
 
-/** The entries with these names, in the order of the names. */
+/** The entries with these names, in the given order. */
 function named<T>(all: ReadonlyMap<string, T>, names: readonly string[]): Map<string, T> {
   return new Map(names.flatMap((name) => (all.has(name) ? [[name, all.get(name) as T] as const] : [])))
 }

@@ -4,13 +4,17 @@ import type { LedgerClient } from '../client.ts'
 import type { Allowlisted, Hex } from '../types.ts'
 
 export interface VerifiedAllocation {
-  /** True if the proof leads to the root; false also if the answer is about another list or wallet; null if not listed: absence has no proof. */
+  /**
+   * True if the proof leads to the root. False if it does not, or if the answer is about another list or wallet. Null if the wallet is not listed,
+   * because absence has no proof.
+   */
   matches: boolean | null
   said: Allowlisted
 }
 
 /**
- * Fetches how many nodes a list lets a wallet buy, and checks the proof. `root` is the one you trust: a tier's, or the one the operator announced.
+ * Fetches how many nodes a list lets a wallet buy, and checks the proof. `root` is the root that you trust: a tier's, or the root that the operator
+ * announced.
  */
 export async function verifyAllowlisted(ledger: LedgerClient, root: Hex, address: Hex): Promise<VerifiedAllocation> {
   const said = await ledger.getAllowlisted(root, address)

@@ -3,7 +3,8 @@ import { encodeAbiParameters, keccak256 } from 'viem'
 import type { SingleTurn } from '../types.ts'
 
 /**
- * The amount that follows from a turn's published seed and terms; null if it has none, or if it sums up several turns.
+ * The amount that follows from a turn's published seed and terms. Null if they are missing, or if the turn stands for
+ * several.
  */
 export function recompute(turn: SingleTurn & { count?: number }): bigint | null {
   const { seed, cohort, dueSec, minWei, maxWei, payoutBps, count = 1 } = turn

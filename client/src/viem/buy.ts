@@ -1,5 +1,5 @@
-// Buys nodes with a wallet: one exact transfer for each. Several go in one transaction if the ledger accepts that from this wallet and the wallet
-// supports it, else one after the other. Nothing here ever repeats a transfer.
+// Buys nodes with a wallet: one exact transfer for each. Several transfers go in one transaction if the ledger accepts that from this wallet and the
+// wallet supports it, else one after the other. Nothing here ever repeats a transfer.
 import { formatEther } from 'viem'
 import type { LedgerClient } from '../client.ts'
 import { type FollowedPayment, type FollowOptions, followPayment, followPayments } from '../follow.ts'
@@ -17,28 +17,28 @@ export interface Order {
 
 /** Which transfer of an order a callback is about. */
 export interface Transfer {
-  /** Counts from 1; always 1 if all go in one transaction. */
+  /** The transfer's number, from 1; always 1 if all go in one transaction. */
   number: number
   of: number
-  /** True if all go in one transaction. */
+  /** True if all transfers go in one transaction. */
   together: boolean
 }
 
 export interface PayOptions {
-  /** The price that the buyer agreed to. If a quote differs, nothing more is sent. */
+  /** The price to which the buyer agreed. If a quote differs, nothing more is sent. */
   priceWei?: bigint
   /** Called with the quote before the wallet prompts. */
   onQuote?: (quote: Quote) => void
   /**
-   * Called just before the wallet prompts, which waits for it. If it throws, the wallet does not prompt. After it, an error leaves open whether the
-   * wallet has sent, unless it is a WalletError.
+   * Called just before the wallet prompts; the prompt waits for it. If it throws, the wallet does not prompt. Once it has returned, an error does not
+   * show whether the wallet has sent, unless it is a WalletError.
    */
   onAsk?: (transfer: Transfer) => unknown
   /** Called with the hash once a transfer is sent. Store it. */
   onSent?: (txHash: Hex, transfer: Transfer) => void
   /** Called once a contract wallet has accepted the call. Its other signers, if any, must agree before it is sent. */
   onProposed?: (callsId: string) => void
-  /** A referral code. It goes into the transfer's calldata if that can do no harm: see `carries`. */
+  /** A referral code. It goes into the transfer's calldata if that does no harm (see `carries`). */
   referral?: string
   /** Pays even if the ledger will hold the payment for review. Default: throws, and sends nothing. */
   acceptHold?: boolean
@@ -49,7 +49,7 @@ export interface BuyOptions extends PayOptions, FollowOptions {
   signal?: AbortSignal
 }
 
-/** The first transfer of an order that was not sent, or may not have been: its number from 1, and why. */
+/** The first transfer of an order that was not sent, or possibly not: its number from 1, and why. */
 export interface Stopped {
   number: number
   error: unknown
@@ -57,7 +57,7 @@ export interface Stopped {
 
 /** The transfers of an order that were sent. */
 export interface Paid {
-  /** In order; a single one if all went in one transaction. */
+  /** The hashes, in order; a single hash if all went in one transaction. */
   txHashes: Hex[]
   together: boolean
   /** Null if all were sent. */
@@ -76,8 +76,8 @@ export interface Purchases {
 }
 
 /**
- * Buys a node: gets a quote, sends the transfer, reports it to the service and follows it to the node. Throws a WalletError if nothing was sent.
- * After `onAsk`, any other error leaves that open: the wallet may have sent, so check the wallet's payments before it pays again. After `onSent`, the
+ * Buys a node: gets a quote, sends the transfer, reports it to the service and follows it to the node. Throws a WalletError if nothing was sent. Any
+ * other error after `onAsk` does not show whether the wallet has sent, so check the wallet's payments before it pays again. After `onSent`, the
  * payment proceeds even if this throws: call `followPayment` with its hash.
  */
 export async function buy(
@@ -86,7 +86,9 @@ export async function buy(
   tierId?: string,
   options?: BuyOptions,
 ): Promise<Purchase>
-/** Buys several in the same way and returns each one's outcome. If one is not sent, `stopped` says which and why; earlier ones proceed. */
+/**
+ * Buys several nodes in the same way and returns the outcome of each. If a transfer is not sent, `stopped` says which and why; earlier ones proceed.
+ */
 export async function buy(
   ledger: LedgerClient,
   wallet: OwnWallet,
@@ -106,7 +108,7 @@ export async function buy(
     return { txHash, ...(await followPayment(ledger, txHash, { from, ...options })) }
   }
   const { txHashes, stopped } = await sendPayments(ledger, wallet, what, options)
-  // All of them share the service's limit of claims per minute.
+  // All payments share the service's limit of claims per minute.
   const pollMs = (options.pollMs ?? 4_000) * txHashes.length
   const follow = async (txHash: Hex) =>
     (await followPayments(ledger, txHash, { ...options, from, pollMs })).map((followed) => ({ txHash, ...followed }))
@@ -114,8 +116,8 @@ export async function buy(
 }
 
 /**
- * Sends the transfers of an order and follows none. Before each it fetches a new quote and new checks. Throws if the first one was not sent, or may
- * not have been; if a later one fails, `stopped` has it.
+ * Sends the transfers of an order and does not follow them. Before each it fetches a new quote and new checks. Throws if the first transfer was not
+ * sent, or possibly not. If a later transfer fails, `stopped` describes it.
  */
 export async function sendPayments(
   ledger: LedgerClient,
@@ -136,7 +138,7 @@ export async function sendPayments(
     try {
       options.signal?.throwIfAborted()
       const now = await check()
-      // The ledger may not have all of them yet.
+      // The ledger may not have all sent transfers yet.
       const known = first ? countedBy(now) - countedBy(first) : 0
       requireRoom(now, 1 + Math.max(0, txHashes.length - known))
       const next = await nextCall(ledger, wallet, tier, { priceWei: call.valueWei, ...options })
@@ -157,7 +159,7 @@ async function sendOne(
   const carrying = referral === undefined ? null : await carries(wallet, call, referral)
   const asking = { onAsk: () => onAsk?.(transfer), onProposed }
   const txHash = await explained(() => sendCall(wallet, carrying ?? call, asking)).catch((error: unknown) => {
-    // The wallet reports that it takes no calldata, so it has sent nothing.
+    // The wallet reports that it does not accept calldata, so it has sent nothing.
     if (carrying && isInvalid(error)) return explained(() => sendCall(wallet, call, { onProposed }))
     throw error
   })
@@ -218,7 +220,7 @@ function requireRoom(answer: CanBuy, quantity: number): void {
   throw new WalletError('tooMany', `The wallet can buy ${most} of this tier at most now. Nothing was sent.`)
 }
 
-/** Throws if a quote's price is not the one that the buyer agreed to. */
+/** Throws if a quote's price is not the price to which the buyer agreed. */
 function requirePrice({ priceWei }: Quote, agreedWei: bigint | undefined): void {
   if (agreedWei === undefined || priceWei === agreedWei) return
   throw new WalletError('priceChanged', `The price is ${formatEther(priceWei)} ETH now. Nothing was sent.`)

@@ -1,4 +1,4 @@
-// A refusal by a wallet or the contract in words, and its conversion from what viem throws.
+// A refusal by a wallet or the contract, in words, and how to make it from what viem throws.
 import { BaseError, ContractFunctionRevertedError, UserRejectedRequestError } from 'viem'
 import type { BuyerCheck } from '../types.ts'
 import { inWords } from './factory.ts'
@@ -20,10 +20,12 @@ export type WalletErrorCode =
   | 'reverted'
   /** The service names no contract, or not the address that the call needs. */
   | 'notDeployed'
-  /** The wallet does not send for a page. The owner can make `call` in the wallet itself. Nothing was sent. */
+  /**
+   * The wallet sends no transactions for a web page. The owner can make `call` in the wallet itself. Nothing was sent.
+   */
   | 'notOffered'
 
-/** A call as a wallet makes it. */
+/** A call for a wallet to make. */
 export interface WalletCall {
   chainId: number
   to: `0x${string}`

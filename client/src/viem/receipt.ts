@@ -35,7 +35,7 @@ interface Sent {
   hash: Hex
   from: Hex
   nonce: number
-  /** The head when we first saw that no block has the transaction. */
+  /** The head at the time when we first saw that no block has the transaction. */
   since: bigint
 }
 
@@ -59,7 +59,7 @@ async function findReplacement(wallet: OwnWallet, { hash, from, nonce, since }: 
 
 const NOT_KNOWN = [BlockNotFoundError, TransactionNotFoundError, TransactionReceiptNotFoundError]
 
-/** Null if the provider does not have it yet. */
+/** The result of a reading; null if the provider does not have it yet. */
 const ifKnown = <T>(reading: Promise<T>): Promise<T | null> =>
   reading.catch((error: unknown) => {
     if (NOT_KNOWN.some((kind) => error instanceof kind)) return null

@@ -1,4 +1,4 @@
-// The calldata of a payment whose buyer came by a referral code: an ERC-8021 suffix, schema 0.
+// The calldata of a payment by a buyer with a referral code: an ERC-8021 suffix, schema 0.
 import { concat, numberToHex, stringToHex } from 'viem'
 import { getCode } from 'viem/actions'
 import type { Hex } from '../types.ts'
@@ -16,8 +16,9 @@ export function referralSuffix(code: string): Hex {
 }
 
 /**
- * The transfer with a code in its calldata; null if it must go without. That is so if the payments wallet has code, because a Safe takes no ether
- * with calldata; if the payer is a contract, whose calls carry no code; if this transfer cannot be estimated; or if one of these cannot be read.
+ * The transfer with a code in its calldata; null if the code must be left out. That is so if the payments wallet has code, because a Safe does not
+ * accept ether with calldata. It is also so if the payer is a contract, whose calls cannot carry a code, if this transfer's gas cannot be estimated,
+ * or if one of these facts cannot be read.
  */
 export async function carries(wallet: OwnWallet, call: WalletCall, code: string): Promise<WalletCall | null> {
   const data = referralSuffix(code)

@@ -18,21 +18,21 @@ import { getTransactionError } from 'viem/utils'
 import type { Hex } from '../types.ts'
 import { type WalletCall, WalletError } from './errors.ts'
 
-/** A viem wallet client with an account, or anything like it. Its transport also answers reads, like a browser wallet's. */
+/** A viem wallet client with an account, or any similar client. Its transport also answers reads, like a browser wallet's. */
 export type OwnWallet = Client<Transport, Chain | undefined, Account>
 
-/** How long a contract wallet's call may take, in milliseconds. Long, because other signers may have to agree first. */
+/** How long a contract wallet's call may take, in milliseconds. It is long, because other signers may have to agree first. */
 const CALLS_MS_MAX = 24 * 60 * 60 * 1000
 const CALLS_POLL_MS = 2_000
 
 export interface Asking {
-  /** Called just before the wallet prompts, which waits for it. If it throws, the wallet does not prompt. */
+  /** Called just before the wallet prompts; the prompt waits for it. If it throws, the wallet does not prompt. */
   onAsk?: (() => unknown) | undefined
   /** Called once a contract wallet has accepted the call, with the wallet's own id for it. */
   onProposed?: ((callsId: string) => void) | undefined
 }
 
-/** EIP-7702: an ordinary account that delegates. It pays by plain transfers. */
+/** The code prefix of an ordinary account that delegates (EIP-7702). It pays by plain transfers. */
 const DELEGATED = '0xef0100'
 
 /** True if the account has a contract's code. */
@@ -59,8 +59,8 @@ export async function sendCall(wallet: OwnWallet, call: WalletCall, { onAsk, onP
 
 /**
  * Sends several calls of an account in one transaction.
- * @returns the transaction's hash once it is in a block; null if the wallet does not support this, and has sent nothing. Throws as {@link sendCall}
- * does.
+ * @returns the transaction's hash once it is in a block; null if the wallet does not support this, and has sent nothing. Throws like {@link
+ * sendCall}.
  */
 export async function sendTogether(
   wallet: OwnWallet,
@@ -124,7 +124,7 @@ async function sendPlain(wallet: OwnWallet, call: WalletCall): Promise<Hex> {
   }
 }
 
-/** Some wallets return nothing, or something else, after they have sent. */
+/** The transaction's hash in a wallet's answer. Some wallets return nothing, or something else, after they have sent. */
 function hashIn(answer: unknown): Hex {
   if (/^0x[0-9a-f]{64}$/i.test(String(answer))) return answer as Hex
   throw new Error('The wallet did not answer with the hash of a transaction.')
@@ -141,14 +141,14 @@ async function askToSend(wallet: OwnWallet, { to, valueWei, data }: WalletCall):
   }
 }
 
-/** For an account whose key the program itself holds. */
+/** Signs and sends, for an account whose key the program itself holds. */
 async function signAndSend(wallet: OwnWallet, { to, valueWei, data }: WalletCall): Promise<Hex> {
   const { sendTransaction } = await import('./send-signed.ts')
   return sendTransaction(wallet, { account: wallet.account, chain: null, to, value: valueWei, ...(data && { data }) })
 }
 
 const NOT_OFFERED = [MethodNotFoundRpcError, MethodNotSupportedRpcError, UnsupportedProviderMethodError]
-/** Errors by which a wallet reports that it does not send such a transaction (EIP-5792). */
+/** Errors with which a wallet reports that it does not send such a transaction (EIP-5792). */
 const NOT_TOGETHER = [
   ...NOT_OFFERED,
   AtomicityNotSupportedError,

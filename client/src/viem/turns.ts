@@ -4,18 +4,18 @@ import type { Distribution, SingleTurn, Turn } from '../types.ts'
 import { recompute } from './amount.ts'
 
 export interface RecomputedTurn {
-  /** The turn itself, or each of the turns that it sums up. */
+  /** The turn itself; if it stands for several, each of those. */
   singles: SingleTurn[]
   /** The amount that follows from the published seeds and terms; null if the ledger has no terms for a turn. */
   expectedWei: bigint | null
-  /** True if it equals the credited amount; null if it cannot be computed. */
+  /** True if that amount equals the credited amount; null if it cannot be computed. */
   amountMatches: boolean | null
 }
 
 /**
- * True if the amounts of a round follow from their published seeds and terms, and add up to its total; null if the
- * ledger has no terms for one of them. If the round paid a cohort several turns at once, fetches the single turns.
- * {@link verifyRound} also compares with the chain.
+ * True if the amounts of a round follow from their published seeds and terms, and add up to its total. Null if the
+ * ledger has no terms for a turn. If the round paid a cohort several turns at once, fetches the single turns. {@link
+ * verifyRound} also compares with the chain.
  */
 export async function recomputeRound(ledger: LedgerClient, round: Distribution): Promise<boolean | null> {
   const singles = await singlesOf(ledger, round)
@@ -37,7 +37,7 @@ export function recomputeTurn(turn: Turn, ofRound: readonly SingleTurn[]): Recom
 export const addsUp = ({ turns, totalWei }: Distribution): boolean =>
   turns.reduce((sum, { amountWei, nodeCount }) => sum + amountWei * BigInt(nodeCount), 0n) === totalWei
 
-/** True if single turns match a sum: their number, the time of the first, their spacing, and each amount. */
+/** True if single turns match a sum: how many there are, the time of the first, their spacing, and each amount. */
 function areThose(singles: readonly SingleTurn[], { count, due, dueSec, nodeCount, tierId }: Turn): boolean {
   const step = (singles[1]?.dueSec ?? 0) - dueSec
   return (
@@ -62,5 +62,5 @@ export async function singlesOf(ledger: LedgerClient, { id, turns }: Distributio
   }
 }
 
-/** Most turns in a round: the contract's own limit. */
+/** How many turns a round has at most: the contract's own limit. */
 const TURNS_MAX = 2_000

@@ -1,4 +1,4 @@
-// Trust, but verify: reads the chain directly and compares it with the service's answers. Null means "could not be read".
+// Verifies the service's answers: reads the chain directly and compares. Null means "could not be read".
 import { type Chain, type Client, type Hash, parseEventLogs, type Transport } from 'viem'
 import { getBalance, getBlock, getTransactionReceipt, readContract } from 'viem/actions'
 import type { LedgerClient, NodeId } from '../client.ts'
@@ -7,7 +7,7 @@ import { WalletError } from './errors.ts'
 import { factoryAbi } from './factory.ts'
 import { addsUp, isAt, type RecomputedTurn, recomputeTurn, singlesOf } from './turns.ts'
 
-/** Any viem client with a transport: a public client or a smaller one. */
+/** Any viem client with a transport, such as a public client. */
 export type ChainClient = Client<Transport, Chain | undefined>
 
 export interface Verified<Said, Chain> {
@@ -17,7 +17,7 @@ export interface Verified<Said, Chain> {
   differences: string[]
   said: Said
   chain: Chain
-  /** The block we read: the one the service read, if the provider still has its state. */
+  /** The block that we read: the same as the service, if the provider still has its state. */
   blockNumber: bigint
 }
 
@@ -64,7 +64,7 @@ export async function verifyNode(
   return { ...verified, matches: differences.length === 0, differences }
 }
 
-/** True if a record is the requested node, by either of its two ids. */
+/** True if a record is the requested node, according to either of its two ids. */
 function isAskedFor({ matchedBy, nodeId, id: rowId }: NodeDetail, id: NodeId): boolean {
   return BigInt(matchedBy === 'nodeId' ? nodeId : rowId) === BigInt(id)
 }
@@ -74,12 +74,12 @@ export interface CoverOnChain {
   outstandingWei: bigint
   /** Balance minus debt. */
   surplusWei: bigint
-  /** Null if nothing is owed. */
+  /** floor(balance x 10000 / debt); null if nothing is owed. */
   coverBps: number | null
   isSolvent: boolean
 }
 
-/** Compares the cover with the contract's balance and `outstanding()`, what follows from them, and `isSolvent()`, at one block. */
+/** Compares the cover with the contract's balance and `outstanding()`, the figures that follow from them, and `isSolvent()`, all at one block. */
 export async function verifyCover(ledger: LedgerClient, chain: ChainClient): Promise<Verified<Cover, CoverOnChain>> {
   const address = await factoryOf(ledger)
   const said = await ledger.getCover()
@@ -101,7 +101,7 @@ export async function verifyCover(ledger: LedgerClient, chain: ChainClient): Pro
 
 export interface VerifiedTurn extends RecomputedTurn {
   turn: Turn
-  /** True if each seed is the chain's: the randomness of the first block at or after `due`. Null without a chain. */
+  /** True if each seed comes from the chain: it is the randomness of the first block at or after `due`. Null without a chain. */
   seedMatches: boolean | null
   /** True if the contract's own `Credited` event agrees. Null if no chain was given. */
   creditedMatches: boolean | null
@@ -143,7 +143,7 @@ export async function verifyRound(
   const differences = differencesOf(distribution, paid)
   const isRight = ({ amountMatches, seedMatches, creditedMatches }: VerifiedTurn) =>
     amountMatches === true && (!chain || (seedMatches === true && creditedMatches === true))
-  // The service lists no round that credits no node, so a round without turns is hiding them.
+  // The service does not list rounds that credit no node, so a round without turns is hiding them.
   const isWhole = turns.length > 0 && totalMatches && allListed !== false && differences.length === 0
   return { matches: isWhole && turns.every(isRight), turns, totalMatches, differences, allListed }
 }
@@ -158,7 +158,7 @@ function areJustThose(events: readonly CreditedEvent[], turns: readonly Turn[]):
   )
 }
 
-/** Names of a round's own fields that are wrong. A null `mode` or `createdAt` claims nothing. */
+/** Names of a round's own fields that are wrong. A field that is null (`mode`, `createdAt`) claims nothing. */
 function differencesOf(round: Distribution, paid: PaidRound | null): string[] {
   const { nodeCount, mode, blockNumber, createdAt, turns } = round
   const nodes = turns.reduce((sum, turn) => sum + turn.nodeCount, 0)
@@ -197,7 +197,7 @@ async function verifyTurn(
   }
 }
 
-/** True if all are, false if one is; null if one could not be checked. */
+/** True if all are true, false if one is false, and null if one could not be checked. */
 function allOf(answers: readonly (boolean | null)[]): boolean | null {
   if (answers.includes(false)) return false
   return answers.includes(null) ? null : true
@@ -212,7 +212,7 @@ function saysTheSame(event: CreditedEvent | undefined, turn: Turn): boolean {
   )
 }
 
-/** Fetches each block once, because turns of several cohorts may share their seed. */
+/** Compares seeds with the chain. Fetches each block once, because turns of several cohorts may share their seed. */
 function seedsOf(chain: ChainClient): (turn: SingleTurn) => Promise<boolean | null> {
   const blocks = new Map<number, ReturnType<typeof getBlock>>()
   const read = (number: number) => {
@@ -223,7 +223,7 @@ function seedsOf(chain: ChainClient): (turn: SingleTurn) => Promise<boolean | nu
   return (turn) => seedIsTheChains(turn, read)
 }
 
-/** None of the four 64-bit words is below 2^32, because chains without randomness put counters and times there. */
+/** Matches if none of the four 64-bit words is below 2^32, because chains without randomness put counters and times there. */
 const DRAWN = /^0x(?:(?!0{8})[0-9a-fA-F]{16}){4}$/
 
 async function seedIsTheChains(
@@ -234,7 +234,7 @@ async function seedIsTheChains(
   const [block, parent] = await Promise.all([read(seedBlock), seedBlock === 0 ? null : read(seedBlock - 1)])
   const due = BigInt(dueSec)
   const isFirst = block.timestamp >= due && (parent === null || parent.timestamp < due)
-  // If it is not random, the contract uses the block's hash instead.
+  // If the mixHash is not random, the block's hash is the seed instead.
   const isRandom = DRAWN.test(block.mixHash) && block.mixHash !== parent?.mixHash
   return isFirst && seed === (isRandom ? block.mixHash : block.hash)
 }
@@ -254,7 +254,7 @@ async function readPaid(chain: ChainClient, factory: Hex, { id, txHash }: Distri
   }
 }
 
-/** The API lists the newest 200 rounds. */
+/** Finds a round among the newest 200, which the API lists. */
 async function findRound(ledger: LedgerClient, id: number): Promise<Distribution> {
   const found = (await ledger.getDistributions({ limit: 200 })).find((round) => round.id === id)
   if (!found) throw new RangeError(`Round ${id} is not among the newest 200 that the service lists.`)
@@ -267,7 +267,7 @@ async function factoryOf(ledger: LedgerClient): Promise<Hex> {
   return factoryAddress
 }
 
-/** Reads at the service's block; at the newest if it names none, or if the provider has dropped that state. */
+/** Reads at the service's block. Reads at the newest block if the service names none, or if the provider has dropped that state. */
 async function readAt<T>(
   chain: ChainClient,
   at: number | null,

@@ -19,7 +19,7 @@ export async function signIn(ledger: LedgerClient, wallet: OwnWallet): Promise<H
 }
 
 export interface SendOptions {
-  /** Called just before the wallet prompts. After it, an error leaves open whether the wallet has sent, unless it is a WalletError. */
+  /** Called just before the wallet prompts. Any error after that does not show whether the wallet has sent, unless it is a WalletError. */
   onAsk?: () => void
   /** Called once the transaction is sent. */
   onSent?: (txHash: Hex) => void
@@ -45,7 +45,7 @@ export interface Payout {
   amountWei: bigint
 }
 
-/** Names contract and chain. A client of the service, or a saved answer, so that a withdrawal needs no service. */
+/** Names the contract and the chain. May be a client of the service, or a saved answer, so that a withdrawal needs no service. */
 export type Directory = Pick<LedgerClient, 'getWellKnown'>
 
 /**
@@ -72,7 +72,7 @@ export async function withdrawAll(
   return pay(ledger, wallet, { nodeIds, amountWei: null }, options)
 }
 
-/** Whether the wallet declines nodes that others send to it. */
+/** True if the wallet declines nodes that others send to it. */
 export async function declinesGifts(ledger: Directory, wallet: OwnWallet): Promise<boolean> {
   const { address } = await factoryOf(ledger)
   const args = [wallet.account.address] as const
@@ -100,7 +100,7 @@ export interface WithdrawalRequest {
   amountWei: bigint | null
 }
 
-/** The call of a withdrawal, for an owner whose wallet no program can reach. Only the owner can make it. */
+/** The withdrawal call, for an owner whose wallet cannot be reached by a program. Only the owner can make it. */
 export function withdrawalCall(ledger: Directory, withdrawal: WithdrawalRequest, to: Hex): Promise<WalletCall> {
   return callOf(ledger, functionOf(withdrawal, to))
 }
@@ -145,7 +145,7 @@ async function send(
   const { account } = wallet
   const call = await callOf(ledger, called)
   await requireChain(wallet, call.chainId)
-  // The functions differ in their arguments; `called` keeps each with its own.
+  // The two functions have different arguments; `called` keeps each with its own.
   const simulated = { address: call.to, abi: factoryAbi, account, chain: null, ...called } as never
   await explained(() => simulateContract(wallet, simulated))
   const txHash = await explained(() => sendCall(wallet, call, options))
