@@ -116,7 +116,7 @@ describe('not taken', () => {
     [
       'a torn signature',
       (double) => Object.assign(double, { forge: (der: Uint8Array) => der.slice(2) }),
-      /no signature/,
+      /did not return a secp256k1 signature/,
     ],
     [
       'no signature',
@@ -131,7 +131,7 @@ describe('not taken', () => {
     [
       'a page',
       (double) => Object.assign(double, { instead: () => ({ status: 200, body: '<html>' }) }),
-      /no JSON object/,
+      /did not return a JSON object/,
     ],
     ['a redirection', (double) => Object.assign(double, { instead: () => ({ status: 302, body: '' }) }), /\(302\)/],
   ]

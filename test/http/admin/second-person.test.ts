@@ -78,8 +78,8 @@ describe('a second person', () => {
     const reader = await keyOf('reader', 'read,terms')
     const expected: [string, object, RegExp][] = [
       ['herself', {}, /you proposed it yourself/],
-      ['her puppet', as(puppet.json.key), /has made a key/],
-      ['the puppet of her puppet', as(inner.json.key), /has made a key/],
+      ['her puppet', as(puppet.json.key), /made the other’s key/],
+      ['the puppet of her puppet', as(inner.json.key), /made the other’s key/],
       ['without the scope', as(reader), /lacks the scope decide/],
     ]
     for (const [who, options, words] of expected) {

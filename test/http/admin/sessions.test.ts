@@ -183,7 +183,7 @@ describe('passkeys', () => {
       ['the session that proposed', one.key, /you proposed it yourself/],
       ['another session of the passkey', again, /you proposed it yourself/],
       ['another passkey of the person', two.key, /you proposed it yourself/],
-      ['whom the person has invited', hers.key, /the same person has made a key/],
+      ['whom the person has invited', hers.key, /one of you made the other’s key/],
     ]
     for (const [what, by, words] of refused) {
       const { status, json } = await confirm(by)
