@@ -6,7 +6,7 @@ export interface Point {
 }
 
 export interface Bin {
-  /** The bin's start. */
+  /** When the bin starts. */
   from: Date
   wei: bigint
   /** How many points it holds. */
@@ -17,7 +17,7 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
-/** The ranges that a plot offers, shortest first: how far each reaches back, and how wide a bar is; `null` starts at the first point. */
+/** The ranges that a plot offers, shortest first: how far each reaches back, and how wide a bar is. A range with `null` starts at the first point. */
 export const RANGES = {
   '1 hour': { backMs: HOUR_MS, binMs: 2 * MINUTE_MS },
   '24 hours': { backMs: DAY_MS, binMs: HOUR_MS },
@@ -27,7 +27,7 @@ export const RANGES = {
 
 export type Range = keyof typeof RANGES
 
-/** The shortest range that holds every point; `all` if none does. */
+/** The shortest range that holds every point; `all` if no other range does. */
 export function rangeFor(points: readonly Point[], nowMs: number): Range {
   const first = points[0]?.at.getTime() ?? nowMs
   const names = Object.keys(RANGES) as Range[]
@@ -40,7 +40,7 @@ export function pointsIn<P extends Point>(points: readonly P[], range: Range, no
   return points.filter(({ at }) => backMs === null || at.getTime() > nowMs - backMs)
 }
 
-/** The bars of a range, from its start until now. `points` are those of the range. */
+/** The bars of a range, from its start until now. `points` are the range's points. */
 export function binned(points: readonly Point[], range: Range, nowMs: number): Bin[] {
   const { backMs, binMs } = RANGES[range]
   const slotOf = (ms: number) => Math.floor(ms / binMs)

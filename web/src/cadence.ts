@@ -1,6 +1,6 @@
-// When nodes are credited, judged by the listed rounds: the service publishes each turn, and a cohort's turns are evenly spaced.
+// When nodes are credited, according to the listed rounds: the service publishes each turn, and a cohort's turns are evenly spaced.
 
-/** What these functions read of a turn and of a round. */
+/** The fields of a turn and of a round that these functions read. */
 interface Turn {
   cohort: number
   tierId: string | null
@@ -17,11 +17,11 @@ interface Round {
 export interface Cadence {
   /** Seconds between two credits of a node. */
   intervalSec: number
-  /** When the next turn is due; null if it is late by more than an interval, because rounds have then ended or stopped. */
+  /** When the next turn is due. Null if it is late by more than an interval, because rounds have then ended or stopped. */
   nextAt: Date | null
 }
 
-/** Null until a cohort has had two turns. `rounds`: newest first. */
+/** The cadence; null until a cohort has had two turns. `rounds`: newest first. */
 export function cadenceOf(rounds: readonly Round[], nowMs: number): Cadence | null {
   const turnsOf = new Map<number, Turn[]>()
   for (const turn of rounds.flatMap(({ turns }) => turns))
@@ -48,7 +48,7 @@ export interface Paid {
 export const paidByTier = (rounds: readonly Round[], tierId: string, max: number): Paid[] =>
   rounds
     .flatMap(({ id: round, turns }) => {
-      // A round may pay several cohorts of a tier, each by its own draw. We take the newest turn for all of them.
+      // A round may pay several cohorts of a tier, each by its own draw. We show the newest turn for all of them.
       const turn = turns.filter((one) => one.tierId === tierId).toSorted((a, b) => b.dueSec - a.dueSec)[0]
       return turn ? [{ round, at: turn.due, wei: turn.amountWei }] : []
     })

@@ -1,5 +1,5 @@
 // Resolves an ENS name to its address through the visitor's own provider: a wallet in this browser on the ledger's
-// chain, else the public RPC. Never asks the service. Loads when someone first looks up a name.
+// chain, else the public RPC. Never asks the service. Loads when the visitor first looks up a name.
 import { createClient, custom, http } from 'viem'
 import { getEnsAddress } from 'viem/actions'
 import { mainnet, sepolia } from 'viem/chains'
@@ -10,7 +10,10 @@ import { announced } from './providers.ts'
 /** The chains with ENS names, according to viem. */
 const NAMED = [mainnet, sepolia]
 
-/** The result for a name: its address; no one owns it; the chain has no names; or we had no provider, or it did not answer. */
+/**
+ * The result for a name: its address; `nobody` if it has no owner; `noNames` if the chain has no names; `notAsked` if
+ * we had no provider, or it did not answer.
+ */
 export type Found = { address: string } | 'nobody' | 'noNames' | 'notAsked'
 
 /** Looks a name up. */

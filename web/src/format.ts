@@ -20,7 +20,7 @@ export function ether(wei: bigint, decimals = 18): string {
   return `${wei < 0n ? '−' : ''}${whole}${rest && `.${rest}`}`
 }
 
-/** The same without grouping, as fields and wallets accept it. */
+/** Exact ether without grouping, as fields and wallets accept it. */
 export const plainEther = (wei: bigint): string => ether(wei).replaceAll(GROUP, '')
 
 /** Ether as a number, only for drawing and for dollars. Text in ether is exact. */
@@ -29,12 +29,15 @@ export const etherAsNumber = (wei: bigint): number => Number(wei) / 1e18
 /** A count or a block number. */
 export const figure = (number: number | bigint): string => number.toLocaleString()
 
-/** Most decimals shown. The rest is available on demand. */
+/** How many decimals we show at most. The rest is available on demand. */
 const DECIMALS_MAX = 6
-/** Most digits shown. A line on a phone has no room for more, so we drop decimals. */
+/** How many digits we show at most. A line on a phone has no room for more, so we drop decimals. */
 const DIGITS_MAX = 14
 
-/** Ether cut to at most six decimals, uncut if only zeros would be left. Never rounded up, so the wallet has what we show. */
+/**
+ * Ether cut to at most six decimals. Not cut if only zeros would be left. Never rounded up, so the wallet really has
+ * the amount shown.
+ */
 export function shortEther(wei: bigint, decimals = 18): string {
   const whole = ether(wei, decimals)
   const point = whole.indexOf('.')
@@ -53,10 +56,10 @@ const HUGE = new Intl.NumberFormat(undefined, {
   notation: 'compact',
   maximumFractionDigits: 2,
 })
-/** Above this, we show amounts in trillions. */
+/** Amounts above this are shown in trillions. */
 const DOLLARS_MAX = 1e12
 
-/** Dollars at a price per ether; null without a price. Shows amounts below a cent by their first significant digits. */
+/** Dollars at a price per ether; null without a price. An amount below a cent shows its first significant digits. */
 export function dollars(wei: bigint, usdPerEther: number | null): string | null {
   if (usdPerEther === null) return null
   const amount = etherAsNumber(wei) * usdPerEther
@@ -121,7 +124,7 @@ const MARKS = {
 export const timeMark = (time: Date, stepMs: number): string =>
   MARKS[stepMs < 86_400_000 ? 'minute' : 'day'].format(time)
 
-/** A span of whole seconds in its largest unit, as it follows "every": "day", "6 hours". */
+/** A span of whole seconds in its largest unit, for use after "every": "day", "6 hours". */
 export function everySpan(seconds: number): string {
   const [unit, size] = UNITS.find(([, size]) => seconds % size === 0) ?? ['second', 1]
   const n = seconds / size
@@ -153,7 +156,10 @@ export const ADDRESS = /^0x[0-9a-fA-F]{40}$/
 const UNSEEN = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g
 const NAMED = /(?:^|:|\/(?:address|tx)\/)(0x(?:[0-9a-fA-F]{64}|[0-9a-fA-F]{40}))(?=$|[?#/]|@\d+(?:$|\?))/
 
-/** Extracts the hash or the address from `eth:0x…`, CAIP-10, a payment link or an explorer's URL; otherwise returns the visible text. */
+/**
+ * Extracts the hash or the address from `eth:0x…`, CAIP-10, a payment link or an explorer's URL. Returns any other text
+ * without its invisible characters.
+ */
 export function pasted(text: string): string {
   const seen = text.replace(UNSEEN, '').trim()
   return NAMED.exec(seen)?.[1] ?? seen
@@ -163,7 +169,7 @@ export function pasted(text: string): string {
 export const checksummed = (address: string): string =>
   ADDRESS.test(address) ? getAddress(address.toLowerCase() as `0x${string}`) : address
 
-/** Time left until a moment: "1:02:03" or "2:03", "3 days" above two; null once it has passed. */
+/** The time left until a moment: "1:02:03" or "2:03"; above two days "3 days"; null once the moment has passed. */
 export function untilTime(time: Date, nowMs: number): string | null {
   const seconds = Math.ceil((time.getTime() - nowMs) / 1000)
   if (seconds <= 0) return null

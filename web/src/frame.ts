@@ -1,5 +1,5 @@
 // Whether these pages run in a frame of another page, as Safe shows its apps. A frame has no session cookie and perhaps
-// no storage, so the pages then use the wallet and public reads, and sign-in opens its own tab.
+// no storage. So the pages then use the wallet and public reads, and sign-in opens a new tab.
 
-/** True in a frame. */
+/** True if the page is in a frame. */
 export const isFramed = window.parent !== window

@@ -2,7 +2,7 @@
 import { createClient, type Deployment, LedgerError, type Tier } from '@node-ledger/client'
 import { type Query, QueryClient, type UseQueryResult, useQuery } from '@tanstack/react-query'
 
-/** Longest wait without a notice. If the service asks for a longer one, the page says so. */
+/** The longest wait that the page does not mention. If the service asks for a longer wait, the page says so. */
 const SILENT_MS = 3_000
 
 export const ledger = createClient({
@@ -13,7 +13,7 @@ export const ledger = createClient({
 export const queries = new QueryClient({
   defaultOptions: {
     queries: {
-      // The client has already retried if that could help.
+      // The client has already retried, if a retry could help.
       retry: false,
       staleTime: 2_000,
       refetchIntervalInBackground: false,
@@ -54,14 +54,14 @@ function useReading<T>(
   })
 }
 
-/** A reading's interval, but never less than the wait that the service asks for. */
+/** A reading's polling interval, but never less than the wait that the service asks for. */
 export const notBefore =
   (everyMs: () => number) =>
   ({ state: { error } }: Pick<Query<unknown, Error>, 'state'>): number =>
     Math.max(everyMs(), error instanceof LedgerError ? (error.retryAfter ?? 0) * 1000 : 0)
 
 export const useStats = () => useReading(['stats'], EVERY_SEC.stats, (signal) => ledger.getStats({ signal }))
-/** Tiers that can open, close or sell out are polled more often, so a change shows within a block or two. */
+/** If a tier can open, close or sell out, we poll more often, so a change shows within a block or two. */
 export const useTiers = () =>
   useQuery({
     queryKey: ['tiers'],
@@ -77,14 +77,14 @@ export const useRounds = (limit: number) =>
   useReading(['rounds', limit], EVERY_SEC.rounds, (signal) => ledger.getDistributions({ limit, signal }))
 export const useNode = (id: string, limit = 200) =>
   useReading(['node', id, limit], EVERY_SEC.node, (signal) => ledger.getNode(id, { limit, signal }))
-/** `state` is that of the tier's sale. When it changes, we fetch a new quote. */
+/** `state` is the state of the tier's sale. When it changes, we fetch a new quote. */
 export const useQuote = (tierId: string | undefined, state?: Tier['state']) =>
   useReading(['quote', tierId, state], EVERY_SEC.quote, (signal) =>
     ledger.getDeployQuote(tierId, { signal, fresh: true }),
   )
 export const usePrice = () => useReading(['price'], EVERY_SEC.price, (signal) => ledger.getPrice({ signal }))
 
-/** What the service last said about the contract, so that a withdrawal works while the service is down. */
+/** The service's last answer about the contract, so that a withdrawal works while the service is down. */
 export const directory = {
   getWellKnown: async () => queries.getQueryData<Deployment>(['deployment']) ?? ledger.getWellKnown(),
 }

@@ -5,9 +5,9 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { ledger, notBefore, queries } from './ledger.ts'
 
-/** How often we poll without a stream: as long as the service caches an answer, in milliseconds. */
+/** How often we poll without a stream, in milliseconds: as long as the service caches an answer. */
 const EVERY_MS = 5_000
-/** How often we poll while the stream is connected. */
+/** How often we poll while the stream is connected, in milliseconds. */
 const LIVE_EVERY_MS = 60_000
 
 /** The nodes of a wallet. */
@@ -20,7 +20,7 @@ export function useNodesOf(address: string) {
   })
 }
 
-/** A wallet's payments; none for `undefined`. `isLive`: false if the page already has a stream. */
+/** A wallet's payments; none if `address` is undefined. `isLive`: false if the page already has a stream. */
 export function usePaymentsOf(address: string | undefined, { isLive = true } = {}) {
   useStream(isLive ? address : undefined)
   return useQuery({
@@ -72,7 +72,7 @@ async function follow(address: string, signal: AbortSignal): Promise<void> {
     for await (const { payments, nodes } of watchAddress(ledger, address, options)) {
       queries.setQueryData(['payments', address], payments)
       queries.setQueryData(['nodes', address], nodes)
-      // No stream carries the session's data.
+      // Streams do not carry the session's data, so we fetch it again.
       if (!isFirst) void queries.invalidateQueries({ queryKey: ['me'] })
       isFirst = false
     }
@@ -81,7 +81,10 @@ async function follow(address: string, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Runs it only while the page is visible: browsers allow few connections per host, so background tabs release theirs. */
+/**
+ * Runs `run` only while the page is visible. Browsers allow few connections per host, so background tabs release
+ * theirs.
+ */
 export function whileShown(run: (signal: AbortSignal) => Promise<void>): () => void {
   let stop = new AbortController()
   const begin = () => {

@@ -1,4 +1,4 @@
-// The wallets of this browser, only for reading: none of them prompts its owner.
+// The wallets of this browser, for reading only: none of them prompts its owner.
 import type { EIP1193Provider } from 'viem'
 import { words } from './words/wallet.ts'
 
@@ -17,7 +17,7 @@ export function announced(): Announced[] {
   window.addEventListener('eip6963:announceProvider', take)
   window.dispatchEvent(new Event('eip6963:requestProvider'))
   window.removeEventListener('eip6963:announceProvider', take)
-  // A wallet that does not announce itself is in the page's `ethereum`.
+  // If a wallet does not announce itself, it is in the page's `ethereum`.
   const { ethereum } = window as { ethereum?: EIP1193Provider }
   if (found.length === 0 && ethereum) found.push({ name: words.unnamed, provider: ethereum })
   return found

@@ -1,13 +1,16 @@
-// Recomputes the amounts of many rounds from their published data. Separate from recompute.ts, so the overview loads less.
+// Recomputes the amounts of many rounds from their published data. Separate from recompute.ts, so that the overview loads less code.
 import type { Distribution } from '@node-ledger/client'
 import { recomputeRound } from '@node-ledger/client/viem'
 import { ledger } from './ledger.ts'
 
-/** Whether every amount of a round follows from its published seed and terms; null if the ledger has no terms, `unread` if we did not fetch its single turns. */
+/**
+ * True if every amount of a round follows from its published seed and terms. Null if the ledger has no terms; `unread` if we did not fetch its single
+ * turns.
+ */
 export type Verdict = boolean | null | 'unread'
 
 export interface Recomputed {
-  /** By round number. */
+  /** The verdicts by round number. */
   verdicts: ReadonlyMap<number, Verdict>
   tookMs: number
 }
@@ -18,7 +21,7 @@ const READ_MAX = 20
 /** Rounds read turn by turn, by round and transaction. The past does not change, unless there is a reorg. */
 const read = new Map<string, boolean | null>()
 
-/** Recomputes the amounts of rounds, the newest first. */
+/** Recomputes the amounts of rounds, newest first. */
 export async function recomputeAll(rounds: readonly Distribution[]): Promise<Recomputed> {
   const start = performance.now()
   const verdicts = new Map<number, Verdict>()

@@ -1,4 +1,4 @@
-// The referral code that brought this buyer, from `?ref=CODE` on any page. This browser keeps it until the buyer has paid or removes it.
+// The referral code with which this buyer came, from `?ref=CODE` on any page. This browser keeps it until the buyer has paid or removes it.
 import { useSyncExternalStore } from 'react'
 import { kept } from './kept.ts'
 

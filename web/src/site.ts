@@ -1,4 +1,4 @@
-// The operator's facts about the sale and its chain. They come from the service, so a change needs no new build.
+// The operator's facts about the sale and its chain. They come from the service, so changing them needs no new build.
 import type { Deployment } from '@node-ledger/client'
 import { useDeployment } from './ledger.ts'
 import { fill } from './words/message.ts'
@@ -11,7 +11,7 @@ export const OWN_NAME = 'Node Ledger'
 export type Explored = 'tx' | 'address' | 'block'
 
 export interface Site {
-  /** Who sells. */
+  /** The name of the sale. */
   name: string
   logoUrl: string
   contact: string | null
@@ -36,7 +36,7 @@ function served(): Served {
   return text ? (JSON.parse(text) as Served) : { name: OWN_NAME, logoUrl: '/icon.svg', chain: null }
 }
 
-/** From the service; until it answers, from the page's head. */
+/** The facts from the service; until it answers, from the page's head. */
 export function useSite(): Site {
   const { data } = useDeployment()
   const { name, logoUrl, contact, termsUrl } = data?.brand ?? { ...SERVED, contact: null, termsUrl: null }

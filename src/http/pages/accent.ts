@@ -9,11 +9,11 @@ const BLACK: Rgb = [0, 0, 0]
 const SUNK_LIGHT: Rgb = [238, 240, 245]
 const CARD_DARK: Rgb = [21, 25, 35]
 const RAISED_DARK: Rgb = [28, 33, 45]
-/** WCAG's minimum, with a margin for rounding. */
+/** The contrast that we require: WCAG's minimum, with a margin for rounding. */
 const CONTRAST_MIN = 4.6
 const STEP = 0.04
 
-/** The custom properties that replace the accent of tokens.css. `color` is `#` and six hex digits. */
+/** The custom properties that replace the accent colour of tokens.css. `color` is `#` and six hex digits. */
 export function brandRoles(color: string): Record<string, string> {
   const own = parsed(color)
   const [softLight, softDark] = [mixed(WHITE, own, 0.08), mixed(CARD_DARK, own, 0.16)]

@@ -1,4 +1,4 @@
-// The form of an act's dialog: its fields, what they send, and which of them an error belongs to.
+// The form of an act's dialog: its fields, the body that it sends, and which field an error belongs to.
 import type { components } from '../../../api/admin.ts'
 import { weiOf } from './amounts.ts'
 
@@ -10,9 +10,9 @@ export interface ActField {
   placeholder?: string
   value?: string
   choices?: readonly (readonly [value: string, label: string])[]
-  /** Entered in ether and sent in wei; the dialog echoes the wei. */
+  /** True if the field is entered in ether and sent in wei; the dialog then also shows the wei. */
   ether?: boolean
-  /** A text of several lines. */
+  /** True for a text of several lines. */
   lines?: boolean
   /** The current value as the field's text. The form sends the field only if it differs. */
   was?: string
@@ -33,7 +33,9 @@ const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 const WORDS: Filled = { true: 'yes', false: 'no' }
 const PLACEHOLDERS: Filled = { wei: '0.01', address: '0x…', hash: '0x…', list: 'a, b', rows: '0x…,1' }
 
-/** The fields that an act declares, except those already given. With `names`, only these and the reason. `more` adds what only the page knows. */
+/**
+ * The fields that an act declares, without those already given. With `names`, only these fields and the reason. `more` adds what only the page knows.
+ */
 export function fieldsOf(
   declared: Readonly<Record<string, Declared>>,
   given: object,
@@ -79,10 +81,10 @@ export function readForm(
 
 /** An error that the service reports, about a field or about the whole form. */
 export type Problem = components['schemas']['Problem']
-/** An error with the service's problems. If it has none, the request failed for another reason. */
+/** An error with the problems that the service reports. If it has none, the request failed for another reason. */
 export type RefusedAct = Error & { readonly problems?: readonly Problem[] }
 
-/** Sorts the service's problems by field. `rest` holds the others; null if there are none. */
+/** Sorts the service's problems by field. `rest` has the problems without a field; null if there are none. */
 export function problemsOf(error: RefusedAct, fields: readonly ActField[]): { byField: Filled; rest: Error | null } {
   const byField: Record<string, string> = {}
   const rest: string[] = []

@@ -26,7 +26,7 @@ interface Wording {
 type ActProps<Route extends ActRoute> = Wording & {
   /** The route, as the API document names it. */
   act: Route
-  /** The fields to ask for, in addition to the reason. Default: all of the act's. */
+  /** The fields to ask for, in addition to the reason. Default: all of the act's fields. */
   fields?: readonly (keyof BodyOf<Route> & string)[]
   /** What only the page knows about a field. */
   more?: { readonly [Name in keyof BodyOf<Route>]?: Partial<ActField> }
@@ -39,7 +39,7 @@ type ActProps<Route extends ActRoute> = Wording & {
   main?: boolean
 } & ([ParamOf<Route>] extends [never] ? { params?: never } : { params: Readonly<Record<ParamOf<Route>, string>> })
 
-/** An act that the operator opened, of any kind. */
+/** An act whose dialog the operator opened, of any kind. */
 interface Asked extends Wording {
   path: string
   fields: readonly ActField[]
@@ -48,10 +48,10 @@ interface Asked extends Wording {
   warns: ((given: Filled) => ReactNode) | undefined
 }
 
-/** Opens an act's dialog. The console owns it, so it stays open if the row it is about leaves its list. */
+/** Opens an act's dialog. The console owns the dialog, so it stays open if its row leaves the list. */
 const Ask = createContext<(act: Asked) => void>(() => undefined)
 
-/** Wraps the console's sections. */
+/** Wraps the console's sections, and shows the open dialog. */
 export function Acts({ children }: { children: ReactNode }) {
   const [asked, setAsked] = useState<Asked | null>(null)
   return (
@@ -97,7 +97,7 @@ function Done({ answer, did }: { answer: object; did: (answer: unknown) => React
   )
 }
 
-/** The end of a button's text, if the button opens a dialog or the key lacks a right. */
+/** Appended to a button's text if the button opens a dialog, or if the key lacks a right. */
 export function Beyond({ lacks }: { lacks: string | null }) {
   return lacks === null ? '…' : ` (your key lacks “${lacks}”)`
 }
@@ -159,7 +159,7 @@ function ActForm({ label, says, path, fields: all, body, did, danger, warns, clo
   )
 }
 
-/** A choice without a value shows its first option. */
+/** The first text of a field. A choice without a value shows its first option. */
 const firstText = ({ value, was, choices }: ActField) => value ?? was ?? choices?.[0]?.[0] ?? ''
 
 function focusFirst(form: HTMLFormElement, fields: readonly ActField[], wrong: Filled): void {

@@ -1,4 +1,5 @@
-// The operator's routes, called with a key that is held in this module's memory. A reload loses it, unless the tab keeps it.
+// Calls the operator's routes with a key that is held in this module's memory. A reload loses the key, unless the tab
+// keeps it.
 import { LedgerError, type Revived } from '@node-ledger/client'
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query'
 import type { components, paths } from '../../../api/admin.ts'
@@ -17,9 +18,9 @@ let key: string | null = null
 /** The key that the operator entered: its owner, and what it allows. */
 export type OwnKey = Read<'keys/self'>
 let own: OwnKey | null = null
-/** The entered key; null before that. */
+/** The entered key; null before it is entered. */
 export const ownKey = (): OwnKey | null => own
-/** The scope that the key would need for an act; null if it has it. */
+/** The scope that the key lacks for an act; null if it has the scope. */
 export function lacking(act: ActRoute): string | null {
   const { scope } = ACTS[act]
   return scope === 'any' || own?.scopes.includes(scope) ? null : scope
@@ -33,7 +34,7 @@ export const keptKey = (): string | null => keptForTab.getItem(KEPT)
 
 /**
  * Uses a key once the service has accepted it, and keeps it for the tab if `keep` is set. Throws a LedgerError: 401 for
- * a wrong key, 404 if none is configured.
+ * a wrong key, 404 if the service has no key.
  */
 export async function enter(given: string, keep: boolean): Promise<void> {
   key = given
@@ -62,7 +63,7 @@ function forget(): void {
 }
 
 let shutOut: () => void = () => undefined
-/** Calls back if the service rejects the key after it had accepted it, because it expired or was revoked. */
+/** Calls `listener` if the service rejects a key that it had accepted, because the key expired or was revoked. */
 export function onShutOut(listener: () => void): void {
   shutOut = listener
 }
@@ -170,7 +171,7 @@ export function useAdmin<Route extends ReadRoute>(
 
 const PARAM = /\{(\w+)\}/g
 
-/** A route's path with the names in braces filled in. */
+/** A route's path, with its names in braces replaced by values. */
 export const placeOf = (route: string, params: Readonly<Record<string, string>>): string =>
   route.replaceAll(PARAM, (_, name: string) => params[name] ?? '')
 
@@ -180,7 +181,10 @@ export interface Waiting {
 }
 export const isWaiting = (answer: object): answer is Waiting => 'proposal' in answer
 
-/** One of the operator's acts. When it is done, every reading refreshes. An act that waits for a second person fails, unless `mayWait`. */
+/**
+ * One of the operator's acts. When it is done, every reading refreshes. If the act waits for a second person, this
+ * counts as an error, unless `mayWait`.
+ */
 export function useAct<T extends object>({ mayWait = false } = {}) {
   return useMutation<T, Error, { path: string; body?: object }>({
     mutationFn: async ({ path, body }) => {
@@ -205,7 +209,7 @@ type Schemas = components['schemas']
 type Shape<Name extends keyof Schemas> = Revived<Schemas[Name]>
 
 export interface Payment extends Shape<'Payment'> {}
-/** A payment without the fields that only the list has. */
+/** A payment without the fields that only occur in the list. */
 export type PaymentFacts = Omit<Payment, 'verdict'>
 export interface PastVerdict extends Shape<'PastVerdict'> {}
 export interface Terms extends Shape<'Terms'> {}

@@ -16,7 +16,7 @@ interface Entered {
   enteredBy: string
 }
 
-/** For a version that the operator entered. */
+/** The column of a version that the operator entered: when and by whom. */
 export const ENTERED: Column<Entered> = {
   heading: 'Entered',
   cell: ({ enteredAt, enteredBy }) => <By at={enteredAt} by={enteredBy} />,
@@ -29,7 +29,7 @@ interface Listed {
   addedBy: string
 }
 
-/** For a wallet that the operator put on a list: who did, and the reason. */
+/** The columns of a wallet that the operator put on a list: by whom, and the reason. */
 export const LISTED: readonly Column<Listed>[] = [
   { heading: 'Name', sortBy: ({ label }) => label, cell: ({ label }) => <span className="whole">{label}</span> },
   { heading: 'Reason', cell: ({ reason }) => <span className="whole">{reason}</span> },

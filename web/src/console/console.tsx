@@ -48,7 +48,7 @@ const SECTIONS = {
 } as const
 type Section = keyof typeof SECTIONS
 
-/** What the operator looks for: work, the sale, payouts, and the service itself. */
+/** The sections, grouped by what the operator looks for: work, the sale, payouts, and the service itself. */
 const GROUPS: readonly (readonly [name: string, sections: readonly Section[]])[] = [
   ['To do', ['', 'payments', 'nodes', 'proposals']],
   ['Sale', ['tiers', 'allowlists', 'referrals', 'wallets', 'contract-wallets', 'senders']],

@@ -45,7 +45,7 @@ export function Door({ wasInside, opened }: DoorProps) {
 }
 
 interface Keeping {
-  /** Whether the tab keeps the key, whichever way the operator signs in. */
+  /** True if the tab keeps the key, whichever way the operator signs in. */
   keep: boolean
   setKeep: (keep: boolean) => void
 }
@@ -60,7 +60,7 @@ function Keep({ what, keep, setKeep }: Keeping & { what: string }) {
   )
 }
 
-/** Shown if anyone can sign in with a passkey here. */
+/** Signs in with a passkey. Shown if anyone can do that here. */
 function ByPasskey({ opened, ...keeping }: WayProps) {
   const offer = usePasskeyOffer()
   const entry = useMutation({ mutationFn: () => signIn(keeping.keep), onSuccess: opened })

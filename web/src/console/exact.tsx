@@ -4,11 +4,11 @@ import { Amount } from '../ui/facts.tsx'
 
 interface ExactProps {
   wei: bigint | null
-  /** If space is short: shows the wei only in the tooltip. */
+  /** Shows the wei only in the tooltip, if space is short. */
   hinted?: boolean
 }
 
-/** An amount with its wei. `null`: could not be checked. */
+/** An amount with its wei. `null` means "could not be checked". */
 export function Exact({ wei, hinted = false }: ExactProps) {
   if (wei === null) return <Amount wei={null} />
   const text = `${wei} wei`

@@ -1,24 +1,24 @@
-// Pages through a list from the operator's routes, from newest to oldest and back.
+// Goes through a list from the operator's routes page by page, from newest to oldest and back.
 import { useState } from 'react'
 import { type ReadRoute, useAdmin } from './admin.ts'
 
 /** Rows on a page. */
 export const PAGE = 50
 
-/** A position in a list: null is its newest page. */
+/** A position in a list: null is the newest page. */
 interface Place {
   cursor: string | null
   go: (cursor: string | null) => void
 }
 
-/** Reads the page of a list at `place`. If `filter` changes, call `go(null)`, because a cursor belongs to one list. */
+/** Reads the page of a list at `place`. If `filter` changes, call `go(null)`, because a cursor is valid for one list only. */
 export function usePages<Route extends ReadRoute>(route: Route, filter: Record<string, string> = {}) {
   const [cursor, go] = useState<string | null>(null)
   const page = useAdmin(route, { ...filter, limit: String(PAGE), ...(cursor && { cursor }) })
   return { page, place: { cursor, go } satisfies Place }
 }
 
-/** The buttons to the next page, if there is a `next`, and back to the newest. */
+/** The buttons to the next page, if `next` is set, and back to the newest. */
 export function Pager({ place: { cursor, go }, next }: { place: Place; next: string | null }) {
   if (cursor === null && next === null) return null
   return (

@@ -12,7 +12,7 @@ import { type AnswerOf, enter, request } from './admin.ts'
 
 type Offer = AnswerOf<paths['/api/passkeys']['get']>
 type Session = AnswerOf<paths['/api/passkeys/sign-in']['post']>
-/** Whom an invitation is for, and the options for the browser. */
+/** The person whom an invitation is for, and the options for the browser. */
 export type Invited = AnswerOf<paths['/api/passkeys/invitation']['post']>
 
 const post = <T>(path: string, body: object) => request<T>('POST', `/api/passkeys${path}`, {}, body)
@@ -61,7 +61,7 @@ export async function makePasskey(code: string, keep: boolean): Promise<void> {
   await enter(key, keep)
 }
 
-/** A browser's refusal in words. */
+/** Turns a browser's refusal into words. */
 const inWords =
   (name = '') =>
   (cause: unknown): never => {

@@ -1,4 +1,4 @@
-// The button that saves a file by which a Safe pays several at once: its Transaction Builder imports it.
+// The button that saves a file with several payments. A Safe's Transaction Builder imports the file and pays them all.
 import { saveFile } from '../ui/save.ts'
 
 export function SafeFile({ safeBatch, name }: { safeBatch: object; name: string }) {

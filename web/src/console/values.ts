@@ -55,7 +55,7 @@ export function changesOf(before: unknown, after: unknown): FieldChange[] {
     .map((name) => ({ name, before: inUnits(name, old[name]), after: inUnits(name, fresh[name]) }))
 }
 
-/** The fields of a record. A list gives the fields of each entry, numbered if there are several; a plain value gives one field. */
+/** The fields of a record. A list gives the fields of each of its entries, numbered if there are several; a plain value gives a single field. */
 function recordOf(value: unknown): Record<string, unknown> {
   if (value === null || value === undefined) return {}
   if (typeof value !== 'object') return { value }

@@ -1,4 +1,4 @@
-// The page that owners save: withdraws straight from the contract with only the wallet, if there is no service. It
+// The page that owners save. It withdraws straight from the contract, with only the wallet and without the service. It
 // contacts no server, and its content security policy forbids it.
 import type { LedgerClient } from '@node-ledger/client'
 import { factoryAbi, WalletError, withdraw, withdrawAll } from '@node-ledger/client/viem'
@@ -36,7 +36,7 @@ let nodes: { id: bigint; balanceWei: bigint }[] = []
 fillPlace()
 window.addEventListener('eip6963:announceProvider', (event) => offer((event as CustomEvent<Offered>).detail))
 window.dispatchEvent(new Event('eip6963:requestProvider'))
-// Wallets that do not announce themselves set this older property.
+// A wallet that does not announce itself sets this older property.
 const { ethereum } = window as { ethereum?: EIP1193Provider }
 setTimeout(() => {
   if (offered.size === 0 && ethereum) offer({ info: { name: words.wallet, uuid: '' }, provider: ethereum })
@@ -52,7 +52,9 @@ find('withdraw').addEventListener('submit', (event) => {
 })
 find('place').addEventListener('submit', (event) => event.preventDefault())
 
-/** The contract and its chain, which the service wrote into the file or which follow `#` in the page's address. */
+/**
+ * Fills in the contract and its chain. The service wrote them into the file, or they follow `#` in the page's address.
+ */
 function fillPlace(): void {
   const given = new URLSearchParams(window.location.hash.slice(1))
   for (const name of ['contract', 'chain']) {
@@ -148,7 +150,7 @@ async function pay(): Promise<void> {
   const amountWei = etherOf(input('amount').value)
   if (amountWei === 0n) throw new Error(words.nothing)
   if (amountWei > chosenWei()) throw new Error(words.holdsNoMore(formatEther(chosenWei())))
-  // A withdrawal needs only these two facts from the service, and the owner has entered them here.
+  // A withdrawal needs only these two facts from the service. The owner has entered them here.
   const place = async () => ({ chainId: Number(input('chain').value), factoryAddress })
   const ledger = { getWellKnown: place } as unknown as LedgerClient
   let asked = false

@@ -1,4 +1,4 @@
-// The page's texts that change; fixed ones are in withdraw.html.
+// The page's texts that change; withdraw.html has the fixed texts.
 export const words = {
   connect: (wallet: string) => `Connect ${wallet}`,
   wallet: 'wallet',

@@ -2,7 +2,7 @@
 
 export interface Bar {
   key: string | number
-  /** For drawing only; null if it is unknown. */
+  /** The bar's value, for drawing only; null if it is unknown. */
   value: number | null
   /** Shown on hover. */
   title: string
@@ -12,12 +12,12 @@ export interface Bar {
 const WIDTH = 10
 const GAP = 1.6
 const HEIGHT = 100
-/** A value above zero never looks like zero. */
+/** The lowest height of a bar, so that a value above zero never looks like zero. */
 const LEAST = 2
 
 export function Bars({ bars, least = bars.length }: { bars: readonly Bar[]; least?: number }) {
   const max = Math.max(...bars.map(({ value }) => value ?? 0), Number.MIN_VALUE)
-  // If there are few bars, they are at the right end, where the next one will come.
+  // If there are few bars, they are at the right end, because the next bar will appear there.
   const before = Math.max(0, least - bars.length)
   return (
     <svg

@@ -4,8 +4,8 @@ import { ui } from '../words/ui.ts'
 import { Failed } from './states.tsx'
 
 /**
- * Replaces a part that failed with a notice. Tries it again when the visitor presses a button, or when `at` changes.
- * The other parts keep their state, such as the key that opened the console.
+ * Shows a notice in place of a part that failed. Tries the part again when the visitor presses a button, or when `at`
+ * changes. The other parts keep their state, such as the key that opened the console.
  */
 export class Boundary extends Component<{ at?: string; children: ReactNode }, { hasFailed: boolean }> {
   override state = { hasFailed: false }
@@ -28,14 +28,19 @@ export class Boundary extends Component<{ at?: string; children: ReactNode }, { 
   }
 }
 
-/** What to load again before it is shown. A failed part stays listed while it is shown, because React asks for it more than once. */
+/**
+ * The parts to load again before they are shown. A failed part stays listed while it is shown, because React asks for
+ * it more than once.
+ */
 const failed = new Set<() => void>()
 function renew(): void {
   for (const begin of failed) begin()
   failed.clear()
 }
 
-/** Pauses before each further attempt to load a part, in milliseconds. A restarting service is back by then. */
+/**
+ * How long we wait before each further attempt to load a part, in milliseconds. A restarting service is back by then.
+ */
 const AGAIN_MS = [1_000, 3_000]
 
 async function loaded<T>(load: () => Promise<T>): Promise<T> {

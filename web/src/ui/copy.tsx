@@ -29,12 +29,12 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
   )
 }
 
-/** Without TLS a browser gives pages no clipboard, but still copies a selection. */
+/** Copies a text. Without TLS a browser gives pages no clipboard, but can still copy a selection. */
 async function copied(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text)
   const field = document.createElement('textarea')
   field.value = text
-  // Inside an open dialog, if there is one, because nothing outside it can take the focus.
+  // Placed inside an open dialog, if there is one, because nothing outside it can take the focus.
   const place = document.querySelector('dialog[open]') ?? document.body
   place.append(field)
   field.select()
@@ -43,7 +43,7 @@ async function copied(text: string): Promise<void> {
   if (!isDone) throw new Error('not copied')
 }
 
-/** Facts to enter elsewhere: the name of each, its text, and the text to copy. */
+/** Facts to enter elsewhere: each has a name, the text shown, and the text to copy. */
 export function CopyRows({ rows }: { rows: readonly (readonly [name: string, shown: string, copied: string])[] }) {
   return (
     <Facts

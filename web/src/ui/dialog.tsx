@@ -10,7 +10,7 @@ interface DialogProps {
   children: ReactNode
 }
 
-/** Renders its content anew at each opening. */
+/** A dialog. Renders its content anew at each opening. */
 export function Dialog({ open, ...rest }: DialogProps) {
   return open ? <Opened {...rest} /> : null
 }
@@ -23,9 +23,9 @@ function Opened({ onClose, title, children }: Omit<DialogProps, 'open'>) {
     opener.current ??= document.activeElement
     place.current?.showModal()
   }, [])
-  // Only once the dialog is gone, because until then the page behind cannot take the focus.
+  // Moves the focus only once the dialog is gone, because until then the page behind it cannot take the focus.
   useEffect(() => () => backTo(opener.current)?.focus(), [])
-  // Outside the body it would inherit styles, and its form might be inside another form.
+  // Placed in the body: elsewhere it would inherit styles, and its form might be inside another form.
   return createPortal(
     <dialog
       ref={place}
@@ -54,7 +54,7 @@ function isOutside({ target, currentTarget, clientX, clientY }: PointerEvent<HTM
   return target === currentTarget && (clientX < left || clientX > right || clientY < top || clientY > bottom)
 }
 
-/** The element to focus on closing. It may not be the button that opened the dialog, because the act may have removed or disabled that. */
+/** The element to focus on closing. The act may have removed or disabled the button that opened the dialog; then it is another element. */
 function backTo(opener: Element | null): HTMLElement | null {
   const isThere = opener instanceof HTMLElement && opener.isConnected && !opener.matches(':disabled')
   return isThere ? opener : document.querySelector('h1')

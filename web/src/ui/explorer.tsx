@@ -21,7 +21,7 @@ export function OutLink({ href, children }: { href: string; children: ReactNode 
   )
 }
 
-/** The same, as a button. */
+/** A button that leaves these pages, in a new tab. */
 export function OutButton({ href, children }: { href: string; children: ReactNode }) {
   return (
     <a href={href} className="button" target="_blank" rel="noopener noreferrer">

@@ -27,16 +27,19 @@ export function Unknown({ why = ui.facts.unchecked }: { why?: string }) {
 
 interface AmountProps {
   wei: bigint | null
-  /** Without dollars. */
+  /** Leaves out the dollars. */
   plain?: boolean
-  /** Shows every decimal, as prices are paid exactly. */
+  /** Shows every decimal, because prices are paid exactly. */
   exact?: boolean
 }
 
-/** We show smaller amounts in wei, because they would be only zeros in ether. */
+/** Amounts smaller than this are shown in wei, because they would be only zeros in ether. */
 const GWEI = 10n ** 9n
 
-/** Ether rounded down to six decimals, the exact amount on a press, and dollars beside it if a price is known. `null`: not checked. */
+/**
+ * Ether rounded down to six decimals. A press shows the exact amount. Dollars are beside it if a price is known. `null`
+ * means "not checked".
+ */
 export function Amount({ wei, plain = false, exact = false }: AmountProps) {
   const price = usePrice()
   if (wei === null) return <Unknown />
@@ -76,13 +79,16 @@ function Digits({ wei, exact }: { wei: bigint; exact: boolean }) {
 
 interface TimeProps {
   at: Date | null
-  /** Shown if there is no time. Say whether it is not yet, or unknown. */
+  /** The text shown if there is no time. It should say whether the time is yet to come, or unknown. */
   none?: string
-  /** True if the time may be in the future. Otherwise we never show a past event in the future, whatever the clock skew. */
+  /**
+   * True if the time may be in the future. Otherwise a past event is never shown in the future, whatever the clock
+   * skew.
+   */
   ahead?: boolean
 }
 
-/** A relative time. Shows the exact one in local time and UTC, on hover and to assistive technology. */
+/** A relative time. The exact time, in local time and UTC, is shown on hover and to assistive technology. */
 export function Time({ at, none = '–', ahead = false }: TimeProps) {
   const now = useNow()
   if (at === null) return <span className="none">{none}</span>
@@ -141,7 +147,10 @@ export function Countdown({ to, isTurn = false }: { to: Date; isTurn?: boolean }
   )
 }
 
-/** A shortened address: the full one on hover, a copy button, and a link to its page here, or else in the explorer. */
+/**
+ * A shortened address, with the full address on hover, a copy button, and a link to its page here, or else in the
+ * explorer.
+ */
 export function Address({ of, link = true }: { of: string | null; link?: boolean }) {
   if (of === null) return <Unknown why={ui.facts.unknown} />
   const whole = checksummed(of)
@@ -164,7 +173,7 @@ export function Address({ of, link = true }: { of: string | null; link?: boolean
   )
 }
 
-/** A transaction's hash, with its page in the explorer. */
+/** A transaction's hash, with a link to its page in the explorer. */
 export function Hash({ of }: { of: string | null }) {
   return <Digest of={of} what="transaction" />
 }

@@ -4,7 +4,7 @@ import { useSite } from '../site.ts'
 import { Boundary } from './boundary.tsx'
 
 interface PageProps {
-  /** Null means the sale's own name. */
+  /** The page's title; null means the sale's own name. */
   title: string | null
   /** The heading, if it differs from the title. */
   heading?: string
@@ -13,7 +13,7 @@ interface PageProps {
   children: ReactNode
 }
 
-/** A page. Its title is also the document's. Its heading takes the focus on navigation, so screen readers announce it. */
+/** A page. Its title is also the document's title. Its heading takes the focus on navigation, so screen readers announce it. */
 export function Page({ title, heading, lead, children }: PageProps) {
   const { name } = useSite()
   useEffect(() => {
@@ -45,7 +45,7 @@ export function useStepTitle(step: string | null): void {
 interface SectionProps {
   title: string
   aside?: ReactNode
-  /** True for a step that replaces one that had the focus. Its heading then takes it. */
+  /** True for a step that replaces a step that had the focus. Its heading then takes the focus. */
   takesFocus?: boolean
   children: ReactNode
 }
@@ -69,7 +69,7 @@ export function Section({ title, aside, takesFocus = false, children }: SectionP
   )
 }
 
-/** Named facts in rows. Skips undefined ones. */
+/** Named facts in rows. Skips undefined facts. */
 export function Facts({ of, className = 'facts' }: { of: Readonly<Record<string, ReactNode>>; className?: string }) {
   return (
     <dl className={className}>

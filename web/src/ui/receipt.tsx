@@ -13,11 +13,11 @@ interface ReceiptProps {
   rows: readonly ReceiptRow[]
   /** The file's name, without its extension. */
   name: string
-  /** Distinguishes it from others on the page. */
+  /** Distinguishes the receipt from others on the page. */
   title?: string
 }
 
-/** Shows the receipt, with the two ways to keep it. */
+/** Shows the receipt, with the two ways to keep it: print and save. */
 export function Receipt({ rows, name, title = ui.receipt.title }: ReceiptProps) {
   const shown = rows.flatMap(([what, value]) => (value ? [[what, value] as const] : []))
   const text = [title, ...shown.map(([what, value]) => `${what}: ${value}`), ''].join('\r\n')
@@ -39,7 +39,7 @@ export function Receipt({ rows, name, title = ui.receipt.title }: ReceiptProps) 
   )
 }
 
-/** A hash is smaller, so it fits in a line. */
+/** A value. A hash is set in a smaller font, so that it fits in a line. */
 function Value({ of }: { of: string }) {
   return HEX.test(of) ? <span className="hex">{of}</span> : of
 }

@@ -1,4 +1,4 @@
-// The search on every page: decides by the text's form what it means.
+// The search on every page. The form of the text decides what it means.
 import { type FormEvent, useState } from 'react'
 import { useLocation } from 'wouter'
 import { HASH, pasted } from '../format.ts'
@@ -10,7 +10,7 @@ import { ui } from '../words/ui.ts'
 const NAME = /^[^\s./:#]+(\.[^\s./:#]+)+$/u
 const NUMBERED = /^(node|round|runde)?\s*#?\s*([1-9][0-9]*)$/i
 
-/** The page of a node ("3", "node 3"), a round ("round 7"), a transaction or an address. The address page rejects anything else. */
+/** The page of a node ("3", "node 3"), a round ("round 7"), a transaction or an address. For any other text, the address page, which rejects it. */
 async function pageOf(sought: string): Promise<string> {
   const [, kind = 'node', number] = NUMBERED.exec(sought) ?? []
   if (number) return `/${/^r/i.test(kind) ? 'round' : 'node'}/${number}`
@@ -18,7 +18,10 @@ async function pageOf(sought: string): Promise<string> {
   return pageOfTransaction(sought.toLowerCase())
 }
 
-/** The page of a transaction. If it did several things, the page of the first. If the ledger has none of it, it may be a pending payment. */
+/**
+ * The page of a transaction. If it did several things, the page of the first. If the ledger does not have it, the page of a payment, because it may
+ * be a pending one.
+ */
 async function pageOfTransaction(txHash: string): Promise<string> {
   const did = await ledger.getTransaction(txHash, { attempts: 1 }).catch(() => null)
   const [node = did?.withdrawnNodeIds[0]] = did?.mintedNodeIds ?? []

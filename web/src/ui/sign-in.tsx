@@ -4,7 +4,7 @@ import { Link } from 'wouter'
 import { isFramed } from '../frame.ts'
 import { ui } from '../words/ui.ts'
 
-/** Links to that page. In a frame, which has no session, it opens a new tab. */
+/** Links to the sign-in page. In a frame, which has no session, it opens a new tab. */
 export function SignInLink({ children }: { children: ReactNode }) {
   if (!isFramed) return <Link href="/owner">{children}</Link>
   return (

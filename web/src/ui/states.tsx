@@ -5,7 +5,7 @@ import type { Reading } from '../ledger.ts'
 import { fill } from '../words/message.ts'
 import { ui } from '../words/ui.ts'
 
-/** Shape of the coming content. Reserves its space, so that nothing below jumps when it loads. */
+/** The shape of the content that is loading. Reserves its space, so that nothing below jumps when it loads. */
 export type Shape = 'lines' | 'tiles' | 'cards' | 'plot'
 
 /** Shows a reading once it is there; until then, that it is missing. If a refresh fails, it keeps the last reading, and says so. */
@@ -98,7 +98,7 @@ function Stale({ reading }: { reading: Reading<unknown> }) {
   )
 }
 
-/** Says that there is nothing here, and what would change that. */
+/** Says that there is nothing here yet, and what would change that. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <div className="empty">
@@ -119,6 +119,6 @@ function inWords(error: Error): string {
   return error.message
 }
 
-/** The message if the service limits our requests, which is no outage; null for other errors. */
+/** The message if the service limits our requests, which is not an outage; null for other errors. */
 export const limitInWords = (error: Error | null): string | null =>
   error instanceof LedgerError && error.status === 429 ? ui.states.limited : null

@@ -3,12 +3,12 @@ import { type ReactNode, useMemo, useState } from 'react'
 import { fill } from '../words/message.ts'
 import { ui } from '../words/ui.ts'
 
-/** A column: its heading, its sort value (bigint, number, text; without one it is not sortable), and its cell. */
+/** A column: its heading, its sort value (bigint, number or text; without a value it is not sortable), and its cell. */
 export interface Column<Row> {
   heading: string
   sortBy?: (row: Row) => bigint | number | string
   cell: (row: Row) => ReactNode
-  /** Aligns figures to the right, so that digits line up. */
+  /** Aligns the column's figures to the right, so that digits line up. */
   figure?: boolean
 }
 
@@ -17,7 +17,7 @@ interface TableProps<Row> {
   rows: readonly Row[]
   keyOf: (row: Row) => string
   columns: readonly Column<Row>[]
-  /** Rows shown at first; a button shows the rest. */
+  /** How many rows are shown at first; a button shows the rest. */
   first?: number
   /** Shown in place of a table without rows. */
   empty?: ReactNode
@@ -80,7 +80,7 @@ interface HeadingProps {
   heading: string
   figure: boolean | undefined
   direction: Direction | null
-  /** A press sorts by the column, then in reverse, then not at all; null if the column is not sortable. */
+  /** Called on a press: sorts by the column, then in reverse, then not at all. Null if the column is not sortable. */
   turn: (() => void) | undefined
 }
 
@@ -101,7 +101,10 @@ function Heading({ heading, figure, direction, turn }: HeadingProps) {
 
 const SIGNS = { ascending: '↑', descending: '↓' } as const
 
-/** A first press sorts text from A and figures from the largest, the next reverses that, the third restores the order. */
+/**
+ * The sorting after a press. The first press sorts text from A and figures from the largest, the next reverses that, the third restores the original
+ * order.
+ */
 function turned(index: number, sorting: Sorting, kind: string): Sorting {
   const [one, other] =
     kind === 'string' ? (['ascending', 'descending'] as const) : (['descending', 'ascending'] as const)

@@ -4,7 +4,7 @@ import { useDeployment } from '../ledger.ts'
 import { words } from '../words/wallet.ts'
 import type { ConnectedWallet } from './use-wallet.ts'
 
-/** A button. Renders nothing if the wallet has refused or cannot do it. */
+/** The button. Renders nothing if the wallet has refused or cannot do it. */
 export function AddToWallet({ nodeId, wallet }: { nodeId: string; wallet: ConnectedWallet }) {
   const address = useDeployment().data?.factoryAddress
   const add = useMutation({

@@ -1,4 +1,4 @@
-// Wraps pages that use a wallet in wagmi, configured for this ledger's one chain. Wallets of the browser announce
+// Wraps pages that use a wallet in wagmi, configured for this ledger's one chain. The browser's wallets announce
 // themselves (EIP-6963). In a frame we ask the page around it, as Safe's apps do.
 import type { Deployment } from '@node-ledger/client'
 import { useQuery } from '@tanstack/react-query'
@@ -32,7 +32,7 @@ export function WalletArea({ children }: { children: ReactNode }) {
     initialData: isFramed ? undefined : 'ethereum' in window ? [injected()] : [],
     staleTime: Number.POSITIVE_INFINITY,
   })
-  // An earlier answer stays valid, even if the service is down by now.
+  // An earlier answer stays valid, even if the service is down now.
   if (deployment.isError && !deployment.data)
     return <Failed error={deployment.error} retry={() => void deployment.refetch()} />
   if (!deployment.data || !connectors.data) return <Waiting lines={6} />
@@ -41,13 +41,16 @@ export function WalletArea({ children }: { children: ReactNode }) {
 
 let config: Config | null = null
 
-/** One config for all pages. If React discarded a render and repeated it, wagmi would reconnect the wallet only for the first config. */
+/**
+ * One config for all pages. If React discarded a render and repeated it, there would be two configs, and wagmi would
+ * reconnect the wallet only for the first.
+ */
 function configOnce(deployment: Deployment, connectors: CreateConnectorFn[]): Config {
   config ??= configFor(deployment, connectors)
   return config
 }
 
-/** The ledger's chain, in the form that adds it to a wallet. */
+/** wagmi's config with the ledger's chain, in the form with which a wallet can add the chain. */
 function configFor({ chainId, chainName, explorerUrl, rpcUrl }: Deployment, connectors: CreateConnectorFn[]) {
   const chain = defineChain({
     id: chainId,

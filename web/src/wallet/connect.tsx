@@ -1,4 +1,4 @@
-// Connects a wallet, and shows which one is connected, on which chain.
+// Connects a wallet, and shows which wallet is connected, on which chain.
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useConnect, useConnectors } from 'wagmi'
@@ -44,7 +44,10 @@ export function Connect({ label = words.connect }: { label?: string }) {
   )
 }
 
-/** The wallets to choose from. We ask the page around a frame whether it is a Safe. Any other page never answers, so we leave it out. */
+/**
+ * The wallets to choose from. In a frame, we ask the page around it whether it is a Safe. A page that is not a Safe never answers, so we leave it
+ * out.
+ */
 function useOffered() {
   const connectors = useConnectors()
   const safe = connectors.find(({ type }) => type === 'safe')
@@ -55,7 +58,7 @@ function useOffered() {
     staleTime: Number.POSITIVE_INFINITY,
   })
   const offered = answers.data ? connectors : connectors.filter((connector) => connector !== safe)
-  // A wallet that does not announce itself is in the page's `ethereum`, but so may be one that does.
+  // A wallet that does not announce itself is in the page's `ethereum`. But a wallet that does may be there too.
   const announcing = offered.filter(({ id }) => id !== 'injected')
   return announcing.length > 0 ? announcing : offered
 }
@@ -99,7 +102,7 @@ function NoneHere() {
   )
 }
 
-/** Reports a wallet on another chain, and offers to switch. Null if all is well. */
+/** Says if the wallet is on another chain, and offers to switch. Null if all is well. */
 export function WrongChain() {
   const wallet = useWallet()
   const { data: deployment } = useDeployment()

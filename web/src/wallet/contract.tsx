@@ -1,4 +1,4 @@
-// What the pages say and do if the connected wallet is a contract (a Safe, a smart account), because its ether arrives by an internal call.
+// What the pages say and do if the connected wallet is a contract (a Safe, a smart account). Its ether arrives by an internal call.
 import type { Quote } from '@node-ledger/client'
 import { isContract, type WalletCall } from '@node-ledger/client/viem'
 import { useQuery } from '@tanstack/react-query'
@@ -10,7 +10,7 @@ import { rich } from '../words/message.ts'
 import { words } from '../words/wallet.ts'
 import type { ConnectedWallet } from './use-wallet.ts'
 
-/** Whether a connected wallet is a contract; null until we know. */
+/** True if a connected wallet is a contract; null until we know. */
 export function useIsContract(wallet: ConnectedWallet | null): boolean | null {
   const code = useQuery({
     queryKey: ['code', wallet?.chainId, wallet?.address],
@@ -40,7 +40,7 @@ export function Proposed() {
   )
 }
 
-/** A call to make by hand, for a wallet that does not send it for this page. */
+/** A call to make by hand, if a wallet does not send it for this page. */
 export function CallByHand({ call: { chainId, to, valueWei, data = '0x' } }: { call: WalletCall }) {
   return (
     <CopyRows
@@ -54,7 +54,7 @@ export function CallByHand({ call: { chainId, to, valueWei, data = '0x' } }: { c
   )
 }
 
-/** Says that the owner must make a call by hand, and which. */
+/** Says that the owner must make a call by hand, and shows the call. */
 export function LeftByHand({ call, children }: { call: WalletCall; children: ReactNode }) {
   return (
     <div className="notice warn" role="alert">

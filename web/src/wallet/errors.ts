@@ -1,4 +1,4 @@
-// Turns wallets' errors into a sentence. Wallets wrap the message in many layers; people need the innermost one.
+// Turns wallets' errors into a sentence. Wallets wrap the message in many layers; people need the innermost message.
 import { LedgerError } from '@node-ledger/client'
 import { WalletError } from '@node-ledger/client/viem'
 import { BaseError, InsufficientFundsError, UserRejectedRequestError } from 'viem'
@@ -13,9 +13,9 @@ export function saidByWallet(error: unknown): Error {
   return new Error(error.shortMessage)
 }
 
-/** The same as a sentence. */
+/** A wallet's error as a sentence. */
 export const sentenceOfWallet = (error: unknown): string => saidByWallet(error).message
 
-/** In the wallet's own words, if it has any. */
+/** An error in the wallet's own words, if it has any. */
 export const wordsOfWallet = (error: unknown): string =>
   (error instanceof BaseError && error.details) || sentenceOfWallet(error)

@@ -1,12 +1,12 @@
 // Phones have no extensions. Each wallet app has its own browser, in which this page finds that wallet. These links open the page there. MetaMask and
-// OKX document their links. Those of Coinbase Wallet, Trust and Rainbow are copied from other applications. We have tried none on a phone.
+// OKX document their links. The links of Coinbase Wallet, Trust and Rainbow are copied from other applications. None was tried on a phone.
 import { isFramed } from '../frame.ts'
 import { rich } from '../words/message.ts'
 import { words } from '../words/wallet.ts'
 
 /** An app's link to a page, by the app's name. */
 const APPS: readonly (readonly [name: string, link: (page: URL) => string])[] = [
-  // Takes host and path unencoded. If they are encoded, it opens an empty tab.
+  // MetaMask needs host and path unencoded. If they are encoded, it opens an empty tab.
   ['MetaMask', ({ host, pathname, search }) => `https://link.metamask.io/dapp/${host}${pathname}${search}`],
   ['Coinbase Wallet', ({ href }) => `https://go.cb-w.com/dapp?cb_url=${encodeURIComponent(href)}`],
   ['Trust Wallet', ({ href }) => `https://link.trustwallet.com/open_url?coin_id=60&url=${encodeURIComponent(href)}`],

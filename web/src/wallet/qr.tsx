@@ -1,4 +1,4 @@
-// A QR code, dark on light in both themes, because not every camera reads it inverted. The library loads with the first code.
+// A QR code, dark on light in both themes, because not every camera reads an inverted code. The library loads with the first code.
 import { useQuery } from '@tanstack/react-query'
 import type { QrCodeGenerateResult } from 'uqr'
 

@@ -7,15 +7,15 @@ import { type Config, useConfig, useConnection, useConnectors } from 'wagmi'
 import { disconnect, switchChain } from 'wagmi/actions'
 
 export interface ConnectedWallet {
-  /** Lower case, as addresses are in the ledger. */
+  /** The address in lower case, as in the ledger. */
   address: Hex
-  /** The chain it is on, which need not be the ledger's. */
+  /** The wallet's current chain, which need not be the ledger's. */
   chainId: number
   name: string
   open(): Promise<OwnWallet>
 }
 
-/** Null while no wallet is connected. */
+/** The connected wallet; null while none is connected. */
 export function useWallet(): ConnectedWallet | null {
   const { address, chainId, connector } = useConnection()
   const connectors = useConnectors()
@@ -54,7 +54,7 @@ export function useSwitchChain() {
   })
 }
 
-/** Waits until wagmi has looked for the wallet of an earlier page. Otherwise it would reconnect a wallet that we disconnect. */
+/** Waits until wagmi has looked for the wallet of an earlier page. Otherwise it would reconnect a wallet that was just disconnected. */
 function foundAgain(config: Config): Promise<void> {
   const isOver = ({ status }: Config['state']) => status === 'connected' || status === 'disconnected'
   if (isOver(config.state)) return Promise.resolve()

@@ -1,4 +1,4 @@
-// Texts with placeholders: {name} for a value, <name>…</name> for a part that is an element. The compiler checks values against the text.
+// Texts with placeholders: {name} for a value, <name>…</name> for a part that is an element. The compiler checks the values against the text.
 import { createElement, Fragment, type ReactNode } from 'react'
 
 /** A text that depends on a number, `{n}`. */
@@ -17,7 +17,7 @@ type Counted<M> = M extends Plural ? { readonly n: number } : unknown
  * The placeholders of a text. Numbers are formatted for the browser's locale, so pass a number that is not an amount, such as a node's ID, as text.
  */
 export type Values<M> = { readonly [Name in Names<TextOf<M>>]: string | number | bigint } & Counted<M>
-/** The same for a text that contains elements. */
+/** The placeholders of a text that contains elements. */
 export type Parts<M> = { readonly [Name in Names<TextOf<M>>]: ReactNode } & {
   readonly [Tag in Tags<TextOf<M>>]: (inside: ReactNode) => ReactNode
 } & Counted<M>

@@ -27,7 +27,7 @@ export const words = {
   },
   inExplorer: 'See it in the explorer',
   ask: 'Ask about it',
-  /** Each state as a title and an announcement say it. */
+  /** Each state, as in a title or an announcement. */
   said: {
     none: 'Not in a block yet',
     unchecked: 'Cannot check now',

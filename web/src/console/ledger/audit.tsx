@@ -18,7 +18,7 @@ const AUDIT: readonly Column<AuditEntry>[] = [
   { heading: 'What changed', cell: ({ detail }) => <Detail of={detail} /> },
 ]
 
-/** A hash may be a payment's. If it is not, the page it links to says so. */
+/** The subject of an entry. A hash may be a payment's. If it is not, the page to which it links says so. */
 function Subject({ of }: { of: string | null }) {
   if (of === null) return <span className="none">–</span>
   const text = (

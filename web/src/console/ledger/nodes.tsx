@@ -1,4 +1,4 @@
-// Nodes without a payment. A stolen key may have made them, so their groups get no credits until the operator has granted each.
+// Nodes without a payment. A stolen key may have made them. So their groups get no credits until the operator has granted each node.
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { Address, Hash, Mark, Time } from '../../ui/facts.tsx'

@@ -1,4 +1,4 @@
-// The console's first page: what waits for the operator, the passes, and the ledger against the chain.
+// The console's first page: what waits for the operator, the state of the passes, and the ledger compared with the chain.
 import { Link } from 'wouter'
 import { useCover, useHealth, useStats } from '../../ledger.ts'
 import { Mark, Time, Unknown } from '../../ui/facts.tsx'

@@ -1,4 +1,4 @@
-// What waits for the operator, the most urgent first, each with the page that deals with it.
+// What waits for the operator, most urgent first, each with the page for handling it.
 import { Link } from 'wouter'
 import { useCover, useHealth } from '../../ledger.ts'
 import { Mark, Time, type Tone } from '../../ui/facts.tsx'
@@ -10,7 +10,7 @@ interface Task {
   what: string
   tone: Tone
   since?: Date | null | undefined
-  /** The section that deals with it. Null if it is on this page, or outside the console. */
+  /** The section for handling the task. Null if it is on this page, or outside the console. */
   section: string | null
   how: string
 }
@@ -102,7 +102,7 @@ const counted = (
 ): Task[] =>
   n === 0 ? [] : [{ ...task, what: `${n.toLocaleString()}${n >= most ? ' or more' : ''} ${n === 1 ? one : many}` }]
 
-/** Faults of the service, as its health and its cover show them. */
+/** Faults of the service, according to its health and its cover. */
 function useOfService(): Task[] {
   const { data: health } = useHealth()
   const { data: cover } = useCover()
@@ -116,7 +116,7 @@ function useOfService(): Task[] {
   return tasks
 }
 
-/** What the ledger lacks beside the contract, and budgets that the contract's owner has to refill. */
+/** What the ledger lacks compared with the contract, and budgets that the contract's owner has to refill. */
 function ofChain(read: Reconciliation | undefined): Task[] {
   if (!read) return []
   const tasks = counted(read.drift?.count, 'difference from the contract', 'differences from the contract', {

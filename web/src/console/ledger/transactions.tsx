@@ -66,7 +66,7 @@ const STUCK: readonly Column<StuckTransaction>[] = [
   },
 ]
 
-/** What keeps an account from sending. Renders nothing if nothing does. */
+/** What keeps an account from sending. Renders nothing if the accounts can send. */
 function Stuck() {
   const found = useAdmin('transactions/stuck')
   return (

@@ -39,7 +39,7 @@ export function Trends() {
   )
 }
 
-/** Returns the same object while its content is unchanged, because a refresh every few seconds must not redraw the plot. */
+/** Returns the same object while its content is unchanged, so that a refresh every few seconds does not redraw the plot. */
 function useUnchanged<T>(value: T): T {
   const [kept, keep] = useState(value)
   if (kept === value || shown(kept) === shown(value)) return kept
@@ -90,7 +90,7 @@ function Plots({ read }: { read: Read }) {
 const STEP_MS = { hour: 3_600_000, day: 86_400_000 }
 
 interface TrendProps {
-  /** Oldest first. */
+  /** The bins, oldest first. */
   bins: readonly TrendBin[]
   by: Step
   name: string

@@ -1,4 +1,4 @@
-// Webhook endpoints, their deliveries and redelivery. The console takes URLs and secrets, and never shows them.
+// Webhook endpoints, their deliveries and redelivery. The operator can enter URLs and secrets here, but the console never shows them.
 import { useState } from 'react'
 import { Mark, Time, type Tone } from '../../ui/facts.tsx'
 import { Facts, Section } from '../../ui/page.tsx'

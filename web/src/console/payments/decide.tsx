@@ -62,7 +62,7 @@ function Accept({ payment, name }: { payment: PaymentFacts; name: string }) {
   const choices = tiers.map(({ id, label, priceWei }) => [id, `${label}, ${ether(priceWei)} ETH`] as const)
   const asksTier = payment.reason === 'wrongAmount' || payment.tierId === null
   const amount = `${ether(payment.valueWei)} ETH`
-  // It is minted once its wallet has room. Until then the contract would skip it, so the service refuses to release it.
+  // The payment is minted once its wallet has room. Until then the contract would skip it, so the service refuses to release it.
   if (payment.reason === 'walletLimit') return <p>Minted as soon as its wallet has room for one more node.</p>
   return (
     <>

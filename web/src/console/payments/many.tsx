@@ -146,7 +146,7 @@ interface PreviewedProps extends ManyFormProps {
   back: () => void
 }
 
-/** What would happen to each payment, with the button that does it; afterwards, what happened to each. */
+/** What would happen to each payment, with the button that does it. Afterwards, what happened to each. */
 function Previewed({ decision, payments, close, found, act, again, back }: PreviewedProps) {
   const { dryRun, decided } = found
   return (
@@ -181,7 +181,7 @@ function Field({ label, name, children }: { label: string; name: string; childre
   )
 }
 
-/** The tier for payments whose amount matches none: the one nearest to the first payment, unless the operator picks another. */
+/** The tier for payments whose amount matches no tier: the tier nearest to the first payment, unless the operator picks another. */
 function TierFor({ payments, tiers }: { payments: readonly Payment[]; tiers: Tiers }) {
   const [chosen, setChosen] = useState(nearestTier(payments[0]?.valueWei ?? 0n, tiers)?.id ?? '')
   const tier = tiers.find(({ id }) => id === chosen)

@@ -14,13 +14,13 @@ import { Decide } from './decide.tsx'
 import { Evidence } from './evidence.tsx'
 import { TONES } from './states.ts'
 
-/** On chain and without a node, so the operator may refund them. */
+/** States of a payment that is on chain and has no node, so the operator may refund it. */
 const UNDECIDED = new Set(['seen', 'accepted', 'minting', 'held', 'dismissed'])
 
-/** A payment's name in a path: its transaction, unless that contains several payments. */
+/** A payment's name in a path: its transaction, unless that has several payments. */
 const nameOf = ({ innerIndex, txHash, id }: PaymentFacts) => (innerIndex === 0 && txHash ? txHash : String(id))
 
-/** A reason stays on record after a payment continues. */
+/** True if a payment has stopped. A reason stays on record after a payment continues. */
 const isStopped = (status: string) => status === 'held' || status === 'ignored'
 
 /** Amount, sender, tier, state and time of a payment, on one line. */

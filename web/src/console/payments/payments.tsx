@@ -20,7 +20,7 @@ export function Payments() {
   return item ? <PaymentPage name={item} /> : <List />
 }
 
-/** The filter in the page's address; held payments if it names none. */
+/** The filter in the page's address; held payments if the address has no filter. */
 function useFilter() {
   const [search, setSearch] = useSearchParams()
   const filter = Object.fromEntries(
@@ -86,9 +86,9 @@ function List() {
   )
 }
 
-/** Only held payments can be decided together. If a decision does not fit one of them, the preview says so. */
+/** True if a payment can be decided together with others: only held ones can. If a decision does not fit a payment, the preview says so. */
 const isOpen = ({ status }: Payment) => status === 'held'
-/** The set with this one added or removed. */
+/** The set with `id` added or removed. */
 function toggled(chosen: ReadonlySet<number>, id: number): ReadonlySet<number> {
   const others = [...chosen].filter((one) => one !== id)
   return new Set(others.length < chosen.size ? others : [...chosen, id])
@@ -141,7 +141,7 @@ function Filters({ filter: { status, reason, tierId }, choose }: FiltersProps) {
   )
 }
 
-/** A choice with the number of its payments that wait for the operator. */
+/** A choice, with the number of its payments that wait for the operator. */
 function counted(counts: Read<'payments/counts'> | undefined, text: string, status: string, reason?: string): string {
   const found = counts?.open.filter((row) => row.status === status && (reason === undefined || row.reason === reason))
   const count = found?.reduce((sum, row) => sum + row.count, 0) ?? 0
@@ -152,7 +152,7 @@ function counted(counts: Read<'payments/counts'> | undefined, text: string, stat
 interface RowProps {
   payment: Payment
   chosen: boolean
-  /** Null if this payment cannot be decided together with others. */
+  /** Selects the payment; null if it cannot be decided together with others. */
   choose: (() => void) | null
 }
 

@@ -1,4 +1,5 @@
-// Refunds several payments in one transaction of the operator's own wallet: prepares all, the wallet sends, then records each.
+// Refunds several payments in one transaction of the operator's own wallet. First it prepares all refunds, then the wallet sends, then it records
+// each refund.
 import { type FormEvent, useState } from 'react'
 import { count, plainEther } from '../../format.ts'
 import { CopyButton } from '../../ui/copy.tsx'
@@ -11,7 +12,7 @@ import { SafeFile } from '../safe-file.tsx'
 /** The outcome of a step for a payment. */
 interface Outcome {
   payment: Payment
-  /** True if the step succeeded; for a prepared refund, if it may be sent. */
+  /** True if the step succeeded. For a prepared refund, true if it may be sent. */
   isWell: boolean
   says: string
 }
@@ -24,7 +25,7 @@ interface RefundManyProps {
 type Prepared = Did<'payments/refunds/prepare'>
 type Recorded = Did<'payments/{payment}/refund'>
 
-/** Runs a step for each payment, one after the other. If one is refused, the others go on. */
+/** Runs a step for each payment, one after the other. If a step is refused, the next ones still run. */
 async function forEach(payments: readonly Payment[], step: (payment: Payment) => Promise<Omit<Outcome, 'payment'>>) {
   const outcomes: Outcome[] = []
   for (const payment of payments) {
@@ -80,7 +81,7 @@ export function RefundMany({ payments, close }: RefundManyProps) {
   )
 }
 
-/** The outcome of preparing one of them. */
+/** The outcome of preparing a payment's refund. */
 function outcomeOf(payment: Payment, { results }: Prepared): Outcome {
   const found = results.find((one) => one.payment === String(payment.id))
   return {

@@ -1,4 +1,4 @@
-// Finds payments by the wallet that paid, a transaction, or the row's number.
+// Finds payments by the wallet that paid, by a transaction, or by a row number.
 import { type FormEvent, useState } from 'react'
 import { useLocation } from 'wouter'
 import { HASH } from '../../format.ts'

@@ -1,9 +1,9 @@
-// The states and reasons of payments. They are record keys with api/admin.yaml's own types, so the compiler finds a missing one.
+// The states and reasons of payments. They are the keys of records typed by api/admin.yaml, so the compiler reports a missing one.
 import type { components } from '../../../../api/admin.ts'
 
 type Schemas = components['schemas']
 
-/** States that wait for the operator come first. */
+/** The colour of each state. States that wait for the operator come first. */
 export const TONES = {
   held: 'warn',
   seen: 'calm',

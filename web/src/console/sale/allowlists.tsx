@@ -1,4 +1,4 @@
-// The allowlists, and a form to enter a short one. Enter long ones by command.
+// The allowlists, and a form to enter a short list. Long lists are entered by command.
 import { Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'

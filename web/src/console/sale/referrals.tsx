@@ -1,4 +1,4 @@
-// The referral codes with their versions, what they earned, and the acts that pay it out.
+// The referral codes with their versions, what they earned, and the acts for paying the earnings out.
 import { exactTime } from '../../format.ts'
 import { Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'

@@ -35,7 +35,7 @@ export function TermsConsole() {
 }
 
 function Acts({ terms }: { terms: readonly Terms[] }) {
-  // If a ledger has no terms yet, the form also asks for the ones that applied before.
+  // If a ledger has no terms yet, the form also asks for the terms that applied before.
   const asked = terms.length === 0 ? {} : { fields: FIELDS }
   const last = terms.at(-1)
   return (

@@ -1,4 +1,4 @@
-// The wallets that buyers pay to: the current one, when a change takes effect, and those we still watch.
+// The wallets that buyers pay to: the current wallet, when a change takes effect, and wallets that we still watch.
 import { Address, Mark, Time } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'

@@ -26,7 +26,7 @@ export function Buy() {
       title={tier ? fill(words.tiers.buy, { tier: tier.label }) : t.title}
       lead={tier && fill(t.oneNode, { rate: times(tier.payoutBps) })}
     >
-      {/* The same width while it loads, so that nothing moves. */}
+      {/* Has the same width while it loads, so that nothing moves. */}
       <div className={tier || !tiers.data ? 'one-column' : undefined}>
         <Shown reading={tiers}>
           {(all) =>

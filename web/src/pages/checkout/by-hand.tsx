@@ -1,5 +1,5 @@
 // Paying from another device or by hand: the exact amount as a QR code and as text. The page asks which address will
-// pay, checks it, and moves on once it sees that payment.
+// pay, checks the address, and moves on once it sees the payment.
 import type { Quote, Tier } from '@node-ledger/client'
 import { useEffect, useRef, useState } from 'react'
 import { Link } from 'wouter'
@@ -82,7 +82,7 @@ function Payer({ payer, setPayer }: Pick<ByHandProps, 'payer' | 'setPayer'>) {
   )
 }
 
-/** Waits for a newer payment from this address. If the amount differs, the page also moves on, and says why. */
+/** Waits for a new payment from this address. If the amount differs, the page also moves on, and says why. */
 function Watch({ payer, sent }: { payer: string; sent: (hash: string) => void }) {
   const { data, error } = usePaymentsOf(payer)
   const [since] = useState(Date.now)

@@ -1,4 +1,4 @@
-// Pays with the wallet connected here, only if every check that could run passes, and only at the price shown.
+// Pays with the wallet connected here. Pays only at the price shown, and only if every check that could run passes.
 import type { BuyerCheck, Quote, Tier } from '@node-ledger/client'
 import { WalletError } from '@node-ledger/client/viem'
 import { useEffect, useId, useState } from 'react'
@@ -26,7 +26,7 @@ export interface ByWalletProps {
   sent: (hashes: readonly string[]) => void
 }
 
-/** The button that pays, and the obstacles that disable it. */
+/** The button that pays, with the obstacles that disable it. */
 export function ByWallet({ tier, quote, wallet, quantity, sent }: ByWalletProps) {
   const isContract = useIsContract(wallet)
   const preflight = usePreflight(wallet?.address, tier.id)

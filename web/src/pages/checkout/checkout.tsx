@@ -1,5 +1,6 @@
-// Pays for one tier, in one column: the exact amount, how many, the wallet that pays and its checks. There are three ways: a wallet here, another
-// device, or the hash of a transfer made elsewhere. The page keeps the hashes in its address, so it still follows the transfers after a reload.
+// Pays for one tier, in one column: the exact amount, how many nodes, the wallet that pays and its checks. There are three ways to pay: a wallet
+// here, another device, or a transfer made elsewhere, by its hash. The page keeps the hashes in its address, so it still follows the transfers after
+// a reload.
 import type { Quote, Tier } from '@node-ledger/client'
 import { Fragment, type ReactNode, useId, useRef, useState } from 'react'
 import { Link, useLocation, useSearchParams } from 'wouter'
@@ -45,7 +46,7 @@ function Payment({ tier }: { tier: Tier }) {
   const hashes = search.getAll('tx')
   const quote = useQuote(tier.id, tier.state)
   const wallet = useWallet()
-  // Null: the buyer pays with the wallet connected here.
+  // Null if the buyer pays with the wallet connected here.
   const [byHand, setByHand] = useState<{ payer: string | null } | null>(null)
   const payer = byHand ? byHand.payer : wallet?.address
   // A page that loads with a payment starts at its top.
@@ -162,7 +163,7 @@ function Ways({ tier, quote, wallet, sent, byHand, setByHand }: WaysProps) {
   const mostPerWallet = useMostPerWallet()(tier)
   const checks = usePreflight(wallet?.address, tier.id).data
   const bound = boundOf(checks, tier, mostPerWallet)
-  // What is left of a purchase that was begun or is in progress.
+  // The rest of a purchase that was begun or is in progress.
   const begun = intent && (intent.isOpen ? intent.quantity : restOf(intent))
   const quantity = byHand ? 1 : (begun ?? Math.min(wanted, bound.most))
   return (
@@ -200,7 +201,7 @@ function Ways({ tier, quote, wallet, sent, byHand, setByHand }: WaysProps) {
   )
 }
 
-/** The network by its sign and name, because a transfer on another network is lost to the sale. */
+/** The network by its sign and name, because a transfer on another network never reaches the sale. */
 function Network() {
   const { data } = useDeployment()
   if (!data) return null
@@ -222,7 +223,7 @@ function Network() {
   )
 }
 
-/** Mainnet and its test networks, whose sign is the diamond. Other networks show their initial. */
+/** Mainnet and its test networks, which show a diamond as their sign. Other networks show their initial. */
 const ETHER_CHAINS: readonly number[] = [1, 11_155_111, 560_048]
 
 const what = (text: ReactNode) => <strong className="what">{text}</strong>

@@ -1,4 +1,4 @@
-// What the ledger would decide about a wallet's payment, shown before the buyer pays: a tick, a cross, or "could not be checked" for each rule.
+// What the ledger would decide about a wallet's payment, shown before the buyer pays. Each rule has a tick, a cross, or "could not be checked".
 import type { BuyerCheck, CanBuy, Tier } from '@node-ledger/client'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
@@ -9,7 +9,7 @@ import { limitInWords, Waiting } from '../../ui/states.tsx'
 import { words } from '../../words/checkout.ts'
 import { fill, rich } from '../../words/message.ts'
 
-/** Polling interval: as often as someone who watches would notice a difference. */
+/** Polling interval, in milliseconds: as often as a person who watches would notice a difference. */
 const EVERY_MS = 5_000
 
 const t = words.preflight
@@ -20,7 +20,7 @@ const asked = (address: string, tierId: string) => ({
     ledger.canBuy(address, tierId, { signal, fresh: true, attempts: 1 }),
 })
 
-/** The checks for a wallet; no checks if it is `undefined`. */
+/** The checks for a wallet; no checks if the wallet is `undefined`. */
 export const usePreflight = (address: string | undefined, tierId: string) =>
   useQuery({
     ...asked(address ?? '', tierId),
@@ -109,7 +109,7 @@ export function sentenceOf(check: BuyerCheck, tier: Tier): ReactNode {
   }
 }
 
-/** The same as text. */
+/** The sentence of a check, as text. */
 export const textOf = (check: BuyerCheck, tier: Tier): string =>
   check.check === 'ether' ? t.noEther : String(sentenceOf(check, tier))
 

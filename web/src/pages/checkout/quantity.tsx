@@ -11,7 +11,10 @@ export interface Bound {
   why: string | null
 }
 
-/** With a wallet, decided by its checks; without one, by the tier alone. At least one, because other parts say why a wallet can buy none. */
+/**
+ * The largest quantity: by the wallet's checks if there is a wallet, else by the tier alone. It is at least one, because other parts of the page say
+ * why a wallet can buy none.
+ */
 export function boundOf(checks: CanBuy | undefined, tier: Tier, mostPerWallet: number): Bound {
   if (checks) {
     const { most, by } = mostOf(checks)

@@ -9,7 +9,8 @@ import { rich } from '../../words/message.ts'
 const t = words.referral
 
 /**
- * The code in effect now. `usable`: the code if a payment may carry it. `isUnknown`: we must say that it is not valid.
+ * The current code. `usable`: the code if a payment may include it. `isUnknown`: true if the page must say that it is
+ * not valid.
  */
 export function useReferred(): { code: string | null; usable: string | undefined; isUnknown: boolean } {
   const code = useReferral()
@@ -23,7 +24,7 @@ export function useReferred(): { code: string | null; usable: string | undefined
   return { code, usable: code !== null && !isUnknown ? code : undefined, isUnknown }
 }
 
-/** Says which code is in effect. Renders nothing without one. */
+/** Says which code is in effect. Renders nothing if there is no code. */
 export function Referred() {
   const { code, isUnknown } = useReferred()
   if (code === null) return null

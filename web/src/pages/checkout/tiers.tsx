@@ -31,7 +31,7 @@ export function Tiers() {
   )
 }
 
-/** Three steps, with the time between two credits according to the last rounds. */
+/** How it works in three steps, with the time between two credits according to the last rounds. */
 function HowItWorks() {
   const { data: rounds = [] } = useRounds(ROUNDS_MAX)
   const { chain } = useSite()
@@ -146,7 +146,7 @@ function Left({ tier }: { tier: Tier }) {
 /** How many rounds a card shows. */
 const PAID_MAX = 12
 
-/** What the last rounds paid a node: the newest in words, all of them as bars. Promises nothing about the next ones. */
+/** What the last rounds paid a node: the newest in words, all of them as bars. Promises nothing about future rounds. */
 function LastPaid({ paid }: { paid: ReturnType<typeof paidByTier> }) {
   const last = paid.at(-1)
   if (!last) return null
@@ -171,7 +171,7 @@ function LastPaid({ paid }: { paid: ReturnType<typeof paidByTier> }) {
   )
 }
 
-/** All steps of the ladder that a tier belongs to, in order, and how far the sale has come. Renders nothing for a tier without a ladder. */
+/** All steps of the ladder to which a tier belongs, in order, and how far the sale has come. Renders nothing for a tier without a ladder. */
 export function Ladder({ tiers, of }: { tiers: readonly Tier[]; of: Tier }) {
   const steps = stepsOf(tiers, of)
   if (steps.length < 2) return null
@@ -199,7 +199,7 @@ function standsInWords(tier: Tier, tiers: readonly Tier[]): ReactNode {
 function stepsOf(tiers: readonly Tier[], of: Tier): Tier[] {
   const before = (step: Tier) => tiers.find(({ id }) => id === step.opensAfter)
   let first = of
-  // No step comes before itself, because the service refuses a circle.
+  // This ends: no step can come before itself, because the service refuses a circle.
   for (let earlier = before(of); earlier; earlier = before(earlier)) first = earlier
   const steps = [first]
   for (const step of steps) steps.push(...tiers.filter(({ opensAfter }) => opensAfter === step.id))
@@ -213,7 +213,7 @@ export const labelOf = (tiers: readonly Tier[], id: string): string => tiers.fin
 const whyNotSold = ({ state, soldOut }: Tier): string | null =>
   state === 'open' ? (soldOut ? t.soldOut : null) : t.states[state]
 
-/** What is left of a tier, how many are reserved for payments in progress, and whether the contract enforces it. */
+/** How many nodes of a tier are left, how many are reserved for payments in progress, and whether the contract enforces the limit. */
 export const leftInWords = ({ remaining, supply, reserved, enforcedBy }: Tier): ReactNode =>
   rich(enforcedBy.supply === 'contract' ? t.leftByContract : t.left, {
     strong,

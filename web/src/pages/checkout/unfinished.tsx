@@ -1,5 +1,5 @@
-// A purchase that this browser began and did not finish: a prompt whose outcome no page has seen, or transfers still to make. Shown before the buyer
-// pays a second time.
+// A purchase that this browser began and did not finish: the outcome of a wallet's prompt is unknown, or transfers are still to be made. Shown before
+// the buyer pays a second time.
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { getBlockNumber } from 'viem/actions'
@@ -24,7 +24,7 @@ import {
 
 const t = words.unfinished
 
-/** If a wallet has sent a transfer, its nonce shows it after this many blocks. */
+/** If a wallet has sent a transfer, its nonce shows that after this many blocks. */
 const QUIET_BLOCKS = 3
 const QUIET_MS = 30_000
 const EVERY_MS = 4_000
@@ -37,7 +37,7 @@ interface UnfinishedProps {
   children: ReactNode
 }
 
-/** Shows the unfinished purchase in place of `children`, which sell, until the buyer continues it or we know that the wallet sent nothing. */
+/** Shows the unfinished purchase in place of `children`, which sell, until the buyer continues it, or until we know that the wallet sent nothing. */
 export function Unfinished({ chainId, tierId, show, children }: UnfinishedProps) {
   const intent = useIntent()
   const [wasQuiet, setWasQuiet] = useState(false)
@@ -70,7 +70,7 @@ interface OpenProps {
   setWasQuiet: (wasQuiet: boolean) => void
 }
 
-/** A prompt after which we do not know whether the wallet has sent. */
+/** A prompt with an unknown outcome: we do not know whether the wallet has sent. */
 function Open({ intent, chainId, setWasQuiet }: OpenProps) {
   const payments = usePaymentsOf(intent.payer)
   const found = sentSince(payments.data, intent)
@@ -117,13 +117,13 @@ function Open({ intent, chainId, setWasQuiet }: OpenProps) {
 
 interface RestProps {
   intent: Intent
-  /** True on the page of the purchase's own tier. */
+  /** True on the page of the tier that the purchase is for. */
   isHere: boolean
   resume: () => void
   show: UnfinishedProps['show']
 }
 
-/** What was sent, why the next transfer was not, and an offer to send the rest. */
+/** Which transfers were sent, why the next was not, and an offer to send the rest. */
 function Rest({ intent, isHere, resume, show }: RestProps) {
   const { paid, quantity, sent, said, isRefused, tierId } = intent
   const { data: payments } = usePaymentsOf(intent.payer)
@@ -203,7 +203,7 @@ function Sent({ intent, show }: { intent: Intent; show: UnfinishedProps['show'] 
   )
 }
 
-/** True once the payer's nonce has not moved for so long that a transfer would have shown. False if we cannot read it. */
+/** True once the payer's nonce has not changed for so long that a transfer would have shown. False if we cannot read the nonce. */
 function useIsQuiet({ payer, at, nonce }: Intent, chainId: number | undefined): boolean {
   const wallet = useWallet()
   const first = useRef<{ block: bigint; at: number } | null>(null)

@@ -1,4 +1,4 @@
-// Pays from the connected wallet, at the price shown: one transfer for each node. We store each step in the intent before we take it, so no retry,
+// Pays from the connected wallet, at the price shown: one transfer for each node. We store each step in the intent before we take it. So no retry,
 // reload or unclear answer from a wallet ever makes a transfer twice.
 import type { BuyerCheck, Quote, Tier } from '@node-ledger/client'
 import { sendPayments, WalletError } from '@node-ledger/client/viem'
@@ -28,7 +28,7 @@ export interface PayOptions {
   quote: Quote
   wallet: ConnectedWallet | null
   quantity: number
-  /** Called with the hashes once all are sent. */
+  /** Called with the hashes once all transfers are sent. */
   sent: (hashes: readonly string[]) => void
   /** True if the buyer knows that the operator reviews the payment first. */
   agreed: boolean
@@ -37,7 +37,7 @@ export interface PayOptions {
   referral: string | undefined
 }
 
-/** What keeps a wallet from buying. The operator's review is separate, because it only costs time, and the buyer may accept it. */
+/** What keeps a wallet from buying. A review by the operator is separate, because it only costs time, and the buyer may accept it. */
 export function obstaclesIn(checks: readonly BuyerCheck[]): { blocking: BuyerCheck[]; isReviewed: boolean } {
   const failed = checks.filter(({ passes }) => passes === false)
   return {
@@ -50,8 +50,8 @@ export function obstaclesIn(checks: readonly BuyerCheck[]): { blocking: BuyerChe
 class Overtaken extends Error {}
 
 /**
- * The page moves on when the wallet answers, or when it sees the wallet's first new payment, because not every wallet
- * answers. `proposed`: a contract wallet has accepted the call, and its other signers have yet to agree.
+ * Pays. The page moves on when the wallet answers, or when it sees the wallet's first new payment, because not every wallet answers. `proposed`: a
+ * contract wallet has accepted the call, but its other signers have yet to agree.
  */
 export function usePay(options: PayOptions) {
   const { tier, wallet, sent, agreed } = options
@@ -62,7 +62,7 @@ export function usePay(options: PayOptions) {
   const found = isBusy && intent?.isOpen ? sentSince(paid, intent) : undefined
   const pay = useMutation({
     mutationFn: async (payer: ConnectedWallet) => {
-      // The checks on the page may be some seconds old. If they differ now, the page shows it.
+      // The checks on the page may be some seconds old. If they have changed, the page shows that.
       const { blocking, isReviewed } = obstaclesIn((await checkNow(payer.address, tier.id))?.checks ?? [])
       if (blocking.length > 0 || (isReviewed && !agreed)) return
       await send(payer, options, setProposed)
@@ -73,7 +73,7 @@ export function usePay(options: PayOptions) {
   useEffect(() => {
     const asked = readIntent()
     if (!found || !asked?.isOpen) return
-    // The wallet may never answer. We offer what is left, as after a reload.
+    // The wallet may never answer. We then offer the rest, as after a reload.
     const now = { ...withSent(asked, found), page: null }
     writeIntent(now)
     pay.reset()
@@ -110,7 +110,7 @@ async function send(
       acceptHold: true,
       ...(referral && { referral }),
       onAsk: async ({ number, together }) => {
-        // A contract's nonce does not count the transactions it sends. Nor does the nonce of an account whose calls others send.
+        // A contract's nonce does not count the transactions that it sends. Nor does an account's nonce, if others send its calls.
         const nonce = isContract === false && !together ? await nonceOf(own).catch(() => null) : null
         const so = readIntent()
         if ((so?.at ?? null) !== last || (number > 1 && !isAsking(so))) throw new Overtaken()
@@ -139,7 +139,7 @@ async function send(
   }
 }
 
-/** The intent after a transfer that was not sent, or may not have been. Once it has prompted, a wallet may have sent, whatever it reports. */
+/** The intent after a transfer that was not sent, or possibly not. A wallet that has prompted may have sent, whatever it reports. */
 function afterwards(intent: Intent, error: unknown, tier: Tier): Intent | null {
   const isCertain = error instanceof WalletError || !intent.isOpen
   if (!isCertain) return { ...intent, page: null, said: wordsOfWallet(error) }

@@ -123,7 +123,7 @@ const columns: readonly Column<Node>[] = [
   },
 ]
 
-/** The time of the next credit of any of them; null if none is scheduled. */
+/** When the next credit of any of these nodes is due; null if none is scheduled. */
 function nextCredit(nodes: readonly Node[]): Date | null {
   const times = nodes.flatMap(({ nextCreditAt }) => nextCreditAt ?? [])
   return times.sort((a, b) => a.getTime() - b.getTime())[0] ?? null
@@ -134,7 +134,7 @@ export function NodesTable({ nodes }: { nodes: readonly Node[] }) {
   return <Table caption={t.nodes} rows={nodes} keyOf={({ nodeId }) => nodeId} columns={columns} />
 }
 
-/** A tier by its label, if the ledger has the tier. */
+/** Shows a tier by its label, if the ledger has the tier. */
 export function TierName({ id }: { id: string | null }) {
   const tiers = useTiers()
   if (id === null) return <span className="none">{t.noTier}</span>

@@ -117,7 +117,7 @@ function Glance({ totals }: { totals: Stats }) {
   )
 }
 
-/** Full if the balance covers the debt. */
+/** A gauge that is full if the balance covers the debt. */
 function CoverGauge({ cover }: { cover: Cover }) {
   const { contractBalanceWei, outstandingWei, surplusWei, coverBps, isSolvent, blockNumber, checkedAt } = cover
   if (contractBalanceWei === null || outstandingWei === null) {

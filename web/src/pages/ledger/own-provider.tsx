@@ -8,7 +8,8 @@ import { rich } from '../../words/message.ts'
 const t = words.provider
 
 /**
- * A button that reads a node through the visitor's own wallet, else through the public RPC, and says whether it agrees.
+ * A button that reads a node through the visitor's own wallet, else through the public RPC, and says whether the chain
+ * agrees with the ledger.
  */
 export function OwnProvider({ nodeId }: { nodeId: string }) {
   const check = useMutation({

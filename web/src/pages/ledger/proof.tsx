@@ -12,13 +12,13 @@ import { words } from '../../words/ledger.ts'
 import { fill, rich } from '../../words/message.ts'
 
 const t = words.proof
-/** The most bars that a phone can show apart. */
+/** How many bars a phone can show so that they can still be told apart. */
 const BARS_MAX = 60
 const BARS_LEAST = 16
-/** The count runs up while the bars take colour, so a visitor sees that something is being checked. */
+/** For how long the count runs up while the bars take colour, so that a visitor sees that something is being checked. */
 const RUN_MS = 1_200
 
-/** Recomputes `rounds`, newest first, and again with each new one. */
+/** Recomputes `rounds`, newest first, and again with each new round. */
 export function Proof({ rounds }: { rounds: readonly Distribution[] }) {
   const { data, isError } = useQuery({
     queryKey: ['recomputed', rounds.length, rounds[0]?.id],

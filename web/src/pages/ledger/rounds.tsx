@@ -10,7 +10,7 @@ import { Empty, Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { words } from '../../words/ledger.ts'
 
-/** The most rounds that the service lists at once. */
+/** How many rounds the service lists at most. */
 export const ROUNDS_MAX = 200
 
 const t = words.rounds

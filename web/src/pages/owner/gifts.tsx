@@ -9,7 +9,7 @@ import { NotSent } from './not-sent.tsx'
 
 const t = words.gifts
 
-/** Renders nothing until the contract has answered, because a wallet on another chain cannot read it. */
+/** Shows and changes that setting. Renders nothing until the contract has answered, because a wallet on another chain cannot read it. */
 export function Gifts({ wallet }: { wallet: ConnectedWallet }) {
   const key = ['gifts', wallet.chainId, wallet.address]
   const reading = useQuery({ queryKey: key, queryFn: async () => declinesGifts(directory, await wallet.open()) })

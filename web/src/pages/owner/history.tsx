@@ -14,11 +14,11 @@ import { fill, rich } from '../../words/message.ts'
 import { words } from '../../words/owner.ts'
 
 const t = words.history
-/** The most entries of each list that the service returns. The rest is on chain, and the operator has it. */
+/** How many entries of each list the service returns at most. The rest is on chain, and the operator has it. */
 const LISTED_MAX = 200
-/** The most nodes shown, because each takes a request. */
+/** How many nodes we show at most, because each takes a request. */
 const NODES_MAX = 50
-/** Parallel requests. Up to this many nodes load without a click. */
+/** How many requests run at once. Up to this many nodes load without a click. */
 const AT_ONCE = 5
 
 /** A credit or a withdrawal of a node. */
@@ -109,7 +109,7 @@ const WORTH: Column<Entry> = {
   figure: true,
   cell: (entry) => worth(entry) ?? <Unknown why={t.noPrice} />,
 }
-/** The dollar column appears only if some price is known, because many services have no price feed. */
+/** The columns. The dollar column appears only if some price is known, because many services have no price feed. */
 const columnsOf = (entries: readonly Entry[]) =>
   entries.some(({ usdPerEther }) => usdPerEther !== null) ? [...COLUMNS, WORTH] : COLUMNS
 
@@ -122,7 +122,7 @@ async function entriesOf(nodeIds: readonly string[]): Promise<Entry[]> {
   return entries.sort((a, b) => (b.at?.getTime() ?? 0) - (a.at?.getTime() ?? 0))
 }
 
-/** Leaves out failed withdrawals, because they moved nothing. */
+/** A node's entries, without failed withdrawals, because they moved nothing. */
 function entriesIn({ nodeId, credits, withdrawals }: NodeDetail): Entry[] {
   return [
     ...credits.map(({ id, createdAt: at, distributionId: round, ...rest }) => ({

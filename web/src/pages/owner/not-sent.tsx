@@ -1,4 +1,4 @@
-// Why a wallet sent nothing. If the wallet sends none for a page, also shows the call to make by hand.
+// Why a wallet sent nothing. If the wallet sends no transactions for a web page, also shows the call to make by hand.
 import { WalletError } from '@node-ledger/client/viem'
 import { Failed } from '../../ui/states.tsx'
 import { LeftByHand } from '../../wallet/contract.tsx'

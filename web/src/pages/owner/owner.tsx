@@ -1,5 +1,5 @@
-// The owner's own page: the nodes' balance, withdrawing, and recording nodes that the ledger missed. Only the last
-// needs a session. Without one, as in a frame, the page shows the connected wallet's nodes by public reads.
+// The owner's own page: the nodes' balance, withdrawing, and recording nodes that the ledger missed. Only recording
+// needs a session. Without a session, as in a frame, the page shows the connected wallet's nodes by public reads.
 import type { Node, Wallet } from '@node-ledger/client'
 import { signIn } from '@node-ledger/client/viem'
 import { useMutation, useQuery } from '@tanstack/react-query'
@@ -26,7 +26,10 @@ import { History } from './history.tsx'
 import { WithdrawSection } from './withdraw.tsx'
 
 const ME = ['me'] as const
-/** The service caches nothing behind a session, so we poll a little less often than on public pages. */
+/**
+ * How often we poll with a session, in milliseconds. The service caches nothing there, so we poll a little less often
+ * than on public pages.
+ */
 const ME_EVERY_MS = 10_000
 
 export function Owner() {
@@ -44,7 +47,7 @@ function SignedInOrNot() {
     queryFn: ({ signal }) => readMe(signal),
     refetchInterval: notBefore(() => ME_EVERY_MS),
   })
-  // If the session ends, the page keeps everything shown or entered.
+  // If the session ends, the page keeps everything that it shows or that was entered.
   const last = useRef<Wallet | null>(null)
   if (me.data) last.current = me.data
   return (
@@ -70,7 +73,10 @@ function Kept() {
   )
 }
 
-/** The session itself is in a cookie that scripts cannot see. This only says that there may be one, which saves a pointless request. */
+/**
+ * Stored while there may be a session, which saves a pointless request. The session itself is in a cookie that scripts
+ * cannot see.
+ */
 const SIGNED_IN = 'signedIn'
 
 /** True once the service has forgotten a session of this browser, until the next session. */
@@ -145,9 +151,9 @@ function Ended({ wallet }: { wallet: ConnectedWallet | null }) {
 
 interface MineProps {
   me: Wallet
-  /** The service does not answer now, or rejects this browser; `me` is what it answered last. */
+  /** True if the service does not answer at the moment, or rejects this browser. `me` is then its last answer. */
   isStale: boolean
-  /** The session has ended since the page opened. */
+  /** True if the session has ended since the page opened. */
   hasEnded: boolean
 }
 
@@ -190,7 +196,7 @@ function Mine({ me, isStale, hasEnded }: MineProps) {
   )
 }
 
-/** In a frame, which has no session. */
+/** The page in a frame, which has no session. */
 function InFrame() {
   const wallet = useWallet()
   if (!wallet) {

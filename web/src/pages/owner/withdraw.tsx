@@ -27,16 +27,16 @@ interface Funded {
 }
 
 interface WithdrawProps {
-  /** The nodes' owner. Only they can withdraw. */
+  /** The nodes' owner, who alone can withdraw. */
   owner: string
-  /** As the service last answered. */
+  /** The nodes, as in the service's last answer. */
   nodes: readonly Funded[]
   wallet: ConnectedWallet | null
   /** Shown above the form. */
   notice?: ReactNode
 }
 
-/** Withdrawing also works if the service does not answer now. */
+/** The section for withdrawing, which also works if the service does not answer at the moment. */
 export function WithdrawSection({ isStale, ...props }: WithdrawProps & { isStale: boolean }) {
   const balanceWei = props.nodes.reduce((sum, node) => sum + node.balanceWei, 0n)
   return (
@@ -90,12 +90,12 @@ function Withdraw({ owner, nodes, wallet, notice }: WithdrawProps) {
 
 const ALL = 'all'
 
-/** The form's texts. */
+/** The texts entered in the form. */
 interface Entered {
   which: string
   amount: string
   to: string
-  /** The receiver that the owner confirmed they checked, if it is not the wallet. */
+  /** A receiver that is not the wallet, once the owner has confirmed that they checked it. */
   checkedTo: string | null
 }
 
@@ -137,7 +137,7 @@ function WithdrawForm({ nodes, wallet, close }: FormProps) {
   const wanted = wantedBy(entered, nodes, wallet)
   const [sentHash, setSentHash] = useState<string | null>(null)
   const [proposed, setProposed] = useState(false)
-  /** True if the wallet has prompted, but has not said whether it sent. */
+  /** True if the wallet has prompted, but we do not know whether it sent. */
   const [isUnsure, setIsUnsure] = useState(false)
   const act = useMutation({
     mutationFn: async ({ request: { nodeIds, amountWei }, to }: Wanted) => {
@@ -262,7 +262,7 @@ interface ForeignProps {
   check: (checked: boolean) => void
 }
 
-/** Makes the owner check once more a receiver that is not their wallet. */
+/** If the receiver is not the owner's wallet, makes the owner check it once more. */
 function Foreign({ wanted: { request, to }, totalWei, checked, check }: ForeignProps) {
   return (
     <label className="notice warn agree">
@@ -290,10 +290,10 @@ function Unsure({ done }: { done: () => void }) {
   )
 }
 
-/** Cut to six decimals, for a list. */
+/** An amount cut to six decimals, for a list. */
 const cut = (wei: bigint) => (shortEther(wei) === ether(wei) ? ether(wei) : `${shortEther(wei)}…`)
 
-/** Null if the amount may be sent. An empty text means the whole balance. */
+/** What is wrong with an amount; null if it may be sent. An empty text means the whole balance. */
 function amountError(text: string, balanceWei: bigint): string | null {
   if (text === '') return null
   if (!/^[0-9]{1,20}(\.[0-9]{0,18})?$/.test(text)) return t.wrongAmount

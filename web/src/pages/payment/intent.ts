@@ -1,11 +1,11 @@
 // What this browser was about to pay, or has paid, stored before the wallet prompts. It leads back to the payments
-// after a reload, a closed tab or a page that a phone dropped, so a buyer does not pay twice for one node.
+// after a reload, a closed tab or a page that a phone dropped. So a buyer does not pay twice for one node.
 import type { Payment } from '@node-ledger/client'
 import { useSyncExternalStore } from 'react'
 import { kept } from '../../kept.ts'
 
 const KEY = 'node-ledger.intent'
-/** An older intent is useless, because the wallet's payments already show the outcome. */
+/** How long an intent is useful, in milliseconds. After that the wallet's payments show the outcome. */
 const AGE_MS_MAX = 24 * 3_600_000
 /** Identifies this load of the page. */
 const PAGE = performance.timeOrigin
@@ -16,9 +16,9 @@ export interface Intent {
   priceWei: string
   /** How many nodes the buyer wanted, one transfer each. */
   quantity: number
-  /** How many of them are paid for. */
+  /** How many of the nodes are paid for. */
   paid: number
-  /** How many the last prompt was for: more than one if they go together. */
+  /** How many nodes the last prompt was for: more than one if their transfers go together. */
   asks: number
   /** The hashes of the transactions that were sent, in order. */
   sent: readonly string[]
@@ -26,24 +26,30 @@ export interface Intent {
   at: number
   /** True from a prompt until we know whether the wallet has sent. */
   isOpen: boolean
-  /** The wallet's next nonce before the prompt; null if it could not be read, or does not count what the wallet sends. */
+  /**
+   * The wallet's next nonce before the prompt. Null if it could not be read, or if it does not count what the wallet
+   * sends.
+   */
   nonce?: number | null
-  /** The hashes of its recent payments already on record, and of those sent. */
+  /** The hashes of the wallet's recent payments already on record, and of those that it has sent. */
   known?: readonly string[]
   /** The page that is paying; null once it has stopped. */
   page?: number | null
-  /** Why the next transfer is missing: what the wallet said instead of returning a hash, or what kept it from being sent. */
+  /**
+   * Why the next transfer is missing: the wallet's answer in place of a hash, or what kept the transfer from being
+   * sent.
+   */
   said?: string
   /** True if the buyer refused the transfer in the wallet. */
   isRefused?: boolean
-  /** Those of `sent` whose payments are final. */
+  /** The hashes in `sent` whose payments are final. */
   over?: readonly string[]
 }
 
-/** True while this page asks the wallet, or is about to ask it for the next transfer. */
+/** True while this page waits for the wallet, or is about to ask it for the next transfer. */
 export const isAsking = (intent: Intent | null): boolean => intent?.page === PAGE
 
-/** The transfers still to make. */
+/** How many transfers are still to be made. */
 export const restOf = ({ quantity, paid }: Intent): number => quantity - paid
 
 /** The intent of a wallet that is about to prompt. */
@@ -63,11 +69,14 @@ export function withSent({ said: _, ...intent }: Intent, txHash: string): Intent
   return restOf(now) > 0 ? now : { ...now, page: null }
 }
 
-/** The intent once we know that the wallet sent no more; null if it has sent nothing at all. */
+/** The intent once we know that the wallet sent nothing more; null if it has sent nothing at all. */
 export const withoutLast = (intent: Intent, why: Pick<Intent, 'said' | 'isRefused'> = {}): Intent | null =>
   intent.sent.length === 0 ? null : { ...intent, said: '', isRefused: false, ...why, isOpen: false, page: null }
 
-/** Notes that all payments of a transaction are final. An intent is deleted once all of its payments are, and no transfer is left. */
+/**
+ * Notes that all payments of a transaction are final. The intent is deleted once all of its payments are final and no
+ * transfer is left.
+ */
 export function noteOver(txHash: string): void {
   const intent = readIntent()
   if (!intent?.sent.includes(txHash) || intent.over?.includes(txHash)) return
@@ -97,7 +106,7 @@ function parsed(text: string | null): Intent | null {
 const listeners = new Set<() => void>()
 function subscribe(listener: () => void) {
   listeners.add(listener)
-  // Another tab may write it.
+  // Another tab may write the intent.
   window.addEventListener('storage', listener)
   return () => {
     listeners.delete(listener)
@@ -105,7 +114,7 @@ function subscribe(listener: () => void) {
   }
 }
 
-/** The same, updated on every change. */
+/** The last intent, updated on every change. */
 export const useIntent = (): Intent | null => useSyncExternalStore(subscribe, readIntent)
 
 /** Stores the intent; `null` deletes it. */
@@ -118,9 +127,9 @@ export function writeIntent(intent: Intent | null): void {
 /** Clock skew to expect between the payer's machine and the chain. */
 const CLOCKS_MS = 2 * 60_000
 
-/** True if a payment's block is at or after a moment of this browser's clock, in milliseconds since 1970. */
+/** True if a payment's block is not before a moment of this browser's clock, in milliseconds since 1970. */
 export const isPaidSince = ({ paidAt }: Payment, atMs: number): boolean => (paidAt?.getTime() ?? 0) > atMs - CLOCKS_MS
 
-/** The payment of an open intent: the first of its payer since then, whatever the amount. */
+/** The payment of an open intent: its payer's first payment since the prompt, whatever the amount. */
 export const sentSince = (payments: readonly Payment[] | undefined, { at, known }: Intent): string | undefined =>
   payments?.filter((payment) => isPaidSince(payment, at) && !known?.includes(payment.txHash)).at(-1)?.txHash

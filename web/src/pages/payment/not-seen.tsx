@@ -1,17 +1,17 @@
-// A transaction that no block has yet: what may have happened to it in the wallet.
+// A transaction that is in no block yet, and what may have happened to it in the wallet.
 import { Link } from 'wouter'
 import { usePaymentsOf } from '../../live.ts'
 import { rich } from '../../words/message.ts'
 import { words } from '../../words/payment.ts'
 import { isPaidSince } from './intent.ts'
 
-/** If no block has it after this time, the wallet may have replaced or dropped it. */
+/** If the transaction is in no block after this time, the wallet may have replaced or dropped it. */
 const LATE_MS = 3 * 60_000
 
 interface NotSeenProps {
   txHash: string
   payer: string | undefined
-  /** When this page first polled, and when it last did, in milliseconds since 1970. */
+  /** When this page polled for the first time, and for the last, in milliseconds since 1970. */
   since: number
   asked: number
 }

@@ -1,11 +1,11 @@
-// How long the newest node took from its payment's block to its mint. It tells a buyer what to expect here.
+// How long the newest node took from its payment's block to its mint. That tells a buyer what to expect here.
 import { useQuery } from '@tanstack/react-query'
 import { ledger } from '../../ledger.ts'
 
 /** A payment that took longer was held, or the service was down. */
 const USUAL_MS_MAX = 10 * 60_000
 
-/** In whole seconds, at least one; null if there is nothing to report. */
+/** The pace in whole seconds, at least one; null if there is nothing to report. */
 export function usePace(): number | null {
   const { data } = useQuery({ queryKey: ['pace'], queryFn: readPace, staleTime: Number.POSITIVE_INFINITY })
   return data ?? null

@@ -42,7 +42,7 @@ const columns: readonly Column<Payment>[] = [
   { heading: t.node, cell: ({ nodeId }) => nodeId && <Link href={`/node/${nodeId}`}>#{nodeId}</Link> },
 ]
 
-/** Renders nothing if there are none. */
+/** Lists a wallet's payments. Renders nothing if there are none. */
 export function PaymentsOf({ address }: { address: string }) {
   const { data } = usePaymentsOf(address)
   if (!data || data.length === 0) return null

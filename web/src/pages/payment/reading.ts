@@ -7,11 +7,14 @@ import { ledger, notBefore } from '../../ledger.ts'
 import { whileShown } from '../../live.ts'
 
 const EVERY_MS = 2_000
-/** Only a claim finds a payment that the ledger does not have. The service allows twenty a minute per client address. */
+/**
+ * How often we claim a payment that the ledger does not have, because only a claim can find it. The service allows
+ * twenty claims a minute per client address.
+ */
 const UNKNOWN_EVERY_MS = 3_500
-/** A held payment waits for a person, or until its wallet has room. */
+/** How often we poll a held payment, which waits for a person, or until its wallet has room. */
 const HELD_EVERY_MS = 15_000
-/** Slow enough for two tabs behind one client address to stay below that limit. */
+/** How often we claim otherwise: slow enough for two tabs behind one client address to stay below the limit. */
 const CLAIM_EVERY_MS = 7_000
 const FINAL: readonly Payment['status'][] = ['minted', 'refunded', 'dismissed']
 
@@ -61,10 +64,10 @@ export function usePaymentsIn(txHash: string): UseQueryResult<Seen, Error> {
 export const isNoPayment = (error: Error | null): error is LedgerError =>
   error instanceof LedgerError && error.status === 400
 
-/** True if all of them are final. */
+/** True if all payments are final. */
 export const isOver = (seen: Seen) => seen.length > 0 && seen.every(({ status }) => FINAL.includes(status))
 
-/** True if no pass has to process it: it is final, or waits for a person. */
+/** True if no payment is left for a pass to process: each is final, or waits for a person. */
 const isSettled = (seen: Seen) =>
   seen.length > 0 && seen.every(({ status }) => status === 'held' || FINAL.includes(status))
 
@@ -84,7 +87,10 @@ async function readState(txHash: string, signal: AbortSignal): Promise<Seen> {
   }
 }
 
-/** What a claim returned. If it is deferred, we keep the last state. A service that cannot reach the chain still has its ledger. */
+/**
+ * What a claim returned. If the answer is deferred, we keep the last state: a service that cannot reach the chain still
+ * has its ledger.
+ */
 async function claim(
   txHash: string,
   seen: Seen,

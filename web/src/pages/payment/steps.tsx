@@ -39,7 +39,7 @@ interface StepsProps {
   ofNode?: ((nodeId: string) => ReactNode) | undefined
 }
 
-/** Follows the payments of a transaction until all are final. A contract may make several in one; the payer's own come first. */
+/** Follows the payments of a transaction until all are final. A contract may make several payments in one transaction; the payer's own come first. */
 export function PaymentSteps({ txHash, payer, isOneOfSeveral = false, ofNode }: StepsProps) {
   const reading = usePaymentsIn(txHash)
   const [since] = useState(Date.now)
@@ -113,7 +113,7 @@ function Standing({ payment, justCame, isOneOfSeveral, ofNode }: StandingProps) 
   return STOPPED.includes(status) ? <Stopped payment={payment} /> : <Way payment={payment} />
 }
 
-/** The transfer in the explorer, and whom to ask about it. A held payment already says whom to ask. */
+/** The transfer in the explorer, and whom to ask about it. For a held payment, the page already says whom to ask. */
 function Elsewhere({ txHash, isHeld }: { txHash: string; isHeld: boolean }) {
   const { contact, explorer } = useSite()
   const page = explorer('tx', txHash)
@@ -126,7 +126,7 @@ function Elsewhere({ txHash, isHeld }: { txHash: string; isHeld: boolean }) {
   )
 }
 
-/** With several providers, the service decides nothing about a payment that only one of them shows. */
+/** What a payment rests on. If the service has several providers, it decides nothing about a payment that only one of them shows. */
 const restsOn = ({ status }: Payment, assurance: NonNullable<Payment['assurance']>) =>
   status === 'seen' && assurance === 'believed' ? 'waits' : assurance
 

@@ -48,7 +48,7 @@ function Difference({ wei }: { wei: bigint }) {
   if (!nearest) return null
   const difference = distanceOf(wei, nearest)
   return rich(nearest.priceWei > wei ? t.less : t.more, {
-    // A difference of a few wei shows in wei.
+    // A difference of a few wei is shown in wei.
     amount: <Amount wei={difference} plain exact={difference >= GWEI} />,
     tier: nearest.label,
   })
@@ -61,7 +61,7 @@ function Next({ payment: { reason, paidAt } }: { payment: Payment }) {
   return t[(reason && NEXT[reason]) ?? 'decides']
 }
 
-/** How long a payment that came too late may still get a place that becomes free. */
+/** For how long a payment that came too late may still get a place that becomes free, in milliseconds. */
 const DAY_MS = 86_400_000
 
 /** What happens next, unless the operator chooses between a node and a refund. */
@@ -88,7 +88,7 @@ export const contactAbout = (contact: string, txHash: string): string =>
     ? `${contact}${contact.includes('?') ? '&' : '?'}subject=${encodeURIComponent(fill(t.subject, { hash: txHash }))}`
     : contact
 
-/** What happens next to a contract's payment, which depends on whose payments become nodes automatically. */
+/** What happens next to a contract's payment. That depends on whose payments become nodes automatically. */
 function OfContract() {
   const { data: quote } = useQuote(undefined)
   if (quote?.contractWallets !== 'proven') return t.ofContract

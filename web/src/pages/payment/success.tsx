@@ -15,9 +15,9 @@ const t = words.success
 interface SuccessProps {
   payment: Payment
   nodeId: string
-  /** True if the page saw the node arrive. It then takes the focus. */
+  /** True if the node arrived while the page was open. The node's heading then takes the focus. */
   justCame: boolean
-  /** True if the page shows several. The receipt is then collapsed. */
+  /** True if the page shows several nodes. The receipt is then collapsed. */
   isOneOfSeveral: boolean
   /** What the connected wallet can do with the node. */
   children?: ReactNode
@@ -28,7 +28,7 @@ export function Success({ payment, nodeId, justCame, isOneOfSeveral, children }:
   const node = useNode(nodeId, 1).data
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
-    // Do not move the focus if the buyer has turned to something else.
+    // The focus stays if the buyer has turned to something else.
     if (justCame && isIdle()) heading.current?.focus()
   }, [justCame])
   return (
