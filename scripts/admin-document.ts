@@ -1,5 +1,5 @@
-// Writes into api/admin.yaml what the operator's acts and readings declare: each route's scope, summary, parameters and fields. Tags, names and
-// answers are written there by hand. If the document lacks a declared route, the script stops.
+// Writes the declarations of the operator's acts and readings into api/admin.yaml: each route's scope, summary, parameters and fields. Tags, names
+// and answers are written there by hand. If the document lacks a declared route, the script stops.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -24,7 +24,7 @@ function withDeclared(document: string): string {
     if (operation.path === null) continue
     const path = `/api/admin/${operation.path.replaceAll(/:(\w+)/g, '{$1}')}`
     const method = operation.kind === 'act' ? 'post' : 'get'
-    // Matches one method: its tags and name, the declarations, and its answers.
+    // Matches one method: its tags and name, its declarations, and its answers.
     const place = new RegExp(
       `(\\n  ${path.replaceAll(/[{}.]/g, '\\$&')}:\\n(?:    .*\\n)*?    ${method}:\\n(?: {6}(?:tags|operationId): .*\\n)+)(?: {6}(?!responses:).*\\n)*`,
     )
@@ -78,7 +78,7 @@ function bodyOf(fields: readonly (readonly [string, Field])[]): string[] {
   ]
 }
 
-/** The help of a field, with fields named the way options are. */
+/** The help of a field, with fields named like options. */
 const helpOf = ({ help }: Field) =>
   quoted(
     help.replaceAll(
@@ -105,7 +105,7 @@ const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`
 /** Writes the document. */
 export const writeAdminDocument = () => writeFileSync(PATH, withDeclared(readFileSync(PATH, 'utf8')))
 
-/** Checks that the document has the declarations; says what to do if not. */
+/** Checks that the document has the declarations. If not, says what to do. */
 export function checkAdminDocument(): boolean {
   const document = readFileSync(PATH, 'utf8')
   if (withDeclared(document) === document) return true

@@ -1,5 +1,5 @@
 // The types of the routes' answers: the client's from api/openapi.yaml, the operator's from api/admin.yaml. openapi-typescript generates them, and
-// needs the client's own TypeScript 5. Also the declarations of the operator's acts, for the console.
+// needs the client's own TypeScript 5. Also generates the declarations of the operator's acts, for the console.
 import { spawnSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -18,12 +18,12 @@ const MADE = [
   { file: 'api/admin-acts.ts', document: 'src/operator/acts.ts', make: acts },
 ]
 
-/** Writes all of them. */
+/** Writes all generated files. */
 export async function writeApiTypes(): Promise<void> {
   for (const { file, document, make } of MADE) await writeFile(join(ROOT, file), make(document))
 }
 
-/** Checks that they match the documents; says what to do if not. */
+/** Checks that the files match the documents. If not, says what to do. */
 export async function checkApiTypes(): Promise<boolean> {
   let isCurrent = true
   for (const { file, document, make } of MADE) {
@@ -64,7 +64,7 @@ const quotedIfNeeded = (name: string) => (/^\w+$/.test(name) ? name : `'${name}'
 const formOf = ({ help, value, words, required }: Field) =>
   `{ help: ${JSON.stringify(help)}, value: ${JSON.stringify(value)}, required: ${required}${words ? `, words: ${JSON.stringify(words)}` : ''} }`
 
-/** Only the types with these names, and those they refer to. */
+/** Keeps only the types with these names, and the types to which they refer. */
 function types(names: readonly string[]): (document: string) => string {
   return (document) => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [GENERATOR, join('..', document)], {

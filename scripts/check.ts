@@ -1,4 +1,4 @@
-// `npm run check`: what continuous integration runs. Runs `npm test`, then checks that it changed no file.
+// `npm run check`: the same as continuous integration. Runs `npm test`, then checks that it changed no file.
 
 import { isTreeClean, runAll, staticSteps } from './steps.ts'
 import { findTestFiles } from './tests/run.ts'

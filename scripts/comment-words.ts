@@ -1,6 +1,5 @@
-// Counts words in comments that show private English, so test/tidy.test.ts can hold them to limits. It measures habits, not quality: only a reader
-// can judge whether a sentence reads well.
-// The parser that builds the pages, because it is this project's one parser of TypeScript and JSX.
+// Counts words in comments that show private English, so that test/tidy.test.ts can limit them. It measures habits, not quality: only a reader can
+// judge whether a sentence reads well. Uses the parser that builds the pages, because it is this project's one parser of TypeScript and JSX.
 import { parseSync } from 'vite'
 
 /** What is counted, and how often it may or must occur in 10,000 words of comments. The limits may only get tighter. */
@@ -21,7 +20,7 @@ function commentsOf(path: string, text: string): string {
 
 /**
  * Counts over all comments of the sources, which are TypeScript by path.
- * @returns each count per 10,000 words, and a sentence for each one outside its limits.
+ * @returns each count per 10,000 words, and a sentence for each count outside its limits.
  */
 export function countWords(sources: ReadonlyMap<string, string>): { ratios: Record<string, number>; faults: string[] } {
   const text = [...sources].map(([path, source]) => (path.endsWith('.css') ? '' : commentsOf(path, source))).join('\n')

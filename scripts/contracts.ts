@@ -1,5 +1,4 @@
-// The contracts' commands: build, check, test, coverage, prove, soak. Never pass compiler settings here, because they
-// belong in contracts/foundry.toml.
+// The contracts' commands: build, check, test, coverage, prove, soak. Compiler settings belong in contracts/foundry.toml; never pass them here.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
@@ -41,7 +40,7 @@ async function testContracts(): Promise<number> {
   return runTests()
 }
 
-/** Options of halmos: Solady derives its own slots, and the loops of the properties take at most four turns. */
+/** Options of halmos. Solady derives its own slots, and loops in the properties run at most four times. */
 const HALMOS_OPTIONS = ['--storage-layout', 'generic', '--loop', '4']
 
 /**
@@ -61,7 +60,7 @@ function proveContracts(word = '', options: readonly string[] = []): Promise<num
   const path = [dirname(forgePath()), dirname(process.execPath), PATH].join(delimiter)
   const which = ['--root', CONTRACTS_DIR, '--contract', 'ProofsTest', '--function', `check_${word}`]
   const args = [...which, ...HALMOS_OPTIONS, ...options]
-  // The directory where foundry.toml finds its compiler.
+  // The working directory, from which foundry.toml finds its compiler.
   return run(halmos, args, { ...process.env, PATH: path }, CONTRACTS_DIR)
 }
 
@@ -83,7 +82,7 @@ async function coverContracts(): Promise<number> {
   return code === 0 && rows.length > 2 && rows.slice(1).every((row) => row.match(/100\.00%/g)?.length === 4) ? 0 : 1
 }
 
-/** How many parts the soak runs: three million acts in total, in parts so that each reports its progress. */
+/** How many parts the soak runs: three million acts in total. It runs in parts so that each reports its progress. */
 const SOAK_PARTS = 24
 
 /** Runs the invariants in `parts` of 125,000 random acts, each with a new seed, and prints the total after each. Returns the exit code. */

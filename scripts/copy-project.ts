@@ -11,11 +11,11 @@ const COPIED = [
   ...['package.json', 'tsconfig.json', '.env.example', 'README.md', 'compose.yaml'],
 ]
 
-/** Creates one; returns its directory. */
+/** Creates a copy; returns its directory. */
 export function copyProject(): string {
   const copy = temporaryDirectory()
   for (const name of COPIED) cpSync(join(ROOT, name), join(copy, name), { recursive: true })
-  // The built pages, if there are any, because tests of the served pages read them.
+  // Includes the built pages, if there are any, because tests of the served pages read them.
   for (const name of ['node_modules', 'contracts', 'web/dist']) symlinkSync(join(ROOT, name), join(copy, name))
   return copy
 }

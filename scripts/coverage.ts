@@ -1,4 +1,4 @@
-// `npm run coverage`: which branches of the rules about money and auth their tests cover. Exits with 1 unless all are covered.
+// `npm run coverage`: which branches of the rules about money and auth are covered by their tests. Exits with 1 unless all are covered.
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

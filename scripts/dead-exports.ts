@@ -1,6 +1,6 @@
 // Finds unused code: exports that no other file imports, and files that no file imports and no command starts. Ignores
-// types, because those of an exported function belong to it. test/tidy.test.ts checks that nothing is unused. Uses the
-// parser that builds the pages, because it is this project's one parser of TypeScript and JSX.
+// types, because an exported function needs its types exported. test/tidy.test.ts checks that nothing is unused. Uses
+// the parser that builds the pages, because it is this project's one parser of TypeScript and JSX.
 import { parseSync } from 'vite'
 import { target } from './imports.ts'
 
@@ -46,7 +46,10 @@ function takenBy({ type, source, specifiers = [] }: Node): Taken[] {
 
 const SPECIFIER = /(?:import\()?['"`](\.{1,2}\/[^'"`\n]+\.(?:tsx?|mjs))['"`]/g
 
-/** The exports of a file, and what it takes from others: its imports, and a whole file if it imports it dynamically or names it as one to start. */
+/**
+ * The exports of a file, and what it uses of others: its imports, or a whole file if it imports that dynamically or
+ * names it as a file to start.
+ */
 function read(path: string, text: string): { exported: string[]; taken: Taken[] } {
   const body = parseSync(path, text).program.body as unknown as Node[]
   const taken = body.flatMap(takenBy)

@@ -1,5 +1,5 @@
 // `npm run demo`: plays buyers and owners on a service with the embedded chain, and compares the API with the chain at
-// each step. Exit code 0 only if everything agreed. Safe to run again, and beside another run.
+// each step. Exit code 0 only if everything agreed. It may be run again, and beside another run.
 import { parseArgs } from 'node:util'
 import { type Account, BaseError, formatEther, HttpRequestError } from 'viem'
 import { type Api, type Health, type Node, openApi, type Tier, type WellKnown } from './demo/api.ts'
@@ -18,10 +18,10 @@ Pays, waits for the node, watches a round credit it, withdraws, and compares led
                  of a list; DEMO_ADMIN_KEY has the key
   --url <url>    the service; http://127.0.0.1:3000, or PORT's, where it is left out`
 
-/** The most wallets. With more, the demo would spend its time waiting for the API's rate limits. */
+/** How many wallets the demo plays at most. With more, it would spend its time waiting for the API's rate limits. */
 const WALLETS_MAX = 200
 
-/** How long after a block the ledger may show it: one pass and one block. */
+/** For how long the ledger may lag behind a block: one pass and one block. */
 const FOLLOW_SLACK_MS = 2_500
 /** How often each wallet polls the API. */
 const LOOK_EVERY_MS = 1_500
@@ -59,12 +59,12 @@ function readArguments(): { url: string; wallets: number; sellsOut: boolean } {
       return { url: values.url.replace(/\/+$/, ''), wallets, sellsOut: values['sell-out'] }
     }
   } catch {
-    // An unknown argument, reported below.
+    // Ignored here; an unknown argument is reported below.
   }
   throw new Trouble(USAGE)
 }
 
-/** Checks the service and what it sells. Throws a Trouble if there is nothing to play. */
+/** Checks the service and what it sells. Throws a Trouble if the demo cannot play. */
 async function setScene(url: string, screen: Screen): Promise<Scene> {
   const api = openApi(url, (text) => screen.line(`  (${text})`))
   const wellKnown = await api.get<WellKnown>('/.well-known/node-ledger.json')
@@ -164,7 +164,7 @@ function waiting(what: string, untilMs: number | undefined): () => string {
   }
 }
 
-/** Plays many wallets at once and shows counts. Throws a Trouble if any of them had one. */
+/** Plays many wallets at once and shows counts. Throws a Trouble if any wallet had one. */
 async function playMany(scene: Scene, players: readonly { account: Account; tier: Tier }[]): Promise<void> {
   const { api, chain, paymentAddress, screen } = scene
   const reached = new Map<Stage, number>(STAGES.map((stage) => [stage, 0]))

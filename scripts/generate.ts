@@ -1,5 +1,5 @@
-// `npm run generate`: writes every generated file. With `--check` it writes none, and fails if one does not match its
-// source.
+// `npm run generate`: writes every generated file. With `--check` it writes nothing, and fails if a file does not match
+// its source.
 import { checkAdminDocument, writeAdminDocument } from './admin-document.ts'
 import { checkApiTypes, writeApiTypes } from './api-types.ts'
 import { writeCliReference } from './cli-reference.ts'

@@ -10,15 +10,24 @@ import { parseSync } from 'vite'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 export interface Layer {
-  /** Folders or files. The longest prefix of a file's path owns the file. These may not import each other. */
+  /**
+   * The folders or files of a layer. The longest prefix of a file's path decides its layer. Entries of one layer may
+   * not import each other.
+   */
   of: readonly string[]
-  /** Folders or files of other layers, each named exactly as in its layer; `src/**` means every one under `src`. */
+  /**
+   * What the layer may import: folders or files of other layers, each named exactly as in its layer. `src/**` means
+   * every layer under `src`.
+   */
   may: readonly string[]
-  /** Packages, including everything under them; `node` means every built-in module. */
+  /** The packages that it may import, including everything under them; `node` means every built-in module. */
   packages?: readonly string[]
 }
 
-/** Everything that signs or sends. Each is its own layer, so naming a folder never lets it in by accident. */
+/**
+ * Everything that signs or sends. Each file or folder is its own layer, so that naming a parent folder never allows it
+ * by accident.
+ */
 const SENDING = ['src/chain/send', 'src/chain/send/kms', 'src/passes/steps/send.ts', 'src/boot/keys.ts']
 /** Modules of the chain that the passes and the operator may import. */
 const CHAIN_FACTS = ['src/chain/port.ts', 'src/chain/faults.ts', 'src/chain/digest.ts']
@@ -214,7 +223,7 @@ const LAYERS: readonly Layer[] = [
   { of: ['web/reference.ts'], may: ['web/contents.ts'], packages: ['marked', 'node', 'yaml'] },
   { of: ['web/contents.ts'], may: [], packages: [] },
 
-  // In no production tree, because only src/boot/embedded.ts loads it.
+  // Not in a production tree, because only src/boot/embedded.ts loads it.
   {
     of: ['packages/embed'],
     may: ['src/chain/factory/deploy.ts', 'src/domain', 'src/lib'],
@@ -232,7 +241,7 @@ const LAYERS: readonly Layer[] = [
   { of: ['test', 'contracts/tools'], may: [] },
 ]
 
-/** Modules that no chain of imports may reach from `of`, so `of` cannot send. */
+/** Modules that `of` cannot reach by any chain of imports, so that it cannot send. */
 const UNREACHABLE = {
   of: ['src/http', 'src/operator', 'src/rebuild', 'src/requests'],
   never: SENDING,
@@ -242,7 +251,7 @@ const UNREACHABLE = {
 const CHECKED = ['{src,scripts,bench,bin,client/src,client/test,web/src,packages}/**/*.{ts,tsx,mts,js,mjs}', 'web/*.ts']
 const EXCLUDED = ['bench/peers/**', '**/node_modules/**']
 
-/** Names by which a package of this repository is imported. */
+/** The names under which packages of this repository are imported. */
 const OWN_PACKAGES: Readonly<Record<string, string>> = {
   '@node-ledger/client': 'client/src/index.ts',
   '@node-ledger/client/viem': 'client/src/viem/index.ts',
@@ -255,7 +264,7 @@ export function importsOf(path: string, text: string): (string | null)[] {
   const found: (string | null)[] = []
   const visit = (node: unknown): void => {
     if (typeof node !== 'object' || node === null) return
-    // Imports, exports from, import(), import('…') types; the last is `import x = require('…')`.
+    // Covers imports, exports from, import() and import('…') types; the last is `import x = require('…')`.
     const { type, source, expression } = node as { type?: string; source?: unknown; expression?: unknown }
     if (source && (type?.startsWith('Import') || type?.startsWith('Export') || type === 'TSImportType')) {
       found.push(literal(source))
@@ -327,7 +336,7 @@ function isAllowed({ name, layer }: (typeof UNITS)[number], specifier: string | 
   )
 }
 
-/** Walks from every file of `UNREACHABLE.of`, breadth first, so it shows the shortest path. */
+/** Walks from every file of `UNREACHABLE.of`, breadth first, so that it finds the shortest path. */
 function reachProblems(graph: ReadonlyMap<string, readonly string[]>): string[] {
   const ways = new Map<string, string>()
   for (const path of graph.keys()) if (UNREACHABLE.of.some((from) => isIn(path, from))) ways.set(path, path)

@@ -12,7 +12,7 @@ import { lastRun, recordRuns } from './long/record.ts'
 import { GROUPS, type Group } from './mutation/scope.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-/** Stryker has its own small package, installed on first use, so the project's own dependencies stay few. */
+/** Stryker's own small package, installed on first use, so that the project's own dependencies stay few. */
 const TOOL = join(ROOT, 'toolchain/mutation')
 const STRYKER = join(TOOL, 'node_modules/@stryker-mutator')
 /** If a test takes this much longer than without the change, Stryker counts it as an endless loop. */
@@ -50,7 +50,7 @@ function fileFilter(given: readonly string[]): (file: string) => boolean {
   return (file) => changed.has(file)
 }
 
-/** Files changed since this branch left `ref` (by default main); on that branch itself, since the commit before. */
+/** Files changed since this branch left `ref` (by default main). On that branch itself, files changed since the commit before. */
 function changedSince(ref: string | null): Set<string> {
   const git = (...words: string[]) => {
     const { stdout, status } = spawnSync('git', words, { cwd: ROOT, encoding: 'utf8' })
@@ -97,7 +97,7 @@ async function mutate(group: Group, files: readonly string[]): Promise<Report> {
     ...process.env,
     // The runner starts tests with the first `node` on the path.
     PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}`,
-    // The same cases in every run, so that a score is reproducible. Fewer of them, because there are thousands of runs.
+    // The same cases in every run, so that a score is reproducible. There are fewer of them, because there are thousands of runs.
     PROPERTY_SEED: '1',
     PROPERTY_SCALE: '0.02',
     PROPERTY_SHRINK: 'off',

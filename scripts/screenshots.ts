@@ -1,4 +1,4 @@
-// `npm run screenshots`: every page in both themes, at phone and desktop width, from a service with some business.
+// `npm run screenshots`: every page in both themes, at phone and desktop width, from a service with some activity.
 // Writes PNGs to screenshots/ for people to look at. `npm run screenshots -- pictures` instead takes the README's
 // pictures, into docs/pictures/.
 import { mkdirSync, rmSync } from 'node:fs'
@@ -41,7 +41,7 @@ try {
     [5, BASIC_WEI],
     [6, (BASIC_WEI * 5n) / 2n],
     [7, BASIC_WEI * 5n],
-    // Held, because no tier has this price.
+    // This payment is held, because no tier has this price.
     [8, BASIC_WEI + 123n],
     [10, BASIC_WEI * 2n],
   ] as const)
@@ -85,7 +85,7 @@ try {
     docs: '/docs',
     'not-found': '/nowhere',
   }
-  // For the README's pictures, we keep the screenshots of all pages.
+  // When only the README's pictures are taken, the screenshots of all pages are kept.
   if (!only.includes('pictures')) rmSync(OUT, { recursive: true, force: true })
   mkdirSync(OUT, { recursive: true })
   let visitor = 0
@@ -132,7 +132,7 @@ async function act(path: string, body: object): Promise<void> {
   if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
 }
 
-/** Tiers of a sale in every state: upcoming, open in steps, nearly sold, sold out and closed. */
+/** Puts tiers on sale in every state: upcoming, open in steps, nearly sold, sold out and closed. */
 async function sellInEveryState(wellKnown: WellKnown): Promise<void> {
   const nowSec = Math.floor(Date.now() / 1000)
   const prices = { early: BASIC_WEI * 3n, scarce: BASIC_WEI * 7n }
@@ -159,7 +159,7 @@ async function sellInEveryState(wellKnown: WellKnown): Promise<void> {
 }
 
 async function shoot(page: Page, name: string): Promise<void> {
-  // The figures on the page count up first.
+  // Waits, because the figures on the page count up first.
   await page.waitForTimeout(2_000)
   await page.locator('[aria-label="Loading"]').first().waitFor({ state: 'detached' })
   // The page's header stays at the top of the view.
@@ -178,7 +178,7 @@ async function takePicture(page: Page, theme: string): Promise<void> {
   await page.screenshot({ path: `${PICTURES}overview-${theme}.png`, clip, fullPage: true })
 }
 
-/** The console's sections, without a reload, which would lose the key. */
+/** Takes the console's sections without a reload, which would lose the key. */
 async function shootConsole(page: Page, suffix: string): Promise<void> {
   await page.goto(`${service.url}/console`)
   await page.getByLabel('Admin key').fill(ADMIN_KEY)

@@ -45,7 +45,7 @@ export function writeSettings(): void {
   writeFileSync(PAGE, withSettings(readFileSync(PAGE, 'utf8')))
 }
 
-/** Checks that both files match the table; says what to do if not. */
+/** Checks that both files match the table. If not, says what to do. */
 export function checkSettings(): boolean {
   const page = readFileSync(PAGE, 'utf8')
   const isCurrent = readFileSync(EXAMPLE, 'utf8') === envExample() && page === withSettings(page)
@@ -76,7 +76,7 @@ function sentences(setting: Setting): string {
 /** Commands in quotes, without other Markdown. */
 const plain = (_: string, code: string) => (code.includes(' ') ? `"${code}"` : code)
 
-/** Text as comment lines. */
+/** A text as comment lines. */
 function comment(text: string): string {
   const lines = ['#']
   for (const word of text.replaceAll(/`([^`]*)`/g, plain).split(/\s+/)) {

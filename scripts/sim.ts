@@ -106,7 +106,8 @@ async function work(): Promise<void> {
   const stop = new AbortController()
   process.once('disconnect', () => stop.abort())
   process.on('message', (message) => message === STOP && stop.abort())
-  // A terminal interrupts this process as well as its parent. The parent says when to stop.
+  // A terminal also interrupts this process, not only its parent. The parent says when to stop, so we ignore the
+  // signal.
   process.on('SIGINT', () => {})
   const counts = await runHere(from, count, stop.signal)
   process.send?.({ ...counts, tally: [...counts.tally] })

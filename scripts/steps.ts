@@ -1,5 +1,5 @@
 // The one list of steps that must pass: format and lint, types, generated files, contract tests, tests. Both `npm test`
-// and `npm run check` run it, so a step added here runs in both, and in continuous integration.
+// and `npm run check` run this list, so a new step here runs in both, and in continuous integration.
 import { spawn, spawnSync } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -13,15 +13,18 @@ const CLIENT = join(ROOT, 'client')
 /** In a file or a log, Biome's colours are noise. */
 const COLOURS = process.stdout.isTTY ? [] : ['--colors=off']
 
-/** With several threads it checks many types more than once: 22 s of processor time instead of 13. The tests beside it keep the cores busy anyway. */
+/**
+ * With several threads the compiler checks many types more than once: 22 s of processor time instead of 13. The tests
+ * beside it keep the cores busy anyway.
+ */
 const ONE_THREAD = ['--singleThreaded']
 
 /** A check of the repository itself, run by this Node in its own process. */
 export interface Step {
   readonly name: string
-  /** Path of a script, and its arguments. */
+  /** The path of a script, and its arguments. */
   readonly command: readonly string[]
-  /** Default: the project's root. */
+  /** The working directory. Default: the project's root. */
   readonly cwd?: string
 }
 
@@ -54,7 +57,7 @@ export function isTreeClean(): boolean {
 }
 
 /**
- * Runs the steps one after the other and, beside them, the tests of these files. Goes on after a failure. Prints
+ * Runs the steps one after the other, and the tests of these files beside them. Continues after a failure. Prints
  * failures, then the processor time, and the test runner's closing lines last. True if everything passed.
  */
 export async function runAll(steps: readonly Step[], files: readonly string[]): Promise<boolean> {
@@ -98,7 +101,7 @@ async function runStep({ name, command, cwd = ROOT }: Step, signal: AbortSignal)
   return passed
 }
 
-/** The path of a program of an installed package. The links under .bin would run it with the system's Node. */
+/** The path of a program in an installed package. The links under .bin would run it with the system's Node. */
 function programOf(packageName: string, program: string): string {
   const require = createRequire(import.meta.url)
   const manifest = require.resolve(`${packageName}/package.json`)

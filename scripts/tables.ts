@@ -1,5 +1,5 @@
 // Writes the generated tables of documents: the operator's routes from their document, and the kinds of events. A table
-// goes between a mark that names it and the next empty line.
+// is written between a mark that names it and the next empty line.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -60,7 +60,7 @@ export function writeTables(): void {
   for (const path of PAGES) writeFileSync(join(ROOT, path), withTables(readFileSync(join(ROOT, path), 'utf8')))
 }
 
-/** Checks that each page's tables match the code; says what to do if not. */
+/** Checks that each page's tables match the code. If not, says what to do. */
 export function checkTables(): boolean {
   const stale = PAGES.filter((path) => {
     const page = readFileSync(join(ROOT, path), 'utf8')

@@ -1,5 +1,6 @@
 // `npm test`: everything that a contributor must keep passing. `npm test -- test/embed` runs only the tests whose path
-// contains that, including long ones if no quick one matches; `--no-contracts` leaves out the contract tests.
+// contains "test/embed". If no quick test matches, it runs matching long tests. `--no-contracts` leaves out the
+// contract tests.
 
 import { runAll, staticSteps } from './steps.ts'
 import { selectTestFiles } from './tests/run.ts'

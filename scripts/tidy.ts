@@ -1,5 +1,5 @@
-// Keeps the house tidy: no file above 400 lines, no function above 60, no folder above 24 files, except those listed with their reasons. The list may
-// only shrink: an exception fails if the part is larger than it says, or no longer needs it.
+// Limits sizes: no file above 400 lines, no function above 60, no folder above 24 files, except those listed with their reasons. The list may only
+// shrink: an exception fails if the part is larger than it says, or no longer needs it.
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path/posix'
 import { fileURLToPath } from 'node:url'
@@ -8,18 +8,18 @@ import { parseSync } from 'vite'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
-/** Lines of a file and of a function, and files in a folder. */
+/** The limits: lines of a file, lines of a function, and files in a folder. */
 export const LIMITS = { file: 400, function: 60, folder: 24 } as const
 export type Kind = keyof typeof LIMITS
 
-/** Names above a limit (a path, or `path: function`), each with its size and its reason. */
+/** The parts above a limit (by path, or `path: function`), each with its size and its reason. */
 export type Exceptions = Readonly<Record<Kind, Readonly<Record<string, readonly [size: number, why: string]>>>>
 
 const CHECKED = [
   '{src,scripts,bin,bench,test,client/src,client/test,web/src,packages}/**/*.{ts,tsx,mjs,css}',
   'contracts/{test,tools}/**/*.ts',
 ]
-/** Generated, or code of other programs. */
+/** Generated files, and code of other programs. */
 const EXCLUDED = [
   'bench/peers/**',
   '**/node_modules/**',
@@ -29,7 +29,7 @@ const EXCLUDED = [
   'client/src/schema.ts',
 ]
 
-/** Every file under the limits, by its path. */
+/** Every file to which the limits apply, by its path. */
 export function readTidied(): Map<string, string> {
   const paths = globSync(CHECKED, { cwd: ROOT, exclude: EXCLUDED })
   return new Map(paths.sort().map((path) => [path, readFileSync(join(ROOT, path), 'utf8')]))
@@ -87,7 +87,10 @@ export function functionsOf(path: string, text: string): { name: string; lines: 
   return found
 }
 
-/** Compares sizes with the exceptions. @returns a sentence for each that is too large, allowed too much, or no longer needed. */
+/**
+ * Compares sizes with the exceptions. @returns a sentence for each part that is too large, and for each exception that is too wide or no longer
+ * needed.
+ */
 export function checkTidy(above: Record<Kind, ReadonlyMap<string, number>>, exceptions: Exceptions): string[] {
   return (Object.keys(LIMITS) as Kind[]).flatMap((kind) => {
     const unit = kind === 'folder' ? 'files' : 'lines'

@@ -1,5 +1,5 @@
 // The embedded chain: starts anvil on the state of its last run, keeps that state on disk, stops it. Owns
-// DATA_DIR/chain; knows nothing of what is deployed on the chain.
+// DATA_DIR/chain; knows nothing about the contracts on the chain.
 import { mkdirSync, realpathSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { within } from '../../src/lib/deadline.ts'
@@ -17,17 +17,17 @@ import { callRpc } from './rpc.ts'
 export const EMBED_CHAIN_ID = 31337
 /** Number of funded accounts. Their keys are in accounts.ts. */
 const ACCOUNTS = 20
-/** Old states that anvil may write to its cache directory: 100 of them are 88 MB. */
+/** How many old states anvil may write to its cache directory: 100 of them are 88 MB. */
 const PERSISTED_STATES_MAX = 100
 /**
- * Anvil keeps the states of at least this many blocks back, however old the chain is; in its first half hour, 1,500.
- * More would cost much memory, because each state holds the hashes of all blocks: 1,500 of them took 0.7 GB at block
- * 2,500 and 1.7 GB at block 6,500.
+ * Anvil keeps the states of at least this many blocks, however old the chain is; in its first half hour, of 1,500. More
+ * would cost much memory, because each state holds the hashes of all blocks: 1,500 states took 0.7 GB at block 2,500
+ * and 1.7 GB at block 6,500.
  */
 export const STATES_KEPT_MIN = PERSISTED_STATES_MAX
 /** How long anvil may take until it listens. It first reads the whole state: half a second per day of blocks. */
 const LISTEN_WAIT_MS = 120_000
-/** Anvil writes its state when it gets SIGTERM, so SIGKILL comes only after that. */
+/** The signals that stop anvil. It writes its state when it gets SIGTERM, so SIGKILL comes only after that. */
 const STOP_STEPS = [
   { signal: 'SIGTERM', waitMs: 30_000 },
   { signal: 'SIGKILL', waitMs: 5_000 },
@@ -37,18 +37,18 @@ const PAUSE_TIMEOUT_MS = 2_000
 
 export interface AnvilOptions {
   readonly dataDir: string
-  /** CHAIN_PORT; 0 takes any free one. */
+  /** CHAIN_PORT; 0 takes any free port. */
   readonly port: number
   /** Seconds between blocks, by default 1; 0 mines only on request. */
   readonly blockTimeSec?: number
   /** False keeps nothing on disk. For tests. */
   readonly persist?: boolean
-  /** A block is final once two of these are on top of it; anvil's default is 32. */
+  /** A block is final once two epochs of this many blocks are on top of it; anvil's default is 32. */
   readonly slotsInEpoch?: number
   readonly log: Log
   /** Called with a few words if a step takes long. */
   readonly onProgress?: (text: string) => void
-  /** For tests: forces one way to tie the chain to this process. */
+  /** For tests: forces a way to tie the chain to this process. */
   readonly guard?: Guard
 }
 
@@ -83,7 +83,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   await stopLeftover(recordFile, options.log)
   await refuseTakenPort(options.port)
   const cache = join(directory, 'cache')
-  // Only the run that wrote these files can use them, and it was killed.
+  // Only the run that wrote these files could use them, and it was killed.
   rmSync(cache, { recursive: true, force: true })
   mkdirSync(cache, { mode: PRIVATE_DIR_MODE })
 
@@ -94,7 +94,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   if (candidates.length > 0) options.onProgress?.('loading the chain')
   const launched = persist && isLost(files) ? null : await launchFromFirstReadable(candidates, base, options)
   if (launched === null) {
-    // A new chain would not be the one that the ledger beside it has followed.
+    // A new chain would not be the chain that the ledger beside it has followed.
     throw new EmbedError(
       `The saved state of the embedded chain in ${directory} cannot be read; it was set aside there. Remove DATA_DIR (${options.dataDir}) to start over with an empty chain and ledger.`,
     )
@@ -135,7 +135,7 @@ interface Listening {
   readonly port: number
 }
 
-/** Loads the first readable state. Resolves with the one loaded; null if there is none to load. */
+/** Loads the first readable state. Resolves with its file; null if there is no state to load. */
 async function launchFromFirstReadable(
   candidates: readonly string[],
   base: readonly string[],
@@ -182,19 +182,19 @@ async function launch(args: readonly string[], options: AnvilOptions): Promise<L
   throw new Error(`The embedded chain did not start:\n${child.tail()}`)
 }
 
-/** Starts mining; returns the first block whose hash is right. */
+/** Starts mining; returns the first block whose hash contracts see correctly. */
 async function begin(rpcUrl: string, resumed: boolean, blockTimeSec: number): Promise<number> {
-  // With logging on, it prints a line for each call, which nothing reads.
+  // If logging is on, anvil prints a line for each call, which nothing reads.
   await callRpc(rpcUrl, 'anvil_setLoggingEnabled', [false])
   if (resumed) {
-    // If the chain's time was moved forward, it would restart from the clock, behind its own last block.
+    // If the chain's time was moved forward, the chain would restart from the clock, behind its own last block.
     const { timestamp } = await callRpc<{ timestamp: string }>(rpcUrl, 'eth_getBlockByNumber', ['latest', false])
     const aheadSec = Number(timestamp) + 1 - Math.floor(Date.now() / 1000)
     if (aheadSec > 0) await callRpc(rpcUrl, 'evm_increaseTime', [aheadSec])
     await callRpc(rpcUrl, 'anvil_mine', ['0x1'])
   }
   const head = Number(await callRpc<string>(rpcUrl, 'eth_blockNumber'))
-  // A second block makes the hash of the block before the head right. The service checks that contracts see it.
+  // After a second block, contracts see the right hash of the block before the head. The service checks that.
   if (resumed) await callRpc(rpcUrl, 'anvil_mine', ['0x1'])
   if (blockTimeSec > 0) await callRpc(rpcUrl, 'evm_setIntervalMining', [blockTimeSec])
   return head

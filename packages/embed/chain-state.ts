@@ -1,5 +1,6 @@
-// Files of the embedded chain: the state last saved while it ran, and the one it wrote itself at its end. Chooses which
-// one to load, and makes saves atomic. If an old chain cannot be read, it never begins a new one.
+// Files of the embedded chain: the state last saved while it ran, and the state that it wrote itself at its end.
+// Chooses which of the two to load, and makes saves atomic. If an old chain cannot be read, it never begins a new
+// chain.
 import { createWriteStream, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -12,9 +13,11 @@ import { callRpc, callRpcBatch } from './rpc.ts'
 const LOOK_MS = 2_000
 /** How often we save if all new blocks are empty, so that a restarted chain's clock loses little. */
 const EMPTY_SAVE_MS = 60_000
-/** A save may take at most this share of the time. The chain answers nothing during it, and the state only grows. */
+/**
+ * A save may take at most this share of the time. The chain does not answer during a save, and the state only grows.
+ */
 const SAVE_SHARE_MAX = 0.05
-/** Time limit of one save. Long, because days of blocks are hundreds of megabytes. */
+/** The time limit of one save. It is long, because days of blocks are hundreds of megabytes. */
 const DUMP_TIMEOUT_MS = 120_000
 /** If more blocks than this were mined since the last look (by hand), we save without looking into them. */
 const BLOCKS_ASKED_MAX = 200
@@ -23,10 +26,11 @@ const BLOCKS_ASKED_MAX = 200
 const BROKEN = '.broken'
 
 export interface StateFiles {
-  /** Saved while the chain ran. Always complete. */
+  /** Saved while the chain ran; always complete. */
   readonly saved: string
   /**
-   * Written by the chain as it ends, not atomically: newer than `saved` if it exists, but a kill may have truncated it.
+   * Written by the chain as it ends, not atomically. If it exists, it is newer than `saved`, but a kill may have
+   * truncated it.
    */
   readonly final: string
 }
@@ -42,17 +46,17 @@ export function loadable({ final, saved }: StateFiles): string[] {
   return [final, saved].filter((path) => existsSync(path))
 }
 
-/** True if there was a state, but it could not be read and none is left to load. */
+/** True if there was a state that could not be read, and none is left to load. */
 export function isLost(files: StateFiles): boolean {
   return loadable(files).length === 0 && [files.final, files.saved].some((path) => existsSync(path + BROKEN))
 }
 
-/** The chain has loaded `path` without complaint, so it is the saved state from here on. */
+/** Makes `path` the saved state, because the chain has loaded it without complaint. */
 export function adopt(files: StateFiles, path: string): void {
   if (path === files.final) renameSync(files.final, files.saved)
 }
 
-/** The chain could not read `path`. We keep it for a person to look at, and do not try it again. */
+/** Renames `path`, because the chain could not read it. We keep it for a person to look at, and do not try it again. */
 export function setAside(path: string): void {
   renameSync(path, path + BROKEN)
 }
@@ -61,8 +65,8 @@ export function setAside(path: string): void {
 const saves = new Map<string, Promise<void>>()
 
 /**
- * Writes the state of the chain at `url` into `path`, completely or not at all. Saves a path once at a time, so an
- * older state never replaces a newer one.
+ * Writes the state of the chain at `url` into `path`, completely or not at all. Only one save of a path runs at a time,
+ * so an older state never replaces a newer one.
  */
 export function saveState(url: string, path: string): Promise<void> {
   const before = saves.get(path) ?? Promise.resolve()
@@ -91,7 +95,7 @@ async function writeState(url: string, path: string): Promise<void> {
 
 /** Saves repeatedly while the chain runs. */
 export interface Saver {
-  /** Stops saving; resolves once a save under way is done. */
+  /** Stops saving; resolves once a running save is done. */
   stop(): Promise<void>
 }
 
@@ -140,7 +144,7 @@ export function startSaver(url: string, path: string, headBlock: number, onError
 
 async function areEmpty(url: string, firstBlock: number, lastBlock: number): Promise<boolean> {
   const count = lastBlock - firstBlock + 1
-  // If the head is below the last save, someone reverted the chain to a snapshot.
+  // If the head is below the last save, the chain was reverted to a snapshot.
   if (count < 0 || count > BLOCKS_ASKED_MAX) return false
   const blocks = Array.from({ length: count }, (_, offset) => [`0x${(firstBlock + offset).toString(16)}`])
   const counts = await callRpcBatch<string | null>(url, 'eth_getBlockTransactionCountByNumber', blocks)

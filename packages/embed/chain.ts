@@ -1,5 +1,6 @@
-// The embedded chain as the service uses it: anvil with the factory and a demo token deployed, and tokens to play with.
-// Owns DATA_DIR/deployment.json, which it writes only once the chain's state with the deployment is on disk.
+// The embedded chain as the service uses it: anvil with the factory and a demo token deployed, and accounts with tokens
+// to play with. Owns DATA_DIR/deployment.json, which it writes only once the chain's state with the deployment is on
+// disk.
 import { join, resolve } from 'node:path'
 import { developmentAccount } from '../../src/domain/development.ts'
 import { readIfExists, writeFileAtomic } from '../../src/lib/files.ts'
@@ -14,7 +15,7 @@ export const EMBED_PARTS = { owner: 0, minter: 1, distributor: 2, payments: 3, t
 /** Accounts that get demo tokens at the first start, and how many (smallest units). */
 const TOKEN_RECEIVERS = [5, 6, 7, 8, 9]
 const TOKENS_EACH = 10_000n * 10n ** 18n
-/** The widest budgets and bounds, because there is no owner here to refill them, and rounds run every few seconds. */
+/** The widest budgets and bounds. There is no owner here to refill them, and rounds run every few seconds. */
 const SETUP = {
   nodes: 2 ** 32 - 1,
   cohorts: 2 ** 16 - 1,
@@ -80,8 +81,7 @@ async function storedDeployment(dataDir: string, anvil: Anvil): Promise<Deployme
 }
 
 async function deployAll(dataDir: string, anvil: Anvil, onProgress: (text: string) => void): Promise<Deployment> {
-  // Loaded only now, because it is needed once in a chain's life, and commands load this file to find the running
-  // chain.
+  // Loaded only now: it is needed once in a chain's life, and commands load this file to find the running chain.
   const { deployDemoToken, deployFactory, transferToken } = await import('../../src/chain/factory/deploy.ts')
   const key = (part: keyof typeof EMBED_PARTS) => developmentAccount(EMBED_PARTS[part]).privateKey
   const addressOf = (index: number) => developmentAccount(index).address.toLowerCase() as Hex

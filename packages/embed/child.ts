@@ -19,7 +19,7 @@ export type Guard = 'pdeathsig' | 'watcher'
 export interface ChildOptions {
   readonly command: string
   readonly args: readonly string[]
-  /** Put before the command, for example to run it as another user. Must exec, not fork. */
+  /** Placed before the command, for example to run it as another user. The prefix must exec, not fork. */
   readonly prefix?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
   readonly uid?: number
@@ -28,7 +28,7 @@ export interface ChildOptions {
   readonly deathSignal: 'SIGINT' | 'SIGTERM'
   /** Called with each line the child prints. */
   readonly onLine?: (line: string) => void
-  /** Default: the stronger one of those that work here. */
+  /** The way to use. Default: the stronger of the two that work here. */
   readonly guard?: Guard
 }
 
@@ -43,11 +43,11 @@ export interface Child {
   readonly exited: Promise<Exit>
   /** True until the child is gone. */
   running(): boolean
-  /** Its last printed lines, for an error message. */
+  /** The child's last printed lines, for an error message. */
   tail(): string
-  /** Signals it; does nothing if it is gone. */
+  /** Sends the child a signal; does nothing if it is gone. */
   kill(signal: NodeJS.Signals): void
-  /** Sends each signal in turn until it is gone. Resolves with how it ended; throws if no signal ended it. */
+  /** Sends each signal in turn until the child is gone. Resolves with how it ended; throws if no signal ended it. */
   end(steps: readonly { readonly signal: NodeJS.Signals; readonly waitMs: number }[]): Promise<Exit>
   /** Lets this process exit while the child runs (the guard then ends the child). */
   unref(): void
@@ -69,7 +69,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   })
   const exited = new Promise<Exit>((resolve) => {
     child.once('exit', (code, signal) => {
-      // Its last lines may still be in the pipe, but a grandchild may hold that pipe open for good.
+      // The child's last lines may still be in the pipe, but a grandchild may hold that pipe open for good.
       const done = () => resolve({ code, signal })
       child.once('close', done)
       setTimeout(done, LAST_LINES_WAIT_MS)
@@ -116,9 +116,9 @@ export function succeeds(command: string, args: readonly string[]): boolean {
 }
 
 /**
- * Has setpriv ask the kernel for the signal. It comes after the user change of `prefix`, which would cancel the
- * request. If this process dies before the request is made, the child's parent is not the given one, and it does not
- * start.
+ * Makes setpriv ask the kernel for the signal. setpriv comes after `prefix`, because a change of user would cancel the
+ * request. If this process dies before the request is made, the child has a different parent from the given one, and
+ * does not start.
  */
 function withDeathSignal(command: readonly string[], options: ChildOptions): string[] {
   const prefix = command.slice(0, options.prefix?.length ?? 0)
@@ -133,8 +133,8 @@ function withDeathSignal(command: readonly string[], options: ChildOptions): str
 }
 
 /**
- * For a system whose kernel offers no such signal: starts a shell that waits on a pipe held by this process. The pipe
- * closes when the process dies, whatever the cause. The shell then sends the signal, and SIGKILL 30 s later.
+ * For a system whose kernel cannot do this: starts a shell that waits on a pipe held by this process. The pipe closes
+ * when the process dies, whatever the cause. The shell then sends the signal, and SIGKILL 30 s later.
  */
 function watch(pid: number, deathSignal: NodeJS.Signals, exited: Promise<Exit>): void {
   const script = `read -r _
@@ -148,9 +148,9 @@ function watch(pid: number, deathSignal: NodeJS.Signals, exited: Promise<Exit>):
   })
   watcher.unref()
   watcher.on('error', () => {
-    // Without a shell nothing watches. The next start then stops what is left over.
+    // If there is no shell, nothing watches. The next start then stops whatever is left.
   })
-  // Kill the watcher before the child's pid can be reused, so that it never signals another process.
+  // The watcher is killed before the child's pid can be reused, so that it never signals another process.
   exited.then(() => watcher.kill('SIGKILL'))
 }
 

@@ -1,8 +1,8 @@
 // The one error of this folder that is meant for the person at the terminal. Its message says what is wrong and what to
-// do, so the command prints it alone, without a stack.
+// do, so the command prints only the message, without a stack.
 import { KnownError } from '../../src/lib/errors.ts'
 
-/** An embedded part cannot start (or its directory cannot be used), and the message says what to do. */
+/** An embedded part cannot start, or its directory cannot be used. The message says what to do. */
 export class EmbedError extends KnownError {
   override readonly name = 'EmbedError'
 

@@ -1,5 +1,5 @@
-// Allows one service per data directory, because two would run two chains and two databases on the same files. Owns
-// DATA_DIR/service.lock. The lock of a killed process never blocks.
+// Allows only one service per data directory, because two would run two chains and two databases on the same files.
+// Owns DATA_DIR/service.lock. The lock of a killed process never blocks.
 import { linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,17 +8,17 @@ import { PRIVATE_DIR_MODE, PRIVATE_FILE_MODE, readIfExists } from '../../src/lib
 import { EmbedError } from './errors.ts'
 import { type ProcessRecord, parseRecord, recordOf, stillRuns } from './process.ts'
 
-/** Two processes may find the same dead lock at once. The one whose lock is still there after this time wins. */
+/** Two processes may find the same dead lock at once. The process whose lock is still there after this time wins. */
 const TAKEOVER_WAIT_MS = 100
 
 export interface DataDirLock {
-  /** Releases the directory. Safe to call again. A process that is killed need not have called it. */
+  /** Releases the directory. Safe to call again. A killed process need not have called it. */
   release(): void
 }
 
 /**
- * Locks `dataDir` for this process, and creates it if missing. If another process holds it, throws an EmbedError that
- * names that process and the setting to change.
+ * Locks `dataDir` for this process. Creates the directory if it is missing. If another process holds the lock, throws
+ * an EmbedError that names that process and the setting to change.
  */
 export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   const directory = resolve(dataDir)
@@ -58,7 +58,7 @@ function refuseIfHeld(path: string, directory: string): void {
   )
 }
 
-/** Like rename, but never over an existing file: returns false if there is one. */
+/** Like rename, but never replaces an existing file: returns false if there is one. */
 function link(source: string, path: string): boolean {
   try {
     linkSync(source, path)

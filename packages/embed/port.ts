@@ -1,4 +1,4 @@
-// Finds free TCP ports on the loopback interface. Reserves none.
+// Finds free TCP ports on the loopback interface. Does not reserve them.
 import { createServer } from 'node:net'
 
 /** The only address that embedded parts listen on. */

@@ -18,20 +18,24 @@ const USER = 'postgres'
 /** How long the server may take until it accepts connections. After a crash it first replays its log. */
 const READY_WAIT_MS = 120_000
 const READY_POLL_MS = 10
-/** Attempts to get a port. The last one may be in use by now, or another process may take a free one first. */
+/**
+ * How often we try to get a port. The last start's port may be in use now, or another process may take a free port
+ * first.
+ */
 const PORT_ATTEMPTS_MAX = 5
 /**
- * Attempts while an earlier server ends. If its main process was killed, its other processes need a moment to notice.
+ * How often we try while an earlier server ends. If its main process was killed, its other processes need a moment to
+ * notice.
  */
 const LEFTOVER_ATTEMPTS_MAX = 20
 const LEFTOVER_RETRY_MS = 250
-/** Fast shutdown, then one without a checkpoint (nothing committed is lost), then by force. */
+/** First a fast shutdown, then a shutdown without a checkpoint (nothing committed is lost), then by force. */
 const STOP_STEPS = [
   { signal: 'SIGINT', waitMs: 15_000 },
   { signal: 'SIGQUIT', waitMs: 5_000 },
   { signal: 'SIGKILL', waitMs: 5_000 },
 ] as const
-/** The line of postmaster.pid with the progress of the start, counted from 0. */
+/** The line of postmaster.pid that shows the progress of the start, counted from 0. */
 const STATUS_LINE = 7
 
 export interface PostgresOptions {
@@ -43,7 +47,7 @@ export interface PostgresOptions {
   readonly durable?: boolean
   /** Further settings of the server, by PostgreSQL's names. For benches. */
   readonly settings?: Readonly<Record<string, string>>
-  /** For tests: forces one way to tie the server to this process, and one way to run it under root. */
+  /** For tests: forces a way to tie the server to this process, and a way to run it under root. */
   readonly guard?: Guard
   readonly runAs?: RunAs['how']
 }
@@ -70,8 +74,9 @@ interface Place {
 }
 
 /**
- * Starts the server on `dataDir`, and creates it if missing. First stops a server that a killed service left running.
- * Throws an EmbedError if the system offers no way to run it; if it fails, an Error with its last lines.
+ * Starts the server on `dataDir`. Creates the directory if it is missing. First stops a server that a killed service
+ * left running. Throws an EmbedError if the system offers no way to run it; if the server fails, throws an Error with
+ * its last lines.
  */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const place = preparePlace(options.dataDir)
@@ -101,7 +106,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   }
 }
 
-/** Connection string of the server that runs on `dataDir`; null if none does. */
+/** Connection string of the server that runs on `dataDir`; null if none runs. */
 export function runningPostgresUrl(dataDir: string): string | null {
   const { data, passwordFile, portFile } = placeIn(resolve(dataDir, 'postgres'))
   const [pid, ...lines] = (readIfExists(join(data, 'postmaster.pid')) ?? '').split('\n')
@@ -155,8 +160,8 @@ async function initialise(
 }
 
 /**
- * The same text order on every system: by code point. Before version 17 only the locale "C" guarantees that. Logins
- * take one round of hashing, because more rounds only protect passwords that people choose, and this one is random.
+ * Makes text sort the same on every system: by code point. Before version 17 only the locale "C" guarantees that.
+ * Logins use one round of hashing: more rounds only protect passwords that people choose, and this password is random.
  */
 async function versionArguments(programs: PostgresPrograms): Promise<string[]> {
   const major = await majorVersion(programs)
@@ -221,7 +226,7 @@ function running(programs: PostgresPrograms, runAs: RunAs, options: PostgresOpti
   }
 }
 
-/** Log lines of a disk that rejects writes. */
+/** Log lines that appear if the disk rejects writes. */
 const OF_DISK = /^.*(?:No space left on device|Disk quota exceeded|Read-only file system|Permission denied).*$/m
 
 /** The error for a program that ended, with its last lines. */
@@ -231,7 +236,7 @@ function failed(what: string, tail: string): Error {
   return new EmbedError(`${what}: ${line.trim()}. See to that disk, or set DATA_DIR to another directory.`)
 }
 
-/** The port of the last start, so that a connection string once shown stays valid. */
+/** The port of the last start, used again so that a connection string stays valid. */
 async function rememberedPort(place: Place): Promise<number> {
   const remembered = Number(readIfExists(place.portFile) ?? 0)
   return Number.isInteger(remembered) && remembered > 0 ? remembered : findFreePort()
@@ -241,7 +246,7 @@ function serverSettings(port: number, { durable = true, settings: further }: Pos
   const settings = {
     listen_addresses: LOOPBACK,
     port: String(port),
-    // Off, because the socket's path would have to fit into 107 bytes, wherever the data directory is.
+    // Switched off, because the socket's path would have to fit into 107 bytes, wherever the data directory is.
     unix_socket_directories: '',
     timezone: 'UTC',
     log_timezone: 'UTC',
@@ -276,9 +281,9 @@ async function isReady(child: Child, data: string, options: PostgresOptions): Pr
 }
 
 /**
- * Ends the server that a killed service left on these files, or what remains of one whose main process was killed. Then
- * deletes the lock file, because a server refuses to start while the pid in it is in use, even by another process (pids
- * are reused) or by a zombie (as in a container without an init).
+ * Ends the server that a killed service left on these files. If that server's main process was killed, ends the
+ * processes that remain. Then deletes the lock file. A server refuses to start while the pid in it is in use, even by
+ * an unrelated process (pids are reused) or by a zombie (in a container without an init, for example).
  */
 async function stopLeftover(data: string, log: Log): Promise<void> {
   const lockFile = join(data, 'postmaster.pid')

@@ -1,5 +1,5 @@
-// Inspects and ends processes by pid. Never trusts a pid alone, because pids are reused. A caller that stores one stores the identity beside it, and
-// ends only a process that still has it.
+// Inspects and ends processes by pid. Never trusts a pid alone, because pids are reused. A caller that stores a pid stores the process's identity
+// beside it, and ends only a process that still has that identity.
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,7 +8,7 @@ import { codeOf } from '../../src/lib/errors.ts'
 /** How often we check whether a process has ended. */
 const POLL_MS = 20
 
-/** A process as written to disk: its pid, and the identity that distinguishes it from a later one with that pid. */
+/** A process as written to disk: its pid, and the identity that distinguishes it from a later process with that pid. */
 export interface ProcessRecord {
   readonly pid: number
   readonly identity: string
@@ -19,19 +19,19 @@ export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
   } catch (error) {
-    // EPERM: it exists, but belongs to another user.
+    // EPERM means that the process exists, but belongs to another user.
     if (codeOf(error) !== 'EPERM') return false
   }
   const stat = readProc(pid, 'stat')
   return stat === null || !isOver(stat)
 }
 
-/** An identity that no earlier or later process with this pid has; null if it does not run. */
+/** An identity that no earlier or later process with this pid has; null if the process does not run. */
 function identityOf(pid: number): string | null {
   if (!isAlive(pid)) return null
   const stat = readProc(pid, 'stat')
   if (stat !== null) {
-    // Field 22 counts ticks since boot, so it is unique only together with the boot.
+    // Field 22 counts ticks since boot, so it is unique only in combination with the boot.
     return `${bootId()}:${fieldOf(stat, 22)}`
   }
   try {
@@ -42,7 +42,7 @@ function identityOf(pid: number): string | null {
   }
 }
 
-/** The record of a running process; null if it does not run. */
+/** The record of a running process; null if the process does not run. */
 export function recordOf(pid: number): ProcessRecord | null {
   const identity = identityOf(pid)
   return identity === null ? null : { pid, identity }
@@ -60,7 +60,7 @@ export function parseRecord(text: string | null): ProcessRecord | null {
   }
 }
 
-/** True if the recorded process still runs. False if its pid now belongs to another one. */
+/** True if the recorded process still runs. False if its pid now belongs to another process. */
 export function stillRuns(record: ProcessRecord): boolean {
   return identityOf(record.pid) === record.identity
 }

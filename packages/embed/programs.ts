@@ -1,5 +1,5 @@
-// Finds the embedded programs: in the platform's npm package, else on PATH. Creates the links that the PostgreSQL
-// package leaves to an install script, because npm does not run it. Starts nothing.
+// Finds the embedded programs: in the platform's npm package, else on PATH. Creates links that the PostgreSQL package
+// would create in an install script, because npm does not run it. Starts nothing.
 import {
   accessSync,
   constants,
@@ -26,7 +26,7 @@ const POSTGRES_PLATFORMS: readonly string[] = ['linux-x64', 'linux-arm64', 'darw
 export interface PostgresPrograms {
   readonly postgres: string
   readonly initdb: string
-  /** To be added to the environment of both. */
+  /** Variables to add to the environment of both programs. */
   readonly env: Readonly<Record<string, string>>
 }
 
@@ -38,8 +38,8 @@ interface Symlink {
 }
 
 /**
- * `postgres` and `initdb`, ready to run. Creates and uses `libraryDir` only if the package itself is not writable.
- * Throws an EmbedError that says what to install if there are none.
+ * Finds `postgres` and `initdb`, ready to run. Creates and uses `libraryDir` only if the package itself is not
+ * writable. If there are none, throws an EmbedError that says what to install.
  */
 export function findPostgres(libraryDir: string): PostgresPrograms {
   const platform = `${process.platform}-${process.arch}`
@@ -56,7 +56,7 @@ export function findPostgres(libraryDir: string): PostgresPrograms {
   )
 }
 
-/** `anvil`. If there is none, throws an EmbedError that says what to install. */
+/** Finds `anvil`. If there is none, throws an EmbedError that says what to install. */
 export function findAnvil(): string {
   const platform = `${process.platform}-${process.arch}`
   const name = ANVIL_PACKAGES[platform]
@@ -87,7 +87,7 @@ export function repairLibraries(root: string, libraryDir: string): Record<string
   for (const { source, target } of links)
     ensureLink(join(root, source), join(libraryDir, relative('native/lib', target)))
   const variable = process.platform === 'darwin' ? 'DYLD_LIBRARY_PATH' : 'LD_LIBRARY_PATH'
-  // Also the package's own directory, because a library found by its link looks for others beside the link.
+  // Includes the package's own directory, because a library that is found by its link looks for others beside the link.
   return { [variable]: [libraryDir, join(root, 'native', 'lib')].join(delimiter) }
 }
 
@@ -98,7 +98,7 @@ function ensureLink(source: string, path: string): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     if (readlinkSync(path) === source) return
-    // A dangling link. Replaced in one step, because another process may be starting the program right now.
+    // A dangling link. It is replaced in one step, because another process may be starting the program right now.
     const temporary = `${path}.${process.pid}.tmp`
     symlinkSync(source, temporary)
     renameSync(temporary, path)

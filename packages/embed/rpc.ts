@@ -1,9 +1,9 @@
 // The few JSON-RPC calls needed to manage the embedded chain. The ledger reads the chain through src/chain.
 
-// Not a normal import, because Node would then load the whole module, including its own undici.
+// Not a normal import: with one, Node would load the whole module, including its own undici.
 const { Agent, request } = process.getBuiltinModule('node:http')
 
-/** Connections stay open between calls. An idle one keeps no process alive. */
+/** Connections stay open between calls. An idle connection keeps no process alive. */
 const agent = new Agent({ keepAlive: true })
 /** A local chain answers at once. Only a dump of its whole state takes longer, and that call sets its own limit. */
 const CALL_TIMEOUT_MS = 10_000
@@ -70,7 +70,7 @@ async function post(
   return Array.isArray(answer) ? answer : [answer]
 }
 
-/** Posts JSON and returns the response text. Not with fetch: it takes several times the CPU, and tests make many calls. */
+/** Posts JSON and returns the response text. Does not use fetch, which takes several times the CPU, because tests make many calls. */
 function send(url: string, body: string, timeoutMs: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }

@@ -1,31 +1,31 @@
-// PostgreSQL refuses to run as root. Decides how root can start it without creating an OS user: inside a user
-// namespace, which gives root another id; else as the unprivileged user who owns its files.
+// PostgreSQL refuses to run as root. Decides how root can start it without creating an OS user: in a user namespace,
+// which gives root another id, or as the unprivileged user who owns its files.
 import { chownSync, existsSync, lstatSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { succeeds } from './child.ts'
 import { EmbedError } from './errors.ts'
 
-/** The id of the unprivileged user "nobody" on Linux and macOS, or the one that Linux maps it to. */
+/** The id of the unprivileged user "nobody" on Linux and macOS, or the id to which Linux maps it. */
 const UNPRIVILEGED_ID = 65534
-/** Inside the user namespace; any number but 0 does. */
+/** The user's id inside the user namespace; any number but 0 will do. */
 const NAMESPACE_ID = 1000
 
 /** The user that runs a program which must not run as root. */
 export interface RunAs {
   readonly how: 'self' | 'namespace' | 'setpriv' | 'spawn'
-  /** Comes before the command. */
+  /** Placed before the command. */
   readonly prefix: readonly string[]
   /** The user id for `spawn`; null if the prefix sets the user. */
   readonly id: number | null
-  /** The user who must own the program's files; null means the one who created them. */
+  /** The user who must own the program's files; null if that is the user who created them. */
   readonly owner: number | null
 }
 
 const SELF: RunAs = { how: 'self', prefix: [], id: null, owner: null }
 
 /**
- * Chooses the way for files at `path` (which need not exist yet), and makes the user it needs their owner. `only`
- * restricts the choice. Throws an EmbedError if this process is root and no way works.
+ * Chooses how to run the program for files at `path` (which need not exist yet), and makes the user it needs their
+ * owner. `only` restricts the choice. Throws an EmbedError if this process is root and no way works.
  */
 export function chooseRunAs(path: string, only?: RunAs['how']): RunAs {
   if (process.getuid?.() !== 0) return SELF
@@ -57,8 +57,8 @@ function namespace(): RunAs {
 }
 
 /**
- * Another user who, like root, may enter every directory. The data directory often lies below a home that only root can
- * enter.
+ * A user who, like root, may enter every directory. The data directory is often below a home directory that only root
+ * can enter.
  */
 function drop(id: number): RunAs {
   const ids = [`--reuid=${id}`, `--regid=${id}`, '--clear-groups']
@@ -75,7 +75,7 @@ function works({ prefix }: RunAs): boolean {
   return succeeds(command, [...args, 'true'])
 }
 
-/** True if every user may enter all directories above the one that `path` is in. */
+/** True if every user may enter all directories above the directory of `path`. */
 function isReachable(path: string): boolean {
   for (let directory = dirname(dirname(resolve(path))); ; directory = dirname(directory)) {
     if (existsSync(directory) && (statSync(directory).mode & 0o001) === 0) return false

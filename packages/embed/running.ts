@@ -1,5 +1,5 @@
-// Finds the embedded parts that a running service started on a data directory, for a command that wants to talk to
-// them. Only reads, because it must never start a second database or chain on the same files.
+// Finds the embedded parts that a running service started on a data directory, for a command that needs them. Only
+// reads, because it must never start a second database or chain on the same files.
 import { join, resolve } from 'node:path'
 import { readIfExists } from '../../src/lib/files.ts'
 import { EMBED_CHAIN_ID } from './anvil.ts'
@@ -9,16 +9,16 @@ import { runningPostgresUrl } from './postgres.ts'
 import { parseRecord, stillRuns } from './process.ts'
 
 export interface RunningParts {
-  /** Pid of the service. */
+  /** The service's pid. */
   readonly pid: number
-  /** Its address; null while it is starting. */
+  /** The service's address; null while it is starting. */
   readonly url: string | null
-  /** Null if the service uses the operator's database, or is still starting. */
+  /** The embedded database; null if the service uses the operator's database, or is still starting. */
   readonly databaseUrl: string | null
   readonly chain: ({ readonly rpcUrl: string; readonly chainId: number } & Deployment) | null
 }
 
-/** The parts of the service that runs on this data directory; null if none does. */
+/** The parts of the service that runs on this data directory; null if none runs. */
 export function findRunning(dataDir: string): RunningParts | null {
   const directory = resolve(dataDir)
   const holder = parseRecord(readIfExists(join(directory, 'service.lock')))

@@ -1,4 +1,4 @@
-// Writes client/REFERENCE.md: every public name of the client with its declaration and its documentation, from the compiler.
+// Writes client/REFERENCE.md: every public name of the client with its declaration and its documentation, as the compiler has them.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -27,7 +27,7 @@ export function writeClientReference(): void {
   writeFileSync(PATH, referenceOf())
 }
 
-/** Checks that it matches the sources; says what to do if not. */
+/** Checks that the reference matches the sources. If not, says what to do. */
 export function checkClientReference(): boolean {
   if (readFileSync(PATH, 'utf8') === referenceOf()) return true
   console.error('client/REFERENCE.md is not what client/src makes: run "npm run generate" and commit it.')

@@ -1,5 +1,5 @@
-// The HTTP API as the demo uses it: public routes, and the operator's route that adds a tier to sell out. Respects the rate limits by waiting as long
-// as the service asks, and must never bypass them.
+// The HTTP API as the demo uses it: public routes, and the operator's routes for adding a tier to sell out. Respects the rate limits by waiting as
+// long as the service asks, and must never bypass them.
 import { sleep, Trouble } from './trouble.ts'
 
 export interface WellKnown {
@@ -99,7 +99,7 @@ export interface Api {
 
 /** How often we try a request that gets 429, 5xx or no answer. With the pauses this takes over a minute. */
 const TRIES_MAX = 12
-/** How often we try before any answer has come, because the service is probably down. */
+/** How often we try if there was no answer yet, because the service is probably down. */
 const FIRST_TRIES_MAX = 2
 const PAUSE_MAX_MS = 8_000
 const TIMEOUT_MS = 30_000

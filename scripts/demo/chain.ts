@@ -1,5 +1,5 @@
-// The wallets' side: plain transfers, and calls to the factory that only a node's owner can make. The service takes no
-// part in any of it, and its own ABI could not even encode a withdrawal.
+// The wallets' side: plain transfers, and calls to the factory that only a node's owner can make. The service has no
+// part in them; its own ABI could not even encode a withdrawal.
 import {
   type Account,
   type Client,
@@ -28,12 +28,15 @@ const ABI = parseAbi([
   'function maxPerWallet() view returns (uint256)',
   'function withdraw(uint256 id, address to, uint256 amount)',
 ])
-/** Accounts 0 to 4 have roles in the embedded deployment. */
+/** The first account to play with, because accounts 0 to 4 have roles in the embedded deployment. */
 const FIRST_PLAYING_ACCOUNT = 5
-/** More than any wallet of the demo spends on gas. */
+/** Ether for gas: more than any wallet of the demo spends. */
 export const GAS_MONEY_WEI = parseEther('0.05')
 const RECEIPT_WAIT_MS = 60_000
-/** The chain stops and starts with the service. With doubling pauses, half a minute of retries outlasts a restart. */
+/**
+ * How often a request is retried. The chain stops and starts with the service. With doubling pauses, these are half a
+ * minute of retries, which is longer than a restart.
+ */
 const RETRIES = { retryCount: 6, retryDelay: 500 }
 /** Time between two polls for a receipt; blocks come every second. */
 const POLL_MS = 300
@@ -48,7 +51,7 @@ export interface OnChain {
 
 export type DemoChain = ReturnType<typeof openChain>
 
-/** Accounts 5 to 19 of the embedded chain, shuffled each time, so concurrent runs rarely pick the same. */
+/** Accounts 5 to 19 of the embedded chain, shuffled each time, so that concurrent runs rarely pick the same account. */
 export function playingAccounts(): Account[] {
   return DEVELOPMENT_ACCOUNTS.slice(FIRST_PLAYING_ACCOUNT)
     .map(({ privateKey }) => ({ order: Math.random(), account: privateKeyToAccount(privateKey) }))

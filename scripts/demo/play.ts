@@ -15,11 +15,11 @@ export interface Part {
   readonly paymentAddress: `0x${string}`
   readonly account: Account
   readonly tier: Tier
-  /** Claims the payment at once. If false, the service's next pass finds it. */
+  /** True to claim the payment at once. If false, the service's next pass finds it. */
   readonly claims: boolean
   /**
-   * Delay between an event on chain and the first poll of the API, and the interval after that. All wallets share the
-   * rate limits, so a crowd has to poll slowly.
+   * How long we wait after an event on chain before we first poll the API, and between polls after that. All wallets
+   * share the rate limits, so a crowd has to poll slowly.
    */
   readonly patience: { readonly firstMs: number; readonly thenMs: number }
   /** Called at each stage. */
@@ -201,7 +201,10 @@ function readingOf(detail: NodeDetail) {
   return detail.chain === null ? null : { detail, reading: detail.chain }
 }
 
-/** The API waits 300 ms for its reading of the chain and then leaves it out. On a busy machine we may need another attempt. */
+/**
+ * Reads a node until it has the chain's part. The API waits 300 ms for its reading of the chain and then leaves it out,
+ * so on a busy machine we may need another attempt.
+ */
 async function readAgain(part: Part, nodeId: string) {
   const read = async () => readingOf(await part.api.get<NodeDetail>(`/api/node/${nodeId}`))
   return await shown(part, read, `GET /api/node/${nodeId} could not read the chain.`)

@@ -1,7 +1,7 @@
 // The demo's output: permanent lines and, on a terminal, one line that changes in place. Without a terminal it prints
-// the changing line again now and then, so a log stays readable.
+// the current text of that line now and then, so that a log stays readable.
 const REDRAW_MS = 250
-/** Interval between two copies of the changing line in a log. */
+/** How often a log gets a copy of the changing line, in milliseconds. */
 const LOG_EVERY_MS = 15_000
 
 export interface Screen {

@@ -1,5 +1,5 @@
 // Sells out a tier of ten places: twelve wallets pay at once, one of them with a referral code. For a tier with an allowlist, one listed and one
-// unlisted wallet pay. Each verdict of the service, and the commission, is compared with our own count from the chain.
+// unlisted wallet pay. Each verdict of the service, and the commission, is compared with the demo's own count from the chain.
 import { type Account, formatEther } from 'viem'
 import { referralSuffix } from '../../client/src/viem/referral.ts'
 import type { Api, Tier } from './api.ts'
@@ -23,7 +23,7 @@ interface Sale {
   readonly adminKey: string
   /** Pays the ether that the wallets need. */
   readonly faucet: Account
-  /** A price that no tier has; no tier has the price one wei above it either. */
+  /** A price that no tier has. No tier may have the price one wei above it either. */
   readonly priceWei: bigint
 }
 
@@ -37,7 +37,7 @@ interface Offer {
   referred: `0x${string}`
 }
 
-/** The verdict on a payment that follows from chain and list alone. */
+/** The verdict on a payment, derived from chain and list alone. */
 interface Expected {
   transfer: Transfer
   what: string
@@ -45,7 +45,7 @@ interface Expected {
   reason: string | null
 }
 
-/** Sells the tier out. Throws a Trouble if a verdict differs from what follows from chain and list. */
+/** Sells the tier out. Throws a Trouble if a verdict differs from the one derived from chain and list. */
 export async function sellOut(sale: Sale): Promise<void> {
   const { api, chain, paymentAddress: to, screen, priceWei } = sale
   const [many, two] = [Array.from({ length: BUYERS }, freshAccount), [freshAccount(), freshAccount()]]
@@ -71,7 +71,7 @@ export async function sellOut(sale: Sale): Promise<void> {
   await compareCommission(sale, offer, all)
 }
 
-/** Places by block and position in it, counted from the blocks themselves. */
+/** The expected verdicts. Places go by block and by position in it, counted from the blocks themselves. */
 function expected({ priceWei, listedPriceWei, listed }: Offer, transfers: readonly Transfer[]): Expected[] {
   const inOrder = transfers.toSorted((a, b) => a.blockNumber - b.blockNumber || a.index - b.index)
   const places = inOrder.filter(({ value }) => value === priceWei)
@@ -103,7 +103,7 @@ async function compare({ api, chain, screen }: Sale, { transfer, what, status, r
     throw new Trouble(`By the chain's order and the list, ${what} is ${status}${reason ? `: ${reason}` : ''}.`)
 }
 
-/** Compares the commission: the referred wallet's payment earns it, if a node was sold to it. */
+/** Compares the commission. The referred wallet's payment earns it, if a node was sold to that wallet. */
 async function compareCommission(
   { api, screen, adminKey }: Sale,
   { code, referred, priceWei }: Offer,

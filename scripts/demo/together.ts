@@ -19,7 +19,7 @@ export interface Transfer {
   index: number
 }
 
-/** Enough for a transfer with a hundred bytes of calldata to an account without code. */
+/** The gas limit: enough for a transfer with a hundred bytes of calldata to an account without code. */
 const GAS = 30_000n
 
 /** Submits transfers at once, so that one block takes them all if it has room. */

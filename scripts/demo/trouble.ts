@@ -3,7 +3,7 @@ export class Trouble extends Error {
   override readonly name = 'Trouble'
 }
 
-/** Polls until an answer is not null. Throws a Trouble with `late` if there is none in time. */
+/** Polls until an answer is not null. If none comes in time, throws a Trouble that says `late`. */
 export async function until<T>(
   read: () => Promise<T | null>,
   { everyMs, withinMs, late }: { everyMs: number; withinMs: number; late: string },

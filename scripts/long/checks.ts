@@ -1,10 +1,12 @@
-// The long checks: repetitions for confidence, beyond the single runs of `npm test`. Every `*.long.test.ts` file is
-// one. The others are quick tests with more cases, and bugs planted in copies of the project.
+// The long checks: repetitions for confidence, beyond the single runs of `npm test`. Every `*.long.test.ts` file is a
+// long check. The others are quick tests with more cases, and bugs planted in copies of the project.
 import { availableParallelism } from 'node:os'
 import { basename } from 'node:path'
 import { findTestFiles } from '../tests/run.ts'
 
-/** How many runs we split the planted bugs into, so that each fits beside others into continuous integration's time. */
+/**
+ * Into how many runs we split the planted bugs, so that each run fits into continuous integration's time beside others.
+ */
 const PLANTED_SLICES = { contract: 4, service: 12 } as const
 
 export interface TestFileCheck {
@@ -25,7 +27,7 @@ export interface CommandCheck {
 
 export type LongCheck = TestFileCheck | CommandCheck
 
-/** All of them, in execution order. */
+/** All long checks, in execution order. */
 export function longChecks(): LongCheck[] {
   return [...findTestFiles('long').map(fileCheck), ...MORE_CASES, ...plantedSlices()]
 }

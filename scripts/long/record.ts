@@ -19,9 +19,9 @@ const ROW = /^\| (.+) \| (\S+) \| (\S+) \| ([\d.]+) \| (.+) \|$/
 /** The last run of one check. */
 export interface LastRun {
   readonly check: string
-  /** As 2026-01-31T12:00Z. */
+  /** When it ran, such as 2026-01-31T12:00Z. */
   readonly date: string
-  /** Short hash; a trailing `+` means uncommitted changes. */
+  /** The short hash of the commit; a trailing `+` means uncommitted changes. */
   readonly commit: string
   readonly minutes: number
   /** `passed`, or the failure in a few words. */
@@ -51,7 +51,7 @@ export function parseRecord(text: string): Map<string, LastRun> {
   return new Map(rows.sort(byDate).map((row) => [row.check, row]))
 }
 
-/** The whole document, rows sorted by name. */
+/** The whole document, with rows sorted by name. */
 export function formatRecord(record: ReadonlyMap<string, LastRun>): string {
   const rows = [...record.values()].sort((a, b) => (a.check < b.check ? -1 : 1))
   const line = (row: LastRun) =>

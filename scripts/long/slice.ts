@@ -1,4 +1,4 @@
-// Chooses the long checks for a run of limited time: those whose last run is oldest. Pure.
+// Chooses the long checks for a run of limited time: the checks whose last run is oldest. Pure.
 import type { LastRun } from './record.ts'
 
 /** Minutes we assume for a check that has never run. */
@@ -10,7 +10,7 @@ interface Check {
   readonly atOnce: number
 }
 
-/** The checks for one run of at most `minutes`, by their last durations: those that have never run first, then the oldest. At least one. */
+/** The checks for one run of at most `minutes`, by their last durations. Checks that have never run come first, then the oldest. At least one. */
 export function takeSlice<C extends Check>(
   checks: readonly C[],
   record: ReadonlyMap<string, LastRun>,
@@ -29,7 +29,7 @@ export function takeSlice<C extends Check>(
   return taken
 }
 
-/** Counts how many such runs it takes until every check has run. */
+/** How many runs of at most `minutes` it takes until every check has run. */
 export function countSlices(checks: readonly Check[], record: ReadonlyMap<string, LastRun>, minutes: number): number {
   let waiting = checks
   let slices = 0

@@ -1,8 +1,8 @@
-// The files to mutate, in two groups with their goals, and the tests that must notice: quick ones that need no service.
+// The files to mutate, in two groups with their goals, and the tests that must notice a change: quick tests that need no service.
 
 export interface Group {
   name: string
-  /** The percentage of changes that tests must notice. */
+  /** The percentage of changes that the tests must notice. */
   goal: number
   files: readonly string[]
   tests: readonly string[]

@@ -1,4 +1,4 @@
-// Reads the planted bugs (test/planted/*.patch), applies test/planted/moved.txt to their paths, finds the stale ones,
+// Reads the planted bugs (test/planted/*.patch), applies test/planted/moved.txt to their paths, finds the stale bugs,
 // and refreshes them. Never changes a source.
 import { existsSync, globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -44,7 +44,7 @@ export function findProblems(bugs: readonly PlantedBug[]): string[] {
     const untested = bug.tests
       .filter((test) => test !== FORGE && !existsSync(ROOT + test))
       .map((test) => `there is no test ${test}`)
-    // Forge's copies have their own contracts, and only contracts.
+    // The copies for forge contain contracts of their own, and nothing else.
     const misplaced = bug.edits
       .filter(({ file }) => file.startsWith('contracts/src/') !== (bug.tests.join() === FORGE))
       .map(({ file }) => `${file}: bugs in contracts/src, and no others, are "Noticed by: ${FORGE}" alone`)
@@ -119,7 +119,10 @@ function refreshEdit({ file, hunks }: FileEdit, read: (file: string) => string, 
   }))
 }
 
-/** True if the hunk replaces lines that are not in the text. A hunk that only adds lines is no clue to its file. */
+/**
+ * True if the hunk replaces lines that are not in the text. A hunk that only adds lines does not show which file it is
+ * for.
+ */
 function isGone(hunk: Hunk, text: string): boolean {
   const replaced = hunk.filter(({ op }) => op === '-')
   return replaced.length > 0 && !replaced.every(({ line }) => `\n${text}`.includes(`\n${line}\n`))

@@ -10,7 +10,7 @@ import type { Bench } from './run.ts'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** Paths that forge's tests need. */
 const COPIED = ['foundry.toml', 'bin', 'src', 'test', 'proofs']
-/** Forge's output and cache, so that a bug recompiles only what it changes. */
+/** Forge's output and cache, copied so that forge recompiles only what a bug changes. */
 const BUILT = ['out', 'cache/solidity-files-cache.json']
 /** How many bugs we plant at once, because each forge takes a core and some memory. */
 const AT_ONCE_MAX = 2
@@ -47,7 +47,7 @@ async function runForge(directory: string): Promise<string | null> {
   // If a bug does not compile, it proves nothing.
   const built = await forge(['build'], { directory, profile: 'light', quiet: true })
   if (built.code !== 0) throw new Error(`does not compile\n${built.output}`)
-  // One failure is enough, because shrinking a failed invariant takes longer than everything else.
+  // Ends at the first failure, because shrinking a failed invariant takes longer than everything else.
   const tested = await forge(['test', '--threads', '1', '--fail-fast'], { directory, profile: 'light', quiet: true })
   if (tested.code === 0) return null
   const names = tested.output.matchAll(/^(?:\[FAIL.*\]| (?=invariant_)) ?(\w+)\(/gm)

@@ -6,9 +6,12 @@ import { signalGroup } from '../../test/support/process-group.ts'
 import { copyProject } from '../copy-project.ts'
 import type { Bench } from './run.ts'
 
-/** Time limit of a test file. A bug that makes the tests hang counts as noticed. Generous: the slowest file takes two minutes on an idle machine. */
+/**
+ * The time limit of a test file, in milliseconds. If a bug makes the tests hang, that counts as noticed. It is generous: the slowest file takes two
+ * minutes on an idle machine.
+ */
 const FILE_MS = 900_000
-/** How many bugs we plant at once for each core, and at most. A test waits for its chain and its database half of its time. */
+/** How many bugs we plant at once: this many for each core, up to a maximum. A test waits for its chain and its database half of its time. */
 const PER_CORE = 2
 const AT_ONCE_MAX = 4
 
@@ -31,7 +34,7 @@ async function runTests(copy: string, file: string, ownServer: boolean, signal: 
   // A changed migration needs a server that creates its own template.
   if (ownServer) delete env[SERVER_VARIABLE]
   const args = ['--test', '--test-force-exit', '--test-reporter=tap', file]
-  // In its own process group, killed as one, so that a service started by a test never stays behind.
+  // Runs in its own process group, which is killed as a whole, so that a service started by a test never stays behind.
   const child = spawn(process.execPath, args, { cwd: copy, env, stdio: ['ignore', 'pipe', 'ignore'], detached: true })
   const endAll = () => signalGroup(child.pid, 'SIGKILL')
   signal.addEventListener('abort', endAll, { once: true })
@@ -40,7 +43,7 @@ async function runTests(copy: string, file: string, ownServer: boolean, signal: 
   child.stdout.on('data', (chunk: Buffer) => {
     output += chunk.toString()
     failed ??= /^not ok \d+ - (.*)\n/m.exec(output)?.[1] ?? null
-    // One failure is enough. The tests' chains and databases end with their process.
+    // Ends at the first failure. The tests' chains and databases end with their process.
     if (failed !== null) child.kill('SIGTERM')
   })
   const late = setTimeout(endAll, FILE_MS)

@@ -1,5 +1,5 @@
 // Parses, applies and rewrites the patches of planted bugs. Pure: reads and writes no file. Never trusts a line number:
-// a hunk applies to its lines, which must occur in exactly one place.
+// a hunk's lines must occur in exactly one place, and it applies there.
 import { createHash } from 'node:crypto'
 
 /** One line of a hunk, and what the patch does with it. */
@@ -14,7 +14,7 @@ export interface FileEdit {
 }
 export interface PlantedBug {
   readonly name: string
-  /** Test files, with the one most likely to notice first; or all of forge's tests together (FORGE). */
+  /** Test files, the one most likely to notice first; or FORGE for all of forge's tests together. */
   readonly tests: readonly string[]
   /** Further lines of the header: why the change is a bug, if that is not obvious. */
   readonly notes: readonly string[]
@@ -25,7 +25,10 @@ export type Place = { readonly at: number } | { readonly problem: string }
 /** Stands for forge's tests of the contracts in "Noticed by". */
 export const FORGE = 'forge'
 
-/** Kinds of bugs that a group of tests must catch, by the letter in a patch's line "Kind:". A bug without a kind is caught by its rule's own test. */
+/**
+ * Kinds of bugs that a group of tests must catch, by the letter in a patch's line "Kind:". If a bug has no kind, its
+ * rule's own test catches it.
+ */
 export const KINDS: Readonly<Record<string, string>> = {
   a: 'the mode without a fork guard',
   b: 'the client’s verdicts on a service that lies',
@@ -41,10 +44,10 @@ const TEST_LINE = /^Noticed by: (.+)$/
 const KIND_LINE = /^Kind: (.+)$/
 /** Lines that git writes between files. */
 const GIT_LINE = /^(diff --git|index) /
-/** If a hunk needs more lines of context than this, the file repeats itself, and the bug belongs elsewhere. */
+/** The maximum lines of context. If a hunk needs more, the file repeats itself, and the bug belongs elsewhere. */
 const CONTEXT_LINES_MAX = 12
 
-/** Parses a patch. Throws with the reason if it does not have the form that test/planted/README.md describes. */
+/** Parses a patch. If it does not have the form that test/planted/README.md describes, throws with the reason. */
 export function parsePatch(text: string): PlantedBug {
   const lines = text.replace(/\n$/, '').split('\n')
   const bodyAt = lines.findIndex((_, i) => startsFile(lines, i) || GIT_LINE.test(lines[i] ?? ''))
@@ -98,8 +101,8 @@ export function isForContracts({ tests }: PlantedBug): boolean {
 }
 
 /**
- * True if the bug of that name is in the slice, 'K/N' with K from 1. Depends on the name alone, so other bugs do not
- * move it. Throws if the slice is malformed.
+ * True if the bug of that name is in the slice, 'K/N' with K from 1. The slice depends on the name alone, so adding or
+ * removing other bugs does not change it. Throws if the slice is malformed.
  */
 export function isInSlice(name: string, slice: string): boolean {
   const [k = 0, n = 0] = (/^([1-9]\d*)\/([1-9]\d*)$/.exec(slice) ?? []).slice(1).map(Number)
@@ -141,7 +144,7 @@ export function patchFileName(name: string): string {
   return `${words.replaceAll(/^-|-$/g, '')}.patch`
 }
 
-/** The offset of the hunk's lines in the text, in characters; a problem unless they occur exactly once. */
+/** The offset of the hunk's lines in the text, in characters. A problem unless they occur exactly once. */
 function findPlace(text: string, hunk: Hunk): Place {
   const wanted = `\n${oldLines(hunk).join('\n')}\n`
   const inLines = `\n${text}`
@@ -154,7 +157,7 @@ function findPlace(text: string, hunk: Hunk): Place {
   return { at: first }
 }
 
-/** The text with all hunks applied. Throws if one matches no place, or several. */
+/** The text with all hunks applied. Throws if a hunk matches no place, or several. */
 export function applyHunks(text: string, hunks: readonly Hunk[]): string {
   const places = hunks.map((hunk) => {
     const place = findPlace(text, hunk)

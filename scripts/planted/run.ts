@@ -1,5 +1,5 @@
 // Plants bugs in copies of the project and runs the tests that must notice them. Never changes the project itself. A
-// bench runs the tests.
+// bench provides the copies and runs the tests.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { applyHunks, type PlantedBug } from './patch.ts'
@@ -8,7 +8,7 @@ import { applyHunks, type PlantedBug } from './patch.ts'
 export interface Bench {
   /** The directories of the copies. Each holds one planted bug at a time. */
   readonly copies: readonly string[]
-  /** Runs a test in a copy. Returns the failure; null if all passed. `bug` is the planted one, if any. */
+  /** Runs a test in a copy. Returns the failure; null if all passed. `bug` is the bug planted in the copy, if any. */
   readonly run: (copy: string, test: string, bug: PlantedBug | null) => Promise<string | null>
 }
 
@@ -21,8 +21,8 @@ export interface RunOptions {
 }
 
 /**
- * Plants each bug and prints its outcome; returns the number caught. Each test must first pass without any bug, unless
- * it is trusted, because a test that fails anyway would catch every bug.
+ * Plants each bug and prints its outcome; returns how many were caught. Unless the tests are trusted, each must first
+ * pass without any bug, because a test that fails anyway would catch every bug.
  */
 export async function runBugs(
   bugs: readonly PlantedBug[],
@@ -50,7 +50,7 @@ type IsUsable = (copy: string, test: string) => Promise<boolean>
 function rememberUsable({ run }: Bench, print: RunOptions['print']): IsUsable {
   const tried = new Map<string, Promise<boolean>>()
   const tryTest: IsUsable = async (copy, test) => {
-    // Twice, because one run may fail if the machine is busy.
+    // Runs twice, because one run may fail if the machine is busy.
     const broken = (await run(copy, test, null)) && (await run(copy, test, null))
     print(broken ? `UNUSABLE  ${test} fails without any bug: ${broken}` : `usable    ${test}`)
     return !broken
@@ -77,7 +77,10 @@ async function findNoticing(copy: string, bug: PlantedBug, { run }: Bench, isUsa
   return null
 }
 
-/** Plants the bug; returns the function that removes it. If a hunk does not match exactly one place, throws without a change. */
+/**
+ * Plants the bug; returns the function that removes it. If a hunk does not match exactly one place, throws and changes
+ * nothing.
+ */
 function plant(copy: string, bug: PlantedBug): () => void {
   const files = bug.edits.map(({ file, hunks }) => {
     const path = join(copy, file)

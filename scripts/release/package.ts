@@ -1,7 +1,7 @@
-// `npm run package [-- --into DIRECTORY] [--built]`: builds the npm packages of service and client into dist/. The service's has the folders of this
-// checkout, with each TypeScript file replaced by JavaScript (strip.ts), so no path differs. It installs without a compiler, a build step or an
-// option. It contains the pages. The embedded PostgreSQL and chain are its optional packages. A shrinkwrap pins all dependencies to the versions of
-// this checkout. `--built` uses the pages as already built.
+// `npm run package [-- --into DIRECTORY] [--built]`: builds the npm packages of service and client into dist/. The service's package has the folders
+// of this checkout, with each TypeScript file replaced by JavaScript (strip.ts), so no path differs. It installs without a compiler, a build step or
+// an option. It contains the pages. The embedded PostgreSQL and chain are its optional packages. A shrinkwrap pins all dependencies to the versions
+// of this checkout. `--built` uses the pages as already built.
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
-// `node scripts/release/strip.ts --into DIRECTORY FOLDER …`: writes the folders with JavaScript in place of TypeScript, as the package and the image
-// need them, because Node strips no types under node_modules. Elsewhere it strips them at each start; doing it here saves 20 MB. Types become spaces
-// and the new file names are as long, so lines and columns match the source. Needs only Node, because the image has nothing else.
+// `node scripts/release/strip.ts --into DIRECTORY FOLDER …`: writes the folders with JavaScript in place of TypeScript. The package and the image
+// need that, because Node strips no types under node_modules. Elsewhere Node strips them at each start; doing it here saves 20 MB. Types become
+// spaces and the new file names are as long, so lines and columns match the source. Needs only Node, because the image has nothing else.
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { dirname, join } from 'node:path'

@@ -1,23 +1,23 @@
-// Groups test files into shared processes, because a file with a few quick tests spends most of its processor time loading modules that the next one
-// also needs. Each file becomes its own suite, named by its path, so its hooks apply only to it.
+// Groups test files into shared processes. A file with a few quick tests spends most of its processor time loading modules that the next file also
+// needs. Each file becomes its own suite, named by its path, so that its hooks apply only to it.
 import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-/** Files per process. With more, cores would idle at the end of a run while one process works through its last files. */
+/** How many files one process runs. With more, cores would idle at the end of a run while one process works through its last files. */
 const FILES_PER_BATCH = 6
 
 /** Test files that the runner starts as one process. */
 export interface Batch {
   /** Full path of the process's entry file. */
   readonly entry: string
-  /** Paths from the project's root. */
+  /** The files' paths from the project's root. */
   readonly files: readonly string[]
 }
 
 /**
- * Batches of `files` (paths from `root`) in their order, after those that `alone` picks for their own process. Writes
- * the batches' entry files into `directory`.
+ * Makes batches of `files` (paths from `root`), in order. The files that `alone` selects come first, each in its own process. Writes the batches'
+ * entry files into `directory`.
  */
 export function batchFiles(
   files: readonly string[],

@@ -1,4 +1,5 @@
-// How much processor time a run of the checks took. Unlike wall time, it hardly depends on what else the machine does.
+// Measures how much processor time a run of the checks took. Unlike wall time, it hardly depends on what else the
+// machine does.
 import { readFileSync } from 'node:fs'
 
 /** Linux counts a process's time in ticks; the kernel reports 100 a second to programs on every machine (man 5 proc). */

@@ -1,5 +1,5 @@
-// Runs the tests under test/ with Node's own runner, a few files per process. `*.long.test.ts` files repeat for
-// confidence and belong to `npm run check:long`. Tests use only free ports, so they can run beside a running service.
+// Runs the tests under test/ with Node's own runner, a few files per process. `*.long.test.ts` files repeat for confidence and belong to `npm run
+// check:long`. Tests use only free ports, so they can run beside a running service.
 import { globSync, mkdtempSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -21,18 +21,18 @@ export const TEST_PROCESS = [
 /** Every test process loads the same modules. A compile cache saves each a third of a second. */
 const COMPILED = resolve(ROOT, 'node_modules/.cache/compiled')
 /**
- * If a test takes longer, it hangs. Twice the longest wait inside a test (test/support/until.ts), so that the wait's error comes first and names the
- * cause.
+ * The time limit of a test; if it takes longer, it hangs. This is twice the longest wait inside a test (test/support/until.ts), so that the wait's
+ * error comes first and names the cause.
  */
 const TEST_TIMEOUT_MS = 1_200_000
 const LONG_SUFFIX = '.long.test.ts'
-/** Processes per core. Most wait for blocks, rounds and browsers half of their time. With two, a fifth of the machine was idle. */
+/** How many processes run per core. Most wait for blocks, rounds and browsers half of their time. With two, a fifth of the machine was idle. */
 const PROCESSES_PER_CORE = 3
 /** How many of the slowest files to print, so contributors see where the time goes. */
 const SLOWEST_SHOWN = 10
 /**
- * Files that wait longest, each in its own process. They start first, because otherwise a run would end waiting for them. Those with a browser are
- * apart, because each fills a core at its start. The printed list of slowest files shows what belongs here.
+ * Files that wait longest, each in its own process. They start first, because otherwise a run would end waiting for them. Files with a browser are
+ * spread out, because each fills a core at its start. The printed list of slowest files shows what belongs here.
  */
 const SLOW_FIRST = [
   'test/documents/tutorial.test.ts',
@@ -72,7 +72,7 @@ export interface FileOutcome {
 
 export interface TestOutcome {
   readonly passed: boolean
-  /** By path from the project's root. */
+  /** The outcomes by path from the project's root. */
   readonly files: ReadonlyMap<string, FileOutcome>
   /** The runner's closing counts, `# tests 12` and so on, to print last. */
   readonly closing: readonly string[]
@@ -88,8 +88,8 @@ export function findTestFiles(kind: 'quick' | 'long'): string[] {
 }
 
 /**
- * The quick test files whose path contains one of `filters`; all of them without filters. If no quick file matches a
- * filter, finds long ones.
+ * The quick test files whose path contains one of `filters`; all of them if there are no filters. If no quick file matches a filter, the long files
+ * that match it.
  */
 export function selectTestFiles(filters: readonly string[]): string[] {
   const wanted = filters.map((filter) => filter.replace(/^\.\//, ''))
@@ -100,7 +100,7 @@ export function selectTestFiles(filters: readonly string[]): string[] {
   })
 }
 
-/** Runs these files, and prints each result as it comes. Not passed if a test fails, or if there was none. */
+/** Runs these files, and prints each result as it comes. Counts as failed if a test fails, or if there was none. */
 export async function runNodeTests(
   paths: readonly string[],
   signal: AbortSignal,
@@ -156,7 +156,7 @@ function slowest(files: ReadonlyMap<string, FileOutcome>): string[] {
   return ['Slowest files, seconds:', ...rows.map(([file, { seconds }]) => `${seconds.toFixed(1).padStart(7)}  ${file}`)]
 }
 
-/** Each failed test with its file, its suites and its name, because a name continues the sentence of its suite. */
+/** Each failed test with its file, its suites and its name. The suites are needed, because a test's name continues the sentence of its suite. */
 function failures({ failed }: Summary): string[] {
   return failed.length === 0 ? [] : ['Failed:', ...failed.map((path) => `  ${path}`)]
 }
@@ -165,9 +165,9 @@ interface Summary {
   success: boolean
   count: number
   readonly failed: string[]
-  /** By the entry file of a batch, or by the name of a top-level suite, which is a file of a batch. */
+  /** The outcome by entry file of a batch, or by name of a top-level suite, which is a file of a batch. */
   readonly parts: Map<string, FileOutcome>
-  /** Entry files whose process failed as a whole, in a hook or at its exit. Their own counts do not show it. */
+  /** Entry files whose process failed as a whole, in a hook or at its exit. Their own counts do not show that. */
   readonly broken: Set<string>
   readonly closing: string[]
 }
@@ -202,7 +202,7 @@ type EndEvent = Extract<TestEvent, { type: 'test:pass' | 'test:fail' }>
 const isOfTop = (event: TestEvent): event is EndEvent =>
   (event.type === 'test:pass' || event.type === 'test:fail') && event.data.nesting === 0
 
-/** If a file fails as a whole, the failure has the file's name, and may come after its counts. */
+/** Records the outcome of a file. If the file fails as a whole, the failure has the file's name, and may come after its counts. */
 function takePart(summary: Summary, { type, data }: EndEvent, entries: ReadonlySet<string>): void {
   const passed = type === 'test:pass'
   if (entries.has(data.name)) {
@@ -225,7 +225,7 @@ function outcomes({ parts, broken }: Summary, batches: readonly Batch[]): Map<st
 
 type SummaryEvent = Extract<TestEvent, { type: 'test:summary' }>['data']
 
-/** A summary that names a file covers only that process; the one without covers all. */
+/** Records counts. A summary that names a file covers only that process; the summary without a file covers all. */
 function takeCounts(summary: Summary, { file, duration_ms, success, counts }: SummaryEvent): void {
   if (file !== undefined) {
     summary.parts.set(file, { passed: success, seconds: duration_ms / 1000 })

@@ -25,7 +25,7 @@ export async function withTestServer<T>(run: (signal: AbortSignal) => Promise<T>
 
 function onStarterGone(stop: () => void): () => void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-  // Not `once`: npm and the launcher each forward a signal, and the second would end this process half way.
+  // Not `once`, because npm and the launcher each forward a signal, and the second would end this process half way.
   for (const signal of signals) process.on(signal, stop)
   const { NODE_LEDGER_LAUNCHER_PID: launcher } = process.env
   const unwatch = onParentGone(launcher === undefined ? null : Number(launcher), stop)
