@@ -1,6 +1,6 @@
 // The few JSON-RPC calls needed to manage the embedded chain. The ledger reads the chain through src/chain.
 
-// Not a normal import: with one, Node would load the whole module, including its own undici.
+// Not a normal import, because Node would then load the whole module, including its own undici.
 const { Agent, request } = process.getBuiltinModule('node:http')
 
 /** Connections stay open between calls. An idle connection keeps no process alive. */

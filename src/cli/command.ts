@@ -9,7 +9,7 @@ export const EXIT = {
   done: 0,
   /** Refused, declined, or a difference was found. */
   negative: 1,
-  /** Called wrongly, or the settings are wrong. The same call will fail again. */
+  /** The call or the settings are wrong. The same call will fail again. */
   usage: 2,
   /** The database, the chain or the service could not be reached, so nothing is known. */
   unavailable: 3,

@@ -24,8 +24,8 @@ export function termsAt(terms: readonly CreditTerms[], time: number): CreditTerm
 /** The four 64-bit words of a hash. */
 const WORDS = [0n, 64n, 128n, 192n]
 /**
- * Chains without randomness put counters and times into the words of `mixHash`. Those are below this number; a random word is below it only once in
- * 2^32 times.
+ * Chains without randomness put counters and times into the words of `mixHash`, and these are below this number. A random word is below it only once
+ * in 2^32 times.
  */
 const DRAWN_LEAST = 2n ** 32n
 

@@ -26,7 +26,7 @@ export function effectiveDue(cohort: Pick<CohortState, 'intervalSec' | 'nextDue'
   return cohort.nextDue + (Math.floor((now - cohort.nextDue) / cohort.intervalSec) + 1) * cohort.intervalSec
 }
 
-/** True if a turn is due and unpaid. Such a cohort cannot take nodes, because they would be paid for a time before their mint. */
+/** True if the cohort has a due, unpaid turn. It cannot take nodes then, because they would be paid for a time before their mint. */
 export function isDue(cohort: Pick<CohortState, 'nextDue' | 'size'>, now: number): boolean {
   return cohort.size > 0 && cohort.nextDue <= now
 }

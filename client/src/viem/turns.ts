@@ -4,7 +4,7 @@ import type { Distribution, SingleTurn, Turn } from '../types.ts'
 import { recompute } from './amount.ts'
 
 export interface RecomputedTurn {
-  /** The turn itself; if it stands for several, each of those. */
+  /** The turn itself or, if it stands for several turns, each of them. */
   singles: SingleTurn[]
   /** The amount that follows from the published seeds and terms; null if the ledger has no terms for a turn. */
   expectedWei: bigint | null

@@ -94,7 +94,7 @@ export const allowlisted = route({
   },
 })
 
-/** What a referral code pays, and whether it is valid now. */
+/** What a referral code pays, and whether it is valid at the moment. */
 export const referral = route({
   path: '/api/referrals/:code',
   keptSec: 10,

@@ -1,4 +1,4 @@
-// The second person: the amount above which an act needs one, and the acts that wait for one.
+// The second person: the amount above which an act needs a second person, and the acts that wait.
 import { Mark, Time, type Tone } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
