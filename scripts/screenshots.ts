@@ -28,7 +28,7 @@ const service = await startService(dataDir, {
   WEBHOOK_ALLOW_PRIVATE: 'true',
   CREDIT_INTERVAL_SEC: '20',
   CREDIT_SLOT_SEC: '10',
-  // Each browser context is a different visitor, so no rate limit applies.
+  // Makes each browser context a different visitor, so that no rate limit applies.
   TRUSTED_PROXIES: '127.0.0.1',
 })
 const browser = await startBrowser()

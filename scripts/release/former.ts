@@ -1,7 +1,7 @@
-// `npm run release:former [-- FILE.tgz | FOLDER]`: keeps the scripts of the release before, so that pages loaded before an upgrade find the parts that
-// they load later. Takes that release's npm package, or a folder that holds its code and built pages. It puts what that release built itself into
-// web/public/assets, which Vite copies at the next build, and nothing of still older ones. Without an argument, which is right for the first release,
-// it keeps nothing. Needs only Node and tar.
+// `npm run release:former [-- FILE.tgz | FOLDER]`: keeps the scripts of the previous release, because pages that were loaded before an upgrade still
+// load parts of it. Takes that release's npm package, or a folder with its code and built pages. Copies the scripts that this release built itself,
+// and none of still older releases, into web/public/assets. Vite copies them at the next build. For the first release, give no argument: then nothing
+// is kept. Needs only Node and tar.
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -21,7 +21,7 @@ function fail(message: string): never {
   process.exit(1)
 }
 
-/** The files that a release's pages load, directly or through others. The ones that it kept from its own predecessor are not among them. */
+/** The files that a release's pages load, directly or through others. Leaves out the files that it kept from its own predecessor. */
 function ownAssets(dist: string): string[] {
   const names = existsSync(join(dist, 'assets')) ? readdirSync(join(dist, 'assets')) : []
   const own = new Set<string>()

@@ -21,8 +21,8 @@ export const TEST_PROCESS = [
 /** Every test process loads the same modules. A compile cache saves each a third of a second. */
 const COMPILED = resolve(ROOT, 'node_modules/.cache/compiled')
 /**
- * The time limit of a test; if it takes longer, it hangs. This is twice the longest wait inside a test (test/support/until.ts), so that the wait's
- * error comes first and names the cause.
+ * The time limit of a test. A test that takes longer is hanging. This is twice the longest wait inside a test (test/support/until.ts), so that the
+ * wait's error comes first and names the cause.
  */
 const TEST_TIMEOUT_MS = 1_200_000
 const LONG_SUFFIX = '.long.test.ts'

@@ -70,9 +70,9 @@ export interface Opening {
 }
 
 /**
- * The cohorts that a tier lacks: one for each phase that no cohort with the schedule's interval has. If a payment waits for a cohort, and all cohorts
- * of the phase that a node minted now would join are waiting for their turn to be paid, then also a second cohort of that phase. Without a waiting
- * payment that would only multiply cohorts, because every phase is briefly in that state once an interval. The cohort needed first comes first.
+ * The cohorts that a tier lacks, soonest needed first: one for each phase that no cohort with the schedule's interval has. If a payment waits, there
+ * may be a second cohort of the phase that a node minted now would join: when all cohorts of that phase wait for their turn to be paid. Without a
+ * waiting payment this would only multiply cohorts, because every phase is briefly in that state once an interval.
  */
 export function openingsNeeded({ cohorts, schedule, now }: CohortsAt, tierNo: number, isWaitedFor: boolean): Opening[] {
   const ofTier = cohorts.filter((c) => c.tierNo === tierNo && c.intervalSec === schedule.intervalSec)

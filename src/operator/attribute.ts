@@ -100,8 +100,8 @@ becomes the payer. If you name only a transaction, it must have brought the whol
   onChain: true,
   asks: 'Hold that transaction’s trace against it?',
   proposedAs: 'attribute',
-  // A fully stated transfer may rest on the operator's word alone, so small parts could be assigned to anyone. The whole payment counts then. Other
-  // transfers are proven by a trace.
+  // A fully stated transfer may rest on the operator's word alone. In several small acts one person could give a payment to anyone, so the whole
+  // payment counts. All other transfers are proven by a trace, and count as 0.
   sum: (sql, asked) => (namedIn(asked).some(isStated) ? sumOfPayments(sql, [asked.payment]) : 0n),
   run: attribute,
   says: ({ parts, restWei }) => {

@@ -71,7 +71,7 @@ export const listTerms = defineReading({
 export interface TermsProposal {
   /** False if the latest entry is the same. */
   changed: boolean
-  /** The rows to enter: one, or two for a ledger that had none and a factory that has nodes. */
+  /** The rows to enter: one, or two if the ledger had no terms and the factory has nodes. */
   entries: CreditTerms[]
   /** The previous entry. */
   before: CreditTerms | null

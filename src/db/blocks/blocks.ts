@@ -31,7 +31,7 @@ export async function beginCursor(sql: Sql, cursor: Cursor): Promise<boolean> {
   return begun.count > 0
 }
 
-/** Removes the cursor, as before the first block. */
+/** Removes the cursor, so the ledger has followed no block. */
 export async function removeCursor(sql: Sql): Promise<void> {
   await sql`DELETE FROM cursors WHERE name = 'follow'`
 }

@@ -9,7 +9,10 @@ export interface Happening {
   key: string
 }
 
-/** The ledger's contents of the blocks `from` to `to`. Leaves out failed withdrawals, because which ones we keep depends on the node's owner. */
+/**
+ * The ledger's contents of the blocks `from` to `to`. Leaves out failed withdrawals: the ledger keeps only those by the node's owner, so it may lack
+ * some that the chain has.
+ */
 export async function readHappenings(sql: Sql, from: number, to: number): Promise<Happening[]> {
   return await sql<Happening[]>`
     SELECT number AS "blockNumber", 'block ' || hash AS key FROM blocks WHERE number BETWEEN ${from} AND ${to}

@@ -100,7 +100,7 @@ export async function countSales(sql: Sql, tierNo: number): Promise<{ sold: numb
   return { sold, reserved: undecided.filter(({ isOld }) => !isOld).length }
 }
 
-/** How long a payment that came too late may still get a freed place, seconds of block time. */
+/** For how long a payment that came too late may still get a freed place, seconds of block time. */
 const WAITS_FOR_PLACE_SEC = 86_400
 
 /**

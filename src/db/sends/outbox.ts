@@ -1,4 +1,5 @@
-// The outbox: every intent to send, and every signed transaction, stored before we send it. Only following blocks writes the outcome of an intent.
+// The outbox: every intent to send, and every signed transaction, stored before we send it. The outcome of an intent is written only when its block
+// is followed.
 import type { NonceUse } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { type Fragment, jsonRows, type Sql } from '../core/sql.ts'
