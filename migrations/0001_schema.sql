@@ -334,7 +334,7 @@ CREATE TABLE payments (
   CHECK ((state = 'orphaned') = (block_number IS NULL)),
   CHECK ((block_number IS NULL) = (block_hash IS NULL)),
   CHECK ((reason IS NOT NULL) = (state IN ('held', 'ignored')) OR state IN ('refunded', 'dismissed', 'orphaned')),
-  -- A minted payment may lack a tier: we take the chain's word even before the operator has entered the tiers.
+  -- A minted payment may lack a tier: if the chain has its node, it counts as minted even before the operator has entered the tiers.
   CHECK (state NOT IN ('accepted', 'minting') OR tier_id IS NOT NULL),
   -- Value without a proven sender cannot be a sale: it can only be refunded or dismissed.
   CHECK (from_address IS NOT NULL OR state IN ('held', 'refunded', 'dismissed', 'orphaned')),

@@ -17,7 +17,7 @@ const SHARED = new Map<Field, string>([
   ]),
 ])
 
-/** The document with the declarations filled in. Throws if it lacks a route. */
+/** The document with the declarations filled in. Throws if the document lacks a route. */
 function withDeclared(document: string): string {
   let text = document
   for (const operation of OPERATIONS) {

@@ -237,7 +237,7 @@ const LAYERS: readonly Layer[] = [
     packages: ['node', 'playwright-core', 'postgres', 'viem', 'vite', 'yaml'],
   },
   { of: ['bench'], may: ['src/**', 'packages/embed', 'test'], packages: ['node', 'undici', 'viem'] },
-  // Listed so that others may import them. We do not check their own imports.
+  // Listed so that other layers may import them. Their own imports are not checked.
   { of: ['test', 'contracts/tools'], may: [] },
 ]
 

@@ -127,8 +127,8 @@ export interface LedgerClient {
 const inPath = encodeURIComponent
 
 /**
- * A client of the service at `baseUrl`. Methods throw a {@link LedgerError}, after any retries that could help. Outside browsers the client itself
- * keeps the session cookie.
+ * A client of the service at `baseUrl`. Methods throw a {@link LedgerError}, after any retries that could help. Outside browsers the client stores
+ * the session cookie itself.
  */
 export function createClient(options: ClientOptions): LedgerClient {
   const { request, open } = createTransport(options)

@@ -80,7 +80,7 @@ export function createTransport(options: TransportOptions): Transport {
       })
       text = await response.text()
     } catch (cause) {
-      // If the caller cancels, they expect their own reason, not ours.
+      // If the caller cancels, they expect the reason that they gave, not ours.
       signal?.throwIfAborted()
       const why = limit.aborted ? `No answer within ${timeoutMs} ms` : 'The service could not be reached'
       throw errorWithoutAnswer(`${why}: ${method} ${url.origin}${url.pathname}`, cause)
@@ -135,7 +135,7 @@ function urlOf(base: string, path: string, query: Sent['query']): URL {
   return url
 }
 
-/** The back-off before attempt `tried + 1`; null means give up. */
+/** How long to wait before attempt `tried + 1`, in milliseconds; null means give up. */
 function waitBefore(tried: number, error: LedgerError, sent: Sent, retry: Required<RetryOptions>): number | null {
   if (!error.retryable || tried >= (sent.attempts ?? retry.attempts)) return null
   // The service rejects with 429 before it processes anything. After any other error it may have used up the nonce.

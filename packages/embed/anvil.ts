@@ -60,7 +60,7 @@ export interface Anvil {
   readonly resumed: boolean
   /**
    * The lowest block whose hash the BLOCKHASH instruction returns correctly. After a restart that is the first block
-   * mined since, because contracts see wrong hashes for earlier blocks.
+   * mined since then, because contracts see wrong hashes for earlier blocks.
    */
   readonly firstTrustedBlock: number
   /** Writes the state and stops the chain. Safe to call again. */
@@ -154,7 +154,7 @@ async function launchFromFirstReadable(
   return null
 }
 
-/** Starts anvil without mining and resolves once it listens, with the port it got. */
+/** Starts anvil without mining. Resolves once it listens, with its port. */
 async function launch(args: readonly string[], options: AnvilOptions): Promise<Listening> {
   let found: ((port: number) => void) | undefined
   const listening = new Promise<number>((resolve) => {

@@ -259,7 +259,7 @@ function serverSettings(port: number, { durable = true, settings: further }: Pos
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
 }
 
-/** True once the server accepts connections, false if it ended instead. Throws if it does neither in time. */
+/** True once the server accepts connections; false if it ended instead. Throws if it does neither in time. */
 async function isReady(child: Child, data: string, options: PostgresOptions): Promise<boolean> {
   const deadline = Date.now() + READY_WAIT_MS
   let told = false

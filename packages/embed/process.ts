@@ -130,7 +130,7 @@ function readProc(pid: number, file: string): string | null {
   }
 }
 
-/** Field `number` of a process's stat, from 3 on: those after the command's name, which is in brackets and may contain anything. */
+/** Field `number` of a process's stat, from 3 on. Fields from 3 on come after the command's name, which is in brackets and may contain anything. */
 function fieldOf(stat: string, number: number): string | undefined {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[number - 3]
 }

@@ -140,7 +140,7 @@ function readSources(): (file: string) => string {
 
 type Move = (path: string) => string
 
-/** The lines `old path -> new path`, in order. A path that ends in a slash is a folder. */
+/** The moved paths, one line `old path -> new path` each, in order. A path that ends in a slash is a folder. */
 function readMoved(): Move[] {
   const lines = readFileSync(MOVED, 'utf8')
     .split('\n')

@@ -164,7 +164,7 @@ export function applyHunks(text: string, hunks: readonly Hunk[]): string {
     if ('problem' in place) throw new Error(place.problem)
     return { ...place, hunk }
   })
-  // From the last to the first, so earlier offsets stay valid.
+  // Applied from the last to the first, so earlier offsets stay valid.
   return places
     .toSorted((a, b) => b.at - a.at)
     .reduce((changed, { at, hunk }) => {
@@ -180,8 +180,8 @@ export function applyHunks(text: string, hunks: readonly Hunk[]): string {
 }
 
 /**
- * The hunk with the least context (at least one line) that makes it unique. Finds its current place with less and less
- * of the hunk's own context. Null if no part of it occurs exactly once.
+ * The hunk with the least context (at least one line) that makes it unique. To find its current place, it uses less and
+ * less of the hunk's own context. Null if no part of the hunk occurs exactly once.
  */
 export function refreshHunk(text: string, hunk: Hunk): Hunk | null {
   const first = hunk.findIndex(({ op }) => op !== ' ')

@@ -5,8 +5,8 @@ import { SERVER_VARIABLE, startTestPostgres } from '../../test/support/postgres.
 import { removeStaleDirectories } from '../../test/support/temporary.ts'
 
 /**
- * Starts a server that every test and script in `run` finds in the environment, and calls `run` with a signal that
- * aborts it. The server is gone when this resolves.
+ * Starts a server that every test and script in `run` finds in the environment, and calls `run` with a signal that ends
+ * it early. The server is gone when this resolves.
  */
 export async function withTestServer<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   removeStaleDirectories()

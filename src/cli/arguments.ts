@@ -18,7 +18,7 @@ export interface ParsedArguments {
   readonly flags: Set<string>
 }
 
-/** The command that the line starts with, and the words after it. Null if there is none. */
+/** The command with which the line starts, and the words after it. Null if there is no such command. */
 export function findCommand(
   argv: readonly string[],
   commands: readonly Command[],

@@ -1,4 +1,4 @@
-// The shape of a command: its name, its options, its examples, and the function that runs it. The table of all commands is in commands.ts; help,
+// The shape of a command: its name, its options, its examples, and the function that runs it. The table of all commands is in commands.ts. Help,
 // docs/CLI.md and the argument parser are made from it, so they cannot disagree. The operator's acts and readings declare their own commands
 // (operator.ts).
 import type { Io } from './io.ts'

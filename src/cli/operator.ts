@@ -19,7 +19,7 @@ import { RefusedError, UnavailableError, UsageError } from './errors.ts'
 import type { Io } from './io.ts'
 import { mustAgree, tableOf } from './output.ts'
 
-/** What a command does in addition to its act or reading, or differently. */
+/** What a command does in addition to its act or reading, or in place of it. */
 // biome-ignore lint/suspicious/noExplicitAny: each view knows the parts and the result of its own
 export interface View<Parts = any, Result = any> extends Partial<CommandTexts> {
   /** Options that are not fields. */

@@ -1,5 +1,5 @@
-// Computes the amount of a turn, and the turns of a round. An operator cannot choose the seed by choosing when a pass runs, because it comes from the
-// first block at or after the turn's time. The terms are those in force at that time, however late the turn is paid.
+// Computes the amount of a turn, and the turns of a round. The seed comes from the first block at or after the turn's time, so an operator cannot
+// choose it by choosing when a pass runs. The terms are those in force at that time, however late the turn is paid.
 import { BPS_BASE, type Hash, sumWei, type Wei, wei } from './units.ts'
 
 /** Terms in force from a time on (unix seconds): the range of a draw, whether turns are owed at all, and the schedule of new nodes. */
@@ -70,7 +70,7 @@ export interface DueCohort {
   /** The due time of its pending turn, and how many turns from there on are not owed and can be skipped. */
   pendingDue: number
   skipped: number
-  /** True if a node waits to join it. Then even a round that pays the cohort nothing is worth sending. */
+  /** True if a node waits to join the cohort. Then even a round that pays the cohort nothing is worth sending. */
   isSkipNeeded: boolean
   /** True if the terms do not owe the next turn, which waits for a window by the contract's owner. */
   isDelayed: boolean

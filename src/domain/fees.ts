@@ -1,5 +1,5 @@
-// Decides what a new transaction offers per gas: the provider's suggestion, limited by what followed blocks show and by the operator's caps.
-// passes/steps/fees.ts collects these; domain/send.ts (decideSend) raises the offer of a stuck transaction. Pure.
+// Decides what a new transaction offers per gas: the provider's suggestion, limited by the operator's caps and by the fees of followed blocks.
+// passes/steps/fees.ts collects these inputs; domain/send.ts (decideSend) raises the offer of a stuck transaction. Pure.
 import type { BlockFees } from './observed.ts'
 import { larger } from './units.ts'
 

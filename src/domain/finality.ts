@@ -26,7 +26,7 @@ export function leastFinal(said: readonly FinalWord[], own?: ReadonlyMap<number,
   return least ? { ...least, voices: own ? said.filter(isOwn).length : said.length } : null
 }
 
-/** The depth at which a block counts as final if the chain reports none as final, or only one provider does. */
+/** The depth at which a block counts as final if the chain reports no final block, or if only one provider does. */
 export const FINAL_DEPTH = 64
 /** How many providers must agree before we believe them about money, if that many are configured. */
 export const VOICES = 2

@@ -117,9 +117,9 @@ export interface Incoming extends Position {
 export interface Transfer extends Incoming {
   /** The transaction's type (EIP-2718); 0 for a legacy one. */
   type: number
-  /** True if it has no signature: a deposit from a parent chain, or the chain's own. */
+  /** True if the transaction has no signature: it is a deposit from a parent chain, or one of the chain's own. */
   isUnsigned: boolean
-  /** Backs its sender, recipient and value. A transfer that can have no effect is `believed`, because we did not check it. */
+  /** What backs its sender, recipient and value. A transfer that can have no effect is `believed`, because we did not check it. */
   proof: Proof
   /** The referral codes in its calldata, separated by commas; null if there are none. */
   codes: string | null
@@ -168,7 +168,7 @@ export interface NonceUse extends Position {
 export interface SenderTransaction extends NonceUse {
   /** The transaction's type (EIP-2718); 0 for a legacy one. */
   type: number
-  /** Backs its sender, recipient, nonce and value. */
+  /** What backs its sender, recipient, nonce and value. */
   proof: Proof
 }
 
@@ -221,7 +221,9 @@ export type FactoryEvent = Position & { logIndex: number } & (
     | { kind: 'ownerAct'; name: OwnerActName; detail: Readonly<Record<string, string>> }
   )
 
-/** Events about permissions (keys, budgets, bounds, allowance, caps of tiers, windows, pause, ownership), and about ether owed to no node. */
+/**
+ * Names of events about permissions (keys, budgets, bounds, allowance, caps of tiers, windows, pause, ownership), and about ether owed to no node.
+ */
 export const OWNER_ACTS = [
   'MinterSet',
   'MinterRefilled',
@@ -248,7 +250,7 @@ export function accountsNamed(
   return named === undefined ? [] : [named as Address]
 }
 
-/** Everything the ledger needs of a contiguous range of blocks; parent hashes were checked. */
+/** Everything that the ledger needs from a contiguous range of blocks, whose parent hashes were checked. */
 export interface ObservedRange {
   /**
    * True if we did not read all blocks of the range. `blocks` then has the blocks that we read, and the last. We proved that the others contain

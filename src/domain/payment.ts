@@ -78,12 +78,12 @@ export interface PaymentFacts {
   /** Nodes of the selected tier: owned, and paid for but not minted yet. */
   tierNodes: number
   tierInFlight: number
-  /** Nodes of the tier sold so far, to anyone, and earlier undecided payments that reserve a place in it. */
+  /** How many nodes of the tier are sold, to anyone, and how many earlier undecided payments reserve a place in it. */
   sold: number
   reserved: number
   /** True if undecided payments up to this block may still sell out the tier on which this tier's opening depends. */
   mayOpen: boolean
-  /** What the tier's lists allow the wallet, and how many of its payments for the tier count already. Null if the tier has no lists. */
+  /** How many nodes the tier's lists allow the wallet, and how many of its payments for the tier count already. Null if the tier has no lists. */
   listed: Listed | null
   holding: HoldingReading
   /** Facts about the sender, in case it is a contract. */

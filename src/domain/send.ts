@@ -21,7 +21,7 @@ export interface SendView {
   accountNonce: number
   /** The fees that a new transaction would offer now. */
   feesNow: { maxFeeWei: bigint; maxPriorityFeeWei: bigint }
-  /** For a transaction that a pool rejected: the provider's suggestion, limited only by the caps. */
+  /** The provider's suggestion, limited only by the caps; used for a transaction that a pool rejected. */
   suggested: { maxFeeWei: bigint; maxPriorityFeeWei: bigint }
   /** The cap: we never offer more per gas. */
   feeCapWei: bigint

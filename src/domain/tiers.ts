@@ -143,7 +143,7 @@ export const supplyNow = (versions: readonly TierVersion[], tierNo: number): num
     .sort((a, b) => a.version - b.version)
     .at(-1)?.supply ?? null
 
-/** True if nine tenths of a supply are sold, which we report so that people can still act. */
+/** True if nine tenths of a supply are sold. We report that early, so that people can still act. */
 export const isNearlySold = (sold: number, supply: number): boolean => sold * 10 >= supply * 9
 
 /** The lower of two supplies; null for no limit. */

@@ -22,7 +22,7 @@ export interface PendingTurns {
   isDelayed: boolean
 }
 
-/** Splits a cohort's turns that are due by `upTo`. Turns in another window need another round. */
+/** Splits a cohort's turns that are due by `upTo` into skipped and paid ones. Turns in another window need another round. */
 export function pendingTurns({ nextDue, intervalSec }: Turning, owed: OwedTurns, upTo: number): PendingTurns {
   const { terms, windows } = owed
   const window = windows.find(({ from, until }) => from <= nextDue && nextDue < until)
@@ -68,7 +68,7 @@ export function cohortToSkipFor({ cohorts, schedule, now }: CohortsAt, tierNo: n
 }
 
 /**
- * Finds the blocks of a range, by their times, that are the first at or after a turn of one of these cohorts. `afterTime` is the time of the block
+ * Finds, by their times, the blocks of a range that are the first at or after a turn of one of these cohorts. `afterTime` is the time of the block
  * before the range. @returns their indexes in the range, ascending.
  */
 export function firstBlocksOfTurns(times: readonly number[], afterTime: number, cohorts: Iterable<Turning>): number[] {

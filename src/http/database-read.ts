@@ -7,7 +7,7 @@ import type { Pool } from '../db/core/sql.ts'
 import { inTime, Overdue } from '../lib/deadline.ts'
 import type { Log } from '../lib/log.ts'
 
-/** Every statement of the routes uses an index, so if one takes this long, the database is not answering. */
+/** Every statement of the routes uses an index. If a statement takes longer than this, the database is not answering. */
 const ANSWER_MS_MAX = 3_000
 /** How long we pause after a failure before the next probe. */
 const PAUSE_MS = 250

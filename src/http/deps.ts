@@ -21,9 +21,9 @@ export interface HttpDeps {
   readonly readings: Readings | null
   /** The passes; null if they cannot run here (no chain). Then the cron routes and claims answer 503. */
   readonly passes: Passes | null
-  /** Looks minted nodes up on chain. Null without a chain; then sync answers 503. */
+  /** Looks up minted nodes on the chain. Null if there is no chain; then sync answers 503. */
   readonly syncer: Syncer | null
-  /** Parts for the operator's acts and readings. Null without a chain; then those answer 503. */
+  /** Parts for the operator's acts and readings. Null if there is no chain; then their routes answer 503. */
   readonly operator: OperatorDeps | null
   /**
    * Asks the upstream for the ether price once; null if it returned nothing usable. Called at most once a minute, counted over all instances. Null if
@@ -109,7 +109,7 @@ export interface HttpSettings {
   readonly staleAfterSec: number
   readonly tickSec: number
   readonly distMode: 'treasury' | 'swaps'
-  /** Every setting with its effective value, secrets masked; only operators see it. */
+  /** Every setting with its effective value, secrets masked. Only operators see it. */
   readonly described: Readonly<Record<string, string | null>>
 }
 

@@ -1,5 +1,5 @@
-// The shape of an endpoint: a path, its rules as data, and a handler that parses, calls and maps. The pipeline applies the rules in one order for all
-// routes, so no handler can forget one.
+// The shape of an endpoint: a path, its rules as data, and a handler. The handler parses the input, calls a function and maps its result. The
+// pipeline applies the rules in one order for all routes, so no handler can forget one.
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { KeyHolder, Scope } from '../domain/keys/admin-key.ts'

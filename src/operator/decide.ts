@@ -101,7 +101,7 @@ async function release(
   return recordDecision(sql, actor, payment, { status: 'accepted', tierId: tier.tierId, evidence })
 }
 
-/** The place that a release takes, under the tier's lock. Refuses if the supply leaves none. */
+/** The place that a release takes, under the tier's lock. Refuses if the supply has no place left. */
 async function placeToTake(sql: Sql, { tierNo }: TierVersion): Promise<Evidence | OperatorRefusal> {
   await lockTiers(sql, [tierNo], { wait: true })
   const supply = (await readSupplies(sql, [tierNo])).get(tierNo)

@@ -1,4 +1,4 @@
-// A transaction that the operator names, as the chain has it. It counts only if it succeeded and is in a canonical block. Once the ledger has
+// A transaction that the operator names, as it is on the chain. It counts only if it succeeded and is in a canonical block. Once the ledger has
 // followed that height, the block must also be the ledger's own.
 import type { TransactionView } from '../chain/port.ts'
 import { readHashes } from '../db/blocks/blocks.ts'

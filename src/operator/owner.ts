@@ -1,5 +1,5 @@
-// Previews of what the contract's owner may sign: the transaction, the values before and after it, and whether the contract would accept it now.
-// Read-only: nothing here signs, sends, or changes the ledger.
+// Previews of transactions that the contract's owner may sign: the transaction, the values before and after it, and whether the contract would accept
+// it now. Read-only: nothing here signs, sends, or changes the ledger.
 import type { OwnerCall, OwnerTransaction } from '../chain/factory/owner-calls.ts'
 import type { GovernanceReader, OwnersPowers } from '../chain/port.ts'
 import { readCursor } from '../db/blocks/blocks.ts'

@@ -194,7 +194,7 @@ const namesNone = refuseAct(
 
 /** The payment that the key names, locked until the transaction ends. */
 export async function lockPayment(sql: Sql, key: PaymentKey) {
-  // We lock the wallet before the payment, in the judge's order, because the judge counts what the wallet has in flight.
+  // The wallet is locked before the payment, in the judge's order, because the judge counts the payments that the wallet has in flight.
   for (const { from } of await readForReview(sql, key, { lock: false })) if (from) await lockWallet(sql, from)
   const found = await readForReview(sql, key, { lock: true })
   const [payment] = found

@@ -8,7 +8,7 @@ import { assertNoPrivateLiteral, publicLookup, TargetError } from './target.ts'
 /** The time limit, including name look-up and connection. The standard advises 15 to 30 seconds; this is the lower end. */
 const TIMEOUT_MS = 15_000
 const CONNECT_MS = 10_000
-/** Only the status of an answer matters. We read a little more, so that the connection can be reused. */
+/** How much of an answer we read. Only its status matters, but if we read a little more, the connection can be reused. */
 const ANSWER_BYTES_MAX = 16 * 1024
 const ERROR_TEXT_MAX = 300
 

@@ -5,7 +5,7 @@ import { type LookupAddress, lookup } from 'node:dns'
 import { lookup as lookupHost } from 'node:dns/promises'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 
-/** IPv4 ranges without hosts on the public internet (RFC 6890 and those that it lists). */
+/** IPv4 ranges without hosts on the public internet (RFC 6890 and the RFCs that it lists). */
 const NOT_PUBLIC_V4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',

@@ -32,7 +32,7 @@ const PRUNE_EVERY_MS = 3_600_000
 /** How many events one mail has at most, and the time between two mails. Events in between go into the next mail together. */
 const MAILED_AT_ONCE = 50
 const MAIL_EVERY_MS = 60_000
-/** How long an instance that may not send to an endpoint leaves its deliveries to other instances. */
+/** If an instance may not send to an endpoint, it leaves the endpoint's deliveries to other instances for this long. */
 const FORBIDDEN_REST_MS = 60_000
 
 export interface WebhooksOptions {

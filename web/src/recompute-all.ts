@@ -18,7 +18,7 @@ export interface Recomputed {
 /** How many rounds we read turn by turn. Each takes a request, and the service allows sixty a minute. */
 const READ_MAX = 20
 
-/** Rounds read turn by turn, by round and transaction. The past does not change, unless there is a reorg. */
+/** Verdicts of rounds that were read turn by turn, by round and transaction. They do not change, unless there is a reorg. */
 const read = new Map<string, boolean | null>()
 
 /** Recomputes the amounts of rounds, newest first. */

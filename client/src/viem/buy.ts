@@ -167,7 +167,7 @@ async function sendOne(
   return txHash
 }
 
-/** The hash of the one transaction with all transfers; null if the wallet does not support that, and has sent nothing. */
+/** The hash of the single transaction with all transfers; null if the wallet does not support that, and has sent nothing. */
 async function sendAll(
   wallet: OwnWallet,
   call: WalletCall,
@@ -196,7 +196,7 @@ async function nextCall(
   return { chainId: quote.chainId, to: quote.paymentAddress, valueWei: quote.priceWei }
 }
 
-/** Runs the checks now. Throws if one fails, except a review that the caller accepts. */
+/** Runs the checks now. Throws if a check fails, unless it only means a review that the caller accepts. */
 async function checkOrder(
   ledger: LedgerClient,
   wallet: OwnWallet,

@@ -1,5 +1,5 @@
 // Makes a wallet send a call, or several in one transaction. For a contract account (a Safe, a smart account) it uses EIP-5792 if the wallet supports
-// it: the wallet then builds the transaction, and reports its hash once it is in a block.
+// that. The wallet then builds the transaction, and reports its hash once it is in a block.
 import type { Account, Chain, Client, Transport } from 'viem'
 import {
   AtomicityNotSupportedError,

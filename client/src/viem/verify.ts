@@ -108,7 +108,7 @@ export interface VerifiedTurn extends RecomputedTurn {
 }
 
 export interface VerifiedRound {
-  /** True if nothing differs. Checks that could not be made are `null` in their turn, and do not count as equal. */
+  /** True if nothing differs. A check that could not be made is `null` in its turn, and does not count as equal. */
   matches: boolean
   turns: VerifiedTurn[]
   /** True if the amounts add up to the round's total. */

@@ -105,7 +105,7 @@ const FACTORY_CHECKS: Checks<Probed & { deployment: DeploymentCheck }> = {
     return { says: 'the factory knows recent blocks by other hashes: no fork guard', warn: todo, reading }
   },
 
-  /** Whether blocks prove what a single provider reports, or whether we must believe it. */
+  /** Whether blocks prove what a single provider reports. If not, we must believe it. */
   'chain.proofs': async ({ chain, rpc, pool, config }) => {
     const states: ProofStates = pool ? await readProofStates(pool) : new Map()
     const reader = readerOf(chain, rpc, signersOf(chain))

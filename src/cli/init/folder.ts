@@ -109,7 +109,7 @@ export class Folder {
     return this.secret(name) === null && this.add(join('secrets', name), `${text()}\n`, PRIVATE_FILE_MODE)
   }
 
-  /** Stores or replaces a secret, while the operator may still correct it. */
+  /** Stores a secret, or replaces it while the operator may still correct it. */
   putSecret(name: string, text: string): void {
     if (this.addSecret(name, () => text) || this.secret(name) === text) return
     writeFileAtomic(this.at('secrets', name), `${text}\n`)

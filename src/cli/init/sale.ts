@@ -1,4 +1,4 @@
-// The first start of a new ledger, by `node-ledger init`: the service runs until the first tier is on sale and, as a trial, one node is bought. The
+// The first start of a new ledger, by `node-ledger init`. The service runs until the first tier is on sale and one node is bought as a trial. The
 // deployer pays; the price goes to the operator's own payments wallet.
 import { spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'

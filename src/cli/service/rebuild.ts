@@ -1,5 +1,5 @@
-// The command `node-ledger rebuild`: connects the configured chain and current ledger to a rebuild in another database, shows its progress, and
-// reports what differs. It has no key that could sign, so nothing here can send.
+// The command `node-ledger rebuild`: rebuilds the ledger in another database from the configured chain, shows the progress, and reports how the
+// result differs from the current ledger. It has no key that could sign, so nothing here can send.
 import { attachDatabase } from '../../boot/database.ts'
 import { attachChain, type ChainPart, signersOf } from '../../boot/parts.ts'
 import { ledgerContext } from '../../boot/pass-context.ts'

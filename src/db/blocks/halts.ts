@@ -67,7 +67,7 @@ export async function withdrawHalt(sql: Sql): Promise<boolean> {
   return removed.count > 0
 }
 
-/** Notes a run without a reason to halt. Once this has lasted, we report that the halt is over. Run in a transaction. */
+/** Notes a run without a reason to halt. If there was none for long enough, we report that the halt is over. Run in a transaction. */
 export async function noteNoHalt(sql: Sql): Promise<void> {
   if ((await noteCalm(sql, 'halt')) !== 'over') return
   await writeAudit(sql, { actor: 'pass', action: 'haltWithdrawn', detail: {} })
@@ -96,7 +96,7 @@ export async function clearHalt(
   return halt
 }
 
-/** The highest block that was final when we followed it, and `named`, the highest that two providers called final; null before the first one. */
+/** The highest block that was final when we followed it; null before the first. `named` is the highest that two providers called final. */
 export async function readFinalized(sql: Sql): Promise<{ number: number; hash: string; named: number | null } | null> {
   return (await readState(sql, 'finalized')) as { number: number; hash: string; named: number | null } | null
 }

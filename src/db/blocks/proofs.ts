@@ -56,7 +56,7 @@ interface LoweredBy {
   reason?: string | null
 }
 
-/** Lowers a part, even one never proven, because a block does not prove it. `by`: who decided, or `pass` if two providers agree. */
+/** Lowers a part because a block does not prove it, even if the part was never proven. `by`: who decided, or `pass` if two providers agree. */
 export async function lowerProof(
   sql: Sql,
   part: ProvenPart,

@@ -3,7 +3,7 @@ import type { SortedTransfers } from '../../domain/junk.ts'
 import type { Incoming, ObservedRange, Transfer } from '../../domain/observed.ts'
 import type { Sql } from '../core/sql.ts'
 
-/** One event of a block as a key of all its fields, written the same way for ledger and chain. */
+/** One event of a block, as a key made of all its fields. Written the same way for ledger and chain. */
 export interface Happening {
   blockNumber: number
   key: string

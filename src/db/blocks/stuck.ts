@@ -22,10 +22,10 @@ export interface Stuck {
 /** A fault lasts if it stops this many runs over this long. By then a provider that merely lacked the block has it. */
 const RUNS_MIN = 3
 const LASTS_SEC = 60
-/** The longest rule that we store, in characters, because it may repeat a provider's text. */
+/** How long a stored rule may be, in characters. It is cut, because it may repeat a provider's text. */
 const RULE_MAX = 300
 
-/** Notes that a block stopped a run. @returns what to report; null if it was reported before, or may yet pass. */
+/** Notes that a block stopped a run. @returns what to report; null if it was reported before, or if the fault may still pass. */
 export async function noteStuck(
   sql: Sql,
   { block, rule, host }: Pick<Stuck, 'block' | 'rule' | 'host'>,
@@ -44,7 +44,7 @@ export async function noteStuck(
   return (await noteTrouble(sql, 'stuck')) ? row.value : null
 }
 
-/** Notes a run that nothing stopped. Once this has lasted, we report it. Run in a transaction. */
+/** Notes a run that nothing stopped. If nothing has stopped runs for long enough, we report that. Run in a transaction. */
 export async function noteMoving(sql: Sql): Promise<void> {
   await clearState(sql, 'stuck')
   if ((await noteCalm(sql, 'stuck')) !== 'over') return

@@ -1,4 +1,4 @@
-// The last block that we surveyed instead of reading block by block. Up to there the ledger lacks transactions that moved nothing.
+// The last block that we surveyed instead of reading block by block. Up to that block the ledger lacks transactions that moved nothing.
 import type { Sql } from '../core/sql.ts'
 import { readState, writeState } from '../core/state.ts'
 

@@ -97,5 +97,5 @@ export function isDatabaseDown(error: unknown): boolean {
   return kind === 'away' || kind === 'noWrites'
 }
 
-/** True if the work may succeed when repeated from the start: the API answers 503, meaning "try again". */
+/** True if the work may succeed when repeated from the start. The API then answers 503, meaning "try again". */
 export const mayPass = (error: unknown): boolean => isDatabaseDown(error) || databaseFault(error)?.kind === 'passing'

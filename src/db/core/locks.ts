@@ -47,7 +47,7 @@ export async function holdLock<T>(
   if (!row?.taken) return null
   const lost = new AbortController()
   const stillOurs = async () => {
-    // The pool reconnects automatically. A different backend means that the lock went with the old one.
+    // The pool reconnects automatically. If the backend differs, the lock was lost with the old backend.
     const [now] = await connection<{ backend: number }[]>`SELECT pg_backend_pid() AS backend`
     if (now?.backend !== row.backend) throw new Error(`the connection that held the lock ${name} was lost`)
   }

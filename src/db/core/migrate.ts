@@ -56,10 +56,10 @@ export async function readMigrations(folder = MIGRATIONS): Promise<Migration[]> 
 }
 
 /**
- * Applies what is missing.
+ * Applies the missing migrations.
  * @returns the names of the migrations that it applied; empty if the schema was current.
- * @throws if the database has a migration that this code knows with another checksum; an UnreleasedLedgerError if that is the first one; an
- * UnfitDatabaseError if it is unfit for a ledger.
+ * @throws if the database has a migration that this code knows with another checksum; an UnreleasedLedgerError if that is the first migration; an
+ * UnfitDatabaseError if the database is unfit for a ledger.
  */
 export async function migrate(databaseUrl: string, folder = MIGRATIONS): Promise<string[]> {
   const pool = connect(databaseUrl, { max: 1, prepare: false, applicationName: 'node-ledger migrate' })
@@ -106,7 +106,7 @@ async function readRecorded(sql: Sql): Promise<Map<string, string>> {
   return new Map(rows.map(({ name, checksum }) => [name, checksum]))
 }
 
-/** Every release has the same first migration, so a ledger with another one belongs to no release. */
+/** Every release has the same first migration. If a ledger's first migration is different, it belongs to no release. */
 function assertReleased(recorded: ReadonlyMap<string, string>, [first]: readonly Migration[]): void {
   if (recorded.size > 0 && first && recorded.get(first.name) !== first.checksum) throw new UnreleasedLedgerError()
 }

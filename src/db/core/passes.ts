@@ -39,7 +39,7 @@ export async function tryWrite(pool: Pool): Promise<void> {
   })
 }
 
-/** Records how a pass ended: its outcome, and the message of an error, even if the pass went on despite it. */
+/** Records how a pass ended: its outcome, and the message of an error, even if the pass continued despite it. */
 export async function passFinished(
   sql: Sql,
   name: string,

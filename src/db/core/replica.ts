@@ -3,10 +3,12 @@
 import { shared } from '../../lib/cache.ts'
 import type { Pool } from './sql.ts'
 
-/** We do not use a replica that is further behind, because its balances and prices would be older than their caches allow. */
+/**
+ * How far a replica may be behind. We do not use one that is further behind, because its balances and prices would be older than their caches allow.
+ */
 const REPLICA_LAG_MS_MAX = 10_000
 const LOOK_EVERY_MS = 1_000
-/** How many positions we remember until the replica has reached them; one a second while it lags. */
+/** How many positions of the primary we remember until the replica has reached them; one is added a second while it lags. */
 const MARKS_MAX = 64
 
 /** Queries one database; throws if it does not answer. */

@@ -21,7 +21,7 @@ export interface Place {
 
 /** The last followed block before a time, from the stored headers; null if they do not reach back that far. */
 export async function lastStoredBlockBefore(sql: Sql, time: number): Promise<Place | null> {
-  // Headers are stored without gaps up to the cursor, and times rise with them, so the latest one before the time is the last block before it.
+  // Headers are stored without gaps up to the cursor, and their times rise. So the latest header before the time is the last block before it.
   const [row] = await sql<Place[]>`
     SELECT number, hash, time FROM blocks WHERE time < ${time} ORDER BY number DESC LIMIT 1`
   return row ?? null

@@ -221,8 +221,8 @@ function isConnectionLost(error: unknown): boolean {
 
 /** Runs `body` in a transaction on a pool. Rejects if the connection is lost on the way; then we do not know whether the commit happened. */
 export function inTransaction<T>(pool: Pool, body: (sql: Sql) => Promise<T>): Promise<T> {
-  // postgres 3.4 writes ROLLBACK, or any other statement, to a closed socket, and the TypeError crashes the process. It does reject `begin` as soon
-  // as the connection closes; after that we must not give it another statement.
+  // After a lost connection, postgres 3.4 writes ROLLBACK, or any other statement, to a closed socket, and the TypeError crashes the process. It does
+  // reject `begin` as soon as the connection closes; after that we must not give it another statement.
   let lost = false
   const silence = () => new Promise<never>(() => {})
   // The role's default might be another isolation level.

@@ -20,7 +20,7 @@ const CALM_SEC = 600
 
 const rowOf = (trouble: Trouble) => `trouble ${trouble}`
 
-/** Notes that a trouble was seen. @returns true if it begins now, and must be reported. */
+/** Notes that a trouble was seen. @returns true if it begins now, so it must be reported. */
 export async function noteTrouble(sql: Sql, trouble: Trouble): Promise<boolean> {
   const [row] = await sql<{ begins: boolean }[]>`
     INSERT INTO settings (name, value, updated_by) VALUES (${rowOf(trouble)}, '{}', 'pass')

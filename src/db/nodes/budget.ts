@@ -2,7 +2,7 @@
 import type { Sql } from '../core/sql.ts'
 import { readCreditTerms } from '../sale/terms.ts'
 
-/** The window of recent mints. In a younger ledger it is the ledger's age, but at least a day. */
+/** The window of recent mints, in seconds. In a younger ledger it is the ledger's age, but at least a day. */
 const LOOK_BACK_SEC = 7 * 86_400
 const LOOK_BACK_LEAST_SEC = 86_400
 

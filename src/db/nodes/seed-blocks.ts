@@ -4,7 +4,7 @@ import type { Proof } from '../../domain/observed.ts'
 import type { Hash } from '../../domain/units.ts'
 import { jsonRows, type Sql } from '../core/sql.ts'
 
-/** A block whose seed serves the turns that came due after its parent's time, up to its own. */
+/** A block whose seed is used for the turns due after its parent's time, up to its own time. */
 export interface SeedBlock {
   number: number
   time: number
@@ -39,7 +39,7 @@ export async function keepOldSeedBlock(sql: Sql, { number, time, parentTime, see
     ON CONFLICT (number) DO NOTHING`
 }
 
-/** Replaces one provider's values for a followed block with those on which two providers agree. */
+/** Replaces one provider's values for a followed block with values on which two providers agree. */
 export async function keepAgreedSeedBlock(
   sql: Sql,
   { number, time, parentTime, seed, proof }: SeedBlock,

@@ -17,7 +17,7 @@ export interface PasskeyRow {
   sessions: number
 }
 
-/** What we verify a signature with. Ids and keys are bytes as base64url. */
+/** What we need to verify a signature. Ids and keys are bytes as base64url. */
 export interface Credential {
   id: number
   credentialId: string

@@ -1,4 +1,4 @@
-// The sums that an act releases, for the two-person rule to compare with its limit.
+// The sums of wei that an act gives away, for the two-person rule to compare with its limit.
 import type { Address } from '../../domain/units.ts'
 import type { Fragment, Sql } from '../core/sql.ts'
 import { UNBACKED } from '../nodes/cohorts.ts'

@@ -48,7 +48,7 @@ export async function storePayerCode(
     ON CONFLICT (payment_id) DO UPDATE SET block_hash = excluded.block_hash, code = excluded.code`
 }
 
-/** Records that a contract has signed in. For contracts without code yet there is a limit. */
+/** Records that a contract has signed in. If it has no code yet, a limit applies to how many such records we keep. */
 export async function proveWallet(sql: Sql, address: Address, { deployed }: { deployed: boolean }): Promise<void> {
   await sql`
     INSERT INTO proven_wallets (address, deployed)

@@ -24,7 +24,7 @@ export interface WalletBalance {
 }
 
 /**
- * Reads the balances of all wallets that are open at the followed block, or not yet checked up to their closing, in order of entry. Empty before the
+ * Reads the balances, in order of entry, of all wallets that are open at the followed block or not yet checked up to their closing. Empty before the
  * first block is stored.
  */
 export async function readOpenWalletBalances(sql: Sql): Promise<WalletBalance[]> {

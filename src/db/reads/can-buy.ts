@@ -1,5 +1,5 @@
-// Reads what decides about a wallet that is about to buy: the nodes and payments that count, and what would send its payment to review. Nothing here
-// writes.
+// Reads the facts about a wallet that is about to buy: the nodes and payments that count, and anything that would send its payment to review. Nothing
+// here writes.
 import type { WaitingPayment } from '../../domain/payers/can-buy.ts'
 import type { Listed } from '../../domain/payment.ts'
 import type { TierVersion } from '../../domain/tiers.ts'

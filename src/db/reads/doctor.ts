@@ -1,4 +1,4 @@
-// What `doctor` reads of the ledger: the last runs, waiting work, recent failures. Reads only, a few rows each.
+// What `doctor` reads from the ledger: the last runs, waiting work, recent failures. Reads only, a few rows each.
 import type { PassTimes } from '../../domain/health.ts'
 import type { Address } from '../../domain/units.ts'
 import { actsOf } from '../../domain/webhooks/kinds.ts'

@@ -1,4 +1,4 @@
-// What the metrics page reads of the ledger. It uses only small tables, stored totals and partial indexes, so a scrape costs the same whatever the
+// What the metrics page reads from the ledger. It uses only small tables, stored totals and partial indexes, so a scrape costs the same whatever the
 // size of the ledger. Nothing here writes. Times are unix seconds by the database's clock.
 import { actsOf } from '../../domain/webhooks/kinds.ts'
 import { STUCK } from '../blocks/stuck.ts'

@@ -96,7 +96,7 @@ export async function readUsed(
   return new Map(rows.map(({ tierNo, wallet, used }) => [`${tierNo} ${wallet}`, used]))
 }
 
-/** A wallet's allocation on a list, with the proof; 0 and null if the wallet is not on it. */
+/** A wallet's allocation on a list, with the proof. If the wallet is not on the list, the allocation is 0 and the proof null. */
 export interface Allowlisted {
   allocation: number
   proof: Hash[] | null

@@ -40,7 +40,7 @@ export async function writeNonceAhead(sql: Sql, sender: Address, note: NonceAhea
   await writeState(sql, PREFIX + sender, note, by)
 }
 
-/** Removes the record of a signer account. Nearly free if there is none. */
+/** Removes the record of a signer account. Costs almost nothing if there is none. */
 export async function clearNonceAhead(sql: Sql, sender: Address): Promise<void> {
   await clearState(sql, PREFIX + sender)
 }

@@ -38,7 +38,7 @@ export interface Attempt {
   signedAtBlock: number
 }
 
-/** Stores an intent with its first signed attempt. The unique (signer account, nonce) makes a second writer fail here, before sending. */
+/** Stores an intent with its first signed attempt. A signer account and a nonce occur only once, so a second writer fails here, before it sends. */
 export async function insertIntent(
   sql: Sql,
   intent: {

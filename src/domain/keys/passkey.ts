@@ -1,6 +1,6 @@
 // The relying party for which browsers make passkeys: the host name to which a passkey is bound, and the origin that its signatures must name.
 
-/** The names of the local machine in URLs. */
+/** The names of the local machine that occur in URLs. */
 const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
 const IPV4 = /^\d+(\.\d+){3}$/
 

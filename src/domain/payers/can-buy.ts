@@ -30,7 +30,7 @@ export interface BuyerFacts {
   sold: number
   /** How many may be sold, according to the ledger or the contract; null for no limit. */
   most: number | null
-  /** What the tier's list allows the wallet, and what is used already; null if anyone may buy. */
+  /** How many nodes the tier's list allows the wallet, and how many are used already; null if anyone may buy. */
   listed: Listed | null
   /** The followed block's time, unix seconds. */
   now: number
@@ -163,7 +163,7 @@ export function canBuy(checks: readonly BuyerCheck[]): Passes {
   return checks.some(({ passes }) => passes === null) ? null : true
 }
 
-/** Whether the judge would pass a payment that only these facts could hold; null while it is undecided. */
+/** True if the judge would pass a payment about which only these facts are in doubt; null while it is undecided. */
 function wouldPass(
   { from, tier }: BuyerFacts,
   known: Partial<PaymentFacts>,

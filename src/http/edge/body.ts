@@ -86,7 +86,7 @@ function readBytes(request: IncomingMessage): Promise<Buffer | Refusal> {
     request.on('data', onData)
     request.on('end', () => resolve(Buffer.concat(chunks)))
     request.on('error', reject)
-    // If the caller disconnects halfway, neither of the other events fires.
+    // If the caller disconnects halfway, only this event fires.
     request.on('close', () => reject(new Error('the caller went away while sending')))
   })
 }

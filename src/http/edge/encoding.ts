@@ -10,7 +10,9 @@ export type Encoding = 'br' | 'gzip' | 'identity'
 
 /** A smaller answer fits into one packet uncompressed. */
 const BYTES_MIN = 1024
-/** Nearly the best compression, at a few milliseconds per 100 KB. We compress once for many callers, but one of them waits for it. */
+/**
+ * Brotli's quality: nearly the best compression, at a few milliseconds per 100 KB. We compress once for many callers, but one of them waits for it.
+ */
 const BROTLI_QUALITY = 5
 
 /** An `accept-encoding` that names an encoding, at any weight but 0. */

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import type { LedgerNotifications } from '../../db/core/changes.ts'
 import { Cache } from '../../lib/cache.ts'
 
-/** How much the memo may hold: hundreds of thousands of answers about nodes, or all answers of a small service many times over. */
+/** How many bytes the memo may hold: hundreds of thousands of answers about nodes, or all answers of a small service many times over. */
 const BYTES_MAX = 64 * 1024 * 1024
 /** What an entry takes besides its bytes: its share of maps, keys and buffers. */
 const ENTRY_OVERHEAD_BYTES = 512

@@ -44,7 +44,7 @@ export interface ConditionalRequest {
   ifNoneMatch: string | undefined
   /** The `accept-encoding` header; empty if there is none. */
   accepted: string
-  /** True if the request has a session cookie, valid or not. Then the answer must not be cached. */
+  /** True if the request has a session cookie, valid or not. Its answer must not be cached. */
   hasSession: boolean
 }
 

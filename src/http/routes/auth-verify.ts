@@ -55,7 +55,7 @@ function parseAttempt(
   return { wallet, signature: signature as `0x${string}` }
 }
 
-/** The nonce of the request's cookie, spent by this call; null if it is not ours, has expired, or was spent before. */
+/** The nonce in the request's cookie, spent by this call; null if it is not ours, has expired, or was spent before. */
 async function takeNonce(
   { queryPrimary, sessions, isOwnOrigin }: Tools,
   { cookies, raw }: Call,

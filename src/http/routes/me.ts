@@ -1,5 +1,5 @@
-// GET /api/me: the signed-in wallet, its nodes and totals, and which of its nodes on chain the ledger lacks. The chain reading has its own time
-// limit, as all `Readings` have; after that it is null.
+// GET /api/me: the signed-in wallet, its nodes and totals, and the nodes that it owns on the chain but the ledger lacks. The chain reading has its
+// own time limit, like all `Readings`; after that it is null.
 import { readWallet } from '../../db/reads/public-api.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'

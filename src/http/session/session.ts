@@ -15,7 +15,7 @@ const NONCE_BYTES = 16
 const EXPIRED_MAX = 10_000
 /** Means "no address" in a nonce cookie; the message then names no address. */
 const ANYONE = '-'
-/** The only texts that we sign: address and expiry of a session; value, time of issue and address of a nonce. */
+/** The only texts that we sign. A session's has its address and expiry; a nonce's has its value, time of issue and address. */
 const SESSION_FORM = /^(0x[0-9a-f]{40})\.([1-9][0-9]{0,11})$/
 const NONCE_FORM = /^([0-9a-f]{32})\.([1-9][0-9]{0,11})\.(-|0x[0-9a-f]{40})$/
 
@@ -38,7 +38,7 @@ export class Sessions {
   /** The signing keys, newest first. The newest signs; all are accepted. */
   readonly #sessionKeys: readonly (string | Buffer)[]
   readonly #nonceKeys: readonly (string | Buffer)[]
-  /** Sessions that we refused as expired, oldest first, so that a clock that steps back does not revive them. */
+  /** Sessions that we refused as expired, oldest first. We remember them, so that a clock that steps back does not revive them. */
   readonly #expired = new Set<string>()
 
   constructor(settings: SessionSettings, clock: () => number) {

@@ -22,8 +22,8 @@ export function sign(payload: string, [newest = '']: SigningKeys): string {
 }
 
 /**
- * The parts of a payload that has this form and a valid signature, or null. We compare signatures as text, because base64url has several spellings of
- * one value.
+ * The parts of a payload, if it has this form and a valid signature; null otherwise. We compare signatures as text, because base64url has several
+ * spellings of one value.
  */
 export function verify(value: string | null | undefined, keys: SigningKeys, form: RegExp): RegExpExecArray | null {
   if (typeof value !== 'string') return null

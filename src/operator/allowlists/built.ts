@@ -1,4 +1,4 @@
-// A list after reading and building, in parts that one process can pass to another.
+// A list after reading and building, split into parts that one process can pass to another.
 import { type AllowlistPart, PAGE_NODES } from '../../db/sale/allowlists.ts'
 import { NODE_BYTES } from '../../domain/payers/allowlists.ts'
 import type { Hash } from '../../domain/units.ts'

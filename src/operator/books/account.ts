@@ -1,6 +1,6 @@
-// One account's books over a period, compared with the chain: its balance at the opening block, the movements in the ledger, its balance at the
-// closing block, and the blocks in between in which unknown ether moved. We read balances from the chain at exactly those blocks. If we cannot read
-// one, it is null, never made up.
+// One account's books over a period, compared with the chain. They contain its balance at the opening block, the movements in the ledger, its balance
+// at the closing block, and the blocks in between in which unknown ether moved. We read balances from the chain at exactly those blocks. If we cannot
+// read a balance, it is null, never made up.
 import { readBlock } from '../../db/blocks/blocks.ts'
 import type { Place } from '../../db/core/snapshot.ts'
 import type { Sql } from '../../db/core/sql.ts'

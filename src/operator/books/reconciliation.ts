@@ -1,4 +1,4 @@
-// Ledger against chain: the passes' last findings, and a full comparison on demand.
+// Ledger compared with chain: the passes' last findings, and a full comparison on demand.
 import { inTransaction } from '../../db/core/sql.ts'
 import { notifyLedgerChanged, writeAudit, writeState } from '../../db/core/state.ts'
 import { readReconciliation } from '../../db/reads/reconciliation.ts'

@@ -1,4 +1,4 @@
-// The trends of the business, hour by hour or day by day: sales, held payments, gas.
+// The trends of the sale, hour by hour or day by day: sales, held payments, gas.
 import { readTrends, type TrendBin } from '../../db/reads/trends.ts'
 import type { ReplicaDb, SignerAddresses } from '../act.ts'
 import { defineReading } from '../define-act.ts'

@@ -30,7 +30,7 @@ export interface VerifyResult {
   drifts: Drift[]
 }
 
-/** The nodes to compare: all, unless the caller gives a range, or how many to draw at random. */
+/** The nodes to compare: all, unless the caller gives a range or the number to draw at random. */
 export interface Share {
   fromNode?: number
   toNode?: number

@@ -1,4 +1,4 @@
-// What the holder of a key may give to others: keys, and invitations to make a passkey. Reads the fields that both share.
+// What the holder of a key may give to others: keys, and invitations to make a passkey. Parses the fields that both have in common.
 import type { Sql } from '../../db/core/sql.ts'
 import { isOpen, makersOfLabel } from '../../db/operator/admin-keys.ts'
 import { passGate } from '../../db/operator/key-gate.ts'

@@ -64,7 +64,7 @@ the version of their block. To end a code, register it again with --closes-at.`,
     if (asked.opensAt !== null && asked.closesAt !== null && asked.closesAt <= asked.opensAt)
       return refuseField('invalid', 'closesAt', `must be later than ${fieldNamed('opensAt')}.`)
     await sql`LOCK TABLE referral_codes IN SHARE ROW EXCLUSIVE MODE`
-    // This locks the cursor, so no payment in a later block is stored before this version is.
+    // This locks the cursor, so that no payment in a later block is stored before this version.
     const now = await readNow(deps, sql)
     const latest = async () => (await readReferrals(sql)).findLast(({ code }) => code === asked.code)
     const before = await latest()

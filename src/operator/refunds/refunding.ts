@@ -65,7 +65,7 @@ before may still land until the time that the command prints. Send nothing befor
   onChain: true,
   asks: 'Prepare the refund? The service then signs no mint for it.',
   proposedAs: 'prepareRefund',
-  // Preparing a refund a second time lets no more money through.
+  // The second preparation of a refund gives away nothing more, so it counts as 0.
   sum: (sql, { payment }) => sumToPrepare(sql, [payment]),
   run: async (deps: RefundDeps, actor, { payment: key, reason: note }): Promise<PreparedRefund | OperatorRefusal> => {
     const horizon = await readHorizon(deps)
@@ -226,7 +226,7 @@ export async function readHorizon(deps: RefundDeps): Promise<RefundHorizon> {
   const lastLost = upToBlock === null ? null : await deps.chain.block(upToBlock)
   const final = await readFinal(deps)
   if (upToBlock === null) return { final, lost: null }
-  // If that block does not exist yet, nothing was lost after now.
+  // If that block does not exist yet, everything that was lost is older than now.
   const time = lastLost?.time ?? (await deps.chain.head()).time
   return { final, lost: { upToBlock, until: time + VALID_FOR_SEC_MAX } }
 }

@@ -9,7 +9,7 @@ import { type Actor, type Fields, type Proposed, recordAct } from '../act.ts'
 /** The rule's name among the ledger's settings. */
 export const RULE = 'secondPerson'
 
-/** More than the rule's amount can ever be, for acts that always wait while it is set. */
+/** A sum that exceeds any amount of the rule, for acts that always wait while the rule is set. */
 export const ANY_SUM = UINT256_MAX + 1n
 
 /** The part of an act's declaration that says when it waits. */

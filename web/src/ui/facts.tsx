@@ -56,7 +56,7 @@ export function Amount({ wei, plain = false, exact = false }: AmountProps) {
   )
 }
 
-/** A line on a phone has no room for more characters. */
+/** How many characters fit in a line on a phone. */
 const LINE_CHARS = 20
 
 function Digits({ wei, exact }: { wei: bigint; exact: boolean }) {

@@ -31,7 +31,7 @@ type Direction = 'ascending' | 'descending'
 /** The column to sort by; null keeps the rows' own order. */
 type Sorting = { index: number; direction: Direction } | null
 
-/** Pass `columns` as a module constant, because a new array at each render would be sorted at each render. */
+/** A table. Pass `columns` as a module constant: a new array at each render would be sorted at each render. */
 export function Table<Row extends object>({ caption, rows, keyOf, columns, first = 25, empty }: TableProps<Row>) {
   const [sorting, setSorting] = useState<Sorting>(null)
   const [all, setAll] = useState(false)

@@ -14,7 +14,8 @@ type TextOf<M> = M extends Plural ? M['other'] : M
 type Counted<M> = M extends Plural ? { readonly n: number } : unknown
 
 /**
- * The placeholders of a text. Numbers are formatted for the browser's locale, so pass a number that is not an amount, such as a node's ID, as text.
+ * The placeholders of a text. Numbers are formatted for the browser's locale. A number that is not an amount, such as a node's ID, must therefore be
+ * passed as text.
  */
 export type Values<M> = { readonly [Name in Names<TextOf<M>>]: string | number | bigint } & Counted<M>
 /** The placeholders of a text that contains elements. */

@@ -15,7 +15,7 @@ const WRONG_KEYS_PER_MINUTE = 20
 export function adminGuard(tools: Tools, scopes: NonNullable<Route['scopes']> | null) {
   return {
     scopes,
-    // We do not limit operators, only wrong keys: a random key cannot be guessed, but attempts must not be free.
+    // Operators are not limited, only wrong keys: a random key cannot be guessed, but attempts must not be free.
     limitPerMinute: null,
     wrongKeys: { header: KEY_HEADER, perMinute: WRONG_KEYS_PER_MINUTE, tell: tools.tellWrongKey },
     countedUnkeyedAs: '/api/admin',

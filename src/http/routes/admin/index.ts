@@ -1,4 +1,4 @@
-// The operator's routes under /api/admin: all acts and readings of src/operator/acts.ts, and two routes besides them.
+// The operator's routes under /api/admin: all acts and readings of src/operator/acts.ts, and two other routes.
 import { toJson } from '../../../lib/json.ts'
 import { OPERATIONS } from '../../../operator/acts.ts'
 import { refuse } from '../../refusals.ts'

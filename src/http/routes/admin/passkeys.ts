@@ -107,7 +107,7 @@ const off = (): Refusal => refuseAs(refuseAct('unavailable', PASSKEYS_OFF))
 function attemptOf(tools: Tools, { body, raw, requestId }: Call, purpose: ChallengePurpose): Attempt | Refusal {
   const party = partyOf(tools)
   if (party === null) return off()
-  // A page of another origin must not use what it received.
+  // A page of another origin must not use an answer that it received from the browser.
   if (!tools.isOwnOrigin(raw.headers.origin)) return refuse('passkeyRefused')
   const { credential } = body
   const said = challengeIn(credential)

@@ -56,7 +56,7 @@ export const canBuy = (tools: Tools): Route => ({
       const reading = (await deps.readings?.buyer(address, sale.tier.holdingToken)) ?? UNREAD
       const facts = factsOf(tools, address, sale, reading)
       const inner = canBuyInside({ ...facts, tracesCount: doTracesCount(deps) })
-      // We need traces only for a wallet that can pay this way.
+      // Traces matter only for a wallet that can pay this way.
       const isTraced = inner && ((await deps.readings?.tracesAgree()) ?? false)
       return toJson(shown(address, sale, { checks: checkBuyer(facts), inner: isTraced }, reading))
     })

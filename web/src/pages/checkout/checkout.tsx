@@ -123,7 +123,7 @@ function whyNotSold(tier: Tier, tiers: readonly Tier[]): string | null {
   return fill(t.upcoming, { at: opensAt ? everyTime(opensAt) : '' })
 }
 
-/** Why no buyer can pay now, and when that ends. The page continues automatically once the service says that the tier is open. */
+/** Why no buyer can pay now, and until when. The page continues automatically once the service says that the tier is open. */
 function NotNow({ tier, why }: { tier: Tier; why: string }) {
   const id = useId()
   const { state, opensAt } = tier

@@ -79,7 +79,7 @@ function Kept() {
  */
 const SIGNED_IN = 'signedIn'
 
-/** True once the service has forgotten a session of this browser, until the next session. */
+/** True after the service has ended a session of this browser, until there is a new session. */
 let hasLapsed = false
 
 async function readMe(signal: AbortSignal): Promise<Wallet | null> {

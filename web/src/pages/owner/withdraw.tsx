@@ -1,4 +1,4 @@
-// Withdraws: from which node, how much and where to. The wallet sends the transaction, or the owner makes the call by
+// Withdrawing: from which node, how much and where to. The wallet sends the transaction, or the owner makes the call by
 // hand.
 import { WalletError, type WithdrawalRequest, withdraw, withdrawAll, withdrawalCall } from '@node-ledger/client/viem'
 import { useMutation, useQuery } from '@tanstack/react-query'
@@ -302,7 +302,7 @@ function amountError(text: string, balanceWei: bigint): string | null {
   return wei > balanceWei ? fill(t.tooMuch, { amount: ether(balanceWei) }) : null
 }
 
-/** The call that the wallet would get, built when the owner asks to see it. */
+/** The call that the wallet would make, built when the owner asks to see it. */
 function ByHand({ wanted: { request, to } }: { wanted: Wanted }) {
   const [open, setOpen] = useState(false)
   return (

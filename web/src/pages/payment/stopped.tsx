@@ -64,7 +64,7 @@ function Next({ payment: { reason, paidAt } }: { payment: Payment }) {
 /** For how long a payment that came too late may still get a place that becomes free, in milliseconds. */
 const DAY_MS = 86_400_000
 
-/** What happens next, unless the operator chooses between a node and a refund. */
+/** What happens next, for reasons that do not leave the operator a choice between a node and a refund. */
 const NEXT = {
   walletLimit: 'noDecision',
   mintedElsewhere: 'sendsBack',
