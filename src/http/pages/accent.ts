@@ -1,5 +1,6 @@
-// The colours that styles derive from a sale's colour. An operator names one colour. Text in it or on it stays readable
-// in both themes: the contrast is at least 4.5 to 1. They are in the page's own style, so the first paint has them.
+// The colours that styles derive from a sale's colour. An operator names one colour. Text in that colour or on it stays
+// readable in both themes: the contrast is at least 4.5 to 1. The colours are in the page's own style, so the first
+// paint has them.
 
 type Rgb = readonly [red: number, green: number, blue: number]
 
