@@ -1,8 +1,8 @@
 // The seeded simulation: payments, faults, crashes and reorganisations drawn from a seed. Then checks all invariants.
 //   npm run sim -- --seed 7               plays one seed and shows what happened in it; --steps K ends its business early
 //   npm run sim -- --seeds 1..2000        plays many (or --from 1 --count 2000) and prints what really happened
-//   --real                                on a real chain with the real contract instead of the model
-//   --workers 2                           in this many processes
+//   --real                                plays on a real chain with the real contract instead of the model
+//   --workers 2                           plays in this many processes
 // If interrupted, it ends after the current seeds, and prints what happened until then.
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

@@ -2,9 +2,9 @@
 // model chain and on real parts. Prints progress and a report of counts. Exits with 1 if anything was lost or doubled, or broke an invariant. If
 // interrupted once, it ends after the current check, and reports.
 //   npm run soak -- --minutes 60 --seed 1
-// Every third era plays on a chain that cannot use a fork guard. In every second one the first of two providers lies.
-//   npm run soak -- --unguarded --minutes 60         all of them do
-//   npm run soak -- --misconfigured --minutes 60     only eras, whose second instance is misconfigured, differently at each start
+// Every third era plays on a chain that cannot use a fork guard. In every second era the first of two providers lies.
+//   npm run soak -- --unguarded --minutes 60         every era plays on such a chain
+//   npm run soak -- --misconfigured --minutes 60     only eras; the second instance is misconfigured, differently at each start
 import { parseArgs } from 'node:util'
 import { coverage, missing, noCounts, report } from '../test/faults/counts.ts'
 import { WAYS } from '../test/faults/misconfigured.ts'

@@ -23,7 +23,10 @@ export function assuranceOf(sql: Sql): Fragment {
     ELSE CASE WHEN ${isGuarded(sql)} THEN 'linked' ELSE 'believed' END END`
 }
 
-/** What backs a seed whose block recomputes: that proof if the guard is used, else whether two providers named the block as final. */
+/**
+ * What backs a seed whose block passes its proof: `proven` if the guard is used, else `agreed` or `believed`, depending on whether two providers
+ * reported the block as final.
+ */
 export async function readSeedBacking(sql: Sql): Promise<(seedBlock: number) => Proof> {
   if ((await readGuard(sql)) === 'used') return () => 'proven'
   const named = (await readFinalized(sql))?.named ?? -1

@@ -6,7 +6,10 @@ type Rgb = readonly [red: number, green: number, blue: number]
 
 const WHITE: Rgb = [255, 255, 255]
 const BLACK: Rgb = [0, 0, 0]
-/** The darkest background of the light theme and the lightest of the dark one, as in web/src/styles/tokens.css. */
+/**
+ * The darkest background of the light theme and the lightest background of the dark theme, as in
+ * web/src/styles/tokens.css.
+ */
 const SUNK_LIGHT: Rgb = [238, 240, 245]
 const CARD_DARK: Rgb = [21, 25, 35]
 const RAISED_DARK: Rgb = [28, 33, 45]
@@ -32,7 +35,7 @@ export function brandRoles(color: string): Record<string, string> {
   }
 }
 
-/** The page with the sale's colour at the end of its style. */
+/** A page, with the sale's colour added at the end of its style. */
 export function withAccent(page: string, color: string | null): string {
   if (color === null) return page
   const roles = Object.entries(brandRoles(color)).map(([role, value]) => `${role}:${value}`)

@@ -66,7 +66,10 @@ export const saidOf = ({ label, payoutBps }: OfferedTier): Said => [
   `One node that earns ${(payoutBps / 10_000).toLocaleString('en', { maximumFractionDigits: 4 })}× the base credit each round. We check your wallet before you pay.`,
 ]
 
-/** The page as far as we can show it before a script runs. `tiers`: all of them, or the one that the checkout sells; null if we could not read the ledger. */
+/**
+ * The page as far as we can show it before a script runs. `tiers`: all tiers, or the tier that the checkout sells; null if we could not read the
+ * ledger.
+ */
 export function firstPaint(
   path: string,
   [title, lead]: Said,

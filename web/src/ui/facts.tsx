@@ -132,7 +132,7 @@ function lateInWords(at: Date, now: number): string | null {
   return at.getTime() < now && ago !== ui.time.now ? fill(ui.time.due, { ago }) : null
 }
 
-/** The time left until a moment, updated every second. If a turn is late, it says since when. */
+/** The time left until a turn, updated every second. If the turn is late, the time since it was due. */
 export function Countdown({ to, isTurn = false }: { to: Date; isTurn?: boolean }) {
   const [now, setNow] = useState(Date.now)
   useEffect(() => {

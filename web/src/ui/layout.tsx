@@ -69,7 +69,7 @@ export function Layout({ children }: { children: ReactNode }) {
   )
 }
 
-/** Who sells. Their colour is in the page's own style. */
+/** The sale's name. Its colour is in the page's own style. */
 function Brand() {
   const { name, logoUrl } = useSite()
   return (

@@ -91,11 +91,11 @@ interface SummaryProps {
   name: string
   children: ReactNode
   note?: ReactNode
-  /** Smaller figures beside it. */
+  /** The smaller figures beside it. */
   of: Readonly<Record<string, ReactNode>>
 }
 
-/** One large figure, and the ones that explain it. */
+/** One large figure, and smaller figures that explain it. */
 export function Summary({ name, children, note, of }: SummaryProps) {
   return (
     <dl className="card summary">

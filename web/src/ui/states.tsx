@@ -8,7 +8,7 @@ import { ui } from '../words/ui.ts'
 /** The shape of the content that is loading. Reserves its space, so that nothing below jumps when it loads. */
 export type Shape = 'lines' | 'tiles' | 'cards' | 'plot'
 
-/** Shows a reading once it is there; until then, that it is missing. If a refresh fails, it keeps the last reading, and says so. */
+/** Shows a reading once it is there; until then, that it is missing. If a refresh fails, it keeps showing the last reading, and says so. */
 export function Shown<T>({ reading, lines = 3, shape = 'lines', waiting, children }: ShownProps<T>) {
   if (reading.data !== undefined) {
     return (

@@ -23,7 +23,7 @@ interface TableProps<Row> {
   empty?: ReactNode
 }
 
-/** A phone has room for so many columns. */
+/** How many columns fit on a phone. */
 const SLIM_COLUMNS = 3
 
 type Direction = 'ascending' | 'descending'

@@ -1,4 +1,4 @@
-// What a tier costs and what is left of it. Stands in for the ways to pay while they load, so that the price of the first paint stays.
+// What a tier costs and how many are left. Shown until the ways to pay have loaded, so that the price of the first paint stays.
 import type { Tier } from '@node-ledger/client'
 import { Amount } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
@@ -24,5 +24,5 @@ export const PriceOnly = ({ tier }: { tier: Tier }) => (
   </div>
 )
 
-/** What is left of a limited tier. */
+/** How many nodes of a limited tier are left. */
 export const Left = ({ tier }: { tier: Tier }) => tier.remaining !== null && <p className="note">{leftInWords(tier)}</p>

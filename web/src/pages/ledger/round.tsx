@@ -29,7 +29,7 @@ export function Round() {
   )
 }
 
-/** The round in one line. */
+/** The round, summed up in one line. */
 const Lead = ({ round: { totalWei, nodeCount, createdAt } }: { round: Distribution }) =>
   rich(t.lead, {
     amount: <Amount wei={totalWei} plain />,
