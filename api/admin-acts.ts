@@ -5,7 +5,7 @@ export const ACTS = {
   'payments/{payment}/release': {
     scope: 'decide',
     fields: {
-      tierId: { help: "the tier, if the amount is no tier’s price", value: "tier", required: false },
+      tierId: { help: "the tier, if no tier has that price", value: "tier", required: false },
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
   },
@@ -20,8 +20,8 @@ export const ACTS = {
     fields: {
       decision: { help: "what to do with them", value: "word", required: true, words: ["release","dismiss"] },
       payments: { help: "each a transaction hash, or the row's `id`", value: "payments", required: true },
-      tierId: { help: "for those whose amount is the price of no tier", value: "tier", required: false },
-      dryRun: { help: "only say what would become of each: it is tried, and undone", value: null, required: false, words: ["true","false"] },
+      tierId: { help: "for payments whose amount matches no tier", value: "tier", required: false },
+      dryRun: { help: "only say what would happen to each: it is tried, and undone", value: null, required: false, words: ["true","false"] },
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
   },
@@ -29,7 +29,7 @@ export const ACTS = {
     scope: 'decide',
     fields: {
       belowWei: { help: "held ones of less than this", value: "wei", required: true },
-      dryRun: { help: "only say how many there are, and what they come to", value: null, required: false, words: ["true","false"] },
+      dryRun: { help: "only say how many there are, and their sum", value: null, required: false, words: ["true","false"] },
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
   },
@@ -73,7 +73,7 @@ export const ACTS = {
   tiers: {
     scope: 'prices',
     fields: {
-      tierId: { help: "its id, for good", value: "text", required: true },
+      tierId: { help: "its permanent id", value: "text", required: true },
       priceWei: { help: "its price; the exact amount of a payment", value: "wei", required: true },
       label: { help: "its name, as buyers see it", value: "text", required: true },
       maxPerWallet: { help: "nodes of this tier that one wallet may hold", value: "n", required: true },
@@ -164,7 +164,7 @@ export const ACTS = {
       maxWei: { help: "most of it", value: "wei", required: false },
       intervalSec: { help: "seconds between two turns of a node, for cohorts opened from then on", value: "s", required: false },
       slotSec: { help: "seconds between the cohorts of a tier; must divide the interval", value: "s", required: false },
-      fromTime: { help: "the block time from which they hold, in unix seconds", value: "unix", required: false },
+      fromTime: { help: "the block time from which they are in force, in unix seconds", value: "unix", required: false },
       zero: { help: "allow turns that pay nothing", value: null, required: false, words: ["true","false"] },
       before: { help: "for a ledger without terms: how to pay earlier turns, \"same\", \"range\" or \"notOwed\"", value: "word", required: false, words: ["same","range","notOwed"] },
       beforeMinWei: { help: "with --before range: the least draw of earlier turns", value: "wei", required: false },
@@ -180,7 +180,7 @@ export const ACTS = {
       maxWei: { help: "most of it", value: "wei", required: false },
       intervalSec: { help: "seconds between two turns of a node, for cohorts opened from then on", value: "s", required: false },
       slotSec: { help: "seconds between the cohorts of a tier; must divide the interval", value: "s", required: false },
-      fromTime: { help: "the block time from which they hold, in unix seconds", value: "unix", required: false },
+      fromTime: { help: "the block time from which they are in force, in unix seconds", value: "unix", required: false },
       zero: { help: "allow turns that pay nothing", value: null, required: false, words: ["true","false"] },
       before: { help: "for a ledger without terms: how to pay earlier turns, \"same\", \"range\" or \"notOwed\"", value: "word", required: false, words: ["same","range","notOwed"] },
       beforeMinWei: { help: "with --before range: the least draw of earlier turns", value: "wei", required: false },

@@ -49,7 +49,7 @@ export interface paths {
         post: operations["prepareRefund"];
     };
     "/api/admin/payments/{payment}/refund/cancel": {
-        /** Cancel a prepared refund: the payment stands as before, or the service judges it again */
+        /** Cancel a prepared refund: the payment returns to its earlier state, or the service judges it again */
         post: operations["cancelRefund"];
     };
     "/api/admin/payments/{payment}/refund": {
@@ -67,7 +67,7 @@ export interface paths {
         post: operations["previewWallet"];
     };
     "/api/admin/payment-wallets/take-back": {
-        /** Take back the latest change of the payments wallet, unless it holds already or something was paid there */
+        /** Take back the latest change of the payments wallet, unless it has taken effect or something was paid there */
         post: operations["takeBackWallet"];
     };
     "/api/admin/payment-wallets/close": {
@@ -85,7 +85,7 @@ export interface paths {
         post: operations["previewTerms"];
     };
     "/api/admin/terms/take-back": {
-        /** Take back the latest credit terms, before they hold */
+        /** Take back the latest credit terms, before they take effect */
         post: operations["takeBackTerms"];
     };
     "/api/admin/tiers": {
@@ -165,7 +165,7 @@ export interface paths {
         get: operations["listCommissions"];
     };
     "/api/admin/referrals/commissions/file": {
-        /** Make the file by which a Safe pays all commissions that are due */
+        /** Make the file with which a Safe pays all commissions that are due */
         post: operations["fileCommissions"];
     };
     "/api/admin/referrals/{code}/paid": {
@@ -1885,7 +1885,7 @@ export interface operations {
                 "application/json": {
                     /** @description held ones of less than this */
                     belowWei: components["schemas"]["Wei"];
-                    /** @description only say how many there are, and what they come to */
+                    /** @description only say how many there are, and their sum */
                     dryRun?: components["schemas"]["FlagInput"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -1929,9 +1929,9 @@ export interface operations {
                     decision: "release" | "dismiss";
                     /** @description each a transaction hash, or the row's `id` */
                     payments: (string | number)[];
-                    /** @description for those whose amount is the price of no tier */
+                    /** @description for payments whose amount matches no tier */
                     tierId?: components["schemas"]["TierId"];
-                    /** @description only say what would become of each: it is tried, and undone */
+                    /** @description only say what would happen to each: it is tried, and undone */
                     dryRun?: components["schemas"]["FlagInput"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -2153,7 +2153,7 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description the tier, if the amount is no tier’s price */
+                    /** @description the tier, if no tier has that price */
                     tierId?: components["schemas"]["TierId"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -2578,7 +2578,7 @@ export interface operations {
                     intervalSec?: components["schemas"]["WholeInput"];
                     /** @description seconds between the cohorts of a tier; must divide the interval */
                     slotSec?: components["schemas"]["WholeInput"];
-                    /** @description the block time from which they hold, in unix seconds */
+                    /** @description the block time from which they are in force, in unix seconds */
                     fromTime?: components["schemas"]["WholeInput"];
                     /** @description allow turns that pay nothing */
                     zero?: components["schemas"]["FlagInput"];
@@ -2637,7 +2637,7 @@ export interface operations {
                     intervalSec?: components["schemas"]["WholeInput"];
                     /** @description seconds between the cohorts of a tier; must divide the interval */
                     slotSec?: components["schemas"]["WholeInput"];
-                    /** @description the block time from which they hold, in unix seconds */
+                    /** @description the block time from which they are in force, in unix seconds */
                     fromTime?: components["schemas"]["WholeInput"];
                     /** @description allow turns that pay nothing */
                     zero?: components["schemas"]["FlagInput"];
@@ -2685,7 +2685,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description the time from which the latest entry holds */
+                    /** @description the time from which the latest entry is in force */
                     fromTime: components["schemas"]["WholeInput"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -2750,7 +2750,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description its id, for good */
+                    /** @description its permanent id */
                     tierId: components["schemas"]["TierId"];
                     /** @description its price; the exact amount of a payment */
                     priceWei: components["schemas"]["Wei"];

@@ -60,7 +60,7 @@ export interface Command {
 
 export const GROUPS = {
   run: 'Running it',
-  look: 'Looking whether all is well',
+  look: 'Checking that all is well',
   decide: "The operator's decisions",
   owner: "What the contract's owner signs",
   books: 'The books',

@@ -135,7 +135,7 @@ function explain(error: unknown, command: Command, env: NodeJS.ProcessEnv): { co
 function remedyOf(path: string, { DATA_DIR }: NodeJS.ProcessEnv): string {
   const directory = resolve(DATA_DIR || '.node-ledger')
   return resolve(path).startsWith(directory)
-    ? ` DATA_DIR is ${directory}: see to it, or set DATA_DIR to another directory.`
+    ? ` DATA_DIR is ${directory}: fix it, or set DATA_DIR to another directory.`
     : ''
 }
 

@@ -81,7 +81,7 @@ export function refuseWallet(
       remedy: another,
     }
   if (isDevelopmentAccount(wallet) && !DEVELOPMENT_CHAINS.includes(chainId))
-    return { problem: `${wallet} is a development account, whose key everybody knows`, remedy: another }
+    return { problem: `${wallet} is a development account, whose key is public`, remedy: another }
   if (hasCode && !isTraceable)
     return {
       problem: `${wallet} has code, and the provider cannot show what that sends`,

@@ -72,7 +72,7 @@ or is allowed by you. all: any contract. The mode applies from the next block on
     reason: field.REASON,
   },
   onChain: true,
-  asks: ({ mode }) => `Have contract wallets judged by the mode ${mode}?`,
+  asks: ({ mode }) => `Judge contract wallets by the mode ${mode}?`,
   proposedAs: 'setContractWallets',
   sum: async (sql, { mode }) => {
     const rank = (one: ContractWalletMode) => CONTRACT_WALLET_MODES.indexOf(one)
@@ -87,7 +87,7 @@ or is allowed by you. all: any contract. The mode applies from the next block on
     // The cursor is locked, so that no instance judges later blocks before the mode is stored.
     const newest = await newestBlock(chain, await readCursor(sql, { lock: true }))
     if (newest === null)
-      return refuseAct('unavailable', 'No provider answers: from which block on it holds, is not known.')
+      return refuseAct('unavailable', 'No provider answers, so we cannot tell from which block on it applies.')
     const latest = (await readModes(sql)).at(-1)
     const before = latest?.mode ?? 'hold'
     if (before === mode) return { mode, before, fromBlock: latest?.fromBlock ?? 0, changed: false }
@@ -97,7 +97,7 @@ or is allowed by you. all: any contract. The mode applies from the next block on
     return { mode, before, fromBlock, changed: true }
   },
   says: ({ changed, mode, fromBlock }) =>
-    changed ? `Entered: ${mode} from block ${fromBlock} on.` : `It is ${mode} already.`,
+    changed ? `Entered: ${mode} from block ${fromBlock} on.` : `It is already ${mode}.`,
 })
 
 /** The newest block that the ledger or any provider reports; null if no provider answers. */
@@ -120,7 +120,7 @@ export const allowContractWallet = defineGuardedAct({
     label: field.text('whose wallet it is', { max: 64 }),
     reason: field.REASON_WANTED,
   },
-  asks: 'Have this contract buy in the mode proven?',
+  asks: 'Allow this contract to buy in the mode proven?',
   proposedAs: 'allowContractWallet',
   // Payments of a contract that is already allowed do not wait for this act.
   sum: async (sql, { address }) => ((await find(sql, address)) ? 0n : sumWaiting(sql, address, 'contractWallet')),
@@ -131,7 +131,7 @@ export const allowContractWallet = defineGuardedAct({
     const wallet = await find(sql, address)
     return wallet ? { wallet } : Promise.reject(new Error(`${address} was allowed, but is not in the list`))
   },
-  says: 'Allowed. What it has waiting is judged again by the next payments pass.',
+  says: 'Allowed. The next payments pass judges its waiting payments again.',
 })
 
 export const disallowContractWallet = defineAct({

@@ -50,7 +50,7 @@ export const releasePayment = defineGuardedAct({
   examples: ['payments release <hash> --tier-id basic --reason "agreed by mail" --yes'],
   fields: {
     payment: PAYMENT_ACT.payment,
-    tierId: TIER_ID('the tier, if the amount is no tier’s price'),
+    tierId: TIER_ID('the tier, if no tier has that price'),
     reason: field.REASON,
   },
   asks: 'Release it? The next pass then mints its node.',
@@ -75,7 +75,10 @@ async function release(
   if (isOperatorRefusal(payment)) return payment
   if (payment.from === null) return noSender
   if (payment.reason === 'walletLimit')
-    return refuseAct('conflict', 'The wallet is full by the contract. The service mints the node once there is room.')
+    return refuseAct(
+      'conflict',
+      'The wallet has as many nodes as the contract allows. The service mints the node once there is room.',
+    )
   if (payment.reason === 'mintedElsewhere' && (await readNodesOfRefs(sql, [payment.ref])).length > 0) return refTaken
   const versions = await readTierVersions(sql)
   const tier = tierToRelease(payment, tierId, versions)
@@ -120,7 +123,7 @@ const refTaken = refuseAct(
 
 const noSender = refuseAct(
   'conflict',
-  'It came by an internal call, and no account is proven to have sent it: it can only be dismissed or refunded. Where you know its transaction, attribute it first.',
+  'It came by an internal call, and no account is proven to have sent it: it can only be dismissed or refunded. If you know its transaction, attribute it first.',
 )
 
 /** The tier's version at the payment's block or, if the tier began later, its first version. */
@@ -133,7 +136,10 @@ function tierToRelease(
     const own = versions.find((v) => v.tierId === payment.tierId && v.version === payment.tierVersion)
     if (!own) throw new Error(`payment ${payment.id} names a version that is not there`)
     if (named !== null && named !== payment.tierId)
-      return refuseAct('conflict', `The amount is the price of tier ${payment.tierId}: it can be released in no other.`)
+      return refuseAct(
+        'conflict',
+        `The amount is the price of tier ${payment.tierId}: it cannot be released in another tier.`,
+      )
     return own
   }
   if (named === null)
@@ -141,7 +147,7 @@ function tierToRelease(
       'invalid',
       payment.reason === 'unattributed'
         ? `Value that came by an internal call is not judged by its amount: name the ${fieldNamed('tierId')} to release the payment in.`
-        : `The amount is the price of no tier: name the ${fieldNamed('tierId')} to release the payment in.`,
+        : `No tier has this price: name the ${fieldNamed('tierId')} to release the payment in.`,
     )
   const ofTier = versions.filter((v) => v.tierId === named)
   return (
@@ -194,8 +200,8 @@ export interface ManyDecided {
 const MANY = {
   decision: field.word('what to do with them', DECISIONS),
   payments: PAYMENTS,
-  tierId: TIER_ID('for those whose amount is the price of no tier'),
-  dryRun: field.flag('only say what would become of each: it is tried, and undone'),
+  tierId: TIER_ID('for payments whose amount matches no tier'),
+  dryRun: field.flag('only say what would happen to each: it is tried, and undone'),
   reason: field.REASON,
 }
 
@@ -271,7 +277,7 @@ export const dismissAllDust = defineAct({
     'dismiss every held payment of less than an amount, which may not be more than the lowest price there ever was',
   fields: {
     belowWei: field.wei('held ones of less than this'),
-    dryRun: field.flag('only say how many there are, and what they come to'),
+    dryRun: field.flag('only say how many there are, and their sum'),
     reason: field.REASON,
   },
   change: async (

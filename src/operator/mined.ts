@@ -15,7 +15,7 @@ export interface MinedTransaction extends TransactionView {
 }
 
 const whoSaw = ({ chain }: ChainRead) =>
-  chain.providers.length > 1 ? 'two providers show alike' : 'the provider has seen'
+  chain.providers.length > 1 ? 'two providers agree on' : 'the provider has seen'
 
 /** Reads a mined transaction; `what` is what the operator says it is. Throws a ChainFault if we cannot reach the chain. */
 export async function readMined(

@@ -186,7 +186,7 @@ export const previewPause = defineReading({
       call: { name: paused ? 'pause' : 'unpause' },
       before: { paused: String(powers.paused) },
       after: { paused: String(paused) },
-      notes: ['Withdrawals and transfers go on either way.'],
+      notes: ['Withdrawals and transfers continue either way.'],
     })
   },
 })

@@ -203,7 +203,7 @@ export const takeBackWallet = defineGuardedAct({
   path: 'payment-wallets/take-back',
   scope: 'terms',
   command: 'wallets take-back',
-  summary: 'take back the latest change of the payments wallet, unless it holds already or something was paid there',
+  summary: 'take back the latest change of the payments wallet, unless it has taken effect or something was paid there',
   examples: ['wallets take-back <new-address> --reason "a slip" --yes'],
   args: ['address'],
   fields: ONE,
@@ -235,7 +235,7 @@ export const closeBooks = defineGuardedAct({
   examples: ['wallets close <old-address> --yes'],
   args: ['address'],
   fields: ONE,
-  asks: 'Close its books? What comes there later is not seen.',
+  asks: 'Close its books? The service will not see later payments to it.',
   proposedAs: 'closeBooks',
   sum: () => ANY_SUM,
   run: ({ pool }: LedgerDb, actor, { address: wallet, reason }) =>
@@ -251,7 +251,7 @@ export const closeBooks = defineGuardedAct({
       if (books?.auditedBlock != null && books.auditedBlock < cursor.number)
         return refuseAct(
           'notYet',
-          `Its books are audited up to block ${books.auditedBlock}, and the ledger stands at ${cursor.number}: let the payments pass run, and ask again.`,
+          `Its books are audited up to block ${books.auditedBlock}, and the ledger is at ${cursor.number}: let the payments pass run, and try again.`,
         )
       await closeWallet(sql, wallet, cursor.number, actor.name)
       const after = { wallet, closedBlock: cursor.number }
@@ -268,7 +268,7 @@ async function refuseAddress(
   wallet: Address,
 ): Promise<OperatorRefusal | null> {
   const facts = await orNull(contract.walletFacts(wallet))
-  if (!facts) return refuseAct('unavailable', 'No provider answers: what that address is, is not known.')
+  if (!facts) return refuseAct('unavailable', 'No provider answers, so we cannot tell what that address is.')
   const objection = refuseWallet(wallet, {
     ...facts,
     factory: contract.factory,

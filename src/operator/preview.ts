@@ -251,6 +251,6 @@ function previewInWords({ tierId, supply, sold, reserved, contractMost }: Supply
         ? `The contract mints ${contractMost} at most, and that can never rise. The service holds payments beyond it (supplySpent).`
         : contractMost === supply
           ? 'The contract has the same limit.'
-          : `The contract would mint more. To bind it as well, its owner signs what "owner cap-tier ${tierId} --most ${supply}" shows.`,
+          : `The contract would mint more. To limit it as well, its owner signs what "owner cap-tier ${tierId} --most ${supply}" shows.`,
   ]
 }

@@ -28,7 +28,7 @@ export const lowerProofByHand = defineAct({
     'Asks the providers first, and refuses while one proves it. Update the service if you can. The part is required again once two providers prove it.',
   examples: ['proofs lower state --reason "the fork of May" --yes'],
   leavesOut: ['dryRun'],
-  asks: ({ part }) => `Believe what providers say of the ${String(part)} of blocks?`,
+  asks: ({ part }) => `Believe what providers report about the ${String(part)} of blocks?`,
   onChain: true,
   fields: {
     part: field.word('the part of blocks', PROVEN_PARTS, { value: 'part' }),
@@ -40,7 +40,7 @@ export const lowerProofByHand = defineAct({
     actor,
     { part, dryRun, reason },
   ): Promise<LoweredProof | OperatorRefusal> => {
-    if ((await readProofStates(pool)).get(part) === 'lowered') return refuseAct('conflict', 'It is believed already.')
+    if ((await readProofStates(pool)).get(part) === 'lowered') return refuseAct('conflict', 'It is already believed.')
     const blockNumber = Math.max(0, (await chain.head()).number - BEHIND_HEAD)
     const shown = await chain.proofs.proofOfAny(part, blockNumber)
     if (shown === null) return refuseAct('notYet', 'No provider shows anything about it just now: ask again.')

@@ -63,7 +63,7 @@ export const rescan = defineAct({
     const differences = missing.length + surplus.length
     return differences === 0
       ? `Every block up to ${toBlock} agrees with the ledger.`
-      : `${differences} differences, the first ones there are.`
+      : `${differences} differences, the first ones found.`
   },
 })
 
@@ -100,7 +100,7 @@ async function goBack(
     if (back === undefined || !cursor) return tooFar(toBlock + 1)
     if (await rewindTo(deps, back, cursor, { actor: actor.name, action: 'wentBack' })) return toBlock
   }
-  return refuseAct('notYet', 'A pass is at work on these blocks: ask again.')
+  return refuseAct('notYet', 'A pass is working on these blocks: try again.')
 }
 
 const record = (result: Omit<RescanResult, 'wentBackTo'>, wentBackTo: number | null, reason: string | null) => ({
@@ -119,13 +119,16 @@ const tooFar = (block: number) =>
 /** The cursor. Refuses if this is not the chain that the ledger followed, or if the ledger cannot rewind that far. */
 async function mayScan(deps: RescanContext, fromBlock: number): Promise<Cursor | OperatorRefusal> {
   if ((await readHalt(deps.pool)) !== null)
-    return refuseAct('conflict', 'The passes are halted: the chain may be another one. Look into that first.')
+    return refuseAct(
+      'conflict',
+      'The passes are halted, because the chain may be a different one. Look into that first.',
+    )
   const [cursor, oldest] = [await readCursor(deps.pool), await oldestBlockNumber(deps.pool)]
   if (!cursor || oldest === null) return refuseAct('conflict', 'The ledger has not followed any block yet.')
   if (fromBlock > cursor.number)
     return refuseAct(
       'invalid',
-      `The ledger stands at block ${cursor.number}: ${fieldNamed('fromBlock')} must not be beyond it.`,
+      `The ledger is at block ${cursor.number}: ${fieldNamed('fromBlock')} must not be beyond it.`,
     )
   if (fromBlock < oldest || (await blockBefore(deps, fromBlock)) === undefined) return tooFar(fromBlock)
   if ((await deps.chain.block(cursor.number))?.hash !== cursor.hash)
@@ -149,11 +152,11 @@ async function scan(deps: RescanContext, fromBlock: number, cursor: Cursor) {
     toBlock = range.blocks.at(-1)?.number ?? cursor.number
     const [theirs, ours] = [happeningsOf(range, sorted), await readHappenings(deps.pool, from, toBlock)]
     if (((await readCursor(deps.pool))?.number ?? 0) < toBlock)
-      return refuseAct('notYet', 'The ledger was taken back while it was compared: ask again.')
+      return refuseAct('notYet', 'The ledger was rewound during the comparison: try again.')
     missing = lacking(theirs, ours)
     surplus = lacking(ours, theirs)
     if ([...missing, ...surplus].some(({ key }) => key.startsWith('block ')))
-      return refuseAct('notYet', 'The chain is being reorganised: the next pass sees to it. Ask again.')
+      return refuseAct('notYet', 'The chain is being reorganised: the next pass handles that. Try again.')
   }
   return { toBlock, missing: missing.slice(0, TOLD_MAX), surplus: surplus.slice(0, TOLD_MAX) }
 }

@@ -95,7 +95,9 @@ const ENTRY = {
   slotSec: field.orNull(
     field.whole('seconds between the cohorts of a tier; must divide the interval', 1, INTERVAL_MAX_SEC, 's'),
   ),
-  fromTime: field.orNull(field.whole('the block time from which they hold, in unix seconds', 0, TIME_MAX, 'unix')),
+  fromTime: field.orNull(
+    field.whole('the block time from which they are in force, in unix seconds', 0, TIME_MAX, 'unix'),
+  ),
   zero: field.flag('allow turns that pay nothing'),
   before: field.orNull(
     field.word('for a ledger without terms: how to pay earlier turns, "same", "range" or "notOwed"', BEFORE),
@@ -152,7 +154,7 @@ printed transaction; until then turns are owed and wait.`,
 })
 
 function proposalInWords({ changed, entries }: TermsProposal): string {
-  if (!changed) return 'No change: the latest terms say so already.'
+  if (!changed) return 'No change: the latest terms are the same.'
   return entries.map(entryInWords).join('\n')
 }
 
@@ -164,12 +166,15 @@ export const takeBackTerms = defineGuardedAct({
   path: 'terms/take-back',
   scope: 'terms',
   command: 'terms take-back',
-  summary: 'take back the latest credit terms, before they hold',
+  summary: 'take back the latest credit terms, before they take effect',
   details: "You can take back terms that switch payouts off until the contract's owner has set a window for them.",
   examples: ['terms take-back --reason "a slip" --yes'],
   // The command has no such field, because it withdraws the latest entry, which it has shown.
   leavesOut: ['fromTime'],
-  fields: { fromTime: field.whole('the time from which the latest entry holds', 0, TIME_MAX), reason: field.REASON },
+  fields: {
+    fromTime: field.whole('the time from which the latest entry is in force', 0, TIME_MAX),
+    reason: field.REASON,
+  },
   onChain: true,
   asks: 'Take this entry back?',
   proposedAs: 'takeBackTerms',
@@ -183,7 +188,10 @@ export const takeBackTerms = defineGuardedAct({
       return refuseAct('conflict', 'Only the latest entry can be taken back, and not the only one: enter other terms.')
     const isUnset = former.payouts && !last.payouts && !reaches(await readWindows(sql), last.fromTime)
     if (last.fromTime <= now && !isUnset)
-      return refuseAct('conflict', `It holds since block time ${last.fromTime}: enter other terms from a later time.`)
+      return refuseAct(
+        'conflict',
+        `It has been in force since block time ${last.fromTime}: enter other terms from a later time.`,
+      )
     await deleteTerms(sql, last.fromTime)
     record({ action: 'termsTakenBack', before: last, after: former })
     return { takenBack: last }
@@ -220,7 +228,7 @@ async function propose(
     return refuseField(
       'conflict',
       'fromTime',
-      `is ${fromTime}, and ${earliest} is the earliest: five minutes after the latest block time that the ledger or a provider shows, and behind the entry before it.`,
+      `is ${fromTime}, and ${earliest} is the earliest: five minutes after the latest block time that the ledger or a provider shows, and after the previous entry.`,
     )
   const next = { ...content, fromTime }
   const entries = before ? [next] : await firstEntries(deps, next, asked)
@@ -331,4 +339,4 @@ async function encoded(factory: FactoryRead['contract']['factory'], call: OwnerC
 }
 
 const unreachable = () =>
-  refuseAct('unavailable', 'No provider answers: whether these terms fit the chain is not known.')
+  refuseAct('unavailable', 'No provider answers, so we cannot tell whether these terms fit the chain.')

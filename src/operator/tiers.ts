@@ -145,13 +145,13 @@ export const createTier = defineAct({
   args: ['tierId'],
   leavesOut: ['onSale', 'graceSec', 'atOnce'],
   fields: {
-    tierId: { ...TIER_ID, help: 'its id, for good' },
+    tierId: { ...TIER_ID, help: 'its permanent id' },
     ...{ priceWei: PRICE, label: LABEL, maxPerWallet: PER_WALLET, ...TERMS, ...BOUNDS },
     tierNo: field.orNull(field.whole('its number on the contract; by default the next free one', 1, TIER_NO_MAX)),
     ...SALE,
   },
   onChain: true,
-  asks: 'Enter this tier, for good?',
+  asks: 'Enter this tier permanently?',
   change: (changing, { tierId, tierNo, reason: _, ...asked }, deps: TierContext) =>
     enter(changing, deps, (rows) => {
       if (rows.some((row) => row.tierId === tierId))
@@ -201,7 +201,7 @@ export const changeTier = defineAct({
 })
 
 function enteredInWords({ changed, tier }: EnteredTier): string {
-  return changed ? `Entered: it holds from block ${tier.versions.at(-1)?.fromBlock} on.` : 'No change.'
+  return changed ? `Entered: it takes effect at block ${tier.versions.at(-1)?.fromBlock}.` : 'No change.'
 }
 
 function enterVersion(
@@ -360,7 +360,7 @@ function wordsOf(refusal: TierRefusal | null): OperatorRefusal | null {
   const until = new Date(refusal.untilTime * 1000).toISOString()
   return refuseAct(
     'conflict',
-    `That price still buys tier ${refusal.by} until ${until} (block time): it gave it up just now.`,
+    `That price still buys tier ${refusal.by} until ${until} (block time), because that tier has only just given it up.`,
   )
 }
 
@@ -390,8 +390,5 @@ async function refuseToken(
   if (holdingToken === null) return null
   const somebody = (await readWalletInForce(deps.pool)) ?? holdingToken
   if ((await deps.chain.holding(holdingToken, somebody, now)) !== null) return null
-  return refuseAct(
-    'invalid',
-    `The chain could not say what anybody holds of ${holdingToken}: is that an ERC-20 token on it?`,
-  )
+  return refuseAct('invalid', `The chain could not return a balance of ${holdingToken}: is that an ERC-20 token there?`)
 }

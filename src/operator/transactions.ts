@@ -50,7 +50,7 @@ export const listStuck = defineReading({
   details: `If providers name a higher nonce than followed blocks explain, the account sends nothing, because somebody used its key or a
 provider is wrong. The service adopts the nonce after 64 blocks in which all agree; "transactions free" does so at once.
 
-A transaction is listed if it is in no block after 12. Reasons: 'nonce', its account is such a one; 'behind', an earlier one is stuck; 'over', it has expired, and the next run sends its work again; 'fee', blocks ask for more, and the service raises it up to FEE_CAP_WEI; 'refused', the providers reject it; 'waiting', they have it.`,
+A transaction is listed if it is in no block after 12. Reasons: 'nonce', its account cannot send; 'behind', an earlier one is stuck; 'over', it has expired, and the next run sends its work again; 'fee', blocks ask for more, and the service raises it up to FEE_CAP_WEI; 'refused', the providers reject it; 'waiting', they have it.`,
   examples: ['transactions stuck'],
   fields: {},
   run: readAllStuck,
@@ -95,7 +95,7 @@ export const takeOverNonce = defineAct({
     record({ action: 'senderFreed', subject: sender, before, after })
     return { sender, ...after }
   },
-  says: 'The next run takes over what the providers say, if they still agree, and replaces transactions that cannot be mined.',
+  says: 'The next run adopts the nonce that the providers report, if they still agree, and replaces transactions that cannot be mined.',
 })
 
 export const listRounds = defineReading({

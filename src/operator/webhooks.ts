@@ -75,7 +75,7 @@ export const redeliver = defineAct({
 })
 
 const noEndpoint = (endpoint: string) =>
-  refuseAct('notFound', `There is no endpoint ${endpoint}: the list of webhooks has them.`)
+  refuseAct('notFound', `There is no endpoint ${endpoint}. See the list of webhooks.`)
 
 export const enableWebhook = defineAct({
   path: 'webhooks/enable',

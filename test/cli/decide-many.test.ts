@@ -31,7 +31,7 @@ test('are chosen by a filter, previewed, decided each by itself, and by a file o
   assert.deepEqual([refused.code, JSON.parse(refused.out).refused.length], [1, 2])
   assert.equal((await decide(['refund-prepare', ...chosen, '--yes'])).code, 0)
   const none = await decide(['dismiss', ...chosen, '--yes'])
-  assert.deepEqual([none.code, none.out], [0, 'No held payment is like that.\n'], 'held for another reason by now')
+  assert.deepEqual([none.code, none.out], [0, 'No held payment matches.\n'], 'held for another reason by now')
 
   const file = join(temporaryDirectory(), 'decided')
   writeFileSync(file, `${held[0]}, the first\n${held[1]} # the second\n\nnobody\n`)

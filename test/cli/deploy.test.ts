@@ -258,7 +258,7 @@ describe('refused before anything is asked of the chain', () => {
       /less than the floor/,
     ],
     ['no floor, and nothing that it is made of', [...KEYS, ...rpc], good, /--min-wei: name the least/],
-    ['a rate of none', [...ROLES, ...rpc, '--lowest-bps', '0'], good, /--lowest-bps: a whole number/],
+    ['a rate of none', [...ROLES, ...rpc, '--lowest-bps', '0'], good, /--lowest-bps: must be a whole number/],
     ['a window beyond a week', [...ROLES, ...rpc, '--expulsion-period', '604801'], good, /0 to 604800/],
     ['a cap of none', [...ROLES, ...rpc, '--max-per-wallet', '0'], good, /1 to 256/],
   ]

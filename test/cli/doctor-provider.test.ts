@@ -59,7 +59,7 @@ test('a provider that gives a state of a block which is not there is not to be u
   provider.rule = ({ method }) => (method === 'eth_getBalance' ? { result: '0x5' } : undefined)
   const finding = await look('chain.states')
   assert.equal(finding.verdict, 'fail')
-  assert.match(finding.says, /does not look at the block asked for/)
+  assert.match(finding.says, /ignores the requested block/)
 })
 
 test('gas counted so that a mint fits a transaction just so, and by one too much', async () => {
@@ -95,7 +95,7 @@ test('a provider that gives the state of another block for an old one is not to 
       method === 'eth_getTransactionCount' ? { result: await chain.rpc(method, [params[0], at]) } : undefined
     const finding = await look('chain.oldStates')
     assert.equal(finding.verdict, 'fail', at)
-    assert.match(finding.says, /another state for an old block/)
+    assert.match(finding.says, /a state for an old block that contradicts/)
   }
   // Arbitrum's blocks begin with a transaction of the chain itself.
   provider.rule = forging('eth_getBlockByNumber', (block) => ({

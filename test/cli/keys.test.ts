@@ -51,7 +51,7 @@ describe('keys new', () => {
     assert.ok(!asked.err.includes('horse'))
     for (const [typed, words] of [
       ['short\nshort', /at least 12/],
-      ['correct horse battery\nanother horse battery', /not the same/],
+      ['correct horse battery\nanother horse battery', /passwords differ/],
     ] as const) {
       const refused = await runHere(['keys', 'new', '--out', `${path}.2`], {}, typed)
       assert.equal(refused.code, 1)

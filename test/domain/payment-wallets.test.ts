@@ -67,6 +67,6 @@ test('an account whose key everybody knows is a payments wallet on a development
   const on = (chainId: number, of = known) =>
     refuseWallet(of, { factory: wallet(9).wallet, chainId, hotKeys: [], hasCode: false, isTraceable: false })
   assert.equal(on(31_337), null)
-  assert.match(on(1)?.problem ?? '', /development account, whose key everybody knows/)
+  assert.match(on(1)?.problem ?? '', /development account, whose key is public/)
   assert.equal(on(1, wallet(8).wallet), null)
 })

@@ -11,7 +11,7 @@ import { DUMP, digestOf, MANIFEST, type Manifest, readContents, runTool } from '
 /** Runs the command. It writes the manifest last, so a folder without a manifest is not a backup. */
 export async function backup({ io, out, values, signal }: Call): Promise<ExitCode> {
   const folder = resolve(values.out ?? `ledger-${new Date().toISOString().slice(0, 19).replaceAll(':', '')}`)
-  if (existsSync(join(folder, MANIFEST))) throw new RefusedError(`${folder} has a backup already: name another folder.`)
+  if (existsSync(join(folder, MANIFEST))) throw new RefusedError(`${folder} already has a backup. Name another folder.`)
   mkdirSync(folder, { recursive: true, mode: PRIVATE_DIR_MODE })
   const file = join(folder, DUMP)
   return await withDatabase(io, async ({ pool, database: { directUrl: url } }) => {

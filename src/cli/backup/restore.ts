@@ -18,17 +18,17 @@ export async function restore(call: Call): Promise<ExitCode> {
   const manifest = readManifest(folder)
   if ((await digestOf(file)) !== manifest.sha256)
     throw new RefusedError(
-      `${file} is not what was written: its digest differs from the manifest's. Take another backup.`,
+      `${file} has changed since it was written: its digest differs from the manifest's. Use another backup.`,
     )
   const pool = connect(url, { max: 1, prepare: false, applicationName: 'node-ledger restore' })
   try {
     const [row] = await pool<{ n: number }[]>`SELECT count(*) AS n FROM pg_tables WHERE schemaname = 'public'`
-    if (Number(row?.n) > 0) throw new RefusedError('That database is not empty: give an empty one.')
+    if (Number(row?.n) > 0) throw new RefusedError('That database is not empty. Name an empty one.')
     await runTool('pg_restore', ['--exit-on-error', '--no-owner', file], { url, signal })
     const { createdAt, sha256: _digest, ...expected } = manifest
     const contents = await readContents(pool)
     if (!isDeepStrictEqual(JSON.parse(JSON.stringify(contents)), expected))
-      throw new RefusedError('What was restored differs from the manifest: do not use it. Take another backup.')
+      throw new RefusedError('The restored ledger differs from the manifest. Do not use it; use another backup.')
     const revoked = flags.has('keep-keys') ? NONE_REVOKED : await revokeRestoredKeys(pool)
     const { revoked: keysRevoked, passkeys: passkeysRevoked, invitations: invitationsRevoked } = revoked
     await out.result(

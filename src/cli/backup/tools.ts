@@ -78,7 +78,7 @@ export async function runTool(
       reject(
         error.code === 'ENOENT'
           ? new RefusedError(
-              `There is no ${program}: install PostgreSQL's client programs, of the server's version or a later one.`,
+              `${program} was not found. Install PostgreSQL's client programs, of the server's version or later.`,
             )
           : error,
       ),

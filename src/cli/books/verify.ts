@@ -50,7 +50,7 @@ function readShare(values: Call['values']): Share {
   const read = (name: string) => {
     const text = values[name]
     if (text === undefined) return undefined
-    if (!NUMBER.test(text)) throw new UsageError(`--${name}: a whole number from 1 is wanted`)
+    if (!NUMBER.test(text)) throw new UsageError(`--${name}: must be a whole number from 1`)
     return Number(text)
   }
   const [fromNode, toNode, sample] = [read('from-node'), read('to-node'), read('sample')]

@@ -5,7 +5,7 @@ export const SERVICE: readonly Command[] = [
   {
     name: 'resume',
     group: 'decide',
-    summary: 'resume rounds; with --halt clear a halt, once you know why it came',
+    summary: 'resume rounds; with --halt clear a halt, once you know its cause',
     details: `You set a pause. The passes halt by themselves if the chain is not the one they followed; the health report and the audit log
 say why. If nothing has changed, they halt again.`,
     options: {
@@ -23,7 +23,7 @@ say why. If nothing has changed, they halt again.`,
   {
     name: 'recheck',
     group: 'decide',
-    summary: 'hold every payment up to a block that has no node, after a restore from a backup',
+    summary: 'hold every payment without a node up to a block, after a restore from a backup',
     details: `The service notices a restore if it finds a mint or round of its own that the ledger does not know. If it minted and credited
 nothing since the backup, it cannot notice: then run this before the first start. The block can only rise.`,
     options: { 'up-to': { value: 'block', help: 'the number of the block, or head', required: true }, ...YES },

@@ -128,7 +128,7 @@ export async function revoke(call: Call): Promise<ExitCode> {
     await mustAgree(call, question(id), 'The keys stay as they were.')
     const given = { ...fieldsOf(call), ...(id !== '' && { id }) }
     const done = accepted(await act({ pool }, actorHere(), given), call)
-    await out.result(done, 'Revoked: within three seconds no instance opens to it.')
+    await out.result(done, 'Revoked. Within three seconds no instance accepts it.')
     return EXIT.done
   })
 }

@@ -48,9 +48,9 @@ async function add(call: Call): Promise<ExitCode> {
         return EXIT.done
       }
       out.say(
-        `${preview.entries} wallets, ${preview.allocated} nodes in all; no line is bad. The root is ${preview.root}.`,
+        `${preview.entries} wallets, ${preview.allocated} nodes in all; no bad lines. The root is ${preview.root}.`,
       )
-      await mustAgree(call, 'Enter this list, for good?')
+      await mustAgree(call, 'Enter this list permanently?')
       const entered = await enterList(pool, actorHere(), list, asked)
       await out.result(entered, enteredInWords(entered))
       return EXIT.done
@@ -69,7 +69,7 @@ async function listOf(builder: ChildProcess, file: string): Promise<BuiltList> {
   const next = async () => (await Promise.race([once(builder, 'message'), ended]))[0] as FromBuilder
   const said = await next()
   if ('unreadable' in said) throw new UsageError(`--file: ${file} cannot be read (${said.unreadable})`)
-  if ('part' in said) throw new Error('a part came before it was asked for')
+  if ('part' in said) throw new Error('a part arrived before it was requested')
   return {
     ...said,
     part: async (number) => {

@@ -31,6 +31,6 @@ export async function claim(call: Call): Promise<ExitCode> {
 
 function readHash(text: string): Hash {
   if (!/^0x[0-9a-fA-F]{64}$/.test(text))
-    throw new UsageError('<hash>: a transaction hash is wanted, 0x and 64 hex digits')
+    throw new UsageError('<hash>: must be a transaction hash, 0x and 64 hex digits')
   return text.toLowerCase() as Hash
 }

@@ -38,7 +38,7 @@ export async function decidePayments(call: Call): Promise<ExitCode> {
     const names = values.file === undefined ? await chosen(call, deps) : readNames(values.file)
     const dryRun = flags.has('dry-run')
     if (names.length === 0) {
-      await out.result({ dryRun, decided: 0, refused: [] }, 'No held payment is like that.')
+      await out.result({ dryRun, decided: 0, refused: [] }, 'No held payment matches.')
       return EXIT.done
     }
     // Looked up for the whole file at once, because two parts of the file may name the same payment.

@@ -11,7 +11,8 @@ import { table } from '../output.ts'
 export const VIEWS: Readonly<Record<string, View>> = {
   'terms list': {
     text: ({ terms, ownersTransaction }: TermsList) => {
-      if (terms.length === 0) return 'None: nothing is judged, minted or paid. "node-ledger terms set" enters some.'
+      if (terms.length === 0)
+        return 'None, so nothing is judged, minted or paid. Enter terms with "node-ledger terms set".'
       const rows = terms.map((row) => [...cells(row), row.state, row.enteredBy])
       return `${table([...HEADS, 'state', 'entered by'], rows)}${forTheOwner(ownersTransaction)}`
     },
@@ -19,7 +20,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
   'terms set': {
     first: async (parts: EveryPart, input, call) => {
       const proposal = accepted(await previewTerms(parts, actorHere(), input), call)
-      if (!proposal.changed) return { result: proposal, text: 'The latest terms say so already.' }
+      if (!proposal.changed) return { result: proposal, text: 'The latest terms are the same.' }
       call.out.say(inWords(proposal))
       return null
     },
@@ -51,7 +52,7 @@ function inWords({ before, entries, ownersTransaction }: TermsProposal): string 
   const rows = [...(before ? [cells(before)] : []), ...entries.map(cells)]
   return [
     table(HEADS, rows),
-    `${before ? 'The first line is what holds until then. ' : ''}A turn due exactly at the time goes by the new terms. Cohorts that are open keep their interval until the contract's owner sets it.`,
+    `${before ? 'The first line shows the terms until then. ' : ''}A turn due exactly at that time is paid by the new terms. Open cohorts keep their interval until the contract's owner sets it.`,
     forTheOwner(ownersTransaction),
   ].join('\n')
 }

@@ -11,7 +11,7 @@ const CHANGE: View = {
     const { tiers } = await listTiers(parts)
     const known = tiers.find(({ tierId }) => tierId === input.tierId)
     out.say(preview(known ?? null, input))
-    out.say(`It holds from the next block on.${known ? ` ${graceInWords(known, input, parts)}` : ''}`)
+    out.say(`It takes effect from the next block on.${known ? ` ${graceInWords(known, input, parts)}` : ''}`)
   },
   text: ({ changed, tier }: EnteredTier) => `${changed ? 'Entered' : 'No change'}.\n${asTable([tier])}`,
 }
@@ -19,7 +19,7 @@ const CHANGE: View = {
 export const VIEWS: Readonly<Record<string, View>> = {
   'tiers list': {
     text: ({ tiers }: { tiers: TierView[] }) =>
-      tiers.length === 0 ? 'None: "node-ledger tiers create" enters one.' : asTable(tiers),
+      tiers.length === 0 ? 'None. "node-ledger tiers create" enters a tier.' : asTable(tiers),
   },
   'tiers preview': { text: ({ notes }: { notes: string[] }) => notes.join('\n') },
   'tiers create': CHANGE,
@@ -74,8 +74,8 @@ const timeOf = (unix: unknown) => (typeof unix === 'number' ? new Date(unix * 10
 
 /** Until when the current terms still apply to sales. */
 function graceInWords({ versions }: TierView, { graceSec, atOnce }: Fields, { rules }: EveryPart): string {
-  if (atOnce === true) return 'No payment in a later block at what was on sale before is a sale.'
-  return `What was on sale before still buys it for ${Number(graceSec ?? nextGraceSec(versions, rules)) / 60} minutes.`
+  if (atOnce === true) return 'A payment in a later block for the earlier version is not a sale.'
+  return `The earlier version remains on sale for another ${Number(graceSec ?? nextGraceSec(versions, rules)) / 60} minutes.`
 }
 
 /** The new values next to the current ones. */

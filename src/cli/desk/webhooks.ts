@@ -12,7 +12,7 @@ export async function add(call: Call): Promise<ExitCode> {
     const { urls, secrets, events } = ledger.config.webhooks
     if (urls.length === 0)
       throw new UsageError(
-        'WEBHOOK_URL, and WEBHOOK_SECRET for what is signed, or their _FILE forms, name what to add: set them.',
+        'Set WEBHOOK_URL, and WEBHOOK_SECRET for signed events, or their _FILE forms. They name the endpoints to add.',
       )
     const done: object[] = []
     for (const [i, url] of urls.entries()) {

@@ -73,7 +73,7 @@ const PROVIDER_CHECKS: Checks<Probed> = {
     const aheadSec = Math.max(...seen.map(({ head }) => -ageOf(head)))
     if (aheadSec <= AHEAD_WARN_SEC) return null
     const todo =
-      'Have this machine keep its time by the network (NTP). On a test chain whose time was moved on, nothing is wrong.'
+      'Synchronise the clock of this machine (NTP). On a test chain whose time was moved forward, nothing is wrong.'
     return { says: `the chain's time is ${aheadSec} s ahead of this machine's`, warn: todo, reading: { aheadSec } }
   },
 }
@@ -127,10 +127,10 @@ const FACTORY_CHECKS: Checks<Probed & { deployment: DeploymentCheck }> = {
     }
     if (lowered.length > 0)
       return {
-        says: `${lowered.join(', ')} of blocks rest on two providers that agree: they ceased to recompute`,
+        says: `${lowered.join(', ')} of blocks rest on two providers that agree: they can no longer be proven`,
         reading,
       }
-    return { says: 'blocks prove what providers tell, or two of them must agree', reading }
+    return { says: 'blocks prove what providers report, or two providers must agree', reading }
   },
 
   'chain.blooms': async ({ chain, rpc }) => {
@@ -146,7 +146,7 @@ const FACTORY_CHECKS: Checks<Probed & { deployment: DeploymentCheck }> = {
       const { says, todo } = tooLateInWords(startBlock, found.first)
       return { says, fail: todo, reading: { startBlock, first: found.first } }
     }
-    const todo = `See that START_BLOCK is the one that "node-ledger deploy" printed. ${KEEPS_ITS_START}`
+    const todo = `Check that START_BLOCK is the one that "node-ledger deploy" printed. ${KEEPS_ITS_START}`
     return { says: 'no provider can tell whether the factory is older than START_BLOCK', warn: todo }
   },
 
@@ -198,7 +198,7 @@ function lookAtProvider(
   { seen, staleSec, chain: { chainId: wanted } }: Probed,
 ): Said {
   if (probe instanceof Error) {
-    const todo = 'See that this URL of RPC_URL is right, and its provider up.'
+    const todo = 'Check that this URL of RPC_URL is right and its provider is up.'
     return { says: `${host}: ${reasonOf(probe)}`, fail: todo, reading: { host } }
   }
   const { chainId, head, finalized, statesBack, answeredMs, logs } = probe
@@ -210,12 +210,12 @@ function lookAtProvider(
     return { says, fail: `RPC_URL leads to another chain than CHAIN_ID=${wanted}: correct one of them.`, reading }
   if (!logs)
     return {
-      says: `${host} gives no logs of a block (eth_getLogs)`,
-      fail: 'Use another provider, or another plan of it: without logs nothing can be followed.',
+      says: `${host} returns no logs of a block (eth_getLogs)`,
+      fail: 'Use another provider, or another of its plans: without logs the service cannot follow blocks.',
       reading,
     }
   if (ageSec > staleSec)
-    return { says, warn: 'The head is old: the provider is stuck, or the chain makes no blocks.', reading }
+    return { says, warn: 'The head is old: the provider is stuck, or the chain produces no blocks.', reading }
   const behind = Math.max(...seen.map((other) => other.head.number)) - head.number
   if (behind > HEADS_APART_WARN)
     return { says, warn: `It is ${behind} blocks behind the others: name it last in RPC_URL.`, reading }
@@ -226,8 +226,8 @@ function lookAtProvider(
 
 /** How old a guard's block may be, in words. A transaction with an older guard expires before its own deadline, and is signed again. */
 function reach(historyUsable: boolean | null): string {
-  if (historyUsable === null) return '; whether also beyond the last 256 cannot be seen yet'
-  return historyUsable ? ', also beyond the last 256 (EIP-2935)' : ', of the last 256 alone: it has no EIP-2935'
+  if (historyUsable === null) return '; whether also beyond the last 256 is not known yet'
+  return historyUsable ? ', also beyond the last 256 (EIP-2935)' : ', but only the last 256: the chain has no EIP-2935'
 }
 
 const ageOf = ({ time }: Head) => Math.round(Date.now() / 1000) - time

@@ -52,7 +52,7 @@ export async function runChecks<Context>(checks: Checks<Context>, context: Conte
 export function findingOf(check: string, answer: NonNullable<Answer>): Finding {
   const none = { check, todo: null, runbook: null, reading: null }
   if (typeof answer === 'string') return { ...none, verdict: 'ok', says: answer }
-  if ('unknown' in answer) return { ...none, verdict: 'unknown', says: `could not look: ${answer.unknown}` }
+  if ('unknown' in answer) return { ...none, verdict: 'unknown', says: `could not check: ${answer.unknown}` }
   const { says, warn, fail, reading = null } = answer
   const todo = fail || warn || null
   const runbook = todo === null ? null : (ALERTS[check] ?? null)

@@ -41,7 +41,7 @@ const REACHED: Checks<Examined> = {
         reading: { version, user, database: name },
       }
     } catch (error) {
-      const todo = 'See that PostgreSQL runs, and that DATABASE_URL names it with the right password.'
+      const todo = 'Check that PostgreSQL runs, and that DATABASE_URL has its address and the right password.'
       return { says: reasonOf(error), fail: databaseFault(error)?.remedy ?? todo }
     }
   },
@@ -80,7 +80,7 @@ const CHECKS: Checks<Examined> = {
       return { says, fail: 'Make the user of DATABASE_URL the owner of the tables.', reading: row }
     }
     const todo = 'Migrate with another user, or give this one CREATE on the schema.'
-    if (!create) return { says: 'may read and write, but make no tables', warn: todo, reading: row }
+    if (!create) return { says: 'may read and write, but not create tables', warn: todo, reading: row }
     return { says: 'may read, write and migrate', reading: row }
   },
 
@@ -92,7 +92,7 @@ const CHECKS: Checks<Examined> = {
       return 'takes writes'
     } catch (error) {
       const todo = 'See the runbook.'
-      return { says: `takes no writes: ${messageOf(error)}`, fail: databaseFault(error)?.remedy ?? todo }
+      return { says: `rejects writes: ${messageOf(error)}`, fail: databaseFault(error)?.remedy ?? todo }
     }
   },
 
@@ -110,7 +110,7 @@ const CHECKS: Checks<Examined> = {
     const before = Date.now()
     const [row] = await pool<{ ms: number }[]>`SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS ms`
     const offsetMs = Math.round((row?.ms ?? 0) - (before + Date.now()) / 2)
-    const todo = 'Have both keep their time by the network (NTP): sessions and leases go by it.'
+    const todo = 'Synchronise both clocks (NTP), because sessions and leases depend on them.'
     return {
       says: `this machine and the database differ by ${Math.abs(offsetMs)} ms`,
       warn: Math.abs(offsetMs) > CLOCK_WARN_MS && todo,
@@ -133,14 +133,14 @@ async function lookAtReplica(url: string) {
         WHEN NOT pg_is_in_recovery() OR pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() THEN 0
         ELSE extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp()) END::float8 AS "lagSec"`
     const lagSec = row?.lagSec ?? 0
-    const todo = 'Public reads are old: see what keeps the replica back, or unset DATABASE_READ_URL.'
+    const todo = 'Public reads are old: find out what holds the replica back, or unset DATABASE_READ_URL.'
     return {
       says: row?.replica ? `a replica, ${Math.round(lagSec)} s behind` : 'no replica, a database of its own',
       warn: lagSec > REPLICA_LAG_WARN_SEC && todo,
       reading: row,
     }
   } catch (error) {
-    const todo = 'Public reads fail: see that the replica runs, or unset DATABASE_READ_URL.'
+    const todo = 'Public reads fail: check that the replica runs, or unset DATABASE_READ_URL.'
     return { says: reasonOf(error), fail: todo }
   } finally {
     await connection.end({ timeout: 1 })

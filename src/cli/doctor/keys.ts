@@ -53,7 +53,7 @@ function lookAtKey(role: AccountRole): Look<KeysExamined> {
     }
     const reading = { address: of }
     if (!isDevelopmentAccount(of) || chain.demoToken) return { says: of, reading }
-    const says = `${of} is a development account, whose key everybody knows`
+    const says = `${of} is a development account, whose key is public`
     if (chain.chainId !== null && DEVELOPMENT_CHAINS.includes(chain.chainId))
       return { says: `${says}: right on a development chain`, reading }
     return { says, fail: 'Make a key with "node-ledger keys new", and give it the role.', reading }
@@ -77,7 +77,7 @@ function lookAtFunds(role: AccountRole): Look<KeysExamined> {
       const says = `${has}, and ${what} may take ${inEther(balanceWei - leftWei)}`
       return { says, fail: `Send ether to ${address}: ${what} waits for it.`, reading }
     }
-    const says = `${has}, for ${transactions === null ? 'any number of' : `about ${transactions}`} transactions at the fees of now`
+    const says = `${has}, for ${transactions === null ? 'any number of' : `about ${transactions}`} transactions at current fees`
     const todo = low && `Send ether to ${address}: without it the passes stop.`
     return { says, [transactions === 0 ? 'fail' : 'warn']: todo, reading }
   }
@@ -98,7 +98,7 @@ function lookAtNonce(role: AccountRole): Look<KeysExamined> {
     if (noted === null && (now === null || now <= known.followed))
       return { says: `the ${role}'s nonces are as followed blocks show them`, reading }
     return {
-      says: `the providers say nonce ${noted?.said ?? now} of ${of}, and followed blocks show ${known.followed}: the key was used elsewhere, or a provider is wrong; the ${role} sends nothing`,
+      says: `the providers report nonce ${noted?.said ?? now} of ${of}, and followed blocks show ${known.followed}: the key was used elsewhere, or a provider is wrong; the ${role} sends nothing`,
       fail: 'The service adopts it once all providers have named it for 64 blocks. If you know that the key was used, "node-ledger transactions free" does so at once.',
       reading,
     }
@@ -113,9 +113,9 @@ async function readFunds(rpc: Rpc, of: Address): Promise<{ balanceWei: bigint; m
 /** What to do, depending on where the key is. The role is inserted in upper case. */
 const REMEDIES = {
   signer: (name: string) =>
-    `See that the signer at ${name}_SIGNER_URL runs, can be reached from here, and has the key of ${name}_ADDRESS unlocked`,
+    `Check that the signer at ${name}_SIGNER_URL runs, can be reached from here, and has the key of ${name}_ADDRESS unlocked`,
   kms: (name: string) =>
-    `See that the service of ${name}_KMS_KEY can be reached from here, lets this program in to sign with that key, and that ${name}_ADDRESS is its account ("node-ledger keys address")`,
+    `Check that the service of ${name}_KMS_KEY can be reached from here, lets this program in to sign with that key, and that ${name}_ADDRESS is its account ("node-ledger keys address")`,
 }
 
 /** Asks a remote signer to sign a transaction that can never be mined. */
@@ -154,7 +154,7 @@ export async function openEachKey(config: Config): Promise<OpenedKeys> {
     } catch (error) {
       if (!(error instanceof ConfigError)) return void findings.push(findingOf(check, { unknown: reasonOf(error) }))
       const says = error.problems.map(({ setting, message }) => `${setting} ${message}`).join('; ')
-      findings.push(findingOf(check, { says, fail: `Correct ${settings}: the service does not start like this.` }))
+      findings.push(findingOf(check, { says, fail: `Correct ${settings}: the service will not start with this.` }))
     }
   }
   await Promise.all(

@@ -50,7 +50,7 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
     if (!halt) return 'not halted'
     const todo = halt.sealed
       ? 'See the runbook; "node-ledger resume --halt" then clears it.'
-      : 'The service lifts it if the next runs find all well; else see the runbook.'
+      : 'The service clears it if the next runs find nothing wrong; otherwise see the runbook.'
     return { says: haltInWords(halt), fail: todo, reading: halt }
   },
 
@@ -73,7 +73,7 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
   /** Refusals by the signers, as the passes recorded them. An instance without keys has no other evidence. */
   'passes.signers': async ({ pool }) => {
     const troubles = await readSignerTroubles(pool)
-    if (troubles.length === 0) return 'no signer refused what it was last asked for'
+    if (troubles.length === 0) return 'no signer refused its last request'
     return troubles.map((trouble) => ({
       says: `since ${trouble.since} nothing is signed for the ${trouble.role}, ${trouble.address}: ${trouble.detail}`,
       fail: 'See the runbook. Each pass retries, and sends what waits.',
@@ -84,7 +84,7 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
   /** Roles that the contract denied our accounts, as the passes recorded them. An instance without keys has no other evidence. */
   'passes.roles': async ({ pool }) =>
     (await readLostRoles(pool)).map((lost) => ({
-      says: `since ${lost.since} the contract knows another account than ${lost.address} as its ${lost.role}: nothing is sent for it`,
+      says: `since ${lost.since}, ${lost.address} is no longer the contract’s ${lost.role}: nothing is sent for it`,
       fail: 'See the runbook. Each pass retries, and sends what waits.',
       reading: lost,
     })),
@@ -119,7 +119,7 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
     const parts = lowered.map(({ part, block, by }) => `${part} since block ${block} (by ${by})`)
     return {
       says: `this chain's blocks are believed, not proven: ${parts.join(', ')}`,
-      warn: 'If the chain had a fork, update the service. It proves again once two providers give blocks that recompute. docs/RUNBOOK.md, "proof.failed".',
+      warn: 'If the chain had a fork, update the service. The proof is required again once two providers return blocks that pass it. docs/RUNBOOK.md, "proof.failed".',
       reading: { lowered },
     }
   },
@@ -216,8 +216,8 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
 
   'transactions.funds': async ({ pool, signers }) =>
     (await readRecentTrouble(pool, signers)).unfunded.map((sender) => ({
-      says: `providers refuse a transaction of ${sender} that waits, for want of funds`,
-      fail: `Send ether to ${sender}. On a rollup the fee for L1 data comes on top of what we reckon, so keep more there than "funds" asks for. A higher fee would not help, and is not offered.`,
+      says: `providers reject a pending transaction of ${sender} for lack of funds`,
+      fail: `Send ether to ${sender}. On a rollup the fee for L1 data comes on top of our estimate, so keep more there than "funds" asks for. A higher fee would not help, so we do not offer one.`,
       reading: { sender },
     })),
 
@@ -233,7 +233,7 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
 
   'payments.refs': async ({ pool }) => {
     const { refs } = await readThefts(pool)
-    if (refs.length === 0) return 'no payment’s node belongs to another wallet than the one that paid'
+    if (refs.length === 0) return 'no payment’s node belongs to a wallet other than the payer'
     return {
       says: `${refs.length} payments whose node another wallet has had minted, the newest ${refs[0]}`,
       fail: `The minter’s key is stolen: ${STOLEN_KEY} These payments are refunded or dismissed: their refs stay used.`,
@@ -272,7 +272,7 @@ function lookAtRuns(name: 'payments' | 'credit'): Look<LedgerExamined> {
     if (stale) {
       const todo = next('Fix the fault named above. The log has it at level error.')
       return {
-        says: `${stopped}; no run has ended well for ${Math.round(secondsWithoutSuccess ?? 0)} s`,
+        says: `${stopped}; no run has succeeded for ${Math.round(secondsWithoutSuccess ?? 0)} s`,
         fail: todo,
         reading: run,
       }

@@ -32,7 +32,7 @@ const CHECKS: Checks<PowersExamined> = {
     const isSpent = short.some((what) => reading[what] === 0)
     const todo = `Have the owner refill it: "node-ledger owner refill-minter ${short.map((what) => `--${what} <n>`).join(' ')}" prints what to sign.`
     return {
-      says: `the minter may mint ${nodes} nodes and open ${cohorts} cohorts; a week as the last one takes ${need.nodesPerWeek} nodes, one more tier ${need.cohortsPerTier} cohorts`,
+      says: `the minter may mint ${nodes} nodes and open ${cohorts} cohorts; a week like the last one takes ${need.nodesPerWeek} nodes, one more tier ${need.cohortsPerTier} cohorts`,
       [isSpent ? 'fail' : 'warn']: short.length > 0 && todo,
       reading,
     }
@@ -42,16 +42,16 @@ const CHECKS: Checks<PowersExamined> = {
     const { floorWei, ceilingWei } = bounds
     const noFloor =
       floorWei === 0n &&
-      'A stolen distributor key could use up the turns that are due for nothing. "node-ledger owner set-bounds" prints what the owner signs; half of the least turn is a good floor.'
+      'A stolen distributor key could use up due turns without paying for them. "node-ledger owner set-bounds" prints what the owner signs; half of the smallest turn is a good floor.'
     const says = `the distributor may credit a node ${inEther(floorWei)} to ${inEther(ceilingWei)} ether for a turn`
     const terms = pool && (await readCreditTerms(pool)).at(-1)
     const rates = pool ? (await readTierVersions(pool)).map(({ payoutBps }) => payoutBps) : []
     if (!terms || rates.length === 0) return { says, warn: noFloor, reading: bounds }
     const { lowWei, highWei } = turnRange(terms, rates)
     const todo =
-      'What is outside is not credited. "node-ledger owner set-bounds" prints what the owner signs to make room.'
+      'Amounts outside are not credited. "node-ledger owner set-bounds" prints what the owner signs to widen the bounds.'
     return {
-      says: `${says}; the terms come to ${inEther(lowWei)} to ${inEther(highWei)}`,
+      says: `${says}; the terms need ${inEther(lowWei)} to ${inEther(highWei)}`,
       ...(lowWei < floorWei || highWei > ceilingWei ? { fail: todo } : { warn: lowWei > 0n && noFloor }),
       reading: { ...bounds, lowWei, highWei },
     }
@@ -107,7 +107,7 @@ async function sayCap(governance: GovernanceReader, { tierId, tierNo, supply }: 
   if (most >= supply) return null
   return {
     says: `of tier ${tierId}, the contract mints ${most} at most, and its supply is ${supply}`,
-    warn: `What is sold beyond is held (supplySpent): "node-ledger tiers price ${tierId} --supply ${most}".`,
+    warn: `Sales beyond that are held (supplySpent): "node-ledger tiers price ${tierId} --supply ${most}".`,
     reading: { tierId, supply, contractMost: most },
   }
 }

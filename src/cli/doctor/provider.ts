@@ -44,9 +44,10 @@ export const ASKED_CHECKS: Checks<ProviderExamined> = {
       rpc.providers.map(async (provider) => {
         const reply = await provider.call('eth_getBalance', [factory, toQuantity(headNumber + NOT_THERE_YET)])
         const reading = { host: provider.host, answersForNoBlock: reply.ok && reply.result !== null }
-        if (!reading.answersForNoBlock) return { says: `${provider.host} gives states of the block asked for`, reading }
+        if (!reading.answersForNoBlock)
+          return { says: `${provider.host} returns states of the requested block`, reading }
         return {
-          says: `${provider.host} gives a balance after a block that is not there yet: it does not look at the block asked for`,
+          says: `${provider.host} returns a balance after a block that does not exist yet: it ignores the requested block`,
           fail: 'Use another provider: what contract wallets pay, and holdings, would be read at the wrong block.',
           reading,
         }
@@ -57,9 +58,9 @@ export const ASKED_CHECKS: Checks<ProviderExamined> = {
     probes.map(({ host, probe }) => {
       if (probe instanceof Error || probe.oldStateFits === null) return null
       const reading = { host, fits: probe.oldStateFits }
-      if (probe.oldStateFits) return { says: `${host} gives old states of their own blocks`, reading }
+      if (probe.oldStateFits) return { says: `${host} returns old states of the right blocks`, reading }
       return {
-        says: `${host} gives another state for an old block than that block's transactions show`,
+        says: `${host} returns a state for an old block that contradicts the block's transactions`,
         fail: 'Use another provider: what contract wallets pay, and holdings, would be read at the wrong block.',
         reading,
       }

@@ -35,8 +35,8 @@ export const TERMS_CHECKS: Checks<{ readonly pool: Pool; readonly config: Config
   'terms.smartWalletLogin': async ({ pool, config }) => {
     if (config.SMART_WALLET_LOGIN || (await readModes(pool)).at(-1)?.mode !== 'proven') return null
     return {
-      says: 'contract wallets buy once they have signed in, and none can: only those that are known or allowed buy',
-      warn: 'Set SMART_WALLET_LOGIN=true on the instances that people sign in at.',
+      says: 'contract wallets may buy once they have signed in, but none can sign in: only known or allowed ones may buy',
+      warn: 'Set SMART_WALLET_LOGIN=true on the instances where people sign in.',
     }
   },
 

@@ -34,7 +34,7 @@ async function lookAtHost(endpoint: string, url: string, allowPrivate: boolean):
   } catch (error) {
     return {
       says: `${endpoint}: its host has no address here (${codeOf(error) ?? messageOf(error)}): nothing reaches it`,
-      fail: 'Remove it and add the right one ("node-ledger webhooks remove", "add"), or see to this machine’s resolver.',
+      fail: 'Remove it and add the right one ("node-ledger webhooks remove", "add"), or fix this machine’s resolver.',
       reading,
     }
   }
@@ -61,5 +61,5 @@ function lookAtDeliveries(endpoint: string, state: EndpointState | undefined): S
       reading: state,
     }
   }
-  return { says: `${endpoint} takes what it is sent, last at ${lastSuccessAt ?? 'no time yet'}`, reading: state }
+  return { says: `${endpoint} accepts its events, last at ${lastSuccessAt ?? 'no time yet'}`, reading: state }
 }

@@ -129,7 +129,7 @@ async function refuseLateChanges(
   for (const name of changed)
     if (name === 'owner' || begun)
       mistakes.push(
-        `--${name}: was ${kept[name]} when the ledger was set up. ${LATER[name] ?? 'Begin in another folder for another one'}.`,
+        `--${name}: was ${kept[name]} when the ledger was set up. ${LATER[name] ?? 'To choose another, begin in another folder'}.`,
       )
 }
 
@@ -202,7 +202,7 @@ function makeSecrets({ call, folder, answers, rpcUrl, databaseUrl }: Setup): Rec
   folder.addServiceSecrets()
   const roles = Object.fromEntries(ROLES.map((role) => [role, folder.account(role)])) as Record<Role, Address>
   call.out.say(`Keys and secrets are in ${folder.at('secrets')}, for you alone. Keep a copy in a safe place.`)
-  call.out.say('Minter and distributor sign in one process: who gets into it has both keys (docs/THREATS.md).')
+  call.out.say('Minter and distributor sign in one process: whoever gets into it has both keys (docs/THREATS.md).')
   return roles
 }
 
@@ -271,7 +271,7 @@ async function firstStart({ call, folder, answers, rpcUrl }: Setup): Promise<Exi
       await run(call, ['tiers', 'create', tier, ...terms, '--reason', 'first sale', '--yes'], env)
     if (flags.has('test-sale')) {
       const payment = { rpcUrl, deployerKey: folder.secret('deployer_key') ?? '' }
-      out.say('\nBuying a node for a trial; it comes a few blocks after its payment.')
+      out.say('\nBuying a test node; it arrives a few blocks after its payment.')
       const nodeId = await buyOne(url, { ...payment, priceWei: BigInt(answers['price-wei']) })
       out.say(`\nSold: the deployer has node ${nodeId}, see ${url}/node/${nodeId}`)
     }

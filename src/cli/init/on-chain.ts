@@ -62,7 +62,7 @@ async function begun(rpc: Rpc, deployer: Address, { expected, nonce, fromBlock }
   if (bytes(await rpc.request('eth_getCode', [expected, 'latest']), 'code') !== '0x')
     return { address: expected, startBlock: fromBlock }
   if ((await nonceOf(rpc, deployer, 'pending')) > nonce)
-    throw new RefusedError('A deployment is under way. Wait for its block, then run the same again.')
+    throw new RefusedError('A deployment is under way. Wait for its block, then run the same command again.')
   return null
 }
 
@@ -95,7 +95,7 @@ async function seeEther(rpc: Rpc, { roles, answers, call }: OnChain): Promise<vo
       missing.push(`  ${role.padEnd(11)}  ${checksum(roles[role])}  ${inEther(needed - has)} ether: ${what}`)
   }
   if (missing.length > 0)
-    throw new RefusedError(`Send ether to these accounts, then run the same again:\n${missing.join('\n')}`)
+    throw new RefusedError(`Send ether to these accounts, then run the same command again:\n${missing.join('\n')}`)
 }
 
 async function deploy({ call, folder, answers, roles, rpcUrl }: OnChain, rpc: Rpc, progress: Progress): Promise<void> {

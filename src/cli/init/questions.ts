@@ -53,8 +53,8 @@ const QUESTIONS: Readonly<Record<AnswerName, Question>> = {
     wanted: 'a URL: https://nodes.example.org',
     read: (text) => (text === '' ? '' : (parseUrl(text, ['http:', 'https:'])?.origin ?? null)),
   },
-  'min-wei': { ask: 'What is the least that a node gets for a turn?', usual: null, wanted: AMOUNT, read: amount },
-  'max-wei': { ask: 'And the most?', usual: null, wanted: AMOUNT, read: amount },
+  'min-wei': { ask: 'What is the minimum credit of a node for a turn?', usual: null, wanted: AMOUNT, read: amount },
+  'max-wei': { ask: 'And the maximum?', usual: null, wanted: AMOUNT, read: amount },
   interval: {
     ask: 'How many seconds are between two turns of a node?',
     usual: '86400',
@@ -74,7 +74,7 @@ const QUESTIONS: Readonly<Record<AnswerName, Question>> = {
     read: (text) => (TIER_ID_FORM.test(text) ? text : null),
   },
   label: {
-    ask: 'Its name for people?',
+    ask: 'Its display name?',
     usual: 'Basic',
     wanted: LABEL.form,
     read: (text) => (text && LABEL.parse(text)) || null,
@@ -142,7 +142,7 @@ export async function answerTo(
 ): Promise<string | null> {
   const answer = text === undefined ? null : question.read(text)
   if (answer !== null) return answer
-  if (text !== undefined) mistakes.push(`${name}: ${question.wanted} is wanted`)
+  if (text !== undefined) mistakes.push(`${name}: must be ${question.wanted}`)
   else if (!dialogue.canAsk) mistakes.push(`${name}: ${missing} ${question.ask}`)
   else if (mistakes.length === 0) return await askFor(question, dialogue)
   return null

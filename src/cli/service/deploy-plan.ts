@@ -90,7 +90,7 @@ function refusalsOf(
   if (!DEVELOPMENT_CHAINS.includes(chainId)) {
     for (const [role, holder] of Object.entries({ deployer, owner, minter, distributor })) {
       if (isDevelopmentAccount(holder))
-        refusals.push(`The ${role} ${holder} is a development account, whose key everybody knows.`)
+        refusals.push(`The ${role} ${holder} is a development account, whose key is public.`)
     }
   }
   if (balanceWei < costMaxWei) refusals.push('The deployer cannot pay for it: send it the difference first.')

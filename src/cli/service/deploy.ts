@@ -117,7 +117,7 @@ function readRequest({ values, io: { env } }: Call): Request {
     // We parse amounts here and not with the other arguments, so that their mistakes are reported together with the others.
     const text = name.endsWith('-gwei') ? (readAmount(given, 'gwei') ?? given) : given
     const found = /^(0|[1-9][0-9]{0,19})$/.test(text) ? BigInt(text) : -1n
-    if (found < min || found > max) mistakes.push(`--${name}: a whole number from ${min} to ${max} is wanted`)
+    if (found < min || found > max) mistakes.push(`--${name}: must be a whole number from ${min} to ${max}`)
     return found
   }
   const setup = {
@@ -132,7 +132,7 @@ function readRequest({ values, io: { env } }: Call): Request {
   }
   if (setup.floorGwei > setup.ceilingGwei) mistakes.push('--ceiling-gwei: is less than the floor')
   const salt = values.salt ?? null
-  if (salt !== null && !/^0x[0-9a-fA-F]{64}$/.test(salt)) mistakes.push('--salt: 0x and 64 hex digits are wanted')
+  if (salt !== null && !/^0x[0-9a-fA-F]{64}$/.test(salt)) mistakes.push('--salt: must be 0x and 64 hex digits')
   const privateKey = readDeployerKey(env, mistakes)
   if (mistakes.length > 0) throw new UsageError(mistakes.join('\n'))
   return { rpcUrl, ...setup, salt: salt as Hash | null, privateKey }
@@ -147,8 +147,8 @@ function usualFloor(values: Call['values'], { CREDIT_MIN_WEI }: NodeJS.ProcessEn
   }
   const rate = values['lowest-bps'] ?? String(BPS_BASE)
   const [least, text] = [readAmount(given, 'wei') ?? given, /^[1-9][0-9]{0,5}$/.test(rate) ? rate : '']
-  if (!/^(0|[1-9][0-9]{0,77})$/.test(least)) mistakes.push('--min-wei: an amount of wei is wanted')
-  else if (text === '') mistakes.push('--lowest-bps: a whole number from 1 to 999999 is wanted')
+  if (!/^(0|[1-9][0-9]{0,77})$/.test(least)) mistakes.push('--min-wei: must be an amount of wei')
+  else if (text === '') mistakes.push('--lowest-bps: must be a whole number from 1 to 999999')
   else return floorFor(BigInt(least), BigInt(text)).toString()
   return '0'
 }

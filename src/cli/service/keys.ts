@@ -89,7 +89,7 @@ async function askTwice(io: Io, signal: AbortSignal): Promise<string> {
   }
   try {
     const first = await ask('Password: ')
-    if (first !== (await ask('Once more: '))) throw new RefusedError('The two are not the same.')
+    if (first !== (await ask('Once more: '))) throw new RefusedError('The two passwords differ.')
     return first
   } finally {
     dialogue.close()

@@ -83,7 +83,9 @@ async function reconcileAll(ctx: PassContext): Promise<ReconcileOutcome> {
       first = next
       tries = 0
     }
-    throw new UnavailableError('The ledger could not be compared: it follows nothing yet, or too fast. Try again.')
+    throw new UnavailableError(
+      'The ledger could not be compared: it has followed nothing yet, or it moves too fast. Try again.',
+    )
   })
   return done ?? { ran: false, blockNumber: null, inserted: 0, drifts: [] }
 }

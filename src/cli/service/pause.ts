@@ -32,7 +32,7 @@ export async function resume(call: Call): Promise<ExitCode> {
     await out.result({ ...done, halted: halt }, toldOf(resumeCrediting.operation, done))
     if (!halt) return EXIT.done
     out.say(
-      `${describe(halt)}\nYou did not set this halt. Find out why it came, then clear it with "node-ledger resume --halt".`,
+      `${describe(halt)}\nYou did not set this halt. Find out its cause, then clear it with "node-ledger resume --halt".`,
     )
     return EXIT.negative
   })

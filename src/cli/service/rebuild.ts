@@ -32,7 +32,7 @@ export async function rebuildLedger(call: Call): Promise<ExitCode> {
   if (!database) throw noService(config, 'DATABASE_URL')
   if (!chain) throw noService(config, 'RPC_URL')
   if (into === database.url || into === database.directUrl)
-    throw new RefusedError('The database to rebuild into is the current one: give an empty one.')
+    throw new RefusedError('The target database is the current one. Use an empty database.')
   const applied = await migrate(into)
   if (applied.length > 0) say(`the schema is in place: ${applied.join(', ')}`)
   const open = (url: string): Pool => {
@@ -77,7 +77,7 @@ export async function rebuildLedger(call: Call): Promise<ExitCode> {
 function report({ rows, decidedAnew, differences, surveyedTo }: Comparison): string {
   const lines = [`${rows} rows compared`]
   if (decidedAnew > 0)
-    lines.push(`${decidedAnew} payments without a node wait for another reason than before: to be looked at`)
+    lines.push(`${decidedAnew} payments without a node are held for a different reason than before: please review`)
   for (const { table, missing, extra, differing, examples } of differences) {
     lines.push(`${table}: ${missing} rows are gone, ${extra} are new, ${differing} differ`)
     lines.push(...examples.map((example) => `    ${example}`))

@@ -23,10 +23,10 @@ export async function recheck(call: Call): Promise<ExitCode> {
       throw new RefusedError(`The chain's head is block ${head.number}: name that one, or one before it.`)
     const before = await readRecheck(pool)
     if (before !== null && before >= block)
-      throw new RefusedError(`It is at block ${before} already, and can only rise.`)
+      throw new RefusedError(`It is already at block ${before}, and can only rise.`)
     const [waiting, cursor] = [await countUnminted(pool, block), await readCursor(pool)]
     out.say(
-      `${waiting.payments} payments up to block ${block}, ${inEther(waiting.wei)} ether, have no node and no word of yours: they will be held "recheck", and those that the ledger has yet to follow (it stands at ${cursor?.number ?? 'no block'}) likewise.`,
+      `${waiting.payments} payments up to block ${block}, ${inEther(waiting.wei)} ether, have no node and no decision of yours: they will be held "recheck", and those that the ledger has yet to follow (it stands at ${cursor?.number ?? 'no block'}) likewise.`,
     )
     await mustAgree(call, 'Have them held?')
     const actor = actorHere()
@@ -44,6 +44,6 @@ export async function recheck(call: Call): Promise<ExitCode> {
 function readBlockNumber(text: string): number | 'head' {
   if (text === 'head') return text
   const block = /^(0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN
-  if (!Number.isSafeInteger(block)) throw new UsageError('--up-to: a block number is wanted, or head')
+  if (!Number.isSafeInteger(block)) throw new UsageError('--up-to: must be a block number, or head')
   return block
 }

@@ -39,7 +39,7 @@ export const addAllowlist = defineAct({
   details: `The file has a row for each wallet, address,allocation, and at most 1,000,000 rows. If a line is bad, the service adds nothing.
 A list never changes: add a new one, and name it in the tier.`,
   examples: ['allowlists add --file <list-file> --label "first phase" --yes'],
-  asks: 'Enter this list, for good?',
+  asks: 'Enter this list permanently?',
   leavesOut: ['rows'],
   fields: {
     rows: field.ofForm<string>(

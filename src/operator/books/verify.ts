@@ -78,7 +78,7 @@ export function verifyLedger(
 
 const takenBack = refuseAct(
   'notYet',
-  'The chain is being reorganised, or the provider lags: the next pass sees to it. Ask again.',
+  'The chain is being reorganised, or the provider lags: the next pass handles that. Try again.',
 )
 
 /** Ledger and contract at one block, and the differences found so far. */

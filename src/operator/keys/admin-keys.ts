@@ -75,7 +75,7 @@ keys).`,
     const refused = (await refuseGift(sql, actor, gift)) ?? (await refuseLabel(sql, actor, label, environmentLabels))
     if (refused) return refused
     if ((await keys.countLiveKeys(sql)) >= LIVE_MAX)
-      return refuseAct('conflict', `The ledger has ${LIVE_MAX} keys that open: revoke those that are not used.`)
+      return refuseAct('conflict', `The ledger has ${LIVE_MAX} valid keys: revoke those that are not used.`)
     const { id, expiresAt } = await keys.insertAdminKey(sql, { label, digest, scopes, madeBy: actor.name, seconds })
     record({ action: 'keyMade', subject: `key ${id}`, after: { label, scopes, expiresAt } })
     return { id, label, scopes, expiresAt, key }
@@ -93,7 +93,7 @@ export const revokeKey = defineAct({
   run: ({ pool }: LedgerDb, actor, { id, reason }) =>
     whileNobodyMakes(pool, actor.name, async (sql, endMeanwhile) => {
       const key = await keys.readAdminKey(sql, id)
-      if (!key) return refuseAct('notFound', `There is no key ${id}: the list of keys has them.`)
+      if (!key) return refuseAct('notFound', `There is no key ${id}. See the list of keys.`)
       const refused = refuseAbove(actor, actor.held?.keyId === id, key.scopes)
       if (refused) return refused
       if (key.revokedAt !== null) return refuseAct('conflict', `Key ${id} was revoked before, by ${key.revokedBy}.`)

@@ -36,7 +36,7 @@ export const giftOf = (expires: string, days: number) => ({
 type Gift = field.Read<ReturnType<typeof giftOf>>
 
 export const checkGift: field.Check<ReturnType<typeof giftOf>> = ({ label }, { complain }) => {
-  if (OUR_NAMES.includes(label)) complain('label', 'must be another: the service calls itself so')
+  if (OUR_NAMES.includes(label)) complain('label', 'is reserved: the service uses this name itself')
 }
 
 /** Scopes as a list, or comma-separated as on the command line. */
@@ -55,7 +55,7 @@ const SCOPES_GIVEN = field.ofForm<readonly Scope[]>(`some of ${SCOPES.join(',')}
 
 /** What to revoke, by its number. */
 export const REVOKED = { id: field.id('its number in the list'), reason: field.REASON }
-export const REVOKED_SAYS = 'Revoked: within three seconds no instance opens to it.'
+export const REVOKED_SAYS = 'Revoked. Within three seconds no instance accepts it.'
 
 function secondsOf(text: unknown): number | undefined {
   if (typeof text !== 'string' || !/^[1-9]\d{0,3}[dh]$/.test(text)) return undefined

@@ -64,7 +64,7 @@ export const revokeInvitation = defineAct({
   fields: REVOKED,
   change: async ({ sql, actor, record }, { id }) => {
     const invitation = await invitations.lockInvitation(sql, id)
-    if (!invitation) return refuseAct('notFound', `There is no invitation ${id}: the list of keys has them.`)
+    if (!invitation) return refuseAct('notFound', `There is no invitation ${id}. See the list of keys.`)
     const { label, scopes, passkeyId } = invitation
     const refused = refuseAbove(actor, false, scopes)
     if (refused) return refused
@@ -87,7 +87,7 @@ export const revokePasskey = defineAct({
   run: ({ pool }: LedgerDb, actor, { id, reason }) =>
     whileNobodyMakes(pool, actor.name, async (sql, endMeanwhile) => {
       const passkey = await lockPasskey(sql, id)
-      if (!passkey) return refuseAct('notFound', `There is no passkey ${id}: the list of keys has them.`)
+      if (!passkey) return refuseAct('notFound', `There is no passkey ${id}. See the list of keys.`)
       const { label, scopes, revokedAt, revokedBy } = passkey
       const refused = refuseAbove(actor, actor.held?.passkey?.id === id, scopes)
       if (refused) return refused

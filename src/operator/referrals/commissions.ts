@@ -50,7 +50,7 @@ export const fileCommissions = defineGuardedAct({
   path: 'referrals/commissions/file',
   scope: 'decide',
   command: 'referrals file',
-  summary: 'make the file by which a Safe pays all commissions that are due',
+  summary: 'make the file with which a Safe pays all commissions that are due',
   details: `The file is for Safe's Transaction Builder, with a transfer for each code. Send only one file: the answer says when an earlier one was made.
 Then record the Safe's transaction for each code with "referrals paid".`,
   examples: ['referrals file --safe-file commissions.json'],
@@ -105,7 +105,7 @@ export const recordCommission = defineAct({
   command: 'referrals paid',
   summary: 'record that you paid a commission, which the chain must confirm',
   details: `You pay with a wallet of your own: nothing here sends it. The transaction must be in a block, have succeeded and pay a payee of the code;
-where a Safe made it, the provider's trace has to show that. One transfer proves one commission, and no refund.`,
+if a Safe made it, the provider's trace has to show that. One transfer proves one commission, and no refund.`,
   examples: ['referrals paid friends --tx-hash <refund> --yes'],
   fields: PAID,
   onChain: true,

@@ -55,7 +55,7 @@ The service records it even if you sent it too early, and says so.`,
 
 const CONTRADICTS: Record<RefundAlarm, string> = {
   refundOfMinted: 'It has its node as well: the buyer has both.',
-  refundOfOrphaned: 'Its block was reorganised out: what you paid back you may never have received.',
+  refundOfOrphaned: 'Its block was reorganised out: you may have paid back ether that you never received.',
   refundTooEarly: 'It was too early: a mint that was signed before may yet give the buyer a node as well.',
 }
 
@@ -105,7 +105,7 @@ async function recordRefund(
     if (!recorded)
       return refuseAct(
         'conflict',
-        'That transfer is the refund of another payment, or this payment has another refund on record: one proves one.',
+        'That transfer is the refund of another payment, or this payment has another refund on record. One transfer proves one refund.',
       )
     const evidence = { rule: 'refunded', ...evidenceOf(payment, transfer), note, refundTxHash }
     await writeVerdict(sql, payment.id, { move: name, evidence, by: actor.name })

@@ -148,12 +148,12 @@ function tell(safety: RefundSafety, fileMadeAt: string | null) {
   const { safeAfter, mayStillMint, isPaymentFinal } = safety
   const at = safeAfter === null ? null : new Date(safeAfter * 1000).toISOString()
   const says = mayStillMint
-    ? `Do not send it yet: a mint that was signed for it can be carried out until ${at}, by the time of a block that is final. Ask again after that.`
+    ? `Do not send it yet: a mint that was signed for it can be executed until ${at}, by the time of a block that is final. Ask again after that.`
     : isPaymentFinal
       ? fileMadeAt === null
         ? 'Send it now, then record it.'
         : `A file that pays it back was made at ${fileMadeAt}. Send it now unless that one was sent, then record it.`
-      : 'Do not send it yet: the payment’s own block is not final. Should a reorganisation take the payment out, you would have paid back what you never received. Ask again in a while.'
+      : 'Do not send it yet: the payment’s own block is not final. If a reorganisation took the payment out, you would have paid back ether that you never received. Ask again in a while.'
   return { safeAfter: at, mayStillMint, isPaymentFinal, sendNow: isRefundSafe(safety), fileMadeAt, says }
 }
 
@@ -170,7 +170,7 @@ export const cancelRefund = defineGuardedAct({
   path: 'payments/:payment/refund/cancel',
   scope: 'decide',
   command: 'payments refund-cancel',
-  summary: 'cancel a prepared refund: the payment stands as before, or the service judges it again',
+  summary: 'cancel a prepared refund: the payment returns to its earlier state, or the service judges it again',
   examples: ['payments refund-cancel <refunding> --yes'],
   fields: PAYMENT_ACT,
   asks: 'Cancel its refund and restore its earlier state?',

@@ -74,7 +74,7 @@ export const confirmProposal = defineAct({
       // If the act may succeed later, the proposal stays open.
       if (done.because === 'notYet' || done.because === 'unavailable') return done
       await proposals.settleProposal(sql, id, { outcome: 'failed', by: actor.name, refusal: done.message })
-      return refuseAct('conflict', `It cannot be done any more. ${done.message}`)
+      return refuseAct('conflict', `It can no longer be done. ${done.message}`)
     }),
   says: 'Confirmed, and done.',
 })
@@ -113,7 +113,7 @@ async function answer(
     const proposal = await proposals.lockProposal(sql, id)
     if (!proposal) return refuseAct('notFound', `There is no proposal ${id}.`)
     const state = stateOf(proposal)
-    if (state === 'expired') return refuseAct('conflict', `Proposal ${id} has expired: have it proposed again.`)
+    if (state === 'expired') return refuseAct('conflict', `Proposal ${id} has expired. Propose it again.`)
     if (state !== 'open') return refuseAct('conflict', `Proposal ${id} was ${state} before, by ${proposal.settledBy}.`)
     const scope = actOf(proposal.act)?.scope
     if (held && scope && !held.scopes.includes(scope)) return refuseByScope(scope)

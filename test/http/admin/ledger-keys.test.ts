@@ -176,7 +176,7 @@ describe('admin keys of the ledger', () => {
   it('are refused with each thing that is wrong', async () => {
     const wrong: [object, RegExp][] = [
       [{ label: 'x y', scopes: [] }, /label must be at most 32 letters.*scopes must be some of/],
-      [{ label: 'pass', scopes: ['read'] }, /the service calls itself so/],
+      [{ label: 'pass', scopes: ['read'] }, /the service uses this name itself/],
       [{ label: 'x', scopes: ['read', 'all'] }, /scopes must be some of read, decide/],
       [{ label: 'x', scopes: ['read'], expires: '367d' }, /expires must be a time like 90d/],
       [{ label: 'x', scopes: ['read'], expires: '0d' }, /expires must be a time like 90d/],

@@ -94,7 +94,7 @@ describe('a second person', () => {
     assert.equal((await confirm(other, as(await keyOf('clerk', 'decide')))).status, 200)
     const late = await confirm(id)
     assert.equal(late.status, 409)
-    assert.match(late.json.error, /cannot be done any more/)
+    assert.match(late.json.error, /can no longer be done/)
     const { proposals } = (await desk.get('proposals')).json
     const failed = proposals.find((one: { id: number }) => one.id === id)
     assert.deepEqual([failed.state, failed.settledBy], ['failed', 'grace'])
