@@ -194,7 +194,7 @@ describe('each fault is named', () => {
     for (const check of ['passes.payments', 'passes.credit', 'database.writes'])
       assert.equal(verdict(findings, check), 'fail', check)
     const says = (check: string) => found(findings, check)[0]?.says ?? ''
-    assert.match(says('passes.credit'), /it is dark; no run has ended well for 30\d s/)
+    assert.match(says('passes.credit'), /it is dark; no run has succeeded for 30\d s/)
     assert.match(says('database.writes'), /read-only transaction/)
     await world.pool`UPDATE passes SET error = NULL, succeeded_at = now()`
   })

@@ -106,7 +106,7 @@ test('what would be found once the contract is there is found before any ether i
   )
   assert.match(await told(['--min-wei', '2ether']), /--min-wei is .* more than --max-wei/)
   assert.match(await told(['--price-wei', '0']), /--price-wei: is 0/)
-  assert.match(await told(['--label', 'B'.repeat(65)]), /--label: a text of at most 64/)
+  assert.match(await told(['--label', 'B'.repeat(65)]), /--label: must be a text of at most 64/)
   // One gwei on either side of what the turns need, which are 500,000 to 1,000,000 gwei.
   assert.match(await told(['--ceiling-gwei', '999999']), /--ceiling-gwei: turns of .* need 0 and 1000000/)
   assert.match(await told(['--floor-gwei', '500001']), /--floor-gwei.* need 500000 and 1000000/)
@@ -267,7 +267,7 @@ test('a ledger is set up, stops for ether, goes on, and sells; a second run chan
   const done = await runProcess([...call, '--test-sale'], ports)
   assert.equal(done.code, 0, done.err)
   assert.match(done.err, /Sold: the deployer has node 1/)
-  assert.match(done.err, /\n0 wrong, /)
+  assert.match(done.err, /\n0 failed, /)
   const files = readdirSync(join(folder, 'secrets'))
   for (const name of files) {
     assert.equal(statSync(join(folder, 'secrets', name)).mode & 0o077, 0, name)

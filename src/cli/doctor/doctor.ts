@@ -34,7 +34,7 @@ export async function doctor({ io, out }: Call): Promise<ExitCode> {
   )
   await out.result({ verdict: worst, findings }, () => findings.map(shown).join('\n'))
   const count = (verdict: Verdict) => findings.filter((finding) => finding.verdict === verdict).length
-  out.say(`${count('fail')} failed, ${count('warn')} warnings, ${count('unknown')} not checked, ${count('ok')} passed.`)
+  out.say(`${count('fail')} failed, ${count('warn')} warned, ${count('unknown')} not checked, ${count('ok')} passed.`)
   return worst === 'fail' ? EXIT.negative : worst === 'unknown' ? EXIT.unavailable : EXIT.done
 }
 
