@@ -4,9 +4,10 @@
 import assert from 'node:assert/strict'
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
 import { createReadings } from '../../src/chain/read/readings.ts'
-import { lowerProof, readLowered } from '../../src/db/blocks/proofs.ts'
+import { lowerProof } from '../../src/db/blocks/proofs.ts'
 import type { Sql } from '../../src/db/core/sql.ts'
 import { readSignerTroubles } from '../../src/db/sends/signers.ts'
+import type { ProvenPart } from '../../src/domain/observed.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { rebuild } from '../../src/rebuild/rebuild.ts'
 import { compareAnswers } from '../db/compare-answers.ts'
@@ -210,7 +211,7 @@ const SURVEY = { behind: 6, blocksMin: 3 }
 export async function checkRebuild({ stage, dice, tally }: Play): Promise<void> {
   const { chain, world, rebuildPool, observer, factory, database } = stage
   await stage.emptyRebuild()
-  await lowerAsIn(observer, rebuildPool)
+  await lowerAsIn(observer, rebuildPool, Number((await chain.block()).number))
   const parts = { chain, rpc: world.rpc, pool: rebuildPool, factory, directUrl: database.url }
   const isSurveyed = dice.roll('survey') < 0.7
   const ctx = contextOf(parts, { startBlock: FIRST_BLOCK, ...(isSurveyed && { survey: SURVEY }) })
@@ -222,10 +223,14 @@ export async function checkRebuild({ stage, dice, tally }: Play): Promise<void> 
   await checkAnswers(rebuildPool)
 }
 
-/** Only the first blocks of a short history may recompute. A rebuild that learns from these would then require it of the others. */
-async function lowerAsIn(ledger: Sql, rebuilt: Sql): Promise<void> {
-  for (const { part, block, by } of await readLowered(ledger))
-    await lowerProof(rebuilt, part, { blockNumber: block, by })
+/**
+ * Lowers in a rebuild what the ledger lowered, up to the head. The first blocks of a short history may be the only ones that recompute, and anvil proves
+ * no state that was set by hand before a reorganisation.
+ */
+async function lowerAsIn(ledger: Sql, rebuilt: Sql, head: number): Promise<void> {
+  const rows = await ledger<{ part: ProvenPart }[]>`
+    SELECT DISTINCT subject AS part FROM audit WHERE action = 'proofLowered'`
+  for (const { part } of rows) await lowerProof(rebuilt, part, { blockNumber: head, by: 'sim' })
 }
 
 /** Each row that the API shows carries the answer computed from its columns, whatever was rewound, and whenever its hour's price came. */

@@ -214,8 +214,9 @@ export const LIES: Record<string, Lie> = {
 }
 
 export const FORK = 'a fork of its own'
+export const MADE_UP = 'balances made up'
 export const NO_HASHES = 'no block known to the contract'
 /** Nothing reveals these unless another provider contradicts them. */
-export const UNTOLD: readonly string[] = ['finalized too high', 'balances made up', NO_HASHES, FORK]
+export const UNTOLD: readonly string[] = ['finalized too high', MADE_UP, NO_HASHES, FORK]
 /** The acts by which the service reports the others. */
 export const TELLING = ['proofFailed', 'proofLowered', 'guardRefused', 'leftOut', 'residueWithdrawn', 'halted']

@@ -16,7 +16,7 @@ import { Provider } from '../provider.ts'
 import { FIRST_BLOCK, INTERVAL_SEC } from '../stage.ts'
 import { count } from '../tally.ts'
 import { createLiar, type Lying, VOICES } from './liar.ts'
-import { FORK, LIES, NO_HASHES, PLUS, TELLING, UNTOLD } from './lies.ts'
+import { FORK, LIES, MADE_UP, NO_HASHES, PLUS, TELLING, UNTOLD } from './lies.ts'
 
 const BUSY = 0.5
 /** This offset leaves the seeds kept earlier (seeds.json) without liars, so they still play what we kept them for. */
@@ -31,11 +31,15 @@ const liarsDice = diceWhereBusy(DICE_OFFSET, BUSY)
 export function lyingOf(play: Play): Lying | null {
   const dice = liarsDice(play)
   if (!dice) return null
-  const { chain, fork, world, factory } = play.stage
-  // Without a guard nothing distinguishes two chains that are each valid.
+  const { backend, chain, fork, world, factory } = play.stage
   const { guardUsable } = play.facts
-  const isPossible = (name: string) => (name !== FORK || fork !== null) && guardUsable
-  const names = Object.keys(LIES).filter((name) => ![FORK, NO_HASHES].includes(name) || isPossible(name))
+  const names = Object.keys(LIES).filter((name) => {
+    // Without a guard nothing distinguishes two chains that are each valid.
+    if (name === FORK) return fork !== null && guardUsable
+    if (name === NO_HASHES) return guardUsable
+    // Proofs refute it later, but anvil proves no state that was set by hand before a reorganisation.
+    return name !== MADE_UP || backend === 'model'
+  })
   const name = dice.pick('lie', names)
   const liar = createLiar(LIES[name] ?? assert.fail(), {
     chain,
