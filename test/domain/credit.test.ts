@@ -53,7 +53,7 @@ test('the seed of a published block is its mixHash where the chain has randomnes
   assert.deepEqual(of(random), [
     'Ethereum Classic, before London',
     ...['Ethereum, Cancun', 'Ethereum, London', 'Ethereum, Shanghai', 'Gnosis, London, proof of stake'],
-    'OP Mainnet, Isthmus',
+    ...['OP Mainnet, Isthmus', 'Taiko, Shanghai'],
   ])
   const others = of(published.filter((one) => !random.includes(one)))
   for (const chain of ['Arbitrum One', 'Avalanche C', 'BSC', 'Polygon'])

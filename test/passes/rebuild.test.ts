@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connect, inTransaction, jsonRows, type Pool } from '../../src/db/core/sql.ts'
 import { insertFirstWallet } from '../../src/db/sale/payment-wallets.ts'
+import { noteGuard } from '../../src/db/sends/guard.ts'
 import { wei } from '../../src/domain/units.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { createDatabase } from '../support/postgres.ts'
@@ -76,6 +77,8 @@ test('a ledger rebuilt from the chain equals the one that was followed as it hap
       SELECT from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_by
       FROM jsonb_populate_recordset(NULL::credit_terms, ${jsonRows(terms)}::text::jsonb)`
     await inTransaction(pool, (sql) => insertFirstWallet(sql, world.at(3), 0, 'test'))
+    // As each start does.
+    await noteGuard(pool)
     const rebuilt = world.instance({ pool, directUrl: database.url })
     const outcome = await rebuilt.payments()
     assert.equal(outcome.minted, 5)

@@ -27,7 +27,7 @@ describe('the console, for the sale', { skip: noBrowser }, () => {
     await confirm('Done')
     await page.getByText('off sale', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Create a tier…' }).click()
-    await dialog().getByLabel('Its id').fill('extra')
+    await dialog().getByLabel('Its permanent id').fill('extra')
     await dialog().getByLabel('Its name').fill('Extra')
     await dialog().getByLabel('Its price').fill('0.07')
     await dialog().getByText('0.07 ETH (70000000000000000 wei)').waitFor()
