@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { connect, type Pool } from '../../src/db/core/sql.ts'
-import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
+import { ETHER, INTERVAL_SEC, paymentOf, startWorld, type World } from '../support/world.ts'
 
 let world: World
 let listener: Pool
@@ -52,4 +52,16 @@ test('a payment, its mint, and both taken back are signalled; empty blocks are n
   await world.chain.reorg(2)
   assert.ok((await toldBy(world.credit)) > 0, 'a reorganisation')
   await world.settle()
+})
+
+test('a withdrawal, its loss in a reorganisation, and dust are signalled, though no payment moves', async () => {
+  await world.chain.increaseTime(INTERVAL_SEC)
+  await world.rest()
+  await world.act(5, 'withdraw', [1n, world.at(9), 1n])
+  assert.ok((await toldBy(world.credit)) > 0, 'a withdrawal')
+  await world.chain.reorg(1)
+  assert.ok((await toldBy(world.credit)) > 0, 'the withdrawal is gone')
+  await world.pay(6, 1n)
+  await world.chain.mine()
+  assert.ok((await toldBy(world.credit)) > 0, 'dust')
 })
