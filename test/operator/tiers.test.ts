@@ -349,6 +349,13 @@ describe('the bounds of a tier', () => {
     assert.match(quote.json.error, /not open yet/)
     const { checks } = (await desk.service.get(`/api/can-buy/${world.at(5)}?tier=early`)).json
     assert.deepEqual(checks[1], { check: 'opening', passes: false, opensAt, closesAt: null, opensAfter: null })
-    assert.equal((await desk.post('tiers/early', { closesAt: time })).status, 400, 'closes before it opens')
+    for (const [afterSec, status] of [
+      [-1, 400],
+      [0, 400],
+      [1, 200],
+    ] as const) {
+      const { status: answered } = await desk.post('tiers/early', { closesAt: time + 1_000_000 + afterSec })
+      assert.equal(answered, status, `closes ${afterSec} s after it opens`)
+    }
   })
 })

@@ -252,6 +252,20 @@ test('one that is taken back is found out however many others wait for a chain t
   await world.pool`DELETE FROM refunds WHERE value_wei = 1`
 })
 
+test('one that is taken back counts as gone 64 blocks above its own, not before', async () => {
+  const payment = await refunded(13)
+  const { hash, number } = await refundOf(payment)
+  await world.chain.reorg(1)
+  const { payments } = through({ finalized: async () => null })
+  await world.chain.mine(number + 63 - Number((await world.chain.block()).number))
+  await payments()
+  assert.notEqual((await world.chain.block(number)).hash, hash)
+  assert.equal(await stateOf(payment), 'refunded')
+  await world.chain.mine()
+  await payments()
+  assert.equal(await stateOf(payment), 'held')
+})
+
 test('one that fails in the block it comes back in is taken back here at once', async () => {
   const payment = await refunded(12)
   const [{ hash } = assert.fail()] = await world.pool<{ hash: Hash }[]>`
