@@ -10,7 +10,7 @@ import { saveState, stateFiles } from './chain-state.ts'
 import { EmbedError } from './errors.ts'
 import { callRpc } from './rpc.ts'
 
-/** Accounts of the embedded chain by role. Accounts 5 to 19 are for playing. */
+/** Accounts of the embedded chain by role. Accounts 5 to 19 are free to experiment with. */
 export const EMBED_PARTS = { owner: 0, minter: 1, distributor: 2, payments: 3, tokenHolder: 4 } as const
 /** Accounts that get demo tokens at the first start, and how many (smallest units). */
 const TOKEN_RECEIVERS = [5, 6, 7, 8, 9]

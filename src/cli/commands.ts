@@ -10,7 +10,7 @@ import { SERVICE } from './commands/service.ts'
 import { TOOLS } from './commands/tools.ts'
 import type { View } from './operator.ts'
 
-/** Commands that share their first word: commands that acts and readings declare, views that extend them, and others. */
+/** The commands with one first word. `modules`: acts and readings that declare commands. `views`: how those are shown. `commands`: the rest. */
 interface Subject {
   readonly modules?: () => Promise<object>[]
   readonly views?: () => Promise<{

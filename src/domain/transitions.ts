@@ -231,7 +231,7 @@ export const MOVES = {
     by: ['balanceCheck'],
     from: ['orphaned'],
     to: ['held', 'refunded', 'dismissed'],
-    why: 'The block of a residue is back: the last verdict by hand stands, save a release, which needs a sender.',
+    why: 'The block of a residue is back: the last verdict by hand stands, unless it was a release, which needs a sender.',
   },
   refilePart: {
     by: ['operator', 'balanceCheck'],

@@ -107,7 +107,7 @@ export async function clearHaltIfHealthy(
 ) {
   if (cursor && head.number < cursor.number) return
   if (halt && (await withdrawHalt(ctx.pool)))
-    ctx.log.warn({ reason: halt.reason }, 'the chain is the one of this ledger again')
+    ctx.log.warn({ reason: halt.reason }, 'this ledger follows its own chain again')
   await inTransaction(ctx.pool, async (sql) => {
     await noteNoHalt(sql)
     await noteCalm(sql, 'proof')

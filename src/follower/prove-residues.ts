@@ -44,7 +44,7 @@ async function prove(ctx: ProveContext, cursor: Cursor, residue: ToldResidue): P
   if (before?.proof !== 'proven' || after?.proof !== 'proven') return
   await whileTold(ctx, cursor, residue, async (sql) => {
     const bookedWei = await netFlow(sql, wallet, { block: first.number, upTo: block.number })
-    // A residue of several blocks remains due until the states in between can be read.
+    // A residue that spans several blocks remains due until the states in between can be read.
     if (after.wei - before.wei === bookedWei) return isWide ? undefined : await proveResidueIn(sql, ref, null)
     await withdraw(ctx, sql, residue, {
       why: 'a residue is contradicted by proofs of its blocks: it is withdrawn',

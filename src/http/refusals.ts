@@ -80,7 +80,7 @@ const REFUSALS = {
   // 422
   otherAct: [422, 'This Idempotency-Key was used for another request: use a new key for a new act.'],
   // 429
-  rateLimited: [429, 'Too many requests: try again when the minute is over.'],
+  rateLimited: [429, 'Too many requests: try again in a minute.'],
   tooManyStreams: [429, 'Too many event streams are open from this address: close one, or poll instead.'],
   // 500
   unexpected: [500, 'Unexpected failure.'],

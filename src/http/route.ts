@@ -32,8 +32,8 @@ export interface Route {
   /** Refuses if the endpoint is not configured. Called before everything else. */
   configured?: () => Refusal | null
   /**
-   * Refuses a caller without the right key. Called before we check method, existence and input. `isLimited` is true if the caller has sent too many
-   * wrong keys. Then we look up only keys that were right before.
+   * Refuses a caller without the right key. Called before we check the method, the input, and whether the thing exists. `isLimited` is true if the
+   * caller has sent too many wrong keys; we then look up only keys that have been valid before.
    */
   authorize?: (call: Call, isLimited: () => boolean) => Refusal | null | Promise<Refusal | null>
   /** The scope that a key needs, by method. Null if any key is allowed. Only for routes under /api/admin. */

@@ -86,7 +86,7 @@ export interface Problem {
   readonly text: string
 }
 
-/** A character that no text contains: the operator's texts have no control characters, and we show unknown names escaped. */
+/** A character that occurs in no refusal: operators' texts have no control characters, and unknown field names are escaped. */
 const MARK = '\u0001'
 /** Marks a field's name within the text of a refusal, so that each reader sees the name that they use for it. */
 export const fieldNamed = (field: string) => `${MARK}${field}${MARK}`

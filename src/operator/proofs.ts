@@ -25,7 +25,7 @@ export const lowerProofByHand = defineAct({
   args: ['part'],
   summary: 'believe a part of blocks without proof, after a fork that this version does not know',
   details:
-    'Asks the providers first, and refuses while one proves it. Update the service if you can. The part is required again once two providers prove it.',
+    'Asks the providers first, and refuses if one still proves that part. If you can, update the service instead. Proof is required again once two providers prove it.',
   examples: ['proofs lower state --reason "the fork of May" --yes'],
   leavesOut: ['dryRun'],
   asks: ({ part }) => `Believe what providers report about the ${String(part)} of blocks?`,

@@ -57,7 +57,7 @@ export async function lookOnce(
   if (head !== null && head.hash === looks.lookedAt) return false
   looks.lookedAt = head?.hash ?? null
   const outcome = await triggerPaymentsPass(ctx, runPayments, leftMs())
-  // If the provider that the run asked lags, the run has not covered this block.
+  // If the run's provider is lagging, the run has not covered this block.
   const whole = outcome?.ran === true && (outcome.headBlock ?? 0) >= (head?.number ?? 0)
   if (!whole && looks.lookedAt === head?.hash) looks.lookedAt = null
   return true

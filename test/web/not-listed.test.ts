@@ -56,7 +56,7 @@ test('Pay is for wallets on the list, at both sizes; the others read why, before
     }
     const { page } = await open(LISTED, SIZES.desktop)
     await page.getByText('All checks pass').click()
-    await page.getByText('The list allows this wallet 1 node of this tier, 0 taken.').waitFor()
+    await page.getByText('The list allows this wallet 1 node of this tier; 0 already taken.').waitFor()
     await page.getByRole('button', { name: 'Pay 0.01 ETH' }).click()
     await page.getByText(/Node \d+ is yours/).waitFor()
     const txHash = await stranger.pay(wellKnown.paymentAddress, PRICE_WEI)

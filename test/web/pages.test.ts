@@ -245,7 +245,7 @@ describe('the pages', { skip: noBrowser }, () => {
     assert.ok(paid.length > 0 && paid.length < titles.length, 'a day without a round has its place')
     for (const title of paid) assert.match(title, /GMT\+5:45 = .+ UTC: [0-9.]+ ETH$/)
     await plot.getByLabel('24 hours').check()
-    await page.getByText('No round in this time.').waitFor()
+    await page.getByText('No rounds in this period.').waitFor()
     await page.close()
   })
 

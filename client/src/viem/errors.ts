@@ -18,7 +18,7 @@ export type WalletErrorCode =
   | 'contractWallet'
   /** The contract would revert, or has reverted; the message says why. */
   | 'reverted'
-  /** The service names no contract, or not the address that the call needs. */
+  /** The service names no contract address, so the call has no target. */
   | 'notDeployed'
   /**
    * The wallet sends no transactions for a web page. The owner can make `call` in the wallet itself. Nothing was sent.

@@ -248,7 +248,7 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
     const named = unusual.map(({ cohort, intervalSec }) => `${cohort} (${intervalSec} s)`).join(', ')
     return {
       says: `cohorts ${named} have intervals or phases that the terms never had${odd.length === 0 ? '' : `; not credited: ${odd.join(', ')}`}`,
-      warn: `Did the owner set them? If not, see whether a key is stolen: ${STOLEN_KEY}`,
+      warn: `Did the owner set them? If not, check whether a key was stolen: ${STOLEN_KEY}`,
       reading: { cohorts: unusual },
     }
   },

@@ -77,7 +77,7 @@ export async function countUnjudged(sql: Sql, minted: readonly { ref: Hash; owne
   return row?.unjudged ?? 0
 }
 
-/** How many payments at or below a block the operator would have to decide if we raised the recheck block to it, and their sum. */
+/** Number and sum of the payments at or below a block that would wait for the operator's decision if we raised the recheck block to it. */
 export async function countUnminted(sql: Sql, upToBlock: number): Promise<{ payments: number; wei: bigint }> {
   const [row] = await sql<{ payments: number; wei: bigint }[]>`
     SELECT count(*) AS payments, coalesce(sum(value_wei), 0) AS wei FROM payments p

@@ -63,7 +63,7 @@ export interface Candidate {
   holding: HoldingReading
 }
 
-/** What became of a payment. `failed`: we could not judge it. `early`: its step may still open; its wallet's later payments do not wait. */
+/** What became of a payment. `failed`: we could not judge it. `early`: its tier may still open; its wallet's later payments do not wait. */
 export type Outcome = Verdict['kind'] | 'unchanged' | 'failed' | 'early'
 
 export interface Judged {

@@ -134,8 +134,8 @@ export const words = {
     allSold: 'All {limit} nodes of this tier are sold.',
     notListed: 'This wallet is not on the list of those who may buy.',
     listed: {
-      one: 'The list allows this wallet {n} node of this tier, {used} taken.',
-      other: 'The list allows this wallet {n} nodes of this tier, {used} taken.',
+      one: 'The list allows this wallet {n} node of this tier; {used} already taken.',
+      other: 'The list allows this wallet {n} nodes of this tier; {used} already taken.',
     },
     allowance: 'You have {owned} of at most {limit} nodes of this tier{underWay}.',
     underWay: ', and {n} in progress',

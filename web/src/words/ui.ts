@@ -80,8 +80,8 @@ export const ui = {
       one: '{n} credit, {first}: {total}; {bar}.',
       other: '{n} credits from {first} to {last}: {total} in all; {bar}.',
     },
-    noRounds: 'No round in this time.',
-    noCredits: 'No credit in this time.',
+    noRounds: 'No rounds in this period.',
+    noCredits: 'No credits in this period.',
   },
   states: {
     loading: 'Loading',
