@@ -764,7 +764,7 @@ export interface components {
             paidAt: components["schemas"]["NullableTime"];
             /**
              * @description What it rests on. `proven`: its block's hash, which the contract has named, or two providers as final. `linked`: its block's hash,
-             *     which nobody has named yet. `agreed`: two providers agree. `believed`: one provider's answer. Without a fork guard
+             *     which neither has named yet. `agreed`: two providers agree. `believed`: one provider's answer. Without a fork guard
              *     it is `believed` until two providers name its block as final, then `agreed`. Null while it is in no block.
              * @enum {string|null}
              */

@@ -6,7 +6,7 @@ export const SERVICE: readonly Command[] = [
     name: 'resume',
     group: 'decide',
     summary: 'resume rounds; with --halt clear a halt, once you know its cause',
-    details: `You set a pause. The passes halt by themselves if the chain is not the one they followed; the health report and the audit log
+    details: `You set a pause. The service halts the passes if the chain is not the one they followed; the health report and the audit log
 say why. If nothing has changed, they halt again.`,
     options: {
       halt: { help: 'clear the halt instead of the pause; shows it and asks', isOurs: true },

@@ -1,22 +1,22 @@
 // Whether mints and rounds carry the fork guard. Once used, it is always used. A provider may say at a later start that the chain does not support
 // it, but that may be a lie. Only the operator can revoke it.
 import type { Fragment, Sql } from '../core/sql.ts'
-import { readState, writeState } from '../core/state.ts'
+import { writeState } from '../core/state.ts'
 
 const NAME = 'guard'
 
+/** SQL: what `readGuard` returns. */
+const guardState = (sql: Sql): Fragment => sql`coalesce((SELECT value #>> '{}' FROM settings WHERE name = ${NAME}),
+  CASE WHEN EXISTS (SELECT FROM outbox WHERE guard_block IS NOT NULL) THEN 'used' END)`
+
 /** `used`: an earlier start or transaction of ours used it; `dropped`: the operator revoked it; null: it was never used. */
 export async function readGuard(sql: Sql): Promise<'used' | 'dropped' | null> {
-  const noted = (await readState(sql, NAME)) as 'used' | 'dropped' | null
-  if (noted !== null) return noted
-  return (await sql`SELECT FROM outbox WHERE guard_block IS NOT NULL LIMIT 1`).count > 0 ? 'used' : null
+  const [row] = await sql<{ state: 'used' | 'dropped' | null }[]>`SELECT ${guardState(sql)} AS state`
+  return row?.state ?? null
 }
 
 /** SQL: true if the guard is used. */
-export const isGuarded = (
-  sql: Sql,
-): Fragment => sql`coalesce((SELECT value #>> '{}' FROM settings WHERE name = ${NAME}),
-  CASE WHEN EXISTS (SELECT FROM outbox WHERE guard_block IS NOT NULL) THEN 'used' END, '') = 'used'`
+export const isGuarded = (sql: Sql): Fragment => sql`coalesce(${guardState(sql)} = 'used', false)`
 
 /** Notes that the guard is used. */
 export async function noteGuard(sql: Sql): Promise<void> {

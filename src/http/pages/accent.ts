@@ -21,16 +21,15 @@ const STEP = 0.04
 export function brandRoles(color: string): Record<string, string> {
   const own = parsed(color)
   const [softLight, softDark] = [mixed(WHITE, own, 0.08), mixed(CARD_DARK, own, 0.16)]
-  const onOwn = contrast(own, WHITE) >= CONTRAST_MIN ? WHITE : BLACK
+  const [onOwn, away] = contrast(own, WHITE) >= CONTRAST_MIN ? [WHITE, BLACK] : [BLACK, WHITE]
+  const ground = readable(own, away, [onOwn])
   return {
     '--brand-light': hex(readable(own, BLACK, [softLight, SUNK_LIGHT])),
     '--brand-dark': hex(readable(own, WHITE, [softDark, RAISED_DARK])),
     '--brand-soft-light': hex(softLight),
     '--brand-soft-dark': hex(softDark),
-    '--brand-ground': hex(readable(own, onOwn === WHITE ? BLACK : WHITE, [onOwn])),
-    '--brand-hover': hex(
-      mixed(readable(own, onOwn === WHITE ? BLACK : WHITE, [onOwn]), onOwn === WHITE ? BLACK : WHITE, 0.16),
-    ),
+    '--brand-ground': hex(ground),
+    '--brand-hover': hex(mixed(ground, away, 0.16)),
     '--brand-on': hex(onOwn),
   }
 }
