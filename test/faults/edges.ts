@@ -44,8 +44,8 @@ const MODE_CHANGED = 0.05
 /** The price of the tier with a supply, which no other tier has. */
 export const SCARCE = (ETHER / 50n) as Wei
 const SCARCE_TIER = { tierId: 'scarce', tierNo: 7, priceWei: SCARCE, maxPerWallet: 1_000_000 }
-/** Places that are free when more are offered. */
-const PLACES = 5
+/** Places that are free when more are offered: few, so most eras sell out twice. */
+const PLACES = 3
 
 /** Puts an almost unlimited tier and one with a supply on sale, and the paying contracts on the chain. */
 export async function openMarket(world: World, priceWei: bigint): Promise<void> {

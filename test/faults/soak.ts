@@ -47,7 +47,7 @@ import { openStage, type Stage } from './stage.ts'
 const INSTANCES = 2
 /** An almost unlimited tier, for most payments. */
 const BULK = ETHER / 1_000n
-const AMOUNTS = [BULK, BULK, BULK, BULK, ETHER / 100n, ETHER / 40n, SCARCE, BULK + 1n]
+const AMOUNTS = [BULK, BULK, BULK, BULK, ETHER / 100n, ETHER / 40n, SCARCE, SCARCE, BULK + 1n]
 const PAYERS = Array.from({ length: 15 }, (_, i) => 5 + i)
 const BLOCK_MS = 150
 /** At rest, so a slow machine does not make a long chain. */
