@@ -82,7 +82,7 @@ test('traces are tried on a block that has transactions: any node traces an empt
     const isFilled = params[0] === filled || Number(params[0]) === 1
     return isFilled ? { error: { code: -32000, message: 'required historical state unavailable' } } : { result: [] }
   }
-  assert.deepEqual((await probeProvider(provider.url, FACTORY, 0)).traceMethods, [])
+  assert.equal((await probeProvider(provider.url, FACTORY, 0)).traces, false)
 })
 
 test('a provider that gives the state of another block for an old one is not to be used', async () => {

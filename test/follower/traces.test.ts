@@ -4,18 +4,16 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { BlockTransfer } from '../../src/chain/port.ts'
 import { createChainReader } from '../../src/chain/read/reader.ts'
-import { probeTraceMethods } from '../../src/chain/read/trace/block.ts'
-import { flatFrames, innerMovesOf, nestedFrames } from '../../src/chain/read/trace/frames.ts'
+import { framesOf, innerMovesOf } from '../../src/chain/read/trace/frames.ts'
 import { readInnerTransfers } from '../../src/chain/read/trace/transaction.ts'
 import { createRpc } from '../../src/chain/rpc/rpc.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
-import { type Call, type FalseProvider, startFalseProvider } from '../chain/false-provider.ts'
+import { type FalseProvider, startFalseProvider } from '../chain/false-provider.ts'
 import type { Hex } from '../support/anvil.ts'
 import { FORWARD, forwardTo } from '../support/forwarder.ts'
 import { startWorld, type World } from '../support/world.ts'
 
-const METHODS = ['debug_traceBlockByHash', 'trace_block'] as const
 const FORWARDER = '0x0000000000000000000000000000000000000f01'
 const AGENT = '0x0000000000000000000000000000000000000f02'
 const PAYER = '0x0000000000000000000000000000000000000f03'
@@ -110,10 +108,6 @@ async function mineAll(kinds: readonly Kind[]) {
   return { sent, at: { number: Number(number), hash: hash as Hash } }
 }
 
-const refuse = (name: string) => (call: Call) =>
-  call.method === name ? { error: { code: -32601, message: 'the method does not exist' } } : undefined
-const other = (name: string) => METHODS.find((method) => method !== name) ?? ''
-
 /** A reader through one provider, or two. */
 async function reading<T>(
   providers: readonly FalseProvider[],
@@ -129,40 +123,22 @@ async function reading<T>(
 }
 
 describe('inner transfers of a block', () => {
-  for (const method of METHODS)
-    it(`are those of every kind of frame by ${method}`, async () => {
-      const { sent, at } = await mineAll(KINDS)
-      first.rule = refuse(other(method))
-      const found = await reading([first], ({ blockTransfers }) => blockTransfers(at, [wallet]))
-      const { transactions } = await world.chain.block(at.number)
-      for (const { kind, txHash, to } of sent) {
-        const own = found?.filter((transfer) => transfer.txHash === txHash) ?? assert.fail('it was not traced')
-        const values = own.map(({ direction, index, valueWei }) => [direction, index, valueWei])
-        const expected = kind.arrive.map((value, place) => ['in', place + 1, value])
-        assert.deepEqual(values, expected, kind.name)
-        for (const { txIndex, other: from } of own) {
-          assert.equal(transactions[txIndex], txHash, kind.name)
-          if (to !== null && !kind.name.startsWith('a creation')) assert.equal(from, to, kind.name)
-        }
-      }
-    })
-
-  it('are the same by both methods, transaction by transaction, and by the trace of one', async () => {
+  it('are those of every kind of frame, and the same by the trace of one transaction', async () => {
     const { sent, at } = await mineAll(KINDS)
-    const byMethod = []
-    for (const method of METHODS) {
-      first.rule = refuse(other(method))
-      byMethod.push(await reading([first], ({ blockTransfers }) => blockTransfers(at, [wallet])))
-    }
-    assert.deepEqual(byMethod[0], byMethod[1])
-    for (const { kind, txHash } of sent) {
+    const found = await reading([first], ({ blockTransfers }) => blockTransfers(at, [wallet]))
+    const { transactions } = await world.chain.block(at.number)
+    for (const { kind, txHash, to } of sent) {
+      const own: BlockTransfer[] = found?.filter((transfer) => transfer.txHash === txHash) ?? assert.fail('not traced')
+      const values = own.map(({ direction, index, valueWei }) => [direction, index, valueWei])
+      const expected = kind.arrive.map((value, place) => ['in', place + 1, value])
+      assert.deepEqual(values, expected, kind.name)
+      for (const { txIndex, other: from } of own) {
+        assert.equal(transactions[txIndex], txHash, kind.name)
+        if (to !== null && !kind.name.startsWith('a creation')) assert.equal(from, to, kind.name)
+      }
       const alone = await readInnerTransfers(world.rpc, txHash, wallet)
-      const own: BlockTransfer[] = byMethod[0]?.filter((transfer) => transfer.txHash === txHash) ?? []
-      assert.deepEqual(
-        alone,
-        own.map(({ index, other: from, valueWei }) => ({ index, from, valueWei })),
-        kind.name,
-      )
+      const told = own.map(({ index, other: from, valueWei }) => ({ index, from, valueWei }))
+      assert.deepEqual(alone, told, kind.name)
     }
   })
 
@@ -187,18 +163,6 @@ describe('inner transfers of a block', () => {
     )
   })
 
-  it('take one request where the first method serves, and two where only the other does', async () => {
-    const { at } = await mineAll([])
-    const asked = async () => {
-      first.seen.length = 0
-      await reading([first], ({ blockTransfers }) => blockTransfers(at, [wallet]))
-      return first.seen.map(({ method }) => method)
-    }
-    assert.deepEqual(await asked(), ['debug_traceBlockByHash'])
-    first.rule = refuse('debug_traceBlockByHash')
-    assert.deepEqual(await asked(), ['debug_traceBlockByHash', 'trace_block'])
-  })
-
   it('are not known where no method serves, two providers differ, or one of two has none', async () => {
     const { at } = await mineAll(KINDS.slice(0, 1))
     const read = () => reading([first, second], ({ blockTransfers }) => blockTransfers(at, [wallet]))
@@ -215,17 +179,8 @@ describe('inner transfers of a block', () => {
 
   it('are not taken from a trace of another block', async () => {
     const { at } = await mineAll(KINDS.slice(0, 1))
-    first.rule = refuse('debug_traceBlockByHash')
     const elsewhere = { ...at, hash: `0x${'ab'.repeat(32)}` as Hash }
     assert.equal(await reading([first], ({ blockTransfers }) => blockTransfers(elsewhere, [wallet])), null)
-  })
-
-  it('can be had by the methods that a provider names', async () => {
-    const { at } = await mineAll([])
-    const probed = () => reading([first], (_, rpc) => probeTraceMethods(rpc, at))
-    assert.deepEqual(await probed(), METHODS)
-    first.rule = refuse('debug_traceBlockByHash')
-    assert.deepEqual(await probed(), ['trace_block'])
   })
 })
 
@@ -299,23 +254,11 @@ describe('a simulation of the block’s own transactions (eth_simulateV1)', () =
 
 describe('the frames of a trace', () => {
   const [a, b] = [`0x${'0a'.repeat(20)}`, `0x${'0b'.repeat(20)}`] as [Address, Address]
-  const flat = (traceAddress: number[], more = {}) => ({
-    type: 'call',
-    traceAddress,
-    action: { callType: 'call', from: b, to: a, value: '0x1' },
-    ...more,
-  })
-
-  it('are refused where their order is none', () => {
-    for (const traces of [[flat([0])], [flat([]), flat([0, 0])], [flat([]), flat([])]])
-      assert.throws(() => innerMovesOf(flatFrames(traces), [a]), /order of traces/)
-    assert.throws(() => innerMovesOf(flatFrames([flat([], { type: 'unheard' })]), [a]), /type of a trace/)
-  })
-
   it('in a call that failed are undone, those beside it are not', () => {
-    const traces = [flat([]), flat([0], { error: 'Reverted' }), flat([0, 0]), flat([0, 0, 0]), flat([1])]
+    const call = (more = {}) => ({ type: 'CALL', from: b, to: a, value: '0x1', ...more })
+    const failed = call({ error: 'Reverted', calls: [call({ calls: [call()] })] })
     assert.deepEqual(
-      innerMovesOf(flatFrames(traces), [a]).map(({ index }) => index),
+      innerMovesOf(framesOf({ ...call(), calls: [failed, call()] }), [a]).map(({ index }) => index),
       [1],
     )
   })
@@ -336,21 +279,13 @@ describe('the frames of a trace', () => {
     for (const spelt of spellings)
       for (const error of [undefined, null, '']) {
         const top = { type: spelt('CALL'), from: b, to: b, value: '0x0', error, calls: calls(spelt, error) }
-        assert.deepEqual(valuesOf(innerMovesOf(nestedFrames(top), [a])), [5n, 7n], `${spelt('CALL')} ${error}`)
-        const traces = [flat([], { error }), flat([0], { error }), flat([1], { error: 'Reverted' })]
-        const spelled = traces.map((trace) => {
-          const { callType, ...action } = trace.action
-          return { ...trace, type: spelt(trace.type), action: { ...action, callType: spelt(callType) } }
-        })
-        const heir = { address: b, refundAddress: a, balance: '0x7' }
-        const ended = { type: spelt('SUICIDE'), traceAddress: [2], action: heir, error }
-        assert.deepEqual(valuesOf(innerMovesOf(flatFrames([...spelled, ended]), [a])), [1n, 7n])
+        assert.deepEqual(valuesOf(innerMovesOf(framesOf(top), [a])), [5n, 7n], `${spelt('CALL')} ${error}`)
       }
   })
 
   it('are read however deep they are', () => {
     let deep: object = { type: 'CALL', from: b, to: a, value: '0x1' }
     for (let i = 0; i < 50_000; i++) deep = { type: 'CALL', from: b, to: b, value: '0x0', calls: [deep] }
-    assert.equal(innerMovesOf(nestedFrames(deep), [a]).length, 1)
+    assert.equal(innerMovesOf(framesOf(deep), [a]).length, 1)
   })
 })

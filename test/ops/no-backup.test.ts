@@ -31,7 +31,7 @@ before(async () => {
   traceNothing(world)
   untracing = await startFalseProvider(world.chain.rpcUrl)
   untracing.rule = ({ method }) =>
-    ['debug_traceBlockByHash', 'trace_block'].includes(method) ? { error: { code: -32601, message: 'no' } } : undefined
+    method === 'debug_traceBlockByHash' ? { error: { code: -32601, message: 'no' } } : undefined
   env = { ...worldEnv(world), RPC_URL: untracing.url, DATABASE_URL: fresh.url }
   await putForwarder(world, world.at(SAFE))
   await world.settle()

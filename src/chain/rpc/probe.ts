@@ -3,7 +3,7 @@
 import type { Address, Hash } from '../../domain/units.ts'
 import { silentLog } from '../../lib/log.ts'
 import type { BlockRef } from '../port.ts'
-import { probeTraceMethods } from '../read/trace/block.ts'
+import { readBlockTransfers } from '../read/trace/block.ts'
 import { createRpc, type Rpc } from './rpc.ts'
 import { count, header, quantity, toQuantity, transaction } from './wire.ts'
 
@@ -36,8 +36,8 @@ export interface ProviderProbe {
   answeredMs: number
   /** True if the provider serves the logs of a block. We need them to follow the chain. */
   logs: boolean
-  /** The methods with which the provider traces a block. If there are none, we cannot attribute the value that contracts send. */
-  traceMethods: string[]
+  /** True if the provider traces blocks. If it does not, we cannot attribute the value that contracts send. */
+  traces: boolean
 }
 
 /** Probes one provider. `factory` and `startBlock` serve to find out how far back its states go. */
@@ -58,8 +58,8 @@ export async function probeProvider(url: string, factory: Address, startBlock: n
     )
     const logs = (await rpc.call('eth_getLogs', [{ address: factory, blockHash: hash }])).ok
     const filled = await filledBlock(rpc, number, Math.max(1, number - FILLED_WITHIN + 1))
-    const traceMethods = await probeTraceMethods(rpc, filled ?? { number, hash })
-    return { chainId, head: { number, time }, finalized, statesBack, oldStateFits, answeredMs, logs, traceMethods }
+    const traces = (await readBlockTransfers(rpc, { at: filled ?? { number, hash }, wallets: [] })) !== null
+    return { chainId, head: { number, time }, finalized, statesBack, oldStateFits, answeredMs, logs, traces }
   } finally {
     await rpc.close()
   }

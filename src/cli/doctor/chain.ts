@@ -59,11 +59,10 @@ const PROVIDER_CHECKS: Checks<Probed> = {
   'chain.traces': ({ probes }) =>
     probes.map(({ host, probe }) => {
       if (probe instanceof Error) return null
-      const { traceMethods } = probe
-      const reading = { host, traceMethods }
-      if (traceMethods.length > 0) return { says: `${host} traces blocks: ${traceMethods.join(', ')}`, reading }
+      const reading = { host, traces: probe.traces }
+      if (probe.traces) return { says: `${host} traces blocks`, reading }
       return {
-        says: `${host} traces no blocks: neither debug_traceBlockByHash nor trace_block`,
+        says: `${host} traces no blocks: it lacks debug_traceBlockByHash`,
         warn: 'Without traces the service holds payments of contract wallets (a Safe, a 4337 account) without their payer. Use providers that trace, two if you have several.',
         reading,
       }

@@ -5,7 +5,7 @@ import { type Address, type Hash, ZERO_ADDRESS, ZERO_HASH } from '../../../src/d
 import { type MinedTransaction, type ModelBlock, type ModelChain, Refused } from './chain.ts'
 import { proofOf } from './proofs.ts'
 import { balanceOf, codeAt, nonceOf, type State, slotKey, wordAt } from './state.ts'
-import { flatTraces, nestedTrace } from './traces.ts'
+import { nestedTrace } from './traces.ts'
 import { MODEL_CHAIN_ID, readRaw, sign, type Transaction, TYPE } from './transactions.ts'
 
 const TIP = 1_000_000_000n
@@ -45,7 +45,6 @@ const lower = (text: string): Address => text.toLowerCase() as Address
 /** Answers one call. Throws ModelError for an error of the protocol. */
 export async function answer(chain: ModelChain, method: string, params: readonly unknown[]): Promise<unknown> {
   const act = METHODS[method]
-  if (chain.shape.lacks.includes(method)) throw new ModelError(-32601, `the method ${method} does not exist`)
   if (!act) throw new Error(`the model chain has no ${method}`)
   try {
     return await act(chain, params as never)
@@ -305,10 +304,6 @@ const READING: Record<string, Method> = {
       ...block.transactions.map(({ hash, trace }) => ({ txHash: hash, result: nestedTrace(trace, block.shape.call) })),
       ...own(last),
     ]
-  },
-  trace_block(chain, [tag]) {
-    const block = at(chain, tag)
-    return block.transactions.flatMap((mined) => flatTraces(mined, block))
   },
   debug_traceTransaction(chain, [hash]) {
     const found = findTransaction(chain, hash)

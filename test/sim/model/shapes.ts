@@ -36,8 +36,6 @@ export interface Shape {
   receipt(shown: Shown): Shown
   log(shown: Shown, indexInTransaction: number): Shown
   call(shown: Shown): Shown
-  /** Methods that its nodes lack. */
-  lacks: readonly string[]
 }
 
 /** Minter, distributor and payments wallet of the simulation. */
@@ -57,7 +55,6 @@ export const ETHEREUM: Shape = {
   receipt: same,
   log: same,
   call: same,
-  lacks: [],
 }
 
 const hex = (value: number | bigint): Hex => `0x${value.toString(16)}`
@@ -200,7 +197,6 @@ export const SHAPES = {
     receipt: (shown) => ({ ...shown, logsBloom: NO_BLOOM, l2ToL1Logs: [], root: ZERO_HASH }),
     log: (shown, index) => ({ ...shown, transactionLogIndex: hex(index), logType: null, l1BatchNumber: null }),
     call: otherwise,
-    lacks: ['trace_block'],
   },
 } satisfies Record<string, Shape>
 export type ShapeName = keyof typeof SHAPES

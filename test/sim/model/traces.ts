@@ -1,6 +1,5 @@
-// Traces of the model's transactions, as anvil answers them: nested by callTracer, and flat by trace_block.
+// Traces of the model's transactions, as anvil answers them: nested, by callTracer.
 import type { Hex } from 'viem'
-import type { MinedTransaction, ModelBlock } from './chain.ts'
 import type { Shape } from './shapes.ts'
 import type { Call } from './state.ts'
 
@@ -23,32 +22,4 @@ export function nestedTrace(
     ...(failed && { error: FAILED }),
     ...(calls.length > 0 && { calls: calls.map((inner) => nestedTrace(inner, shape)) }),
   })
-}
-
-/** A transaction's calls one after the other, as trace_block shows them. */
-export function flatTraces({ hash, index, trace }: MinedTransaction, block: ModelBlock): object[] {
-  const where = {
-    blockHash: block.hash,
-    blockNumber: block.number,
-    transactionHash: hash,
-    transactionPosition: index,
-  }
-  const walk = (call: Call, traceAddress: number[]): object[] => [
-    {
-      ...where,
-      traceAddress,
-      subtraces: call.calls.length,
-      ...flat(call),
-      ...(call.failed && { error: 'Reverted' }),
-    },
-    ...call.calls.flatMap((inner, place) => walk(inner, [...traceAddress, place])),
-  ]
-  return walk(trace, [])
-}
-
-function flat({ type, from, to, value }: Call): object {
-  if (type === 'SELFDESTRUCT')
-    return { type: 'suicide', action: { address: from, refundAddress: to, balance: hex(value) } }
-  if (type === 'CREATE') return { type: 'create', action: { from, value: hex(value), gas: '0x0', init: '0x' } }
-  return { type: 'call', action: { callType: 'call', from, to, value: hex(value), gas: '0x0', input: '0x' } }
 }

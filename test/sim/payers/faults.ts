@@ -22,7 +22,7 @@ export interface BadTraces {
   dice: Dice
 }
 
-const TRACES = ['debug_traceBlockByHash', 'trace_block']
+const TRACES = ['debug_traceBlockByHash']
 const OF_STATES = [...TRACES, 'eth_getBalance', 'eth_getCode', 'eth_getStorageAt']
 /** Providers keep the states of at least so many blocks. */
 const KEPT = 2

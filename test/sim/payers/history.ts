@@ -25,7 +25,6 @@ export interface PayingCall {
 
 /** Accounts whose transfers we compare, beside the contracts. */
 const WATCHED = [3, 5, 6, 7, 8, 9, 10]
-const METHODS = ['debug_traceBlockByHash', 'trace_block']
 const REFUSING_CODE = '0x60006000fd'
 
 /** The wallet's code in a block: mostly none, else one that refuses, or one that sends a little of its own away. */
@@ -58,32 +57,26 @@ export function payingCall(
   return dice.pick('paying call', calls)()
 }
 
-/** A block's inner transfers by each tracing method, and the codes of the contracts. */
+/** A block's inner transfers, and the codes of the contracts. */
 export async function lookInside(
   { chain, at, factory, payers }: Play,
   { number, hash, name }: { number: Hex; hash: Hash; name(txHash: Hash): string },
 ): Promise<unknown> {
   const watched = [...WATCHED.map(at), factory, ...Object.values(payers)]
-  const byMethod = []
-  for (const method of METHODS) {
-    const asked = { at: { number: Number(number), hash }, wallets: watched }
-    const found = await readBlockTransfers(onlyBy(chain, method), asked)
-    byMethod.push(
-      found?.map(({ txHash, txIndex, direction, wallet, index, other, valueWei }) =>
-        [method, name(txHash), txIndex, direction, wallet, index, other, valueWei].join(' '),
-      ) ?? 'none',
-    )
-  }
+  const call = async (method: string, params: readonly unknown[]) => ({
+    ok: true,
+    result: await chain.rpc(method, params),
+  })
+  const asked = { at: { number: Number(number), hash }, wallets: watched }
+  const found = await readBlockTransfers({ call } as unknown as RpcReads, asked)
+  const traced = found?.map(({ txHash, txIndex, direction, wallet, index, other, valueWei }) =>
+    [name(txHash), txIndex, direction, wallet, index, other, valueWei].join(' '),
+  )
   const read = (method: string, ...slot: Hex[]) =>
     Promise.all(Object.values(payers).map((of) => chain.rpc<Hex>(method, [of, ...slot, { blockHash: hash }])))
-  return { byMethod, codes: await read('eth_getCode'), words: await read('eth_getStorageAt', IMPLEMENTATION_SLOT) }
-}
-
-/** A provider that has one method only. */
-function onlyBy(chain: TestChain, only: string): RpcReads {
-  const call = async (method: string, params: readonly unknown[]) =>
-    method === only
-      ? { ok: true, result: await chain.rpc(method, params) }
-      : { ok: false, error: { code: -32601, message: 'the method does not exist' } }
-  return { call } as unknown as RpcReads
+  return {
+    traced: traced ?? 'none',
+    codes: await read('eth_getCode'),
+    words: await read('eth_getStorageAt', IMPLEMENTATION_SLOT),
+  }
 }

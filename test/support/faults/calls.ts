@@ -160,7 +160,7 @@ const BLOCKS = ['eth_getBlockByNumber']
 const LOGS = ['eth_getLogs']
 const RECEIPTS = ['eth_getTransactionReceipt', 'eth_getBlockReceipts']
 const SENDS = ['eth_sendRawTransaction']
-const TRACES = ['debug_traceBlockByHash', 'trace_block']
+const TRACES = ['debug_traceBlockByHash']
 
 /** The methods that a fault can affect; null means all but sends. */
 const BEFALLS: Record<CallFault, readonly string[] | null> = {

@@ -1,8 +1,8 @@
-// Finds the inner transfers in the frames of a trace. A transfer's index is defined here, so that it is the same for every method of tracing. Frames
-// come in one of two forms: nested calls (callTracer) or flat traces (trace_block).
+// Finds the inner transfers in the frames of a trace: the nested calls of geth's callTracer. A transfer's index is defined here, so that it is the
+// same for a block and for a transaction.
 import { type Address, type Wei, wei } from '../../../domain/units.ts'
 import { ChainFault } from '../../faults.ts'
-import { address20, fields, list, malformed, quantity } from '../../rpc/wire.ts'
+import { address20, fields, list, quantity } from '../../rpc/wire.ts'
 
 /** The most frames that we read of one transaction. If frames carry value, a block's gas cannot pay for so many. */
 const FRAMES_MAX = 100_000
@@ -63,7 +63,7 @@ export function innerMovesOf(frames: Iterable<Frame>, wallets: readonly Address[
 const hasFailed = (error: unknown) => error != null && error !== ''
 
 /** The frames of a transaction from geth's callTracer. Throws a ChainFault if they are malformed. */
-export function* nestedFrames(traced: unknown): Generator<Frame> {
+export function* framesOf(traced: unknown): Generator<Frame> {
   // Depth first and without recursion, because the sender of a transaction controls how deep its trace is.
   const waiting: { call: unknown; depth: number }[] = [{ call: traced, depth: 0 }]
   for (let seen = 0; waiting.length > 0; seen++) {
@@ -81,40 +81,6 @@ export function* nestedFrames(traced: unknown): Generator<Frame> {
     }
     const calls = given.calls == null ? [] : list(given.calls, 'calls')
     for (let i = calls.length - 1; i >= 0; i--) waiting.push({ call: calls[i], depth: depth + 1 })
-  }
-}
-
-/** The frames of a transaction from trace_block, in order of execution. Throws a ChainFault if they are malformed. */
-export function* flatFrames(traces: readonly unknown[]): Generator<Frame> {
-  if (traces.length > FRAMES_MAX) throw tooMany()
-  let before = -1
-  for (const trace of traces) {
-    const given = fields<'type' | 'action' | 'error' | 'traceAddress'>(trace, 'trace')
-    const depth = list(given.traceAddress, 'place of a trace').length
-    // The first trace must be the transaction itself, and the caller of each later one must have come before it.
-    if (depth > before + 1 || (depth === 0) !== (before === -1)) malformed('order of traces')
-    before = depth
-    yield { ...flatAction(given.type, given.action), failed: hasFailed(given.error), depth }
-  }
-}
-
-function flatAction(type: unknown, given: unknown): Pick<Frame, 'type' | 'from' | 'to' | 'valueWei'> {
-  const action = fields<'callType' | 'from' | 'to' | 'value' | 'address' | 'refundAddress' | 'balance'>(given, 'action')
-  const kind = String(type).toLowerCase()
-  if (kind === 'suicide' || kind === 'selfdestruct')
-    return {
-      type: 'SELFDESTRUCT',
-      from: address20(action.address, 'contract that ends'),
-      to: address20(action.refundAddress, 'heir'),
-      valueWei: quantity(action.balance, 'balance of a contract that ends'),
-    }
-  const isCall = kind === 'call'
-  if (!isCall && !kind.startsWith('create')) malformed('type of a trace')
-  return {
-    type: isCall ? String(action.callType).toUpperCase() : 'CREATE',
-    from: address20(action.from, 'caller'),
-    to: isCall ? address20(action.to, 'callee') : null,
-    valueWei: quantity(action.value, 'value of a call'),
   }
 }
 
