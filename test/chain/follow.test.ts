@@ -137,18 +137,6 @@ test('a holding is null where the token reverts, is no contract, answers too lit
   assert.equal(await reader.holding(stage.token, stage.at(6), { number: at.number + 5, hash: at.hash }), 5n)
 })
 
-test('where a provider takes no block by hash the holding is read by number, while the number has that hash', async () => {
-  const { rpc, provider } = await stage.behind()
-  const behind = createChainReader(rpc, stage.watched)
-  provider.rule = ({ method, params }) =>
-    method === 'eth_call' && typeof params[1] === 'object'
-      ? { error: { code: -32602, message: 'invalid argument 1: hex string expected' } }
-      : undefined
-  const at = await stage.head()
-  assert.equal(await behind.holding(stage.token, stage.at(6), at), 5n)
-  assert.equal(await behind.holding(stage.token, stage.at(6), { ...at, hash: `0x${'1'.repeat(64)}` as Hash }), null)
-})
-
 test('a holding is null, not zero, when no provider answers', async () => {
   const { rpc, provider } = await stage.behind()
   provider.http = () => ({ status: 503, body: '' })

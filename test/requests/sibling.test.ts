@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { encodeFunctionData } from 'viem'
 import { operatorDeps } from '../../src/boot/app.ts'
+import { ChainFault } from '../../src/chain/faults.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { attributePayment } from '../../src/operator/attribute.ts'
@@ -86,7 +87,7 @@ test('a sync by node id that a sibling of the ledger’s block answers is told n
   const { proxy } = stage
   const beside = await split(5)
   proxy.servedBy = (call) => (asReading(call) ? beside.sibling.rpcUrl : null)
-  await assert.rejects(syncer().byNodeId(beside.nodeId, beside.buyer), /does not have block/)
+  await assert.rejects(syncer().byNodeId(beside.nodeId, beside.buyer), ChainFault)
   assert.equal((await nodesWith(beside.nodeId)).length, 0)
   await endsWell(beside)
 })

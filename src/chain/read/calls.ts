@@ -2,13 +2,11 @@
 // for it, least of all for the empty answer of an address without code.
 import type { Abi, ContractFunctionArgs, ContractFunctionName, ContractFunctionReturnType } from 'viem'
 import { decodeErrorResult, decodeFunctionResult, encodeFunctionData } from 'viem/utils'
-import type { Address, Hash } from '../../domain/units.ts'
+import type { Address } from '../../domain/units.ts'
 import { factoryAbi } from '../factory/abi.ts'
 import { ChainFault } from '../faults.ts'
-import type { BlockRef } from '../port.ts'
 import type { RpcCall } from '../rpc/provider.ts'
-import { type RpcReads, resultOf } from '../rpc/rpc.ts'
-import { bytes, header, toQuantity } from '../rpc/wire.ts'
+import { type byHash, bytes, toQuantity } from '../rpc/wire.ts'
 
 type Reads = 'view' | 'pure'
 export type ViewName = ContractFunctionName<typeof factoryAbi, Reads>
@@ -19,7 +17,7 @@ export type ViewResult<Name extends ViewName> = ContractFunctionReturnType<typeo
 const abi: Abi = factoryAbi
 
 /** A block in a form that calls accept: its number, its hash (EIP-1898), or `latest`. */
-export type CalledAt = number | 'latest' | { blockHash: Hash; requireCanonical: true }
+type CalledAt = number | 'latest' | ReturnType<typeof byHash>
 
 /** An eth_call of one view function at a block. */
 export function viewCall<Name extends ViewName>(
@@ -30,26 +28,6 @@ export function viewCall<Name extends ViewName>(
 ): RpcCall {
   const data = encodeFunctionData({ abi, functionName: name as string, args: args as readonly unknown[] })
   return { method: 'eth_call', params: [{ to: factory, data }, typeof at === 'number' ? toQuantity(at) : at] }
-}
-
-/**
- * The results of calls as of one exact block, in order. We accept none from a provider that does not have the block, or has a different one with the
- * same number. Throws a retryable ChainFault if no provider has the block.
- */
-export async function requestAllAt(
-  rpc: RpcReads,
-  { number, hash }: BlockRef,
-  calls: (at: CalledAt) => readonly RpcCall[],
-): Promise<unknown[]> {
-  const byHash = await rpc.batch(calls({ blockHash: hash, requireCanonical: true }))
-  if (byHash.every(({ ok }) => ok)) return byHash.map((reply) => resultOf('eth_call', reply))
-  // Not every provider accepts a block hash. Reading by number is just as good if, afterwards, that number still has this hash.
-  const head: RpcCall = { method: 'eth_getBlockByNumber', params: [toQuantity(number), false] }
-  const answers = await rpc.requestAll([...calls(number), head])
-  const block = answers.pop()
-  if (block == null || header(block).hash !== hash)
-    throw new ChainFault(`the provider does not have block ${number} as ${hash}`, { retryable: true })
-  return answers
 }
 
 /** What the function returned. Throws a retryable ChainFault if the bytes do not decode. */

@@ -3,7 +3,7 @@
 
 import { VOICES } from '../../domain/finality.ts'
 import type { ChainProofs, ProvenPart } from '../../domain/observed.ts'
-import type { Address } from '../../domain/units.ts'
+import type { Address, Hash } from '../../domain/units.ts'
 import { ChainFault, orNull } from '../faults.ts'
 import { provenAccount } from '../prove/account-proof.ts'
 import { proveReceipts, proveTransactions } from '../prove/body.ts'
@@ -12,7 +12,7 @@ import type { Fields } from '../prove/items.ts'
 import type { Soundness } from '../prove/sound.ts'
 import { unprovable, type Verdict } from '../prove/verdict.ts'
 import type { RpcReads } from '../rpc/rpc.ts'
-import { bytes, hash32, toQuantity } from '../rpc/wire.ts'
+import { byHash, bytes, hash32, toQuantity } from '../rpc/wire.ts'
 
 /** How many blocks we look at, at most, to find one with transactions. A block without transactions shows nothing about lists. */
 const LISTS_MAX = 8
@@ -86,7 +86,7 @@ const isList = (part: ProvenPart) => part === 'transactions' || part === 'receip
 /** What we request together with a block, by part. */
 const BESIDES: Partial<Record<ProvenPart, (block: Fields) => [string, unknown[]]>> = {
   receipts: ({ hash }) => ['eth_getBlockReceipts', [hash]],
-  state: ({ hash }) => ['eth_getProof', [ANYBODY, [], { blockHash: hash, requireCanonical: true }]],
+  state: ({ hash }) => ['eth_getProof', [ANYBODY, [], byHash(hash as Hash)]],
 }
 
 /**

@@ -5,16 +5,8 @@ import { ChainFault, orNull } from '../faults.ts'
 import type { BlockRef, ChainNode, ContractReader } from '../port.ts'
 import { chunks, mapBounded } from '../rpc/parallel.ts'
 import type { Rpc, RpcCall } from '../rpc/rpc.ts'
-import { bytes, count, quantity, safeNumber, toQuantity } from '../rpc/wire.ts'
-import {
-  type CalledAt,
-  readView,
-  requestAllAt,
-  type ViewArgs,
-  type ViewName,
-  type ViewResult,
-  viewCall,
-} from './calls.ts'
+import { byHash, bytes, count, quantity, safeNumber, toQuantity } from '../rpc/wire.ts'
+import { readView, type ViewArgs, type ViewName, type ViewResult, viewCall } from './calls.ts'
 import { readStorageRoot } from './logs/storage-root.ts'
 import { canTrace } from './trace/transaction.ts'
 
@@ -74,8 +66,8 @@ export function createContractReader(rpc: Rpc, factory: Address): ContractReader
 
     async cohorts(cohorts, at) {
       const pieces = await mapBounded(chunks(cohorts, COHORTS_PER_REQUEST), IN_FLIGHT, async (piece) => {
-        const calls = (block: CalledAt) => piece.map((id) => viewCall(factory, block, 'cohort', [BigInt(id)]))
-        const answers = await requestAllAt(rpc, at, calls)
+        const calls = piece.map((id) => viewCall(factory, byHash(at.hash), 'cohort', [BigInt(id)]))
+        const answers = await rpc.requestAll(calls)
         return answers.map((answer, index) => {
           const [perNode, size, nextDue, interval, tier] = readView('cohort', answer)
           return {
@@ -151,8 +143,7 @@ async function readNodes(
   rpc: Rpc,
   { factory, at, first, length }: { factory: Address; at: BlockRef; first: bigint; length: number },
 ): Promise<ChainNode[]> {
-  const calls = (block: CalledAt) => [viewCall(factory, block, 'nodesInfo', [first, BigInt(length)])]
-  const [answer] = await requestAllAt(rpc, at, calls)
+  const [answer] = await rpc.requestAll([viewCall(factory, byHash(at.hash), 'nodesInfo', [first, BigInt(length)])])
   return readView('nodesInfo', answer).map((node, index) => toNode(node, first + BigInt(index)))
 }
 

@@ -106,6 +106,9 @@ export function toQuantity(number: number | bigint): `0x${string}` {
   return `0x${number.toString(16)}`
 }
 
+/** A block by its hash, in the form that calls accept (EIP-1898). A provider that lacks the block, or has it on another fork, returns an error. */
+export const byHash = (blockHash: Hash) => ({ blockHash, requireCanonical: true }) as const
+
 /** Reads a header. A pending block counts as malformed, because its hash or number is null. */
 export function header(value: unknown): WireHeader {
   const block = fields<keyof Block | 'timestamp' | 'mixHash' | 'logsBloom' | 'baseFeePerGas'>(value, 'block')

@@ -11,7 +11,7 @@ import type { EstimateOutcome, FactoryCall, SendOutcome, SignerAccount } from '.
 import { readView, revertName, viewCall } from '../read/calls.ts'
 import { isLimit, isRevert, revertData } from '../rpc/provider.ts'
 import { type Rpc, type RpcReads, resultOf, type SendReply } from '../rpc/rpc.ts'
-import { count, header, quantity, toQuantity } from '../rpc/wire.ts'
+import { byHash, count, header, quantity, toQuantity } from '../rpc/wire.ts'
 import { classifyEstimateError, classifySendError } from './send-errors.ts'
 import type { Signer } from './signer.ts'
 
@@ -92,7 +92,7 @@ export function createSignerAccount({ rpc, signer, chainId, factory }: SignerAcc
 
 /** An account's next nonce as of one block. Null if the provider returns an error, for example because the block is not canonical. */
 export async function nonceAt(rpc: RpcReads, account: Address, blockHash: Hash): Promise<number | null> {
-  const reply = await rpc.call('eth_getTransactionCount', [account, { blockHash, requireCanonical: true }])
+  const reply = await rpc.call('eth_getTransactionCount', [account, byHash(blockHash)])
   return reply.ok ? count(reply.result, 'nonce') : null
 }
 

@@ -6,7 +6,7 @@ import type { BlockRef } from '../../port.ts'
 import { EMPTY_ROOT } from '../../prove/account-proof.ts'
 import { isAskedFor, type Soundness } from '../../prove/sound.ts'
 import type { RpcReads } from '../../rpc/rpc.ts'
-import { fields, hash32, quantity } from '../../rpc/wire.ts'
+import { byHash, fields, hash32, quantity } from '../../rpc/wire.ts'
 import { readProvenAccount } from '../state/proven.ts'
 
 /** How long we stop asking for proofs after a provider returned none for a block. */
@@ -32,7 +32,7 @@ export async function readStorageRoot(rpc: RpcReads, contract: Address, block: H
 }
 
 async function readState(rpc: RpcReads, contract: Address, block: Hash): Promise<ContractState> {
-  const proof = await rpc.request('eth_getProof', [contract, [], { blockHash: block, requireCanonical: true }], ONCE)
+  const proof = await rpc.request('eth_getProof', [contract, [], byHash(block)], ONCE)
   const { storageHash, balance } = fields<'storageHash' | 'balance'>(proof, 'proof')
   const root = hash32(storageHash, 'storage root')
   if (EMPTY.includes(root))

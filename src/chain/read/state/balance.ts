@@ -8,7 +8,7 @@ import type { BlockRef } from '../../port.ts'
 import { noteFailed } from '../../prove/sound.ts'
 import { isGone } from '../../rpc/absence.ts'
 import { type Rpc, type RpcReads, resultOf } from '../../rpc/rpc.ts'
-import { header, quantity, toQuantity } from '../../rpc/wire.ts'
+import { byHash, quantity } from '../../rpc/wire.ts'
 import { agreedAnswer } from './agreement.ts'
 import { type Asking, firstProven, readProvenAccount } from './proven.ts'
 
@@ -75,15 +75,6 @@ const provenBalance = async (asking: Asking<RpcReads>, owner: Address, at: Block
 
 /** The balance that one provider reports. Null if it has the block but has pruned the state. Throws a ChainFault if we cannot tell. */
 async function readTold(rpc: RpcReads, owner: Address, at: BlockRef): Promise<bigint | null> {
-  const byHash = await rpc.call('eth_getBalance', [owner, { blockHash: at.hash, requireCanonical: true }])
-  if (byHash.ok) return quantity(byHash.result, 'balance')
-  const [byNumber, block] = await rpc.batch([
-    { method: 'eth_getBalance', params: [owner, toQuantity(at.number)] },
-    { method: 'eth_getBlockByNumber', params: [toQuantity(at.number), false] },
-  ])
-  if (!byNumber || !block?.ok || block.result == null || header(block.result).hash !== at.hash) {
-    throw new ChainFault(`the provider does not have block ${at.number} as ${at.hash}`, { retryable: true })
-  }
-  if (!byNumber.ok && isGone(byNumber.error)) return null
-  return quantity(resultOf('eth_getBalance', byNumber), 'balance')
+  const reply = await rpc.call('eth_getBalance', [owner, byHash(at.hash)])
+  return !reply.ok && isGone(reply.error) ? null : quantity(resultOf('eth_getBalance', reply), 'balance')
 }

@@ -6,8 +6,8 @@ import type { Address, Hash } from '../../../domain/units.ts'
 import { orNull } from '../../faults.ts'
 import type { BlockRef } from '../../port.ts'
 import { isAskedFor } from '../../prove/sound.ts'
-import type { Rpc, RpcCall, RpcReads } from '../../rpc/rpc.ts'
-import { address20, bytes, header, malformed, quantity, toQuantity } from '../../rpc/wire.ts'
+import type { Rpc, RpcReads } from '../../rpc/rpc.ts'
+import { address20, byHash, bytes, malformed, quantity } from '../../rpc/wire.ts'
 import { agreedAnswer } from './agreement.ts'
 import { type Asking, firstProven, readProven } from './proven.ts'
 
@@ -21,14 +21,15 @@ const EIP1167_CODE = /^0x363d3d373d3d3d363d73([0-9a-f]{40})5af43d82803e903d91602
 /** The code of an account with a delegation (EIP-7702). Only the address to which it delegates varies. */
 const EIP7702_CODE = /^0xef0100([0-9a-f]{40})$/
 
-/** An account's code as of exactly that block; null if the provider has pruned the state. Throws a ChainFault if no answer comes. */
+/** An account's code as of exactly that block; null if the provider has pruned the state, or lacks the block. Throws a ChainFault if no answer comes. */
 export async function readPayerCode(rpc: RpcReads, payer: Address, at: BlockRef): Promise<PayerCode | null> {
-  const answers = await readAt(rpc, at, (block) => [
+  const block = byHash(at.hash)
+  const replies = await rpc.batch([
     { method: 'eth_getCode', params: [payer, block] },
     ...SLOTS.map((slot) => ({ method: 'eth_getStorageAt', params: [payer, slot, block] })),
   ])
-  if (answers === null) return null
-  const [code, ...words] = answers
+  if (!replies.every((reply) => reply.ok)) return null
+  const [code, ...words] = replies.map(({ result }) => result)
   const slots = words.map((word) => quantity(word, 'word of storage')) as [bigint, bigint]
   return codeOf(bytes(code, 'code').toLowerCase() as `0x${string}`, slots)
 }
@@ -85,22 +86,4 @@ function codeOf(code: `0x${string}`, [inSlotWord, inFirstWord]: readonly [bigint
 function addressIn(word: bigint): Address | null {
   if (word === 0n || word >> 160n !== 0n) return null
   return address20(`0x${word.toString(16).padStart(40, '0')}`, 'address in storage')
-}
-
-/**
- * Reads as of one exact block, by its hash. If a provider does not accept a hash (EIP-1898), reads by number, and then checks that the number still
- * has this hash.
- */
-async function readAt(
-  rpc: RpcReads,
-  at: BlockRef,
-  callsAt: (block: unknown) => RpcCall[],
-): Promise<readonly unknown[] | null> {
-  const byHash = await rpc.batch(callsAt({ blockHash: at.hash, requireCanonical: true }))
-  if (byHash.every((reply) => reply.ok)) return byHash.map((reply) => reply.ok && reply.result)
-  const number = toQuantity(at.number)
-  const byNumber = await rpc.batch([...callsAt(number), { method: 'eth_getBlockByNumber', params: [number, false] }])
-  const block = byNumber.pop()
-  if (!block?.ok || block.result == null || header(block.result).hash !== at.hash) return null
-  return byNumber.every((reply) => reply.ok) ? byNumber.map((reply) => reply.ok && reply.result) : null
 }

@@ -6,7 +6,7 @@ import type { AccountState, BlockRef } from '../../port.ts'
 import { provenAccount, provenWord } from '../../prove/account-proof.ts'
 import { isHeaderSound, noteFailed, type Soundness } from '../../prove/sound.ts'
 import type { Rpc, RpcCall, RpcReads } from '../../rpc/rpc.ts'
-import { bytes, fields, hash32, list } from '../../rpc/wire.ts'
+import { byHash, bytes, fields, hash32, list } from '../../rpc/wire.ts'
 
 export interface Asking<T> {
   rpc: T
@@ -41,7 +41,7 @@ export async function readProven<T>(
   at: BlockRef,
   { read, slots = [], call }: Wanted<T>,
 ): Promise<T | null> {
-  const state = { blockHash: at.hash, requireCanonical: true }
+  const state = byHash(at.hash)
   const [block, proof, other] = await rpc.batch([
     { method: 'eth_getBlockByHash', params: [at.hash, false] },
     { method: 'eth_getProof', params: [owner, slots, state] },

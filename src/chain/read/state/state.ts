@@ -5,9 +5,8 @@ import { type Address, wei } from '../../../domain/units.ts'
 import { orNull } from '../../faults.ts'
 import type { BlockRef, StateReader } from '../../port.ts'
 import type { Soundness } from '../../prove/sound.ts'
-import { isRevert } from '../../rpc/provider.ts'
 import type { Rpc, RpcReads } from '../../rpc/rpc.ts'
-import { header, quantity, toQuantity } from '../../rpc/wire.ts'
+import { byHash, quantity } from '../../rpc/wire.ts'
 import { agreedAnswer } from './agreement.ts'
 import { readBalance } from './balance.ts'
 import { readPayerCode } from './payer-code.ts'
@@ -44,20 +43,11 @@ export function agreedState(rpc: Rpc): Pick<StateReader, 'holding' | 'payerCode'
   }
 }
 
-/** A token balance. Null if the call reverts, or if the answer is not a uint256. Throws a ChainFault if the state is not available. */
+/** A token balance. Null if there is no answer, or if the answer is not a uint256. */
 async function readHolding(rpc: RpcReads, token: Address, owner: Address, at: BlockRef): Promise<bigint | null> {
   const data = encodeFunctionData({ abi: BALANCE_OF, args: [owner] })
-  const call = { to: token, data }
-  const byHash = await rpc.call('eth_call', [call, { blockHash: at.hash, requireCanonical: true }])
-  if (byHash.ok) return readAmount(byHash.result)
-  if (isRevert(byHash.error)) return null
-  // Not every provider accepts a block hash here (EIP-1898). Reading by number is just as good if that number still has this hash.
-  const [byNumber, block] = await rpc.batch([
-    { method: 'eth_call', params: [call, toQuantity(at.number)] },
-    { method: 'eth_getBlockByNumber', params: [toQuantity(at.number), false] },
-  ])
-  if (!byNumber?.ok || !block?.ok || block.result == null) return null
-  return header(block.result).hash === at.hash ? readAmount(byNumber.result) : null
+  const reply = await rpc.call('eth_call', [{ to: token, data }, byHash(at.hash)])
+  return reply.ok ? readAmount(reply.result) : null
 }
 
 /**
