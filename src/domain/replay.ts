@@ -1,6 +1,6 @@
 // Replays the factory's events onto the cohorts, as the contract did. Computes how a range of blocks changes the ledger without reading the chain's
 // state. Pure: the same events give the same ledger after any restart.
-import type { FactoryEvent, OwnerActName } from './observed.ts'
+import type { FactoryEvent, Position } from './observed.ts'
 import { effectiveDue } from './schedule.ts'
 import { type Address, type Hash, type Wei, wei, ZERO_ADDRESS } from './units.ts'
 
@@ -20,27 +20,16 @@ export interface LedgerCohort {
   openedHash: Hash
 }
 
-interface Stamp {
-  blockNumber: number
-  blockHash: Hash
-  blockTime: number
-  txHash: Hash
-}
-export interface NewNode extends Stamp {
-  nodeId: bigint
-  owner: Address
-  cohort: number
-  tierNo: number
-  ref: Hash
-  perNodeAtMintWei: Wei
-  turnsAtMint: number
-}
-export interface OwnershipChange extends Stamp {
-  nodeId: bigint
-  from: Address
-  to: Address
-  logIndex: number
-}
+type Stamp = Omit<Position, 'txIndex'>
+type EventOf<Kind extends FactoryEvent['kind']> = Extract<FactoryEvent, { kind: Kind }>
+
+export type NewNode = Stamp &
+  Pick<EventOf<'nodeMinted'>, 'nodeId' | 'owner' | 'cohort' | 'ref'> & {
+    tierNo: number
+    perNodeAtMintWei: Wei
+    turnsAtMint: number
+  }
+export type OwnershipChange = Stamp & Pick<EventOf<'transfer'>, 'nodeId' | 'from' | 'to' | 'logIndex'>
 export interface NewRound extends Stamp {
   round: number
   mode: 'treasury' | 'swaps'
@@ -64,32 +53,16 @@ export interface NewTurn {
   nodeCount: number
 }
 /** Turns of a cohort that were skipped as not owed. */
-export interface NewSkip {
-  round: number
-  cohort: number
-  due: number
-  turns: number
-}
+export type NewSkip = Pick<EventOf<'turnsSkipped'>, 'round' | 'cohort' | 'due' | 'turns'>
 /** A node that moved from its cohort to the closed cohort, with its credits there and their number. */
-export interface NewExpulsion extends Stamp {
-  nodeId: bigint
-  cohort: number
-  creditedWei: Wei
-  /** How many credits its cohort had had by then. */
-  turnCount: number
-}
-export interface NewOwnerAct extends Stamp {
-  name: OwnerActName
-  detail: Readonly<Record<string, string>>
-  logIndex: number
-}
-export interface NewWithdrawal extends Stamp {
-  nodeId: bigint
-  to: Address
-  amountWei: Wei
-  withdrawnTotalWei: Wei
-  logIndex: number
-}
+export type NewExpulsion = Stamp &
+  Pick<EventOf<'nodeExpelled'>, 'nodeId' | 'cohort' | 'creditedWei'> & {
+    /** How many credits its cohort had had by then. */
+    turnCount: number
+  }
+export type NewOwnerAct = Stamp & Pick<EventOf<'ownerAct'>, 'name' | 'detail' | 'logIndex'>
+export type NewWithdrawal = Stamp &
+  Pick<EventOf<'withdrawn'>, 'nodeId' | 'to' | 'amountWei' | 'withdrawnTotalWei' | 'logIndex'>
 
 export interface ReplayedChanges {
   nodes: NewNode[]
@@ -101,9 +74,9 @@ export interface ReplayedChanges {
   expulsions: NewExpulsion[]
   ownerActs: NewOwnerAct[]
   /** Orders that a mint skipped, with the contract's reason. */
-  skipped: { ref: Hash; reason: number; txHash: Hash }[]
+  skipped: Pick<EventOf<'mintSkipped'>, 'ref' | 'reason' | 'txHash'>[]
   /** Orders whose ref already belonged to another wallet's node. */
-  refsTaken: { ref: Hash; nodeId: bigint; to: Address; txHash: Hash }[]
+  refsTaken: Pick<EventOf<'refTaken'>, 'ref' | 'nodeId' | 'to' | 'txHash'>[]
   /** Cohorts at the end of the range. */
   cohorts: Map<number, LedgerCohort>
   /** Each changed cohort, after each block in which it changed. */
@@ -151,29 +124,23 @@ function apply(changes: ReplayedChanges, known: ReadonlyMap<number, LedgerCohort
       })
       break
     case 'nodeMinted':
-      applyMinted(changes, known, event, stamp)
+      applyMinted(changes, known, event)
       break
     case 'mintSkipped':
-      changes.skipped.push({ ref: event.ref, reason: event.reason, txHash: event.txHash })
+      changes.skipped.push(event)
       break
     case 'refTaken':
-      changes.refsTaken.push({ ref: event.ref, nodeId: event.nodeId, to: event.to, txHash: event.txHash })
+      changes.refsTaken.push(event)
       break
     case 'nodeExpelled': {
       const cohort = cohortOf(changes, known, event.cohort)
-      changes.expulsions.push(expelled(event, stamp, cohort))
+      changes.expulsions.push({ ...event, turnCount: cohort.turnCount })
       // Never below zero, because the ledger may lack the node until the reconciler finds it.
       change(changes, event.blockNumber, { ...cohort, size: Math.max(0, cohort.size - 1) })
       break
     }
     case 'transfer':
-      changes.transfers.push({
-        ...stamp,
-        nodeId: event.nodeId,
-        from: event.from,
-        to: event.to,
-        logIndex: event.logIndex,
-      })
+      changes.transfers.push(event)
       break
     case 'credited':
       applyCredited(changes, known, event, stamp)
@@ -185,34 +152,13 @@ function apply(changes: ReplayedChanges, known: ReadonlyMap<number, LedgerCohort
       roundOf(changes, event.round, stamp).mode = 'swaps'
       break
     case 'ownerAct':
-      changes.ownerActs.push({ ...stamp, name: event.name, detail: event.detail, logIndex: event.logIndex })
+      changes.ownerActs.push(event)
       break
     case 'withdrawn':
-      changes.withdrawals.push({
-        ...stamp,
-        nodeId: event.nodeId,
-        to: event.to,
-        amountWei: event.amountWei,
-        withdrawnTotalWei: event.withdrawnTotalWei,
-        logIndex: event.logIndex,
-      })
+      changes.withdrawals.push(event)
       break
   }
 }
-
-type EventOf<Kind extends FactoryEvent['kind']> = Extract<FactoryEvent, { kind: Kind }>
-
-const expelled = (
-  { nodeId, creditedWei }: EventOf<'nodeExpelled'>,
-  stamp: Stamp,
-  left: LedgerCohort,
-): NewExpulsion => ({
-  ...stamp,
-  nodeId,
-  cohort: left.cohort,
-  creditedWei,
-  turnCount: left.turnCount,
-})
 
 function opened(event: EventOf<'cohortOpened'>): LedgerCohort {
   return {
@@ -233,19 +179,10 @@ function applyMinted(
   changes: ReplayedChanges,
   known: ReadonlyMap<number, LedgerCohort>,
   event: EventOf<'nodeMinted'>,
-  stamp: Stamp,
 ): void {
   const cohort = cohortOf(changes, known, event.cohort)
-  changes.nodes.push({
-    ...stamp,
-    nodeId: event.nodeId,
-    owner: event.owner,
-    cohort: event.cohort,
-    tierNo: cohort.tierNo,
-    ref: event.ref,
-    perNodeAtMintWei: cohort.perNodeWei,
-    turnsAtMint: cohort.turnCount,
-  })
+  const { tierNo, perNodeWei: perNodeAtMintWei, turnCount: turnsAtMint } = cohort
+  changes.nodes.push({ ...event, tierNo, perNodeAtMintWei, turnsAtMint })
   // A past turn of an empty cohort is owed to no node. When the first node joins, the contract therefore sets a later due time.
   const nextDue = effectiveDue(cohort, event.blockTime)
   change(changes, event.blockNumber, { ...cohort, nextDue, size: cohort.size + 1 })
@@ -274,17 +211,8 @@ function applyCredited(
   const round = roundOf(changes, event.round, stamp)
   round.totalWei = wei(round.totalWei + paidWei)
   round.nodeCount += event.nodeCount
-  changes.turns.push({
-    round: event.round,
-    cohort: event.cohort,
-    tierNo: cohort.tierNo,
-    turnNo: cohort.turnCount + 1,
-    due: event.due,
-    turns: event.turns,
-    intervalSec: cohort.intervalSec,
-    amountWei: event.amountPerNodeWei,
-    nodeCount: event.nodeCount,
-  })
+  const { tierNo, intervalSec, turnCount } = cohort
+  changes.turns.push({ ...event, tierNo, intervalSec, turnNo: turnCount + 1, amountWei: event.amountPerNodeWei })
   change(changes, event.blockNumber, {
     ...cohort,
     nextDue: event.due + event.turns * cohort.intervalSec,

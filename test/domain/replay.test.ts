@@ -402,32 +402,29 @@ test('each kind of event becomes its rows, with where it stands', () => {
     cohortStates: new Map([[`${state.cohort}:9`, { blockNumber: 9, state }]]),
   })
   const one = (fields: object) => replay(known, [event(fields)])
+  const places = { ...at, txIndex: 3, logIndex: 4 }
 
   assert.deepEqual(replay(known, []), none)
-  assert.deepEqual(one({ kind: 'mintSkipped', ref: word(5), reason: 2 }), {
+  const left = { kind: 'mintSkipped', ref: word(5), reason: 2 }
+  assert.deepEqual(one(left), { ...none, skipped: [{ ...places, ...left }] })
+  const taken = { kind: 'refTaken', ref: word(5), nodeId: 6n, to: account(2) }
+  assert.deepEqual(one(taken), { ...none, refsTaken: [{ ...places, ...taken }] })
+  const acted = { kind: 'ownerAct', name: 'Swept', detail: { to: account(3), amount: '5' } }
+  assert.deepEqual(one(acted), { ...none, ownerActs: [{ ...places, ...acted }] })
+  const expelled = { kind: 'nodeExpelled', nodeId: 6n, ref: word(5), cohort: 1, creditedWei: 8n }
+  assert.deepEqual(one(expelled), {
     ...none,
-    skipped: [{ ref: word(5), reason: 2, txHash: word(99) }],
-  })
-  const taken = { ref: word(5), nodeId: 6n, to: account(2) }
-  assert.deepEqual(one({ kind: 'refTaken', ...taken }), { ...none, refsTaken: [{ ...taken, txHash: word(99) }] })
-  const acted = { name: 'Swept', detail: { to: account(3), amount: '5' } }
-  assert.deepEqual(one({ kind: 'ownerAct', ...acted }), { ...none, ownerActs: [{ ...at, ...acted, logIndex: 4 }] })
-  assert.deepEqual(one({ kind: 'nodeExpelled', nodeId: 6n, ref: word(5), cohort: 1, creditedWei: 8n }), {
-    ...none,
-    expulsions: [{ ...at, nodeId: 6n, cohort: 1, creditedWei: 8n, turnCount: cohort.turnCount }],
+    expulsions: [{ ...places, ...expelled, turnCount: cohort.turnCount }],
     ...changed({ ...cohort, size: 2 }),
   })
-  const moved = { nodeId: 6n, from: account(1), to: account(2) }
-  assert.deepEqual(one({ kind: 'transfer', ...moved }), { ...none, transfers: [{ ...at, ...moved, logIndex: 4 }] })
-  const paidOut = { nodeId: 6n, to: account(2), amountWei: wei(3n), withdrawnTotalWei: wei(5n) }
-  assert.deepEqual(one({ kind: 'withdrawn', owner: account(1), ...paidOut }), {
+  const moved = { kind: 'transfer', nodeId: 6n, from: account(1), to: account(2) }
+  assert.deepEqual(one(moved), { ...none, transfers: [{ ...places, ...moved }] })
+  const paidOut = { kind: 'withdrawn', nodeId: 6n, to: account(2), amountWei: wei(3n), withdrawnTotalWei: wei(5n) }
+  assert.deepEqual(one(paidOut), { ...none, withdrawals: [{ ...places, ...paidOut }] })
+  const minted = { kind: 'nodeMinted', nodeId: 6n, owner: account(1), cohort: 1, ref: word(5) }
+  assert.deepEqual(one(minted), {
     ...none,
-    withdrawals: [{ ...at, ...paidOut, logIndex: 4 }],
-  })
-  const minted = { nodeId: 6n, owner: account(1), cohort: 1, ref: word(5) }
-  assert.deepEqual(one({ kind: 'nodeMinted', ...minted }), {
-    ...none,
-    nodes: [{ ...at, ...minted, tierNo: 2, perNodeAtMintWei: 7n, turnsAtMint: 4 }],
+    nodes: [{ ...places, ...minted, tierNo: 2, perNodeAtMintWei: 7n, turnsAtMint: 4 }],
     ...changed({ ...cohort, size: 4 }),
   })
   assert.deepEqual(one({ kind: 'intervalSet', cohort: 1, intervalSec: 60 }), {
@@ -464,7 +461,7 @@ test('each kind of event becomes its rows, with where it stands', () => {
   assert.deepEqual(one(credited), {
     ...none,
     rounds: [{ ...at, round: 8, mode: 'treasury', totalWei: 30n, nodeCount: 3 }],
-    turns: [{ ...turn, turnNo: 5 }],
+    turns: [{ ...places, ...credited, ...turn, turnNo: 5 }],
     ...changed(after),
   })
   const skipped = { round: 8, cohort: 1, due: 1_090, turns: 3 }
@@ -485,8 +482,8 @@ test('each kind of event becomes its rows, with where it stands', () => {
   const twice = replay(known, [event(credited), event({ ...credited, due: 1_140 })])
   assert.deepEqual(twice.rounds, [{ ...at, round: 8, mode: 'treasury', totalWei: 60n, nodeCount: 6 }])
   assert.deepEqual(twice.turns, [
-    { ...turn, turnNo: 5 },
-    { ...turn, due: 1_140, turnNo: 6 },
+    { ...places, ...credited, ...turn, turnNo: 5 },
+    { ...places, ...credited, ...turn, due: 1_140, turnNo: 6 },
   ])
 })
 

@@ -1,7 +1,7 @@
 // Turns the factory's logs, and the withdraw calls sent to it, into the ledger's events. It must never drop a log. If a log does not decode, that is
 // a retryable fault: a provider that garbled it once may return it correctly the next time.
 import type { AbiParameter } from 'viem'
-import { concatHex, type DecodeEventLogReturnType, decodeAbiParameters, decodeFunctionData } from 'viem/utils'
+import { concatHex, decodeAbiParameters, decodeFunctionData } from 'viem/utils'
 import { type FactoryEvent, OWNER_ACTS, type Position } from '../../domain/observed.ts'
 import { type Address, address, type Hash, hash, type Wei, wei } from '../../domain/units.ts'
 import { factoryDecodeAbi, factorySelectors, factoryTopics } from '../factory/abi.ts'
@@ -11,21 +11,70 @@ import { safeNumber, type WireLog } from '../rpc/wire.ts'
 /** The most ids that we read from a withdrawAll that reverted. No wallet holds more than 256 nodes, so a longer list cannot be an honest mistake. */
 const FAILED_IDS_MAX = 1_024
 
+/** The arguments of a log, by their names in the contract. */
+type Args = Readonly<Record<string, unknown>>
+type Words<Event = FactoryEvent> = Event extends unknown ? Omit<Event, keyof Position | 'logIndex'> : never
+type Kind = Exclude<FactoryEvent['kind'], 'ownerAct'>
+type Fields<Event> = Omit<Event, keyof Position | 'logIndex' | 'kind'>
+type Reads<Event> = { readonly [Field in keyof Fields<Event>]: (args: Args) => Fields<Event>[Field] }
+
+const id = (name: string) => (args: Args) => args[name] as bigint
+const account = (name: string) => (args: Args) => address(args[name] as string)
+const word = (name: string) => (args: Args) => hash(args[name] as string)
+const amount = (name: string) => (args: Args) => wei(args[name] as bigint)
+const number = (name: string) => (args: Args) => safeNumber(args[name] as bigint, name)
+
+/** The events that the ledger stores, beside the owner's acts: the contract's name of each, and which argument each field is. */
+const STORED: {
+  readonly [K in Kind]: readonly [keyof typeof factoryTopics, Reads<Extract<FactoryEvent, { kind: K }>>]
+} = {
+  nodeMinted: [
+    'NodeMinted',
+    { nodeId: id('nodeId'), owner: account('owner'), ref: word('ref'), cohort: number('cohort') },
+  ],
+  mintSkipped: ['MintSkipped', { ref: word('ref'), reason: number('reason') }],
+  refTaken: ['RefTaken', { ref: word('ref'), nodeId: id('nodeId'), to: account('to') }],
+  nodeExpelled: [
+    'NodeExpelled',
+    { nodeId: id('nodeId'), ref: word('ref'), cohort: number('cohort'), creditedWei: amount('credited') },
+  ],
+  transfer: ['Transfer', { nodeId: id('id'), from: account('from'), to: account('to') }],
+  cohortOpened: [
+    'CohortOpened',
+    { cohort: number('cohort'), tierNo: number('tier'), firstDue: number('firstDue'), intervalSec: number('interval') },
+  ],
+  intervalSet: ['IntervalSet', { cohort: number('cohort'), intervalSec: number('interval') }],
+  credited: [
+    'Credited',
+    {
+      ...{ round: number('round'), cohort: number('cohort'), due: number('due'), turns: number('turns') },
+      ...{ amountPerNodeWei: amount('amountPerNode'), nodeCount: number('nodeCount') },
+    },
+  ],
+  turnsSkipped: [
+    'TurnsSkipped',
+    { round: number('round'), cohort: number('cohort'), due: number('due'), turns: number('turns') },
+  ],
+  surplusSpent: [
+    'SurplusSpent',
+    { round: number('round'), amountWei: amount('amount'), allowanceWei: amount('allowance') },
+  ],
+  withdrawn: [
+    'Withdrawn',
+    {
+      ...{ nodeId: id('nodeId'), owner: account('owner'), to: account('to') },
+      ...{ amountWei: amount('amount'), withdrawnTotalWei: amount('withdrawnTotal') },
+    },
+  ],
+}
+const READS = new Map<string, { kind: string; fields: [string, (args: Args) => unknown][] }>(
+  Object.entries(STORED).map(([kind, [name, fields]]) => [name, { kind, fields: Object.entries(fields) }]),
+)
+
 /** The events that the ledger stores. The factory's other events (approvals, declined gifts) do not change the ledger. */
-export const ledgerTopics: readonly Hash[] = [
-  factoryTopics.NodeMinted,
-  factoryTopics.MintSkipped,
-  factoryTopics.RefTaken,
-  factoryTopics.NodeExpelled,
-  factoryTopics.Transfer,
-  factoryTopics.CohortOpened,
-  factoryTopics.IntervalSet,
-  factoryTopics.Credited,
-  factoryTopics.TurnsSkipped,
-  factoryTopics.SurplusSpent,
-  factoryTopics.Withdrawn,
-  ...OWNER_ACTS.map((name) => factoryTopics[name]),
-]
+export const ledgerTopics: readonly Hash[] = [...READS.keys(), ...OWNER_ACTS].map(
+  (name) => factoryTopics[name as keyof typeof factoryTopics],
+)
 
 /** An event's parameters in the order in which a log has them: first the parameters in topics, then those in the data. Each takes one word. */
 interface EventShape {
@@ -45,7 +94,10 @@ const shapes = new Map<string | undefined, EventShape>(
     }),
 )
 
-type Decoded = DecodeEventLogReturnType<typeof factoryDecodeAbi>
+interface Decoded {
+  name: string
+  args: Args
+}
 
 function decode(log: WireLog): Decoded {
   try {
@@ -54,7 +106,7 @@ function decode(log: WireLog): Decoded {
     const words = concatHex([...(log.topics.slice(1) as Hash[]), log.data])
     const values = decodeAbiParameters(shape.parameters, words)
     const args = Object.fromEntries(shape.parameters.map(({ name }, index) => [name, values[index]]))
-    return { eventName: shape.name, args } as Decoded
+    return { name: shape.name, args }
   } catch {
     throw new ChainFault(`a log of the factory in block ${log.blockNumber} does not decode`, { retryable: true })
   }
@@ -72,106 +124,20 @@ export function mintOf(log: WireLog): { nodeId: bigint; mintedTo: Address } | nu
   return words.kind === 'nodeMinted' ? { nodeId: words.nodeId, mintedTo: words.owner } : null
 }
 
-type Words<Event = FactoryEvent> = Event extends unknown ? Omit<Event, keyof Position | 'logIndex'> : never
-
-function wordsOf(event: Decoded): Words {
-  switch (event.eventName) {
-    case 'NodeMinted': {
-      const { nodeId, owner, ref, cohort } = event.args
-      return { kind: 'nodeMinted', nodeId, owner: address(owner), ref: hash(ref), cohort: safeNumber(cohort, 'cohort') }
-    }
-    case 'MintSkipped':
-      return { kind: 'mintSkipped', ref: hash(event.args.ref), reason: safeNumber(event.args.reason, 'skip reason') }
-    case 'RefTaken': {
-      const { ref, nodeId, to } = event.args
-      return { kind: 'refTaken', ref: hash(ref), nodeId, to: address(to) }
-    }
-    case 'NodeExpelled': {
-      const { nodeId, ref, cohort, credited: paid } = event.args
-      return { kind: 'nodeExpelled', nodeId, ...leftWith(ref, cohort, paid) }
-    }
-    case 'Transfer': {
-      const { from, to, id } = event.args
-      return { kind: 'transfer', nodeId: id, from: address(from), to: address(to) }
-    }
-    case 'CohortOpened': {
-      const { cohort, tier, firstDue, interval } = event.args
-      return {
-        kind: 'cohortOpened',
-        cohort: safeNumber(cohort, 'cohort'),
-        tierNo: safeNumber(tier, 'tier'),
-        firstDue: safeNumber(firstDue, 'first due'),
-        intervalSec: safeNumber(interval, 'interval'),
-      }
-    }
-    case 'IntervalSet': {
-      const { cohort, interval } = event.args
-      return {
-        kind: 'intervalSet',
-        cohort: safeNumber(cohort, 'cohort'),
-        intervalSec: safeNumber(interval, 'interval'),
-      }
-    }
-    case 'Credited': {
-      const { round, cohort, due, turns, amountPerNode, nodeCount } = event.args
-      return {
-        kind: 'credited',
-        round: safeNumber(round, 'round'),
-        cohort: safeNumber(cohort, 'cohort'),
-        due: safeNumber(due, 'due'),
-        turns: safeNumber(turns, 'turns'),
-        amountPerNodeWei: wei(amountPerNode),
-        nodeCount: safeNumber(nodeCount, 'node count'),
-      }
-    }
-    case 'TurnsSkipped': {
-      const { round, cohort, due, turns } = event.args
-      return {
-        kind: 'turnsSkipped',
-        round: safeNumber(round, 'round'),
-        cohort: safeNumber(cohort, 'cohort'),
-        due: safeNumber(due, 'due'),
-        turns: safeNumber(turns, 'turns'),
-      }
-    }
-    case 'SurplusSpent': {
-      const { round, amount, allowance } = event.args
-      return {
-        kind: 'surplusSpent',
-        round: safeNumber(round, 'round'),
-        amountWei: wei(amount),
-        allowanceWei: wei(allowance),
-      }
-    }
-    case 'Withdrawn': {
-      const { nodeId, owner, to, amount, withdrawnTotal } = event.args
-      return {
-        kind: 'withdrawn',
-        nodeId,
-        owner: address(owner),
-        to: address(to),
-        amountWei: wei(amount),
-        withdrawnTotalWei: wei(withdrawnTotal),
-      }
-    }
-    case 'Approval':
-    case 'ApprovalForAll':
-    case 'GiftsDeclined':
-    case undefined:
-      throw new ChainFault(`the factory logged ${event.eventName}, which was not asked for`, { retryable: true })
-    default:
-      return { kind: 'ownerAct', name: event.eventName, detail: detailOf(event.args) }
-  }
+function wordsOf({ name, args }: Decoded): Words {
+  const known = READS.get(name)
+  if (known)
+    return {
+      kind: known.kind,
+      ...Object.fromEntries(known.fields.map(([field, read]) => [field, read(args)])),
+    } as Words
+  const act = OWNER_ACTS.find((one) => one === name)
+  if (act) return { kind: 'ownerAct', name: act, detail: detailOf(args) }
+  throw new ChainFault(`the factory logged ${name}, which was not asked for`, { retryable: true })
 }
 
-const leftWith = (ref: string, cohort: bigint, credited: bigint) => ({
-  ref: hash(ref),
-  cohort: safeNumber(cohort, 'cohort'),
-  creditedWei: wei(credited),
-})
-
-function detailOf(args: object | readonly unknown[] | undefined): Record<string, string> {
-  return Object.fromEntries(Object.entries(args ?? {}).map(([name, value]) => [name, String(value).toLowerCase()]))
+function detailOf(args: Args): Record<string, string> {
+  return Object.fromEntries(Object.entries(args).map(([name, value]) => [name, String(value).toLowerCase()]))
 }
 
 /** True if calldata is a call of withdraw or withdrawAll. */

@@ -8,51 +8,10 @@ import { ChainFault } from '../faults.ts'
 type Fields<Key extends string> = { readonly [key in Key]?: unknown }
 
 /** A block header, with additional fields that the follower checks. */
-export interface WireHeader extends Block {
-  /** Hex of 256 bytes; all zero on chains that do not fill blooms. */
-  logsBloom: string
-  /** Null on chains without EIP-1559. */
-  baseFeeWei: bigint | null
-}
-
-export interface WireTransaction {
-  hash: Hash
-  index: number
-  blockHash: Hash | null
-  blockNumber: number | null
-  from: Address
-  /** Null if the transaction creates a contract. */
-  to: Address | null
-  valueWei: Wei
-  nonce: number
-  input: `0x${string}`
-  /** 0 for a legacy transaction; some providers omit the type there. */
-  type: number
-}
-
-export interface WireLog {
-  blockHash: Hash
-  blockNumber: number
-  txHash: Hash
-  txIndex: number
-  logIndex: number
-  address: Address
-  topics: Hash[]
-  data: `0x${string}`
-}
-
-export interface WireReceipt {
-  txHash: Hash
-  blockHash: Hash
-  from: Address
-  to: Address | null
-  succeeded: boolean
-  gasUsed: bigint
-  /** All fees of the transaction: for gas, and the extra charges of rollups and for blobs. Null if the receipt does not say. */
-  feeWei: Wei | null
-  contractAddress: Address | null
-  blockNumber: number
-}
+export type WireHeader = ReturnType<typeof header>
+export type WireTransaction = ReturnType<typeof transaction>
+export type WireLog = ReturnType<typeof log>
+export type WireReceipt = ReturnType<typeof receipt>
 
 /** Throws a retryable ChainFault: the answer is malformed. */
 export function malformed(what: string): never {
@@ -110,7 +69,7 @@ export function toQuantity(number: number | bigint): `0x${string}` {
 export const byHash = (blockHash: Hash) => ({ blockHash, requireCanonical: true }) as const
 
 /** Reads a header. A pending block counts as malformed, because its hash or number is null. */
-export function header(value: unknown): WireHeader {
+export function header(value: unknown) {
   const block = fields<keyof Block | 'timestamp' | 'mixHash' | 'logsBloom' | 'baseFeePerGas'>(value, 'block')
   const logsBloom = bytes(block.logsBloom, 'logs bloom')
   if (logsBloom.length !== 2 + 512) malformed('logs bloom')
@@ -121,7 +80,9 @@ export function header(value: unknown): WireHeader {
     time: count(block.timestamp, 'block timestamp'),
     // Some rollups omit mixHash. For the draw, zero means "there is no randomness here".
     prevrandao: block.mixHash == null ? ZERO_HASH : hash32(block.mixHash, 'mixHash'),
-    logsBloom,
+    /** Hex of 256 bytes; all zero on chains that do not fill blooms. */
+    logsBloom: logsBloom as string,
+    /** Null on chains without EIP-1559. */
     baseFeeWei: block.baseFeePerGas == null ? null : quantity(block.baseFeePerGas, 'base fee'),
   }
 }
@@ -136,7 +97,7 @@ export function toBlock({ number, hash, parentHash, time, prevrandao }: WireHead
   return { number, hash, parentHash, time, prevrandao }
 }
 
-export function transaction(value: unknown): WireTransaction {
+export function transaction(value: unknown) {
   const tx = fields<
     'hash' | 'transactionIndex' | 'blockHash' | 'blockNumber' | 'from' | 'to' | 'value' | 'nonce' | 'input' | 'type'
   >(value, 'transaction')
@@ -146,18 +107,30 @@ export function transaction(value: unknown): WireTransaction {
     blockHash: tx.blockHash == null ? null : hash32(tx.blockHash, 'block hash'),
     blockNumber: tx.blockNumber == null ? null : count(tx.blockNumber, 'block number'),
     from: address20(tx.from, 'sender'),
+    /** Null if the transaction creates a contract. */
     to: tx.to == null ? null : address20(tx.to, 'recipient'),
     valueWei: wei(quantity(tx.value, 'value')),
     // The nonce is exact for every account of ours. Other accounts may count in steps of 2^64 (zkSync's keyed nonces), but nothing reads their
     // nonces.
     nonce: Number(quantity(tx.nonce, 'nonce')),
     input: bytes(tx.input, 'input'),
+    /** 0 for a legacy transaction; some providers omit the type there. */
     type: tx.type == null ? 0 : count(tx.type, 'transaction type'),
   }
 }
 
-export function log(value: unknown): WireLog {
-  const entry = fields<keyof WireLog | 'removed' | 'transactionHash' | 'transactionIndex'>(value, 'log')
+export function log(value: unknown) {
+  const entry = fields<
+    | 'blockHash'
+    | 'blockNumber'
+    | 'transactionHash'
+    | 'transactionIndex'
+    | 'logIndex'
+    | 'address'
+    | 'topics'
+    | 'data'
+    | 'removed'
+  >(value, 'log')
   if (entry.removed === true) {
     throw new ChainFault('provider answered a log that a reorganisation removed', { retryable: true })
   }
@@ -201,7 +174,7 @@ function operatorFee(receipt: Fields<OperatorFeeField>, gasUsed: bigint): bigint
   return byGas + quantity(receipt.operatorFeeConstant, 'operator fee constant')
 }
 
-export function receipt(value: unknown): WireReceipt {
+export function receipt(value: unknown) {
   const entry = fields<
     | 'transactionHash'
     | 'blockHash'
@@ -225,6 +198,7 @@ export function receipt(value: unknown): WireReceipt {
     to: entry.to == null ? null : address20(entry.to, 'receipt recipient'),
     succeeded: status === 1n,
     gasUsed,
+    /** All fees of the transaction: for gas, and the extra charges of rollups and for blobs. Null if the receipt does not say. */
     feeWei:
       entry.effectiveGasPrice == null
         ? null

@@ -55,15 +55,8 @@ export async function rangeLogs(rpc: RpcReads, factory: Address, from: number, t
   }
 }
 
-export function byBlock(logs: readonly WireLog[]): Map<Hash, WireLog[]> {
-  const found = new Map<Hash, WireLog[]>()
-  for (const entry of logs) {
-    const place = found.get(entry.blockHash)
-    if (place) place.push(entry)
-    else found.set(entry.blockHash, [entry])
-  }
-  return found
-}
+export const byBlock = (logs: readonly WireLog[]): Map<Hash, WireLog[]> =>
+  Map.groupBy(logs, ({ blockHash }) => blockHash)
 
 /**
  * Marks blocks as having no logs if the factory did not change. On a busy chain the bloom of every block says "perhaps", and we would have to ask for

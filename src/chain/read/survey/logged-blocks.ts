@@ -37,13 +37,7 @@ const textOf = (entry: WireLog) =>
   )
 
 function loggedBlocksOf(logs: readonly WireLog[]): LoggedBlock[] {
-  const byNumber = new Map<number, WireLog[]>()
-  for (const entry of logs) {
-    const same = byNumber.get(entry.blockNumber)
-    if (same) same.push(entry)
-    else byNumber.set(entry.blockNumber, [entry])
-  }
-  return [...byNumber].map(([number, entries]) => {
+  return [...Map.groupBy(logs, ({ blockNumber }) => blockNumber)].map(([number, entries]) => {
     const named = entries.map(namedBy)
     return {
       number,
