@@ -8,7 +8,6 @@ import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { keccak256, toFunctionSelector } from 'viem'
 import { factoryBytecode } from '../../src/chain/factory/bytecode.ts'
-import { DETERMINISTIC_DEPLOYER } from '../../src/chain/factory/deploy.ts'
 import { developmentAccount } from '../../src/domain/development.ts'
 import { startTestChain, type TestChain, whileMining } from '../support/anvil.ts'
 import { runHere } from '../support/cli.ts'
@@ -143,25 +142,6 @@ describe('on a chain of its own', () => {
     const body = JSON.parse(sourcify.body)
     assert.deepEqual(Object.keys(body), ['compilerVersion', 'contractIdentifier', 'stdJsonInput'])
     assert.deepEqual(body.stdJsonInput, input)
-  })
-
-  test('with a salt the address is known beforehand, and taken once', async () => {
-    const salt = `0x${'5a'.repeat(32)}`
-    const args = [...ROLES, '--rpc-url', chain.rpcUrl, '--yes', '--salt', salt]
-    const { code, out, err } = await run(args, { DEPLOYER_PRIVATE_KEY: KNOWN_KEY })
-    assert.equal(code, 0, err)
-    const factory = /FACTORY_ADDRESS=(\S+)/.exec(out)?.[1] ?? ''
-    assert.match(err, new RegExp(`address +${factory}, on any chain`))
-    assert.equal(BigInt(await call(factory, 'owner')), BigInt(OWNER))
-    const again = await run(args, { DEPLOYER_PRIVATE_KEY: KNOWN_KEY })
-    assert.deepEqual([again.code, again.out], [1, ''])
-    assert.match(again.err, /use another --salt/)
-    const other = await run([...args.slice(0, -1), `0x${'5b'.repeat(32)}`], { DEPLOYER_PRIVATE_KEY: KNOWN_KEY })
-    assert.notEqual(/FACTORY_ADDRESS=(\S+)/.exec(other.out)?.[1], factory)
-    await chain.rpc('anvil_setCode', [DETERMINISTIC_DEPLOYER, '0x'])
-    const without = await run([...args.slice(0, -1), `0x${'5c'.repeat(32)}`], { DEPLOYER_PRIVATE_KEY: KNOWN_KEY })
-    assert.equal(without.code, 1)
-    assert.match(without.err, /no deterministic deployer/)
   })
 
   test('a deployer without the money is refused before anything is sent', async () => {

@@ -61,22 +61,6 @@ export const EXPULSION_PERIOD_SEC_MAX = 7 * 86_400
 /** The default for a contract's shortest interval. */
 export const LEAST_INTERVAL_SEC = 3_600
 
-export interface DeployFactoryOptions extends SendingOptions, FactorySetup {
-  /** If set, the factory is deployed through the deterministic deployer: the same salt and setup then have the same address on every chain. */
-  salt?: Hash | null
-}
-
-/**
- * A deployer that no key controls, and that most chains have at this address. It takes a salt and creation code, and deploys the code with CREATE2.
- */
-export const DETERMINISTIC_DEPLOYER = address('0x4e59b44847b379578588920cA78FbF26c0B4956C')
-
-/** The address at which the deterministic deployer puts a factory. */
-export function deterministicAddress(setup: FactorySetup, salt: Hash): Address {
-  const bytecode = factoryDeployData(setup)
-  return address(getContractAddress({ opcode: 'CREATE2', from: DETERMINISTIC_DEPLOYER, salt, bytecode }))
-}
-
 /** Only the constructor's arguments, in the form that explorers expect, without `0x`. */
 export function factoryConstructorArguments(setup: FactorySetup): string {
   return factoryDeployData(setup).slice(factoryBytecode.length)
@@ -104,14 +88,8 @@ export function factoryDeployData({ nodes, cohorts, maxPerWallet, ...setup }: Fa
  * Deploys the factory and waits until it is mined. Throws a ChainFault if the deployment cannot be sent, reverts, or is not mined within five
  * minutes. In the last case the message names the transaction: look for it before you deploy again.
  */
-export async function deployFactory(options: DeployFactoryOptions): Promise<DeployedContract> {
-  const { salt } = options
-  const data = factoryDeployData(options)
-  return await withHand(options, (hand) =>
-    salt
-      ? deployThrough(hand, { data, salt, expected: deterministicAddress(options, salt) })
-      : deploy(hand, data, 'the node factory'),
-  )
+export async function deployFactory(options: SendingOptions & FactorySetup): Promise<DeployedContract> {
+  return await withHand(options, (hand) => deploy(hand, factoryDeployData(options), 'the node factory'))
 }
 
 /** Deploys the demo token. The deployer gets all tokens (1,000,000, with 18 decimals). */
@@ -169,33 +147,11 @@ async function deploy(hand: Hand, data: Hex, what: string): Promise<DeployedCont
   hand.onProgress(`deploying ${what} to ${expected}`)
   const txHash = await send(hand, { data })
   hand.onProgress(`sent ${txHash}, waiting for its block`)
-  const found = await mined(hand.rpc, txHash)
-  if (found.contractAddress !== expected)
+  const { contractAddress, blockNumber } = await mined(hand.rpc, txHash)
+  const code = bytes(await hand.rpc.request('eth_getCode', [expected, toQuantity(blockNumber)]), 'code')
+  if (contractAddress !== expected || code === '0x')
     throw new ChainFault(`${what} is not where ${txHash} should have put it`, { retryable: false })
-  return await standing(hand, { what, expected, txHash, blockNumber: found.blockNumber })
-}
-
-/** Deploys through the deterministic deployer. */
-async function deployThrough(
-  hand: Hand,
-  { data, salt, expected }: { data: Hex; salt: Hash; expected: Address },
-): Promise<DeployedContract> {
-  const what = 'the node factory'
-  hand.onProgress(`deploying ${what} to ${expected}, through ${DETERMINISTIC_DEPLOYER}`)
-  const txHash = await send(hand, { to: DETERMINISTIC_DEPLOYER, data: `${salt}${data.slice(2)}` as Hex })
-  hand.onProgress(`sent ${txHash}, waiting for its block`)
-  const { blockNumber } = await mined(hand.rpc, txHash)
-  return await standing(hand, { what, expected, txHash, blockNumber })
-}
-
-/** The contract at the expected address. Throws if there is no code at that address. */
-async function standing(
-  { rpc, onProgress }: Hand,
-  { what, expected, txHash, blockNumber }: { what: string; expected: Address; txHash: Hash; blockNumber: number },
-): Promise<DeployedContract> {
-  const code = bytes(await rpc.request('eth_getCode', [expected, toQuantity(blockNumber)]), 'code')
-  if (code === '0x') throw new ChainFault(`${what} is not where ${txHash} should have put it`, { retryable: false })
-  onProgress(`${what} is at ${expected}, block ${blockNumber}`)
+  hand.onProgress(`${what} is at ${expected}, block ${blockNumber}`)
   return { address: expected, blockNumber, txHash, codeHash: keccak256(code) }
 }
 

@@ -16,7 +16,7 @@ import { ChainFault } from '../../chain/faults.ts'
 import { addressOfKey } from '../../chain/read/wallets.ts'
 import { parseAddress, parsePrivateKey, parseUrl } from '../../config/values.ts'
 import { floorFor } from '../../domain/terms.ts'
-import { type Address, BPS_BASE, type Hash, ZERO_ADDRESS } from '../../domain/units.ts'
+import { type Address, BPS_BASE, ZERO_ADDRESS } from '../../domain/units.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { RefusedError, UnavailableError, UsageError } from '../errors.ts'
 import { readAmount } from '../ether.ts'
@@ -37,8 +37,6 @@ const FIGURES = {
 } as const
 
 interface Request extends FactorySetup {
-  /** The salt of a deterministic address; null to deploy at the deployer's next address. */
-  readonly salt: Hash | null
   readonly rpcUrl: string
   readonly privateKey: `0x${string}`
 }
@@ -131,11 +129,9 @@ function readRequest({ values, io: { env } }: Call): Request {
     expulsionPeriodSec: Number(figure('expulsion-period')),
   }
   if (setup.floorGwei > setup.ceilingGwei) mistakes.push('--ceiling-gwei: is less than the floor')
-  const salt = values.salt ?? null
-  if (salt !== null && !/^0x[0-9a-fA-F]{64}$/.test(salt)) mistakes.push('--salt: must be 0x and 64 hex digits')
   const privateKey = readDeployerKey(env, mistakes)
   if (mistakes.length > 0) throw new UsageError(mistakes.join('\n'))
-  return { rpcUrl, ...setup, salt: salt as Hash | null, privateKey }
+  return { rpcUrl, ...setup, privateKey }
 }
 
 /** The floor, in gwei, that the smallest amount of a turn requires. Adds a mistake if that amount is unknown. */
@@ -172,17 +168,12 @@ function readDeployerKey(env: NodeJS.ProcessEnv, mistakes: string[]): `0x${strin
   return key ?? '0x'
 }
 
-function preview(
-  { chainId, balanceWei, costMaxWei, expected }: DeployPlan,
-  deployer: Address,
-  setup: FactorySetup,
-): string {
+function preview({ chainId, balanceWei, costMaxWei }: DeployPlan, deployer: Address, setup: FactorySetup): string {
   return [
     'Deploying the node factory',
     `  chain            ${chainId}`,
     `  deployer         ${deployer}, has ${formatEther(balanceWei)} ether`,
     `  costs at most    ${formatEther(costMaxWei)} ether`,
-    ...(expected ? [`  address          ${expected}, on any chain with this salt and setup`] : []),
     `  owner            ${setup.owner}`,
     `  minter           ${setup.minter}, may mint ${setup.nodes} nodes and open ${setup.cohorts} cohorts until the owner refills that`,
     `  distributor      ${setup.distributor}, may credit a node ${setup.floorGwei} to ${setup.ceilingGwei} gwei for a turn`,
