@@ -4,31 +4,16 @@ import { inTransaction, type Pool, type Sql } from '../db/core/sql.ts'
 import { byVerdict, move } from '../db/payments/moves.ts'
 import { PAGE_NODES } from '../db/sale/allowlists.ts'
 
-/** The operator's own tables, each with the columns to copy, and past hourly prices. */
-const COPIED = {
-  tiers: `tier_id, version, tier_no, label, price_wei, max_per_wallet, holding_wei, holding_token, holding_symbol,
-    holding_decimals, payout_bps, on_sale, grace_sec, holding_retry_sec, supply, opens_at, closes_at, opens_after, allowlist, live, from_block, from_time, entered_at, entered_by`,
-  tier_openings: 'tier_id, opens_after, from_block',
-  referral_codes: 'code, version, payee, commission_bps, opens_at, closes_at, from_block, entered_at, entered_by',
-  credit_terms: 'from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_at, entered_by',
-  grants: 'ref, reason, granted_by, granted_at',
-  attributions:
-    'residue_ref, ref, part_of, wallet, value_wei, tx_hash, tx_index, inner_index, from_address, attributed_at, attributed_by, proof',
-  senders: 'address, label, reason, added_by, added_at',
-  contract_wallet_modes: 'from_block, mode, entered_at, entered_by',
-  allowed_wallets: 'address, label, reason, added_by, added_at',
-  proven_wallets: 'address, deployed, proven_at',
-  passkeys:
-    'id, label, scopes, credential_id, public_key, counter, transports, invited_by, made_at, expires_at, used_at, revoked_at, revoked_by',
-  admin_keys: 'id, label, digest, scopes, passkey_id, made_by, made_at, expires_at, used_at, revoked_at, revoked_by',
-  passkey_invitations: `id, label, scopes, digest, made_by, by_key, by_passkey, made_at, expires_at, passkey_expires_at, passkey_id,
-    revoked_at, revoked_by`,
-  price_history: 'hour, usd, quoted_at',
-} as const
-/** The copied tables whose rows are numbered. If a table refers to another one, it comes after that one. */
-const NUMBERED = ['passkeys', 'admin_keys', 'passkey_invitations']
-const WALLETS =
-  'id, wallet, from_block, from_time, stolen, grace_sec, watched_from, closed_block, entered_at, entered_by, closed_at, closed_by'
+/** The operator's own tables, and past hourly prices. A table that refers to another one comes after it. */
+const COPIED = [
+  ...['tiers', 'tier_openings', 'referral_codes', 'credit_terms', 'grants', 'attributions', 'senders'],
+  ...['contract_wallet_modes', 'allowed_wallets', 'proven_wallets'],
+  ...['passkeys', 'admin_keys', 'passkey_invitations', 'price_history'],
+]
+/** The copied tables whose rows are numbered. */
+const NUMBERED = ['credit_terms', 'passkeys', 'admin_keys', 'passkey_invitations']
+/** Tables from which rows may go: some grants, senders, keys or other entries may have been revoked since an earlier copy. */
+const REVOCABLE = ['grants', 'tier_openings', 'senders', 'contract_wallet_modes', 'allowed_wallets', ...NUMBERED]
 /** Residues that the operator has decided on. They remain residues even if a trace shows their transfers, so that the decisions apply. */
 const DECIDED_RESIDUES = `SELECT p.ref, 0 AS tries, true AS kept FROM payments p WHERE p.tx_hash IS NULL
   AND EXISTS (SELECT FROM standing_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass')`
@@ -39,8 +24,6 @@ const KNOWN: Partial<Record<string, string>> = {
   payment_wallets: `(id) DO UPDATE SET watched_from = excluded.watched_from, closed_block = excluded.closed_block,
     closed_at = excluded.closed_at, closed_by = excluded.closed_by`,
 }
-const REFUNDS =
-  'payment_ref, commission_of, tx_hash, inner_index, from_address, to_address, value_wei, block_number, block_hash, final, recorded_at, recorded_by'
 /** Actors in the audit log that are not people. A rebuild repeats their acts, or does not need them. */
 const AUTOMATIC_ACTORS = `('pass', 'start', 'seed', 'rebuild')`
 /** The settings that are the operator's switches; the other settings are facts about one database. */
@@ -52,18 +35,11 @@ const SWITCHES = ['paused', 'secondPerson']
  */
 export async function copyTerms(from: Sql, into: Pool): Promise<void> {
   await inTransaction(into, async (sql) => {
-    // Since an earlier copy, some grants, senders, keys or other entries may have been revoked.
-    await sql`DELETE FROM grants`
-    await sql`DELETE FROM tier_openings`
-    await sql`DELETE FROM credit_terms`
-    await sql`DELETE FROM senders`
-    await sql`DELETE FROM contract_wallet_modes`
-    await sql`DELETE FROM allowed_wallets`
-    for (const table of NUMBERED.toReversed()) await sql.unsafe(`DELETE FROM ${table}`)
+    for (const table of REVOCABLE.toReversed()) await sql.unsafe(`DELETE FROM ${table}`)
     await sql`DELETE FROM settings WHERE name = ANY(${SWITCHES})`
     // Only one version of each tier may be live. So the old one must not be live when we insert the next.
     await sql`UPDATE tiers SET live = false WHERE live`
-    for (const [table, columns] of Object.entries(COPIED)) await copyTable(from, sql, { table, columns })
+    for (const table of COPIED) await copyTable(from, sql, table)
     // Numbering continues after the copied keys.
     for (const table of NUMBERED)
       await sql.unsafe(
@@ -90,34 +66,21 @@ export async function copyAllowlists(from: Sql, into: Pool): Promise<void> {
   const lists = await from<{ id: number; entries: number }[]>`SELECT id, entries FROM allowlists ORDER BY id`
   for (const { id, entries } of lists.filter((list) => !known.has(list.id)))
     await inTransaction(into, async (sql) => {
-      const copy = (table: string, columns: string, where: string) => copyTable(from, sql, { table, columns, where })
-      await copy('allowlists', 'id, root, label, entries, allocated, entered_at, entered_by', `id = ${id}`)
+      const copy = (table: string, where: string) => copyTable(from, sql, table, where)
+      await copy('allowlists', `id = ${id}`)
       // The leaves are the last nodes of the tree.
       for (let leaf = entries - 1; leaf < 2 * entries - 1; leaf += LIST_ROWS)
-        await copy(
-          'allowlist_entries',
-          'list, address, allocation, leaf',
-          `list = ${id} AND leaf >= ${leaf} AND leaf < ${leaf + LIST_ROWS}`,
-        )
+        await copy('allowlist_entries', `list = ${id} AND leaf >= ${leaf} AND leaf < ${leaf + LIST_ROWS}`)
       for (let page = 0; page <= (2 * entries) / PAGE_NODES; page += LIST_PAGES)
-        await copy(
-          'allowlist_nodes',
-          'list, page, nodes',
-          `list = ${id} AND page >= ${page} AND page < ${page + LIST_PAGES}`,
-        )
+        await copy('allowlist_nodes', `list = ${id} AND page >= ${page} AND page < ${page + LIST_PAGES}`)
       await sql`SELECT setval(pg_get_serial_sequence('allowlists', 'id'), max(id)) FROM allowlists`
     })
 }
 
-interface Copied {
-  table: string
-  columns: string
-  where?: string
-}
-
-async function copyTable(from: Sql, into: Sql, { table, columns, where = 'true' }: Copied): Promise<void> {
-  const rows = await asJson(from, `SELECT ${columns} FROM ${table} WHERE ${where}`)
-  const query = `INSERT INTO ${table} (${columns}) OVERRIDING SYSTEM VALUE SELECT ${columns} FROM jsonb_populate_recordset(NULL::${table}, $1::text::jsonb)
+/** Copies rows with all their columns: both ledgers have the same schema. */
+async function copyTable(from: Sql, into: Sql, table: string, where = 'true'): Promise<void> {
+  const rows = await asJson(from, `SELECT * FROM ${table} WHERE ${where}`)
+  const query = `INSERT INTO ${table} OVERRIDING SYSTEM VALUE SELECT * FROM jsonb_populate_recordset(NULL::${table}, $1::text::jsonb)
     ON CONFLICT ${KNOWN[table] ?? 'DO NOTHING'}`
   await into.unsafe(query, [rows])
 }
@@ -133,7 +96,7 @@ export async function copyWallets(from: Sql, into: Pool): Promise<void> {
     await sql`
       DELETE FROM payment_wallets w WHERE NOT EXISTS (
         SELECT FROM jsonb_to_recordset(${known}::text::jsonb) AS r(id int, wallet text) WHERE r.id = w.id AND r.wallet = w.wallet)`
-    await copyTable(from, sql, { table: 'payment_wallets', columns: WALLETS })
+    await copyTable(from, sql, 'payment_wallets')
     await sql`DELETE FROM wallet_books WHERE wallet NOT IN (SELECT wallet FROM payment_wallets)`
     // Numbering continues after the copied wallets.
     await sql`SELECT setval(pg_get_serial_sequence('payment_wallets', 'id'), max(id)) FROM payment_wallets`
@@ -172,30 +135,22 @@ export async function copyVerdicts(from: Sql, into: Pool): Promise<void> {
   })
 }
 
-const ENDPOINTS = 'endpoint, url, secrets, events, active, added_by, added_at'
-
 /**
  * Copies the webhook endpoints. Call it last: without endpoints no events are written, so nothing that the old ledger has sent goes out again. It may
  * be repeated.
  */
 export async function copyEndpoints(from: Sql, into: Pool): Promise<void> {
-  const rows = await asJson(from, `SELECT ${ENDPOINTS} FROM webhook_endpoints`)
-  const query = `INSERT INTO webhook_endpoints (${ENDPOINTS}) SELECT ${ENDPOINTS}
-    FROM jsonb_populate_recordset(NULL::webhook_endpoints, $1::text::jsonb) ON CONFLICT DO NOTHING`
-  await into.unsafe(query, [rows])
+  await copyTable(from, into, 'webhook_endpoints')
 }
 
 /** Copies the recorded refunds, and people's acts from the audit log. It may be repeated. */
 export async function copyRecords(from: Sql, into: Pool): Promise<void> {
-  const refunds = await asJson(from, `SELECT ${REFUNDS} FROM refunds`)
   const acts = await asJson(
     from,
     `SELECT id AS place, at, actor, action, subject, detail, request_id FROM audit WHERE actor NOT IN ${AUTOMATIC_ACTORS}`,
   )
   await inTransaction(into, async (sql) => {
-    const query = `INSERT INTO refunds (${REFUNDS}) SELECT ${REFUNDS}
-      FROM jsonb_populate_recordset(NULL::refunds, $1::text::jsonb) ON CONFLICT DO NOTHING`
-    await sql.unsafe(query, [refunds])
+    await copyTable(from, sql, 'refunds')
     await sql`
       INSERT INTO audit (at, actor, action, subject, detail, request_id)
       SELECT r.at, r.actor, r.action, r.subject, r.detail, r.request_id
