@@ -7,7 +7,7 @@ import { readPaused } from '../db/core/state.ts'
 import { readCohorts } from '../db/nodes/cohorts.ts'
 import { countSales } from '../db/payments/supply.ts'
 import { hasTerms, readCreditTerms } from '../db/sale/terms.ts'
-import { readTierHistory, readTierVersions, type TierRow } from '../db/sale/tiers.ts'
+import { readTierVersions, type TierRow } from '../db/sale/tiers.ts'
 import { readLostRoles, readSignerTroubles } from '../db/sends/signers.ts'
 import { hasPending, readLastGasPrice } from '../db/sends/transactions.ts'
 import { type CreditTerms, type PlannedCredit, type RoundPlan, termsAt } from '../domain/credit.ts'
@@ -207,7 +207,7 @@ export const previewSupply = defineReading({
   fields: { tierId: TIER_ID, supply: field.whole('nodes of it that may ever be sold', 1, PER_WALLET_MAX) },
   onChain: true,
   run: async ({ pool, contract }: LedgerDb & FactoryRead, { tierId, supply }) => {
-    const history = await readTierHistory(pool)
+    const history = await readTierVersions(pool)
     const tier = history.findLast((row) => row.tierId === tierId)
     if (!tier) return refuseAct('notFound', `There is no tier ${tierId}.`)
     const { sold, reserved } = await countSales(pool, tier.tierNo)

@@ -7,7 +7,7 @@ import { readSold } from '../db/payments/supply.ts'
 import { hasAllowlist } from '../db/sale/allowlists.ts'
 import { readWalletInForce } from '../db/sale/payment-wallets.ts'
 import { readCreditTerms } from '../db/sale/terms.ts'
-import { insertTierVersion, readTierHistory, type TierInput, type TierRow } from '../db/sale/tiers.ts'
+import { insertTierVersion, readTierVersions, type TierInput, type TierRow } from '../db/sale/tiers.ts'
 import { creditMaxWei } from '../domain/credit.ts'
 import {
   type FirstSaleTerms,
@@ -63,7 +63,7 @@ export const listTiers = defineReading({
 })
 
 async function readTiers(sql: Sql): Promise<TierView[]> {
-  const [rows, cohorts, sold] = [await readTierHistory(sql), await readCohorts(sql), await readSold(sql)]
+  const [rows, cohorts, sold] = [await readTierVersions(sql), await readCohorts(sql), await readSold(sql)]
   return [...Map.groupBy(rows, (row) => row.tierId).values()].flatMap((versions) => {
     const now = versions.at(-1)
     if (!now) return []
@@ -291,7 +291,7 @@ async function enter(
 ): Promise<EnteredTier | OperatorRefusal> {
   await sql`LOCK TABLE tiers IN SHARE ROW EXCLUSIVE MODE`
   const now = await readNow(deps, sql)
-  const rows = await readTierHistory(sql)
+  const rows = await readTierVersions(sql)
   const proposed = propose(rows)
   if (isOperatorRefusal(proposed)) return proposed
   const { before, ...terms } = proposed
@@ -299,7 +299,7 @@ async function enter(
     refuseTerms(terms) ??
     (await refuseSupply(sql, terms)) ??
     // Read again under the tier's lock, because a step may have opened just now.
-    refuseLadder(await readTierHistory(sql), terms, before) ??
+    refuseLadder(await readTierVersions(sql), terms, before) ??
     (await refuseList(sql, terms)) ??
     wordsOf(refuseTierVersion(rows, terms, now.time)) ??
     (await refusePayout(deps, sql, terms, now.number)) ??

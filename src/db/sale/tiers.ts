@@ -8,17 +8,6 @@ export type TierInput = Omit<TierVersion, 'version' | 'openedBlock'> & {
   holdingDecimals: number | null
 }
 
-/** Every version of every tier. There are few. */
-export async function readTierVersions(sql: Sql): Promise<TierVersion[]> {
-  return await sql<TierVersion[]>`
-    SELECT tier_id AS "tierId", version, tier_no AS "tierNo", label, price_wei AS "priceWei",
-      max_per_wallet AS "maxPerWallet", holding_wei AS "holdingWei", holding_token AS "holdingToken",
-      payout_bps AS "payoutBps", on_sale AS "onSale", grace_sec AS "graceSec", holding_retry_sec AS "holdingRetrySec",
-      supply, opens_at AS "opensAt", closes_at AS "closesAt", opens_after AS "opensAfter", o.from_block AS "openedBlock",
-      allowlist, t.from_block AS "fromBlock", from_time AS "fromTime"
-    FROM tiers t LEFT JOIN tier_openings o USING (tier_id, opens_after) ORDER BY tier_no, version`
-}
-
 /** A version of a tier with all its inputs. Times are ISO 8601. */
 export interface TierRow extends TierVersion, Pick<TierInput, 'holdingSymbol' | 'holdingDecimals'> {
   /** True for the tier's latest version, on sale or not. */
@@ -27,8 +16,8 @@ export interface TierRow extends TierVersion, Pick<TierInput, 'holdingSymbol' | 
   enteredBy: string
 }
 
-/** Every version of every tier, with who entered it and when, by tier number and version. */
-export async function readTierHistory(sql: Sql): Promise<TierRow[]> {
+/** Every version of every tier, with who entered it and when, by tier number and version. There are few. */
+export async function readTierVersions(sql: Sql): Promise<TierRow[]> {
   return await sql<TierRow[]>`
     SELECT tier_id AS "tierId", version, tier_no AS "tierNo", label, price_wei AS "priceWei",
       max_per_wallet AS "maxPerWallet", holding_wei AS "holdingWei", holding_token AS "holdingToken",

@@ -6,7 +6,7 @@ import type { Sql } from '../../../db/core/sql.ts'
 import { readRecheck } from '../../../db/payments/recheck.ts'
 import { type BuyerStanding, readBuyerStanding } from '../../../db/reads/can-buy.ts'
 import { readPaymentWallets } from '../../../db/sale/payment-wallets.ts'
-import { readTierHistory, type TierRow } from '../../../db/sale/tiers.ts'
+import { readTierVersions, type TierRow } from '../../../db/sale/tiers.ts'
 import {
   type BuyerCheck,
   type BuyerFacts,
@@ -83,7 +83,7 @@ async function readSale(
 ): Promise<Sale | null> {
   const [offer, history, cursor, wallets, recheckUpTo] = await Promise.all([
     readOffer(sql, named),
-    readTierHistory(sql),
+    readTierVersions(sql),
     readCursor(sql),
     readPaymentWallets(sql),
     readRecheck(sql),
