@@ -14,6 +14,7 @@ import type {
   Watching,
 } from '../domain/observed.ts'
 import type { PayerCode } from '../domain/payers/payer.ts'
+import type { CohortState, Opening } from '../domain/schedule.ts'
 import type { Address, Hash, Wei } from '../domain/units.ts'
 
 export type { ChainCounters, CreditBounds, MinterBudget } from '../domain/observed.ts'
@@ -177,13 +178,8 @@ export interface ChainNode {
 }
 
 /** A cohort's state on the contract. */
-export interface ChainCohort {
-  cohort: number
-  tierNo: number
+export interface ChainCohort extends CohortState {
   perNodeWei: Wei
-  size: number
-  nextDue: number
-  intervalSec: number
 }
 
 /** The settings that the contract's owner controls, all read at the same block. */
@@ -266,13 +262,15 @@ export interface ContractReader {
   swapsAllowance(): Promise<Wei>
 }
 
+/** A node's state as of a block. */
+export interface NodeReading extends Omit<ChainNode, 'nodeId' | 'cohort'> {
+  blockNumber: number
+}
+
 /** Reads for the public API. Null means "we could not check", and is never an error. Each read answers within its time limit. */
 export interface Readings {
   /** A node's state on the chain as of the given block; null if we could not read it. Reads of several callers share one request. */
-  node(
-    nodeId: bigint,
-    atBlock: number,
-  ): Promise<{ owner: Address; balanceWei: Wei; creditedWei: Wei; withdrawnWei: Wei; blockNumber: number } | null>
+  node(nodeId: bigint, atBlock: number): Promise<NodeReading | null>
   /** `checkedAt`: when we asked the chain, in milliseconds since 1970. A cached answer keeps its original time. */
   cover(): Promise<{
     contractBalanceWei: Wei
@@ -309,11 +307,6 @@ export interface MintOrder {
   cohort: number
   ref: Hash
 }
-export interface CohortOpening {
-  tierNo: number
-  firstDue: number
-  intervalSec: number
-}
 /** What a round does for a cohort, from its pending turn `firstDue` on: first it skips the turns that are not owed, then it pays turns. */
 export interface CohortCredit {
   cohort: number
@@ -333,7 +326,7 @@ export type FactoryCall = { validUntil: number } & (
       kind: 'openCohorts'
       /** The number of the first cohort, which must be the next one on the contract. */
       first: number
-      openings: CohortOpening[]
+      openings: Opening[]
     }
   | { kind: 'mint'; orders: MintOrder[]; guard: { number: number; hash: Hash } | null }
   | {

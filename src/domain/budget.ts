@@ -2,14 +2,18 @@
 // distributor's bounds for the amounts of turns. Pure.
 import { BPS_BASE } from './units.ts'
 
-/** What is left of the minter's budget, and how much of it a week like the last one uses. */
-export interface BudgetUse {
+/** How much of the budget a week like the last one uses. */
+export interface BudgetNeed {
+  /** Nodes minted in a week; 0 if none was minted recently. */
+  nodesPerWeek: number
+  /** Cohorts that one more tier needs: one for each phase of the interval. */
+  cohortsPerTier: number
+}
+
+/** What is left of the minter's budget, and how much of it is needed. */
+export interface BudgetUse extends BudgetNeed {
   nodes: number
   cohorts: number
-  /** Nodes minted in a week. */
-  nodesPerWeek: number
-  /** Cohorts that one more tier needs. */
-  cohortsPerTier: number
 }
 
 /** Which parts of the budget run low: nodes for a week, cohorts for one more tier. An empty budget is always low. */

@@ -1,5 +1,6 @@
 // Compares ledger and contract. Both are read at the same block, so a difference is drift and not lag. Pure. Findings come in one fixed order, so
 // equal findings make equal records.
+import type { CohortState } from './schedule.ts'
 import type { Address } from './units.ts'
 
 /** Both sides' view of one node. */
@@ -19,13 +20,8 @@ export interface Counters {
 }
 
 /** Both sides' view of one cohort. */
-export interface CohortFacts {
-  cohort: number
-  tierNo: number
+export interface CohortFacts extends CohortState {
   perNodeWei: bigint
-  size: number
-  nextDue: number
-  intervalSec: number
 }
 
 const COHORT_FIELDS = ['perNodeWei', 'size', 'nextDue', 'intervalSec', 'tierNo'] as const

@@ -1,16 +1,11 @@
 // Replays the factory's events onto the cohorts, as the contract did. Computes how a range of blocks changes the ledger without reading the chain's
 // state. Pure: the same events give the same ledger after any restart.
 import type { FactoryEvent, Position } from './observed.ts'
-import { effectiveDue } from './schedule.ts'
+import { type CohortState, effectiveDue } from './schedule.ts'
 import { type Address, type Hash, type Wei, wei, ZERO_ADDRESS } from './units.ts'
 
 /** A cohort as the ledger followed it. Times are unix seconds. */
-export interface LedgerCohort {
-  cohort: number
-  tierNo: number
-  intervalSec: number
-  nextDue: number
-  size: number
+export interface LedgerCohort extends CohortState {
   /** Total credit of a node that has been in it from the start. */
   perNodeWei: Wei
   /** How many credits it has had; one credit may cover several turns. */

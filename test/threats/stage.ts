@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { parse } from 'yaml'
-import type { CohortCredit, CohortOpening, MintOrder } from '../../src/chain/port.ts'
+import type { CohortCredit, MintOrder } from '../../src/chain/port.ts'
+import type { Opening } from '../../src/domain/schedule.ts'
 import { createGovernanceReader } from '../../src/chain/read/governance.ts'
 import { createReadings } from '../../src/chain/read/readings.ts'
 import { localSigner } from '../../src/chain/send/signer.ts'
@@ -24,7 +25,7 @@ const RULES = new URL('../../ops/prometheus/alerts.yaml', import.meta.url)
 /** The thief's calls, with the keys in hand. Each is mined, and may revert. */
 export interface Thief {
   mint(...orders: MintOrder[]): Promise<boolean>
-  open(first: number, ...openings: CohortOpening[]): Promise<boolean>
+  open(first: number, ...openings: Opening[]): Promise<boolean>
   credit(round: number, credits: CohortCredit[], valueWei: bigint): Promise<boolean>
 }
 

@@ -1,21 +1,14 @@
 // Batches reads of single nodes: one request in each short interval, however many callers there are. It must never keep a caller waiting beyond its
 // budget (the caller's own timeout ensures that), and never queue without limit.
-import { type Address, address, type Wei, wei } from '../../domain/units.ts'
+import { type Address, address, wei } from '../../domain/units.ts'
 import { ChainFault } from '../faults.ts'
+import type { NodeReading } from '../port.ts'
 import { isRevert } from '../rpc/provider.ts'
 import { type Rpc, type RpcReply, resultOf } from '../rpc/rpc.ts'
 import { readView, viewCall } from './calls.ts'
 
 /** The outcome of a read: its answer, which may be null for "there is none"; or null for "we could not read it". */
 export type Outcome<T> = { answer: T } | null
-
-export interface NodeReading {
-  owner: Address
-  balanceWei: Wei
-  creditedWei: Wei
-  withdrawnWei: Wei
-  blockNumber: number
-}
 
 interface Waiting {
   nodeId: bigint

@@ -3,13 +3,13 @@
 import { type Address, wei } from '../../domain/units.ts'
 import { Cache } from '../../lib/cache.ts'
 import { inTime, inTimeOrNull } from '../../lib/deadline.ts'
-import type { Readings } from '../port.ts'
+import type { NodeReading, Readings } from '../port.ts'
 import { createBreaker } from '../rpc/breaker.ts'
 import type { ReadOptions, Rpc } from '../rpc/rpc.ts'
 import { header, quantity, toQuantity } from '../rpc/wire.ts'
 import { createBuyerReading, createTraceReading } from './buyer.ts'
 import { readView, type ViewArgs, type ViewName, viewCall } from './calls.ts'
-import { createNodeQueue, type NodeReading, type Outcome } from './node-readings.ts'
+import { createNodeQueue, type Outcome } from './node-readings.ts'
 
 /** Milliseconds by which one read may delay the answer that includes it. */
 const BUDGET_MS = 300

@@ -1,5 +1,5 @@
 // One consistent view of the whole ledger for the duration of a read. The cursor does not move in this view.
-import type { Hash } from '../../domain/units.ts'
+import type { Cursor } from '../blocks/blocks.ts'
 import { inTransaction, type Pool, type Sql } from './sql.ts'
 
 /** Runs reads that all see the ledger as of the first of them. Writes in it fail. */
@@ -12,12 +12,8 @@ export function inSnapshot<T>(pool: Pool, body: (sql: Sql) => Promise<T>): Promi
   })
 }
 
-/** The block of a ledger's state. `time` is unix seconds. */
-export interface Place {
-  number: number
-  hash: Hash
-  time: number
-}
+/** The block of a ledger's state. */
+export type Place = Cursor
 
 /** The last followed block before a time, from the stored headers; null if they do not reach back that far. */
 export async function lastStoredBlockBefore(sql: Sql, time: number): Promise<Place | null> {

@@ -1,18 +1,11 @@
 // Measures how the minter's budget is used: recent mints, and the cohorts that one more tier would open.
+import type { BudgetNeed } from '../../domain/budget.ts'
 import type { Sql } from '../core/sql.ts'
 import { readCreditTerms } from '../sale/terms.ts'
 
 /** The window of recent mints, in seconds. In a younger ledger it is the ledger's age, but at least a day. */
 const LOOK_BACK_SEC = 7 * 86_400
 const LOOK_BACK_LEAST_SEC = 86_400
-
-/** How much of the budget a week like the last one uses. */
-export interface BudgetNeed {
-  /** Nodes minted in a week; 0 if none was minted recently. */
-  nodesPerWeek: number
-  /** Cohorts that one more tier needs: one for each phase of the interval. */
-  cohortsPerTier: number
-}
 
 /** SQL: `soldOut` of the budget as last read (domain/budget.ts). */
 export const SOLD_OUT = `coalesce((SELECT (value ->> 'soldOut')::boolean FROM settings WHERE name = 'budget'), false)`

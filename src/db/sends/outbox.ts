@@ -9,8 +9,17 @@ const BLOCK_HASHES_REACH = 256
 
 export type IntentKind = 'openCohorts' | 'mint' | 'credit'
 
+/** A signed transaction of an intent. */
+export interface Attempt {
+  txHash: Hash
+  raw: `0x${string}`
+  maxFeeWei: bigint
+  maxPriorityFeeWei: bigint
+  signedAtBlock: number
+}
+
 /** An intent that is not in a followed block yet, with its last attempt. */
-export interface PendingIntent {
+export interface PendingIntent extends Attempt {
   id: number
   kind: IntentKind
   nonce: number
@@ -21,21 +30,8 @@ export interface PendingIntent {
   /** The last block time at which the intent can be executed. */
   validUntil: number
   attempts: number
-  txHash: Hash
-  raw: `0x${string}`
-  maxFeeWei: bigint
-  maxPriorityFeeWei: bigint
-  signedAtBlock: number
   /** The outcome of broadcasting its last attempt: the kind of a `SendOutcome`, with a detail after "unknown". */
   lastOutcome: string | null
-}
-
-export interface Attempt {
-  txHash: Hash
-  raw: `0x${string}`
-  maxFeeWei: bigint
-  maxPriorityFeeWei: bigint
-  signedAtBlock: number
 }
 
 /** Stores an intent with its first signed attempt. A signer account and a nonce occur only once, so a second writer fails here, before it sends. */

@@ -5,9 +5,9 @@ import type { Cursor } from '../../db/blocks/blocks.ts'
 import { passFinished, passStarted, secondsSincePass } from '../../db/core/passes.ts'
 import { inTransaction } from '../../db/core/sql.ts'
 import { notifyLedgerChanged, readState, writeAudit, writeState } from '../../db/core/state.ts'
-import { type BudgetNeed, readBudgetNeed } from '../../db/nodes/budget.ts'
+import { readBudgetNeed } from '../../db/nodes/budget.ts'
 import { hasOwnerActs } from '../../db/nodes/owner-acts.ts'
-import { budgetShortOf, isSoldOut } from '../../domain/budget.ts'
+import { type BudgetNeed, type BudgetUse, budgetShortOf, isSoldOut } from '../../domain/budget.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { FactoryRead, LedgerDb, Logging } from '../context.ts'
 import type { BudgetAnswer } from '../outcomes.ts'
@@ -20,9 +20,7 @@ const FEW_NODES = 100
 const AFTER_ACT_BLOCKS = 25
 
 /** The budget and the bounds when we last read them, stored as the setting `budget`. */
-export interface KnownBudget extends BudgetNeed {
-  nodes: number
-  cohorts: number
+export interface KnownBudget extends BudgetUse {
   floorWei: string
   ceilingWei: string
   /** Which budgets are low: `nodes` if it is too low for another week like the last one, `cohorts` if it is too low for one more tier. */

@@ -1,7 +1,7 @@
 // Mints accepted payments, all in one transaction, each node into the cohort that fits its time. If a tier lacks cohorts, opens them first. It must
 // never mint without the fork guard, except on chains on which the settled height replaces the guard, and never sign more than the minter's budget
 // allows.
-import type { CohortOpening, FactoryCall, MinterBudget, MintOrder } from '../../chain/port.ts'
+import type { FactoryCall, MinterBudget, MintOrder } from '../../chain/port.ts'
 import type { Cursor } from '../../db/blocks/blocks.ts'
 import { readSoundCohorts } from '../../db/nodes/cohorts.ts'
 import { readWindows } from '../../db/nodes/owner-acts.ts'
@@ -16,6 +16,7 @@ import {
   chooseSharedCohort,
   isDue,
   openingsNeeded,
+  type Opening,
   sharedOpening,
 } from '../../domain/schedule.ts'
 import { MINT_BATCH_MAX } from '../../domain/send.ts'
@@ -86,7 +87,7 @@ async function sendWithin(
   ctx: MintContext,
   sending: SenderRun,
   budget: MinterBudget,
-  { batch, openings }: { batch: readonly Minting[]; openings: readonly CohortOpening[] },
+  { batch, openings }: { batch: readonly Minting[]; openings: readonly Opening[] },
 ): Promise<MintResult> {
   // Openings go first, because otherwise buyers who wait for a cohort might wait forever. The other payments are minted just one transaction later.
   if (openings.length > 0 && budget.cohorts > 0) {
@@ -160,7 +161,7 @@ async function areTurnsStanding(
 }
 
 /** One cohort to open for each tier with accepted payments and no cohort that they can join. */
-function sharedOpenings(at: CohortsAt, accepted: readonly payments.Payment[]): CohortOpening[] {
+function sharedOpenings(at: CohortsAt, accepted: readonly payments.Payment[]): Opening[] {
   const tiers = new Set(accepted.flatMap(({ tierNo }) => (tierNo === null ? [] : [tierNo])))
   return [...tiers].flatMap((tierNo) => sharedOpening(at, tierNo) ?? []).slice(0, OPENINGS_MAX)
 }
@@ -169,7 +170,7 @@ function sharedOpenings(at: CohortsAt, accepted: readonly payments.Payment[]): C
 function sendOpenings(
   ctx: MintContext,
   sending: SenderRun,
-  openings: readonly CohortOpening[],
+  openings: readonly Opening[],
   budget: MinterBudget,
 ): Promise<Sent> {
   const first = budget.lastCohort + 1
@@ -213,7 +214,7 @@ async function planOpenings(
   cursor: Cursor,
   at: CohortsAt & OwedTurns,
   accepted: readonly payments.Payment[],
-): Promise<CohortOpening[]> {
+): Promise<Opening[]> {
   const latest = new Map((await readTierVersions(ctx.pool)).map((version) => [version.tierNo, version]))
   const owed = await readSkippable(ctx, cursor, at, accepted)
   const needed = [...latest.values()].flatMap((tier) => {

@@ -1,7 +1,8 @@
 // Finds the inner transfers in the frames of a trace: the nested calls of geth's callTracer. A transfer's index is defined here, so that it is the
 // same for a block and for a transaction.
-import { type Address, type Wei, wei } from '../../../domain/units.ts'
+import { type Address, wei } from '../../../domain/units.ts'
 import { ChainFault } from '../../faults.ts'
+import type { BlockTransfer } from '../../port.ts'
 import { address20, fields, list, quantity } from '../../rpc/wire.ts'
 
 /** The most frames that we read of one transaction. If frames carry value, a block's gas cannot pay for so many. */
@@ -24,15 +25,7 @@ export interface Frame {
 }
 
 /** A transfer made by a call within a transaction. */
-export interface InnerMove {
-  direction: 'in' | 'out'
-  wallet: Address
-  /** Position among the transaction's inner transfers to that wallet, or among those from it; the first is 1. */
-  index: number
-  /** The address from which the value came, or to which it went. */
-  other: Address
-  valueWei: Wei
-}
+export type InnerMove = Omit<BlockTransfer, 'txHash' | 'txIndex'>
 
 /**
  * The inner transfers to and from wallets, in order of execution. They are the CALL and SELFDESTRUCT frames below the top level that carry value, did
