@@ -86,7 +86,6 @@ test('settings that fit give no problem, and the fork guard is usable', async ()
   assert.deepEqual(await checkDeployment(settings), {
     problems: [],
     guardUsable: true,
-    historyUsable: null,
     codeHash: keccak256(await stage.chain.rpc<`0x${string}`>('eth_getCode', [stage.factory, 'latest'])),
     knownCode: true,
     maxPerWallet: 3,
@@ -181,35 +180,4 @@ test('code that is not this version’s is refused unless its hash is trusted by
     await stage.chain.rpc('anvil_setCode', [stage.factory, code])
   }
   assert.equal(await refuseCode(stage.rpc, stage.factory, null), null)
-})
-
-/** Ethereum's published code of EIP-2935's contract. */
-const HISTORY_CODE =
-  '0x3373fffffffffffffffffffffffffffffffffffffffe14604657602036036042575f35600143038111604257611fff81430311604257611fff9006545f5260205ff35b5f5ffd5b5f35611fff60014303065500'
-const HISTORY = '0x0000F90827F1C53a10cb7A02335B175320002935'
-
-test('guards hold beyond the last 256 blocks where the chain fills EIP-2935’s contract, and not where it is missing', async () => {
-  await stage.chain.mine(310)
-  const here = await checkDeployment(settings)
-  assert.deepEqual([here.guardUsable, here.historyUsable], [true, true], 'anvil fills it')
-  const head = await stage.chain.block()
-  const wanted = Number(head.number) - 300
-  const { hash: old } = await stage.chain.block(wanted)
-  const code = await stage.chain.rpc<`0x${string}`>('eth_getCode', [HISTORY, 'latest'])
-  try {
-    await stage.chain.rpc('anvil_setCode', [HISTORY, '0x'])
-    assert.deepEqual(
-      [(await checkDeployment(settings)).guardUsable, (await checkDeployment(settings)).historyUsable],
-      [true, false],
-    )
-    // The published code, filled by hand, as if the chain had begun with it.
-    await stage.chain.rpc('anvil_setCode', [HISTORY, HISTORY_CODE])
-    const slot = `0x${(wanted % 8191).toString(16).padStart(64, '0')}`
-    await stage.chain.rpc('anvil_setStorageAt', [HISTORY, slot, old])
-    assert.equal((await checkDeployment(settings)).historyUsable, true)
-    await stage.chain.rpc('anvil_setStorageAt', [HISTORY, slot, `0x${'77'.repeat(32)}`])
-    assert.equal((await checkDeployment(settings)).historyUsable, false, 'a hash is compared, not only there')
-  } finally {
-    await stage.chain.rpc('anvil_setCode', [HISTORY, code])
-  }
 })

@@ -7,7 +7,7 @@ import { runChecks } from '../../src/cli/doctor/check.ts'
 import { ASKED_CHECKS } from '../../src/cli/doctor/provider.ts'
 import type { Address } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
-import { type FalseProvider, forging, startFalseProvider } from '../chain/false-provider.ts'
+import { type FalseProvider, startFalseProvider } from '../chain/false-provider.ts'
 import { startTestChain, type TestChain } from '../support/anvil.ts'
 
 const FACTORY = `0x${'fa'.repeat(20)}` as Address
@@ -83,29 +83,4 @@ test('traces are tried on a block that has transactions: any node traces an empt
     return isFilled ? { error: { code: -32000, message: 'required historical state unavailable' } } : { result: [] }
   }
   assert.equal((await probeProvider(provider.url, FACTORY, 0)).traces, false)
-})
-
-test('a provider that gives the state of another block for an old one is not to be used', async () => {
-  // The only old transaction; a sender who has sent since shows the newer state.
-  await chain.send({ from: chain.accounts[0]?.address ?? '', to: FACTORY, value: '0x1' })
-  await chain.mine()
-  assert.equal((await look('chain.oldStates')).verdict, 'ok')
-  for (const at of ['latest', '0x0']) {
-    provider.rule = async ({ method, params }) =>
-      method === 'eth_getTransactionCount' ? { result: await chain.rpc(method, [params[0], at]) } : undefined
-    const finding = await look('chain.oldStates')
-    assert.equal(finding.verdict, 'fail', at)
-    assert.match(finding.says, /a state for an old block that contradicts/)
-  }
-  // Arbitrum's blocks begin with a transaction of the chain itself.
-  provider.rule = forging('eth_getBlockByNumber', (block) => ({
-    ...block,
-    transactions: (block.transactions as unknown[]).flatMap((tx) =>
-      tx instanceof Object ? [{ ...tx, type: '0x6a', from: FACTORY, nonce: '0x0' }, tx] : [tx],
-    ),
-  }))
-  assert.equal((await look('chain.oldStates')).verdict, 'ok')
-  provider.rule = ({ method }) =>
-    method === 'eth_getTransactionCount' ? { error: { code: -32000, message: 'missing trie node' } } : undefined
-  await assert.rejects(look('chain.oldStates'), /chain.oldStates/, 'what it does not tell is no lie')
 })

@@ -36,8 +36,6 @@ export interface DeploymentCheck {
   problems: DeploymentProblem[]
   /** True if the contract sees the same hashes of recent blocks as the provider reports. Only then can mints carry a fork guard. */
   guardUsable: boolean
-  /** True if the contract also sees hashes of blocks before the last 256, through EIP-2935's contract. Null if the chain is too young to tell. */
-  historyUsable: boolean | null
   /** keccak256 of the code at the factory's address; null if there is no code, or the chain did not answer. */
   codeHash: Hash | null
   /** True if the code at the factory's address is byte for byte the factory that this service was built with. */
@@ -71,7 +69,6 @@ export async function checkDeployment(options: CheckDeploymentOptions): Promise<
   const check: DeploymentCheck = {
     problems: [],
     guardUsable: false,
-    historyUsable: null,
     codeHash: null,
     knownCode: false,
     maxPerWallet: null,
@@ -129,7 +126,6 @@ async function fillCheck(options: CheckDeploymentOptions, check: DeploymentCheck
   if (problem) report('FACTORY_ADDRESS', problem.problem, problem.remedy)
   if (!(await runsCancun(rpc))) report('CHAIN_ID', ...BEFORE_CANCUN)
   check.guardUsable = await isGuardUsable(rpc, factory, options.guardPauseMs ?? GUARD_PAUSE_MS)
-  check.historyUsable = check.guardUsable ? await isHistoryUsable(rpc, factory) : false
 }
 
 /**
@@ -271,19 +267,6 @@ export async function isGuardUsable(rpc: Rpc, factory: Address, pauseMs: number)
     if (readView('hashOf', await rpc.request(method, params)) === head.parentHash) return true
   }
   return false
-}
-
-/** A distance in blocks that BLOCKHASH no longer reaches, but every contract with old block hashes does. */
-const BEYOND_BLOCKHASH = 300
-
-/** True if the contract sees the hash of a block that BLOCKHASH no longer reaches. Null if the chain is too young to have such a block. */
-async function isHistoryUsable(rpc: Rpc, factory: Address): Promise<boolean | null> {
-  const head = header(await rpc.request('eth_getBlockByNumber', ['latest', false]))
-  const old = head.number - BEYOND_BLOCKHASH
-  if (old < 1) return null
-  const { hash: wanted } = header(await rpc.request('eth_getBlockByNumber', [toQuantity(old), false]))
-  const { method, params } = viewCall(factory, head.number, 'hashOf', [BigInt(old)])
-  return readView('hashOf', await rpc.request(method, params)) === wanted
 }
 
 /** True if a factory has neither minted a node nor paid a round yet. */

@@ -1,8 +1,8 @@
 // Computes a block header's hash from its JSON-RPC fields: keccak256 of their RLP, in a form that depends on chain and fork. Only what the hash
 // commits to counts as proven, whatever else the provider added. Sources: yellow paper, 4.4; EIPs 1559 (London), 4895 (Shanghai), 4844 and 4788
 // (Cancun), 7685 (Prague). These chains use Ethereum's fields: Arbitrum, the OP stack (since Isthmus with the message passer's storage root as
-// `withdrawalsRoot`), Celo since it moved to the OP stack, Polygon, BSC and Linea. The forms of Avalanche and Gnosis are below. zkSync, and Celo
-// before its move, hash something other than the RLP of these fields.
+// `withdrawalsRoot`), Celo since it moved to the OP stack, Polygon, BSC and Linea. The forms of Avalanche are below. zkSync, Celo before its move, and
+// chains of authority round hash something else. Their headers cannot be proven.
 import {
   addressOf,
   bytesOf,
@@ -17,8 +17,6 @@ import {
   rlp,
 } from './items.ts'
 import { compared, type Encoded, unprovable, type Verdict } from './verdict.ts'
-
-const SEAL_BYTES = 65
 
 type Read = (value: unknown, what: string) => Uint8Array
 type Field = readonly [name: string, read: Read]
@@ -93,15 +91,7 @@ const SUBNET: Form = {
   must: SEAL,
   may: [['baseFeePerGas', quantityOf], ['blockGasCost', quantityOf], ...CANCUN, ...GRANITE],
 }
-/** Authority round: Gnosis before the merge, and Fuse. */
-const AURA: Form = {
-  must: [
-    ['step', stepOf],
-    ['signature', sealOf],
-  ],
-  may: [['baseFeePerGas', quantityOf]],
-}
-const FORMS = [ETHEREUM, AVALANCHE, SUBNET, AURA]
+const FORMS = [ETHEREUM, AVALANCHE, SUBNET]
 
 /** Fields of an answer that are not part of any header. A field that is neither here nor in FORMS may belong to a form that we do not know. */
 const BESIDE = new Set([
@@ -114,27 +104,12 @@ const KNOWN = new Set([
   ...[...HEAD, ...FORMS.flatMap(({ must, may }) => [...must, ...may])].map(([name]) => name),
 ])
 
-/** A signature. Some nodes return it without `0x`. */
-function sealOf(value: unknown, what: string): Uint8Array {
-  const isBare = typeof value === 'string' && !value.startsWith('0x')
-  return bytesOf(isBare ? `0x${value}` : value, what, SEAL_BYTES)
-}
-
-/** A step. Some nodes return it as a decimal number, others in hex. */
-function stepOf(value: unknown, what: string): Uint8Array {
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0)
-    return quantityOf(`0x${value.toString(16)}`, what)
-  return typeof value === 'string' && /^\d{1,15}$/.test(value)
-    ? quantityOf(`0x${Number(value).toString(16)}`, what)
-    : quantityOf(value, what)
-}
-
 const has = (block: Fields, name: string) => block[name] != null
 
 function formOf(block: Fields): Form {
   if (has(block, 'extDataHash')) return AVALANCHE
   if (has(block, 'blockGasCost') || has(block, 'timestampMilliseconds')) return SUBNET
-  return has(block, 'step') && has(block, 'signature') ? AURA : ETHEREUM
+  return ETHEREUM
 }
 
 /** The header's RLP, whose hash is the block's hash; or why we cannot encode it. `block` is a JSON-RPC block. */

@@ -5,7 +5,7 @@ import { silentLog } from '../../lib/log.ts'
 import type { BlockRef } from '../port.ts'
 import { readBlockTransfers } from '../read/trace/block.ts'
 import { createRpc, type Rpc } from './rpc.ts'
-import { count, header, quantity, toQuantity, transaction } from './wire.ts'
+import { count, header, toQuantity } from './wire.ts'
 
 /** Short, because a person is waiting for the answer. */
 const TIMEOUT_MS = 5_000
@@ -14,9 +14,6 @@ const DEPTHS = [1_000_000, 100_000, 10_000, 1_000, 128, 64, 16]
 
 /** How many blocks we search for one that has transactions. */
 const FILLED_WITHIN = 20
-
-/** The highest transaction type that accounts sign on every chain (that of EIP-7702). */
-const SIGNED_TYPE_MAX = 4
 
 export interface Head {
   number: number
@@ -31,8 +28,6 @@ export interface ProviderProbe {
   finalized: number | null
   /** How many blocks back the provider has states; null if it has all states since `startBlock`. */
   statesBack: number | null
-  /** True if the oldest of the provider's states belongs to its block; null if no transaction shows whether it does. */
-  oldStateFits: boolean | null
   answeredMs: number
   /** True if the provider serves the logs of a block. We need them to follow the chain. */
   logs: boolean
@@ -51,52 +46,23 @@ export async function probeProvider(url: string, factory: Address, startBlock: n
     const reply = await rpc.call('eth_getBlockByNumber', ['finalized', false])
     const finalized = reply.ok && reply.result !== null ? header(reply.result).number : null
     const statesBack = await statesBackOf(rpc, factory, startBlock, number)
-    const oldest = statesBack === null ? startBlock : number - statesBack
-    const oldStateFits = await stateFits(
-      rpc,
-      await filledBlock(rpc, oldest + 1, Math.min(oldest + FILLED_WITHIN, number)),
-    )
     const logs = (await rpc.call('eth_getLogs', [{ address: factory, blockHash: hash }])).ok
-    const filled = await filledBlock(rpc, number, Math.max(1, number - FILLED_WITHIN + 1))
+    const filled = await filledBlock(rpc, number)
     const traces = (await readBlockTransfers(rpc, { at: filled ?? { number, hash }, wallets: [] })) !== null
-    return { chainId, head: { number, time }, finalized, statesBack, oldStateFits, answeredMs, logs, traces }
+    return { chainId, head: { number, time }, finalized, statesBack, answeredMs, logs, traces }
   } finally {
     await rpc.close()
   }
 }
 
-/**
- * The first block between `from` and `to`, searched in that direction, that has transactions; null if none has. We need one, because any node can
- * trace an empty block.
- */
-async function filledBlock(rpc: Rpc, from: number, to: number): Promise<BlockRef | null> {
-  const step = from <= to ? 1 : -1
-  for (let number = from; (to - number) * step >= 0; number += step) {
+/** The newest block that has transactions; null if there is none near the head. We need one, because any node can trace an empty block. */
+async function filledBlock(rpc: Rpc, head: number): Promise<BlockRef | null> {
+  for (let number = head; number > Math.max(0, head - FILLED_WITHIN); number--) {
     const reply = await rpc.call('eth_getBlockByNumber', [toQuantity(number), false])
     const { hash, transactions } = (reply.ok ? (reply.result ?? {}) : {}) as { hash?: string; transactions?: unknown[] }
     if (hash && transactions && transactions.length > 0) return { number, hash: hash as Hash }
   }
   return null
-}
-
-/**
- * True if the states before and after a block are those of this block. Before the block, a sender's nonce is at most the nonce of their first
- * transaction in it; after the block, it is higher. Null if the provider does not answer.
- */
-async function stateFits(rpc: Rpc, block: BlockRef | null): Promise<boolean | null> {
-  if (block === null) return null
-  const reply = await rpc.call('eth_getBlockByNumber', [toQuantity(block.number), true])
-  const { transactions } = (reply.ok ? (reply.result ?? {}) : {}) as { transactions?: unknown[] }
-  // Rollups have types of their own that do not count in the nonce.
-  const signed = (transactions ?? []).map(transaction).find(({ type }) => type <= SIGNED_TYPE_MAX)
-  if (!signed) return null
-  const { from, nonce } = signed
-  const countAt = async (number: number) => {
-    const told = await rpc.call('eth_getTransactionCount', [from, toQuantity(number)])
-    return told.ok && told.result !== null ? Number(quantity(told.result, 'nonce')) : null
-  }
-  const [before, after] = [await countAt(block.number - 1), await countAt(block.number)]
-  return before === null || after === null ? null : before <= nonce && after > nonce
 }
 
 async function statesBackOf(rpc: Rpc, factory: Address, startBlock: number, head: number): Promise<number | null> {

@@ -95,11 +95,10 @@ const FACTORY_CHECKS: Checks<Probed & { deployment: DeploymentCheck }> = {
     return { says, fail: todo, reading }
   },
 
-  'chain.guard': ({ deployment: { problems, guardUsable, historyUsable } }) => {
+  'chain.guard': ({ deployment: { problems, guardUsable } }) => {
     if (problems.length > 0) return null
-    const reading = { guardUsable, historyUsable }
-    if (guardUsable)
-      return { says: `the factory knows blocks by the hashes the provider gives${reach(historyUsable)}`, reading }
+    const reading = { guardUsable }
+    if (guardUsable) return { says: 'the factory knows blocks by the hashes the provider gives', reading }
     const todo = 'Nothing is wrong on chains whose contracts see other block hashes: mints then wait for final blocks.'
     return { says: 'the factory knows recent blocks by other hashes: no fork guard', warn: todo, reading }
   },
@@ -221,12 +220,6 @@ function lookAtProvider(
   const todo =
     'It forgets states within minutes: comparing with the contract will often fail. Use a node that keeps more.'
   return { says, warn: statesBack !== null && statesBack < STATES_MIN && todo, reading }
-}
-
-/** How old a guard's block may be, in words. A transaction with an older guard expires before its own deadline, and is signed again. */
-function reach(historyUsable: boolean | null): string {
-  if (historyUsable === null) return '; whether also beyond the last 256 is not known yet'
-  return historyUsable ? ', also beyond the last 256 (EIP-2935)' : ', but only the last 256: the chain has no EIP-2935'
 }
 
 const ageOf = ({ time }: Head) => Math.round(Date.now() / 1000) - time

@@ -54,18 +54,6 @@ export const ASKED_CHECKS: Checks<ProviderExamined> = {
       }),
     ),
 
-  'chain.oldStates': ({ probes }) =>
-    probes.map(({ host, probe }) => {
-      if (probe instanceof Error || probe.oldStateFits === null) return null
-      const reading = { host, fits: probe.oldStateFits }
-      if (probe.oldStateFits) return { says: `${host} returns old states of the right blocks`, reading }
-      return {
-        says: `${host} returns a state for an old block that contradicts the block's transactions`,
-        fail: 'Use another provider: what contract wallets pay, and holdings, would be read at the wrong block.',
-        reading,
-      }
-    }),
-
   'chain.gas': async ({ rpc }) => {
     const reply = await rpc.call('eth_estimateGas', [{ to: NOBODY, value: '0x0' }])
     if (!reply.ok) return null
