@@ -242,7 +242,7 @@ export interface ContractReader {
   nodeOfRef(ref: Hash): Promise<bigint | null>
   maxPerWallet(): Promise<number>
   /** How many nodes a tier has as of that block, without expelled ones, and how many it may have at most. */
-  tierSupply(tierNo: number, atBlock: number): ReturnType<GovernanceReader['tierSupply']>
+  tierSupply(tierNo: number, at: number | 'latest'): ReturnType<GovernanceReader['tierSupply']>
   budget(atBlock: number): Promise<MinterBudget>
   bounds(atBlock: number): Promise<CreditBounds>
   /** What the contract and the provider say about an address that buyers may have to pay. */

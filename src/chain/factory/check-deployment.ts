@@ -5,7 +5,7 @@ import type { Hex } from 'viem'
 import { bytesToHex, hexToBytes, keccak256 } from 'viem/utils'
 import { type Address, address, type Hash } from '../../domain/units.ts'
 import { ChainFault, orNull } from '../faults.ts'
-import { readView, type ViewName, viewCall } from '../read/calls.ts'
+import { readView, readViews, type ViewName, viewCall } from '../read/calls.ts'
 import { isRevert } from '../rpc/provider.ts'
 import { type Rpc, resultOf } from '../rpc/rpc.ts'
 import { bytes, count, header, quantity, safeNumber, toQuantity } from '../rpc/wire.ts'
@@ -271,11 +271,8 @@ export async function isGuardUsable(rpc: Rpc, factory: Address, pauseMs: number)
 
 /** True if a factory has neither minted a node nor paid a round yet. */
 export async function isNewFactory(rpc: Rpc, factory: Address): Promise<boolean> {
-  const [lastId, round] = await rpc.requestAll([
-    viewCall(factory, 'latest', 'lastId', []),
-    viewCall(factory, 'latest', 'round', []),
-  ])
-  return readView('lastId', lastId) === 0n && readView('round', round) === 0n
+  const [lastId, round] = await readViews(rpc, factory, 'latest', ['lastId', 'round'])
+  return lastId === 0n && round === 0n
 }
 
 /** True if a wallet holds ether or has sent a transaction. A nonce of 1 does not count for a contract, because a contract's nonce starts at 1. */

@@ -5,7 +5,7 @@ import { decodeErrorResult, decodeFunctionResult, encodeFunctionData } from 'vie
 import type { Address } from '../../domain/units.ts'
 import { factoryAbi } from '../factory/abi.ts'
 import { ChainFault } from '../faults.ts'
-import type { RpcCall } from '../rpc/provider.ts'
+import type { RpcCall, RpcReads } from '../rpc/rpc.ts'
 import { type byHash, bytes, toQuantity } from '../rpc/wire.ts'
 
 type Reads = 'view' | 'pure'
@@ -39,6 +39,18 @@ export function readView<Name extends ViewName>(name: Name, answer: unknown): Vi
   } catch {
     throw new ChainFault(`the factory's answer to ${name} does not decode`, { retryable: true })
   }
+}
+
+/** What functions without arguments returned as of one block, all in one request. */
+export async function readViews<const Names extends readonly ViewName[]>(
+  rpc: RpcReads,
+  factory: Address,
+  at: CalledAt,
+  names: Names,
+): Promise<{ -readonly [Index in keyof Names]: ViewResult<Names[Index]> }> {
+  const calls = names.map((name) => viewCall(factory, at, name, [] as never))
+  const answers = await rpc.requestAll(calls)
+  return answers.map((answer, index) => readView(names[index] as ViewName, answer)) as never
 }
 
 /** The name of the contract's error in revert data; the selector if we do not know the error, and null if there is no data. */

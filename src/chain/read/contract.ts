@@ -4,9 +4,9 @@ import { type Address, address, wei } from '../../domain/units.ts'
 import { ChainFault, orNull } from '../faults.ts'
 import type { BlockRef, ChainNode, ContractReader } from '../port.ts'
 import { chunks, mapBounded } from '../rpc/parallel.ts'
-import type { Rpc, RpcCall } from '../rpc/rpc.ts'
+import type { Rpc } from '../rpc/rpc.ts'
 import { byHash, bytes, count, quantity, safeNumber, toQuantity } from '../rpc/wire.ts'
-import { readView, type ViewArgs, type ViewName, type ViewResult, viewCall } from './calls.ts'
+import { readView, readViews, type ViewArgs, type ViewName, type ViewResult, viewCall } from './calls.ts'
 import { readStorageRoot } from './logs/storage-root.ts'
 import { canTrace } from './trace/transaction.ts'
 
@@ -28,28 +28,30 @@ export function createContractReader(rpc: Rpc, factory: Address): ContractReader
     return readView(name, await rpc.request(method, params))
   }
 
+  const balance: ContractReader['balance'] = async (of, atBlock) => {
+    const at = atBlock === undefined ? 'latest' : toQuantity(atBlock)
+    return wei(quantity(await rpc.request('eth_getBalance', [of, at]), 'balance'))
+  }
+
   return {
     factory,
 
     async counters(atBlock) {
-      const at = toQuantity(atBlock)
-      const calls: RpcCall[] = [
-        viewCall(factory, atBlock, 'lastId', []),
-        viewCall(factory, atBlock, 'round', []),
-        viewCall(factory, atBlock, 'outstanding', []),
-        viewCall(factory, atBlock, 'isSolvent', []),
-        viewCall(factory, atBlock, 'paused', []),
-        { method: 'eth_getBalance', params: [factory, at] },
-      ]
-      const [lastId, round, outstanding, isSolvent, paused, balance] = await rpc.requestAll(calls)
+      const views = ['lastId', 'round', 'outstanding', 'isSolvent', 'paused'] as const
+      const [[lastNodeId, round, outstanding, isSolvent, paused], contractBalanceWei] = await Promise.all([
+        readViews(rpc, factory, atBlock, views),
+        balance(factory, atBlock),
+      ])
+      const outstandingWei = wei(outstanding)
+      const blockNumber = atBlock
       return {
-        blockNumber: atBlock,
-        lastNodeId: readView('lastId', lastId),
-        round: safeNumber(readView('round', round), 'round'),
-        outstandingWei: wei(readView('outstanding', outstanding)),
-        contractBalanceWei: wei(quantity(balance, 'balance')),
-        isSolvent: readView('isSolvent', isSolvent),
-        paused: readView('paused', paused),
+        blockNumber,
+        lastNodeId,
+        round: safeNumber(round, 'round'),
+        outstandingWei,
+        contractBalanceWei,
+        isSolvent,
+        paused,
       }
     },
 
@@ -93,15 +95,11 @@ export function createContractReader(rpc: Rpc, factory: Address): ContractReader
     },
 
     async budget(atBlock) {
-      const [budget, lastCohort] = await rpc.requestAll([
-        viewCall(factory, atBlock, 'budget', []),
-        viewCall(factory, atBlock, 'lastCohort', []),
-      ])
-      const [nodes, cohorts] = readView('budget', budget)
+      const [[nodes, cohorts], lastCohort] = await readViews(rpc, factory, atBlock, ['budget', 'lastCohort'])
       return {
         nodes: safeNumber(nodes, 'nodes left'),
         cohorts: safeNumber(cohorts, 'cohorts left'),
-        lastCohort: safeNumber(readView('lastCohort', lastCohort), 'last cohort'),
+        lastCohort: safeNumber(lastCohort, 'last cohort'),
       }
     },
 
@@ -110,7 +108,10 @@ export function createContractReader(rpc: Rpc, factory: Address): ContractReader
       return { floorWei: wei(floorGwei * GWEI), ceilingWei: wei(ceilingGwei * GWEI) }
     },
     walletFacts: (wallet) => readWalletFacts(rpc, factory, wallet),
-    tierSupply: (tierNo, atBlock) => readTierSupply(rpc, factory, { tierNo, atBlock }),
+    async tierSupply(tierNo, at) {
+      const [minted, most] = await view(at, 'tierSupply', [BigInt(tierNo)])
+      return { minted: safeNumber(minted, 'nodes of the tier'), most: safeNumber(most, 'the most of the tier') }
+    },
 
     async distributor(atBlock) {
       const named = address(await view(atBlock, 'distributor', []))
@@ -121,10 +122,7 @@ export function createContractReader(rpc: Rpc, factory: Address): ContractReader
       return safeNumber(await view('latest', 'leastInterval', []), 'least interval')
     },
 
-    async balance(of, atBlock) {
-      const at = atBlock === undefined ? 'latest' : toQuantity(atBlock)
-      return wei(quantity(await rpc.request('eth_getBalance', [of, at]), 'balance'))
-    },
+    balance,
 
     async isDeployed(atBlock) {
       const code = await rpc.request('eth_getCode', [factory, toQuantity(atBlock)])
@@ -161,16 +159,6 @@ function toNode(node: ViewResult<'nodesInfo'>[number], expectedId: bigint): Chai
     withdrawnWei: wei(node.withdrawn),
     cohort: safeNumber(node.cohort, 'cohort'),
   }
-}
-
-async function readTierSupply(
-  rpc: Rpc,
-  factory: Address,
-  { tierNo, atBlock }: { tierNo: number; atBlock: number },
-): ReturnType<ContractReader['tierSupply']> {
-  const [answer] = await rpc.requestAll([viewCall(factory, atBlock, 'tierSupply', [BigInt(tierNo)])])
-  const [minted, most] = readView('tierSupply', answer)
-  return { minted: safeNumber(minted, 'nodes of the tier'), most: safeNumber(most, 'the most of the tier') }
 }
 
 /** What decides whether buyers may pay to an address, read in one batch. */

@@ -5,57 +5,37 @@ import type { GovernanceReader } from '../port.ts'
 import { isRevert, revertData } from '../rpc/provider.ts'
 import { type Rpc, resultOf } from '../rpc/rpc.ts'
 import { count, safeNumber } from '../rpc/wire.ts'
-import { readView, revertName, viewCall } from './calls.ts'
-
-const GWEI = 10n ** 9n
+import { readViews, revertName } from './calls.ts'
+import { createContractReader } from './contract.ts'
 
 /** Creates the reader of one factory. */
 export function createGovernanceReader(rpc: Rpc, factory: Address): GovernanceReader {
+  const contract = createContractReader(rpc, factory)
   return {
     factory,
 
     async powers() {
       const at = count(await rpc.request('eth_blockNumber', []), 'block number')
-      const [owner, pendingOwner, minter, budget, lastCohort, distributor, bounds, allowance, paused] =
-        await rpc.requestAll([
-          viewCall(factory, at, 'owner', []),
-          viewCall(factory, at, 'pendingOwner', []),
-          viewCall(factory, at, 'minter', []),
-          viewCall(factory, at, 'budget', []),
-          viewCall(factory, at, 'lastCohort', []),
-          viewCall(factory, at, 'distributor', []),
-          viewCall(factory, at, 'bounds', []),
-          viewCall(factory, at, 'swapsAllowance', []),
-          viewCall(factory, at, 'paused', []),
-        ])
-      const [nodes, cohorts] = readView('budget', budget)
-      const [floorGwei, ceilingGwei] = readView('bounds', bounds)
+      const views = ['owner', 'pendingOwner', 'minter', 'distributor', 'swapsAllowance', 'paused'] as const
+      const [owner, pendingOwner, minter, distributor, allowance, paused] = await readViews(rpc, factory, at, views)
       return {
         blockNumber: at,
-        owner: address(readView('owner', owner)),
-        pendingOwner: address(readView('pendingOwner', pendingOwner)),
-        minter: address(readView('minter', minter)),
-        budget: {
-          nodes: safeNumber(nodes, 'nodes left'),
-          cohorts: safeNumber(cohorts, 'cohorts left'),
-          lastCohort: safeNumber(readView('lastCohort', lastCohort), 'last cohort'),
-        },
-        distributor: address(readView('distributor', distributor)),
-        bounds: { floorWei: wei(floorGwei * GWEI), ceilingWei: wei(ceilingGwei * GWEI) },
-        swapsAllowanceWei: wei(readView('swapsAllowance', allowance)),
-        paused: readView('paused', paused),
+        owner: address(owner),
+        pendingOwner: address(pendingOwner),
+        minter: address(minter),
+        budget: await contract.budget(at),
+        distributor: address(distributor),
+        bounds: await contract.bounds(at),
+        swapsAllowanceWei: wei(allowance),
+        paused,
       }
     },
 
-    async tierSupply(tierNo) {
-      const answer = await rpc.requestAll([viewCall(factory, 'latest', 'tierSupply', [BigInt(tierNo)])])
-      const [minted, most] = readView('tierSupply', answer[0])
-      return { minted: safeNumber(minted, 'nodes of the tier'), most: safeNumber(most, 'the most of the tier') }
-    },
+    tierSupply: (tierNo) => contract.tierSupply(tierNo, 'latest'),
 
     async expulsionPeriodSec() {
-      const answer = await rpc.requestAll([viewCall(factory, 'latest', 'expulsionPeriod', [])])
-      return safeNumber(readView('expulsionPeriod', answer[0]), 'expel window')
+      const [period] = await readViews(rpc, factory, 'latest', ['expulsionPeriod'])
+      return safeNumber(period, 'expel window')
     },
 
     async refusalOf({ to, data }, from) {

@@ -1,7 +1,7 @@
 // Validates a provider's answers before we use them: hex quantities, hashes, headers, transactions, receipts and logs. It must never repair an answer
 // that is malformed, or make up one that is missing. In both cases it throws a retryable ChainFault.
 import type { Block, Position } from '../../domain/observed.ts'
-import { type Address, type Hash, type Wei, wei, ZERO_HASH } from '../../domain/units.ts'
+import { type Address, type Hash, wei, ZERO_HASH } from '../../domain/units.ts'
 import { ChainFault } from '../faults.ts'
 
 /** An object of which we read only these fields. Their values are not validated yet. */

@@ -15,8 +15,8 @@ import {
   chooseCohort,
   chooseSharedCohort,
   isDue,
-  openingsNeeded,
   type Opening,
+  openingsNeeded,
   sharedOpening,
 } from '../../domain/schedule.ts'
 import { MINT_BATCH_MAX } from '../../domain/send.ts'
