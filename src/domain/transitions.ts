@@ -255,8 +255,6 @@ export const MOVES = {
 } as const satisfies Record<string, Move>
 
 export type MoveName = keyof typeof MOVES
-/** The states to which a move leads. */
-export type StateAfter<M extends MoveName> = (typeof MOVES)[M]['to'][number]
 /** The reasons why a payment may be held or ignored after a move. */
 export type ReasonAfter<M extends MoveName> = (typeof MOVES)[M] extends { reasons: readonly (infer R)[] } ? R : never
 

@@ -1,5 +1,5 @@
 // Writes small files that must be complete or absent after a crash. What they contain is the caller's business.
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { codeOf } from './errors.ts'
@@ -12,13 +12,7 @@ export const PRIVATE_DIR_MODE = 0o700
 /** Writes a file in one step. A reader, or a crash at any instant, finds the old file or the new one, never part of one. */
 export function writeFileAtomic(path: string, text: string): void {
   const temporary = `${path}.${process.pid}.tmp`
-  const file = openSync(temporary, 'w', PRIVATE_FILE_MODE)
-  try {
-    writeSync(file, text)
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
+  writeFileSync(temporary, text, { mode: PRIVATE_FILE_MODE, flush: true })
   renameSync(temporary, path)
   syncDirectory(dirname(path))
 }

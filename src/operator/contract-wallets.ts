@@ -6,7 +6,6 @@ import { type Cursor, readCursor } from '../db/blocks/blocks.ts'
 import type { Sql } from '../db/core/sql.ts'
 import { sumWaiting } from '../db/operator/sums.ts'
 import {
-  type AllowedWallet,
   allowContract,
   disallowContract,
   insertMode,
@@ -15,6 +14,7 @@ import {
   readAllowedWallets,
   readModes,
 } from '../db/sale/contract-wallets.ts'
+import type { NotedAddress } from '../db/sale/noted-addresses.ts'
 import { KNOWN_WALLETS_VERSION } from '../domain/payers/known-wallets.ts'
 import { CONTRACT_WALLET_MODES, type ContractWalletMode, modeAt } from '../domain/payers/payer.ts'
 import type { Address } from '../domain/units.ts'
@@ -28,7 +28,7 @@ import { ANY_SUM } from './second-person/guard.ts'
 export interface ContractWalletsView {
   mode: ContractWalletMode
   modes: ModeRow[]
-  allowed: AllowedWallet[]
+  allowed: NotedAddress[]
   knownWallets: number
 }
 
@@ -124,7 +124,7 @@ export const allowContractWallet = defineGuardedAct({
   proposedAs: 'allowContractWallet',
   // Payments of a contract that is already allowed do not wait for this act.
   sum: async (sql, { address }) => ((await find(sql, address)) ? 0n : sumWaiting(sql, address, 'contractWallet')),
-  change: async ({ sql, actor, record }, { address, label, reason }): Promise<{ wallet: AllowedWallet }> => {
+  change: async ({ sql, actor, record }, { address, label, reason }): Promise<{ wallet: NotedAddress }> => {
     const before = await find(sql, address)
     await allowContract(sql, { address, label, reason, addedBy: actor.name })
     record({ action: 'contractAllowed', subject: address, before, after: { label, reason } })
@@ -151,6 +151,6 @@ export const disallowContractWallet = defineAct({
   says: 'No longer allowed. Its nodes stay.',
 })
 
-async function find(sql: Sql, address: Address): Promise<AllowedWallet | null> {
+async function find(sql: Sql, address: Address): Promise<NotedAddress | null> {
   return (await readAllowedWallets(sql)).find((wallet) => wallet.address === address) ?? null
 }

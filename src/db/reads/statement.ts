@@ -43,11 +43,6 @@ export async function readAssurance(sql: Sql, { after, upTo }: Blocks): Promise<
     ) lines GROUP BY of, assurance ORDER BY of, assurance NULLS LAST`
 }
 
-export interface CountedWei {
-  count: number
-  wei: bigint
-}
-
 /** Counts and sums of the period, other than those of payments. */
 export interface PeriodTotals {
   nodes: number

@@ -1,10 +1,10 @@
 // Who may buy by an internal call: the modes, each in force from a block on, and the contracts that the operator allows. Every instance judges by
 // these rows; settings cannot override them.
 import type { ContractWalletMode, ModeEntry } from '../../domain/payers/payer.ts'
-import type { Address } from '../../domain/units.ts'
 import { readCursor } from '../blocks/blocks.ts'
 import { inTransaction, type Pool, type Sql } from '../core/sql.ts'
 import { notifyLedgerChanged, writeAudit } from '../core/state.ts'
+import { notedAddresses } from './noted-addresses.ts'
 
 /** A mode, with who entered it and when (ISO 8601). */
 export interface ModeRow extends ModeEntry {
@@ -45,32 +45,9 @@ export async function enterFirstMode(pool: Pool, mode: ContractWalletMode): Prom
   })
 }
 
-/** A contract that the operator allows. */
-export interface AllowedWallet {
-  address: Address
-  label: string
-  reason: string
-  addedBy: string
-  addedAt: Date
-}
-
-/** All allowed contracts, by address. There are few. */
-export async function readAllowedWallets(sql: Sql): Promise<AllowedWallet[]> {
-  return await sql<AllowedWallet[]>`
-    SELECT address, label, reason, added_by AS "addedBy", added_at AS "addedAt" FROM allowed_wallets ORDER BY address`
-}
-
-/** Allows a contract, or changes the note on it. */
-export async function allowContract(sql: Sql, wallet: Omit<AllowedWallet, 'addedAt'>): Promise<void> {
-  const { address, label, reason, addedBy } = wallet
-  await sql`
-    INSERT INTO allowed_wallets (address, label, reason, added_by) VALUES (${address}, ${label}, ${reason}, ${addedBy})
-    ON CONFLICT (address) DO UPDATE SET label = excluded.label, reason = excluded.reason, added_by = excluded.added_by,
-      added_at = now()`
-}
-
-/** Ends the permission of a contract. Judged payments stay as they are. @returns false if it was not allowed. */
-export async function disallowContract(sql: Sql, address: Address): Promise<boolean> {
-  const removed = await sql`DELETE FROM allowed_wallets WHERE address = ${address}`
-  return removed.count > 0
-}
+/** The contracts that the operator allows. */
+export const {
+  read: readAllowedWallets,
+  put: allowContract,
+  remove: disallowContract,
+} = notedAddresses('allowed_wallets')
