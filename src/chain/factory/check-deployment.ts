@@ -8,7 +8,7 @@ import { ChainFault, orNull } from '../faults.ts'
 import { readView, readViews, type ViewName, viewCall } from '../read/calls.ts'
 import { isRevert } from '../rpc/provider.ts'
 import { type Rpc, resultOf } from '../rpc/rpc.ts'
-import { bytes, count, header, quantity, safeNumber, toQuantity } from '../rpc/wire.ts'
+import { bytes, count, header, quantity, safeNumber } from '../rpc/wire.ts'
 import { factoryImmutables, factoryRuntimeHash } from './bytecode.ts'
 
 /**
