@@ -27,7 +27,7 @@ import { ledgerChainId } from './halt.ts'
 import { compareTransfers, LeftOutFault } from './left-out.ts'
 import { blockAt, type Difference, locateDifferences } from './locate.ts'
 import { lowerOrHalt } from './proofs.ts'
-import { proveResidues } from './prove-residues.ts'
+import { proveResidues, withdrawOffset } from './prove-residues.ts'
 import { retraceResidues } from './retrace.ts'
 
 type BalanceCheckContext = LedgerDb & ChainRead & RuledBy<FollowRules> & Logging
@@ -240,9 +240,13 @@ async function file(
   const chainId = await ledgerChainId(ctx)
   await underCursor(ctx, balance, async (sql) => {
     const unexplained: Difference[] = []
-    for (const one of explained)
-      if (!one.isSmall && !(await storeExplained(ctx, sql, one))) unexplained.push(one.difference)
-    const small = explained.filter(({ isSmall }) => isSmall).map(({ difference }) => difference)
+    const small: Difference[] = []
+    for (const one of explained) {
+      const { difference, isSmall } = one
+      if (!isSmall && (await storeExplained(ctx, sql, one))) continue
+      if (await withdrawOffset(ctx, sql, balance.wallet, difference)) continue
+      ;(isSmall ? small : unexplained).push(difference)
+    }
     for (const difference of [...unexplained, ...together(small)])
       if (await fileResidue(ctx, sql, residueOf(chainId, balance.wallet, difference))) filed++
     await notifyLedgerChanged(sql)

@@ -6,11 +6,14 @@ import { notifyLedgerChanged, writeAudit } from '../db/core/state.ts'
 import {
   lockResidue,
   proveResidueIn,
+  readResiduesOver,
   readToldResidues,
   replaceResidue,
   type ToldResidue,
 } from '../db/payments/traces.ts'
 import { checkAgain, netFlow } from '../db/payments/wallet.ts'
+import type { Block } from '../domain/observed.ts'
+import type { Address } from '../domain/units.ts'
 import type { ChainRead, LedgerDb, Logging, RunLimits } from '../passes/context.ts'
 import { blockAt } from './locate.ts'
 
@@ -56,6 +59,24 @@ async function prove(ctx: ProveContext, cursor: Cursor, residue: ToldResidue): P
       },
     })
   })
+}
+
+/**
+ * Withdraws a wallet's undecided residues whose blocks include those of a new difference: a provider reported their balances wrongly, so the next
+ * check locates one difference instead of two that offset each other. @returns whether there were any.
+ */
+export async function withdrawOffset(
+  ctx: Logging,
+  sql: Sql,
+  wallet: Address,
+  { fromBlock, block }: { fromBlock: number; block: Pick<Block, 'number'> },
+): Promise<boolean> {
+  const why =
+    'a new difference in the same blocks contradicts a residue: it is withdrawn, and they are located together'
+  const found = await readResiduesOver(sql, wallet, { fromBlock, toBlock: block.number })
+  for (const residue of found)
+    if (await lockResidue(sql, residue)) await withdraw(ctx, sql, residue, { why, proven: null, figures: {} })
+  return found.length > 0
 }
 
 async function hasStateWithin(ctx: ProveContext, { wallet, fromBlock, block }: ToldResidue): Promise<boolean> {

@@ -1,6 +1,7 @@
 // A lying provider in an era of the soak: the first of two, with the lies of the simulation. The second one is honest. While everything else fails,
 // the liar lies now and then. At rest it tells one lie after the other, alone: the service must report each, and pays little gas for it.
 import assert from 'node:assert/strict'
+import { toHex } from 'viem'
 import { readProofStates } from '../../src/db/blocks/proofs.ts'
 import { LEARNT } from '../../src/domain/observed.ts'
 import { createLiar, type Liar } from '../sim/liars/liar.ts'
@@ -101,15 +102,21 @@ function leastOften<T>(all: readonly T[], times: (one: T) => number): T[] {
   return all.filter((one) => times(one) === least)
 }
 
-/** Our transactions from a block on that the contract refused, and what they cost. */
-async function failedSends({ chain, at }: World, from: number): Promise<{ failed: number; gasWei: bigint }> {
+/**
+ * Our transactions from a block on that the contract refused, and what they cost. Without those that came too late, because the soak moves block time
+ * on while they wait.
+ */
+async function failedSends({ chain, at, pool }: World, from: number): Promise<{ failed: number; gasWei: bigint }> {
   const head = Number((await chain.block()).number)
   const ours = [at(1), at(2)] as readonly string[]
   let [failed, gasWei] = [0, 0n]
   for (let number = from; number <= head; number++) {
-    const block = `0x${number.toString(16)}`
-    for (const receipt of await chain.rpc<Record<string, string>[]>('eth_getBlockReceipts', [block])) {
+    const { timestamp } = await chain.block(number)
+    for (const receipt of await chain.rpc<Record<string, string>[]>('eth_getBlockReceipts', [toHex(number)])) {
       if (receipt.status !== '0x0' || !ours.includes(receipt.from ?? '')) continue
+      const late = await pool`SELECT FROM outbox o JOIN outbox_attempts a ON a.outbox_id = o.id
+        WHERE a.tx_hash = ${receipt.transactionHash ?? ''} AND o.valid_until < ${Number(timestamp)}`
+      if (late.count > 0) continue
       failed++
       gasWei += BigInt(receipt.gasUsed ?? 0) * BigInt(receipt.effectiveGasPrice ?? 0)
     }

@@ -2,6 +2,7 @@
 // does not exist, finds what an honest one proves, and withdraws what it filed on a false answer once there are proofs.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
+import { checkAgain } from '../../src/db/payments/wallet.ts'
 import type { Call, FalseProvider, Rule } from '../chain/false-provider.ts'
 import { startSibling, type TestChain } from '../support/anvil.ts'
 import { payInside, putForwarder, traceNothing } from '../support/forwarder.ts'
@@ -197,4 +198,24 @@ test('a balance that was false where it begins is put right by a proof, and no r
   } finally {
     await other.close()
   }
+})
+
+test('a false residue and what offsets it in its block are withdrawn as one difference', async () => {
+  const [known, gone, left] = [(await residues()).length, await withdrawn(), await outflows()]
+  first.rule = without(more)
+  const { block } = await payInside(world, PAID)
+  await alone().payments()
+  // No proof is to be had, so the next comparison is due in ten minutes.
+  await world.chain.mine()
+  await alone().payments()
+  assert.equal((await residues()).at(-1)?.value, PAID + ETHER)
+  first.rule = honest
+  // As after the withdrawal of another residue.
+  await checkAgain(world.pool, world.at(3), null)
+  for (let run = 0; run < 2; run++) {
+    await world.chain.mine()
+    await world.payments()
+  }
+  assert.deepEqual([await withdrawn(), await outflows()], [gone + 1, left])
+  assert.deepEqual((await residues()).slice(known), [{ value: PAID, block, proof: 'proven' }])
 })

@@ -17,6 +17,7 @@ import { createDice, type Dice } from '../support/faults/dice.ts'
 import type { Answer, Call, Fault } from '../support/faults/names.ts'
 import type { SendRules } from '../support/faults/send-rules.ts'
 import { contextOf } from '../support/world.ts'
+import { passRequest } from './clock.ts'
 import type { Lying } from './liars/liar.ts'
 import { type BadTraces, traceBadly } from './payers/faults.ts'
 import { Provider } from './provider.ts'
@@ -283,6 +284,7 @@ async function claimOne(play: Play, ctx: PassContext, payments: ReturnType<typeo
 
 async function onRequest(play: Play, instance: Instance, calls: readonly Call[]): Promise<void> {
   const request = instance.requests++
+  passRequest()
   const { plan } = instance
   if (plan.kind === 'dieAtRequest' && plan.request === request) {
     instance.dead = true

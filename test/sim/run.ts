@@ -13,6 +13,7 @@ import { FAULTS, type Fault, isCallFault } from '../support/faults/names.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER } from '../support/world.ts'
 import { ACTS, act, calm, HIGH_FEE_WEI, mendWallet, notePrice } from './acts.ts'
+import { holdClock } from './clock.ts'
 import { calmEdges, EDGE_ACTS, EDGE_INTERRUPTS, edgeActs, edgePlan, OTHER_SETTINGS } from './edges.ts'
 import { buildLadder, climb } from './ladder.ts'
 import { VOICES } from './liars/liar.ts'
@@ -98,6 +99,7 @@ export async function playSeed(
   if (!SHAPES[shape].seesOwnHashes) play.facts = { ...play.facts, guardUsable: false }
   let steps = 0
   let failure: Error | null = null
+  const releaseClock = holdClock()
   try {
     if (!play.facts.guardUsable) count(tally, 'no fork guard')
     await stage.reset(dice.roll('begun') < 0.85)
@@ -123,6 +125,7 @@ export async function playSeed(
     instance.dead = true
     await instance.close()
   }
+  releaseClock()
   return { seed, steps, tally, log, failure }
 }
 

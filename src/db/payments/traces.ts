@@ -1,7 +1,7 @@
 // Traces: how many blocks all instances have traced in a day, and the residues that we trace again.
 import type { Block } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
-import { jsonRows, type Sql } from '../core/sql.ts'
+import { type Fragment, jsonRows, type Sql } from '../core/sql.ts'
 import { explainResidue } from './inner.ts'
 import { decidedByHand } from './recheck.ts'
 
@@ -66,12 +66,26 @@ export interface ToldResidue extends TraceableResidue {
 }
 
 /** Undecided residues that are due for a comparison with proofs. */
-export async function readToldResidues(sql: Sql, limit: number): Promise<ToldResidue[]> {
+export const readToldResidues = (sql: Sql, limit: number): Promise<ToldResidue[]> =>
+  readUndecided(sql, sql`t.prove_at <= now() ORDER BY t.prove_at, r.block_number LIMIT ${limit}`)
+
+/** A wallet's undecided residues whose blocks include all of these. */
+export const readResiduesOver = (
+  sql: Sql,
+  wallet: Address,
+  { fromBlock, toBlock }: { fromBlock: number; toBlock: number },
+) =>
+  readUndecided(
+    sql,
+    sql`r.wallet = ${wallet} AND r.from_block <= ${fromBlock} AND r.block_number >= ${toBlock} ORDER BY r.block_number, r.ref`,
+  )
+
+async function readUndecided(sql: Sql, which: Fragment): Promise<ToldResidue[]> {
   const rows = await sql<(Omit<ToldResidue, 'block'> & { number: number; hash: Hash; time: number })[]>`
     SELECT r.ref, r.wallet, r.wei AS "residueWei", false AS decided, r.from_block AS "fromBlock",
-      t.is_wide AND r.is_whole AS "isWide",
+      coalesce(t.is_wide, false) AND r.is_whole AS "isWide",
       r.block_number AS number, r.block_hash AS hash, extract(epoch FROM r.block_time)::bigint AS time
-    FROM residue_traces t JOIN (
+    FROM (
       SELECT p.ref, p.wallet, p.value_wei::numeric AS wei, (v.evidence ->> 'fromBlock')::bigint AS from_block,
         NOT EXISTS (SELECT FROM attributions a WHERE a.residue_ref = p.ref OR a.part_of = p.ref) AS is_whole, p.block_number, p.block_hash, p.block_time
       FROM payments p CROSS JOIN LATERAL (SELECT evidence FROM payment_verdicts
@@ -79,7 +93,7 @@ export async function readToldResidues(sql: Sql, limit: number): Promise<ToldRes
       WHERE p.tx_hash IS NULL AND p.state = 'held' AND NOT ${isDecided(sql)}
       UNION ALL SELECT ref, wallet, -value_wei, from_block, true, block_number, block_hash, block_time FROM wallet_outflows
       WHERE tx_hash IS NULL
-    ) r USING (ref) WHERE t.prove_at <= now() AND r.block_number IS NOT NULL ORDER BY t.prove_at, r.block_number LIMIT ${limit}`
+    ) r LEFT JOIN residue_traces t USING (ref) WHERE r.block_number IS NOT NULL AND ${which}`
   return rows.map(({ number, hash, time, ...row }) => ({ ...row, block: { number, hash, time } }))
 }
 

@@ -228,12 +228,14 @@ async function tell(play: Play, lying: Lying): Promise<void> {
   let spokenAt: number | null = null
   let toldAt: number | null = null
   let decidedAt: number | null = null
-  for (let run = 1; run <= RUNS && decidedAt === null; run++) {
+  const isWaiting = (run: number) =>
+    decidedAt === null || (spokenAt !== null && toldAt === null && run < spokenAt + TOLD_MAX)
+  for (let run = 1; run <= RUNS && isWaiting(run); run++) {
     await runPass(play, 0, 'payments', { kind: 'nothing' })
     await runPass(play, 0, 'credit', { kind: 'nothing' })
     if (liar.spoken() > before) spokenAt ??= run
     if (await isTold(play, last?.id ?? 0)) toldAt ??= run
-    if (await isDecided(play, honest)) decidedAt = run
+    if (await isDecided(play, honest)) decidedAt ??= run
     await mine(play, 2)
   }
   play.log.push(`    spoken in run ${spokenAt}, told in ${toldAt}, the payment beside it decided in ${decidedAt}`)
