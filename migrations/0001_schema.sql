@@ -455,13 +455,11 @@ CREATE TABLE residue_traces (
   is_wide boolean NOT NULL DEFAULT false
 );
 
--- How many blocks all instances traced on a day, to compare with the day's budget: with a result, without a result, and not traced because the budget
--- was used up.
+-- How many blocks all instances traced on a day, and how many of these traces had no result.
 CREATE TABLE trace_days (
   day date PRIMARY KEY,
   traced int NOT NULL DEFAULT 0,
-  failed int NOT NULL DEFAULT 0,
-  unbudgeted int NOT NULL DEFAULT 0
+  failed int NOT NULL DEFAULT 0
 );
 
 -- A transfer of so little that refunding it would cost more. A flood of such transfers costs its sender gas and must cost the ledger less. So they

@@ -13,7 +13,7 @@ import {
 } from '../db/payments/inner.ts'
 import { insertDust } from '../db/payments/junk.ts'
 import { readPaymentRefs } from '../db/payments/rows.ts'
-import { noteFailedTrace, type ShownTransfer, takeTrace } from '../db/payments/traces.ts'
+import { noteFailedTrace, noteTrace, type ShownTransfer } from '../db/payments/traces.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
 import { VOICES } from '../domain/finality.ts'
 import { DUST_PER_PRICE, sortTransfers } from '../domain/junk.ts'
@@ -24,12 +24,6 @@ import type { ChainRead, LedgerDb, Logging, RunLimits } from '../passes/context.
 import type { Difference } from './locate.ts'
 import { adopt } from './store.ts'
 
-/**
- * The most blocks that all instances together trace in a day. That is more blocks than a chain with two-second blocks has, so we can trace a payment
- * in each of them. A trace costs a sender at least the lowest price on sale, so the budget can only be exhausted by paying that much in every block
- * of a faster chain.
- */
-const TRACES_PER_DAY = 50_000
 /** After this many failed traces in a row, a run starts no more, because the providers cannot trace or do not answer. */
 export const FAILURES_MAX = 3
 
@@ -58,8 +52,8 @@ export interface Explained {
 }
 
 /**
- * Traces the blocks of differences that are large enough for a sale, within the run's time and the day's budget. Differences that it has no time to
- * trace are missing from the result; the next run finds them again.
+ * Traces the blocks of differences that are large enough for a sale, within the run's time. Differences that it has no time to trace are
+ * missing from the result; the next run finds them again.
  */
 export async function traceDifferences(
   ctx: LedgerDb & ChainRead & Logging,
@@ -75,7 +69,7 @@ export async function traceDifferences(
     const isWanted = !holdsNoSale && known !== 'decided' && fromBlock === block.number
     const mayTrace = isWanted && failures < FAILURES_MAX
     if (mayTrace && run.outOfTime()) continue
-    const transfers = mayTrace ? await traceWithinBudget(ctx, block, address) : null
+    const transfers = mayTrace ? await traceFor(ctx, block, address) : null
     if (mayTrace) failures = transfers === null ? failures + 1 : 0
     const recalled = isWanted ? await recallTransfers(ctx, difference, address) : null
     explained.push({ difference, transfers, recalled, isSmall: holdsNoSale && known === null })
@@ -106,16 +100,13 @@ export function mayHideSale(
   return !cannotBuy(versions, { residueWei: (missingWei * DUST_PER_PRICE) / (DUST_PER_PRICE - 1n) + 1n, block })
 }
 
-/** Traces a block for one wallet; null if it cannot be traced, or if the day's budget is used up. */
-export async function traceWithinBudget(
-  ctx: LedgerDb & ChainRead & Logging,
+/** Traces a block for one wallet; null if it cannot be traced. */
+export async function traceFor(
+  ctx: LedgerDb & ChainRead,
   block: Place,
   address: Address,
 ): Promise<BlockTransfer[] | null> {
-  if (!(await takeTrace(ctx.pool, TRACES_PER_DAY))) {
-    ctx.log.error({ perDay: TRACES_PER_DAY }, 'the budget of traces is used up: value by internal calls is held whole')
-    return null
-  }
+  await noteTrace(ctx.pool)
   const transfers = await ctx.chain.blockTransfers(block, [address])
   if (transfers === null) await noteFailedTrace(ctx.pool)
   return transfers

@@ -14,7 +14,7 @@ import {
 } from '../db/payments/traces.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
 import type { ChainRead, LedgerDb, Logging, RunLimits } from '../passes/context.ts'
-import { cannotBuy, FAILURES_MAX, storeTraced, traceWithinBudget, weighTrace } from './explain.ts'
+import { cannotBuy, FAILURES_MAX, storeTraced, traceFor, weighTrace } from './explain.ts'
 
 type RetraceContext = LedgerDb & ChainRead & Logging
 
@@ -37,7 +37,7 @@ export async function retraceResidues(ctx: RetraceContext, cursor: Cursor, run: 
 
 /** @returns whether we believed the trace. */
 async function retrace(ctx: RetraceContext, cursor: Cursor, residue: TraceableResidue): Promise<boolean> {
-  const transfers = await traceWithinBudget(ctx, residue.block, residue.wallet)
+  const transfers = await traceFor(ctx, residue.block, residue.wallet)
   if (transfers === null) return false
   return await inTransaction(ctx.pool, async (sql) => {
     if ((await readCursor(sql, { lock: true }))?.hash !== cursor.hash) return false

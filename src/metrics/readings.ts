@@ -79,7 +79,7 @@ const HELP = {
   node_ledger_junk_transfers:
     'Transfers to the payments wallets that are not sales by themselves, by kind: dust, or no value.',
   node_ledger_block_traces:
-    'Blocks of today whose value by internal calls was to be told apart, by outcome: a trace was asked for, failed, or the day’s budget was used up.',
+    'Blocks of today whose value by internal calls was to be told apart, by outcome: a trace was asked for, or failed.',
   node_ledger_outbox_pending: 'Transactions that are signed and in no followed block.',
   node_ledger_outbox_attempts: 'Attempts at the pending transaction: more than 1, its fee was raised.',
   node_ledger_outbox_pending_age_seconds: 'Age of the oldest pending transaction; 0 if there is none.',

@@ -85,7 +85,7 @@ test('an alert has the figure that the doctor and the health report judge by', (
 const OVER_TIME = [
   ...['NodeLedgerDown', 'NodeLedgerRpcFaults', 'NodeLedgerErrors', 'NodeLedgerSlow', 'NodeLedgerDatabaseSlow'],
   ...['NodeLedgerChainStands', 'NodeLedgerWrongAdminKeys', 'NodeLedgerNodesOverdue'],
-  ...['NodeLedgerTracesFail', 'NodeLedgerTraceBudgetSpent', 'NodeLedgerPaidNodeExpelled', 'NodeLedgerInsolvent'],
+  ...['NodeLedgerTracesFail', 'NodeLedgerPaidNodeExpelled', 'NodeLedgerInsolvent'],
   ...['NodeLedgerRefundWaits', 'NodeLedgerRefundAlarms', 'NodeLedgerBudgetSpent'],
 ]
 

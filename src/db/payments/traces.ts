@@ -5,14 +5,10 @@ import { type Fragment, jsonRows, type Sql } from '../core/sql.ts'
 import { explainResidue } from './inner.ts'
 import { decidedByHand } from './recheck.ts'
 
-/** Takes one trace from the day's budget. @returns false if the budget is used up, and counts that attempt. */
-export async function takeTrace(sql: Sql, perDay: number): Promise<boolean> {
-  const taken = await sql`
-    INSERT INTO trace_days AS t (day, traced) VALUES (current_date, 1)
-    ON CONFLICT (day) DO UPDATE SET traced = t.traced + 1 WHERE t.traced < ${perDay}`
-  if (taken.count > 0) return true
-  await sql`UPDATE trace_days SET unbudgeted = unbudgeted + 1 WHERE day = current_date`
-  return false
+/** Counts a trace. */
+export async function noteTrace(sql: Sql): Promise<void> {
+  await sql`
+    INSERT INTO trace_days AS t (day, traced) VALUES (current_date, 1) ON CONFLICT (day) DO UPDATE SET traced = t.traced + 1`
 }
 
 /** Counts a trace without a result: no provider had it, two disagreed, or it did not add up. */

@@ -29,7 +29,7 @@ export interface LedgerFigures {
   /** Transfers that buy nothing, to all payments wallets: dust, and those of zero value. */
   junk: { dust: number; zero: number }
   /** Today's traces of blocks. */
-  traces: { asked: number; failed: number; unbudgeted: number }
+  traces: { asked: number; failed: number }
   dueNodes: number
   scheduledNodes: number
   /** Signed transactions that are in no followed block, by the signer account's address. */
@@ -97,7 +97,7 @@ export async function readLedgerFigures(sql: Sql): Promise<LedgerFigures> {
       (SELECT extract(epoch FROM block_time)::float8 FROM payments WHERE state = 'held' ORDER BY block_number LIMIT 1)
         AS "oldestHeldTime",
       (SELECT jsonb_build_object('dust', coalesce(sum(dust_transfers), 0), 'zero', coalesce(sum(zero_transfers), 0)) FROM wallet_books) AS junk,
-      (SELECT jsonb_build_object('asked', coalesce(sum(traced), 0), 'failed', coalesce(sum(failed), 0), 'unbudgeted', coalesce(sum(unbudgeted), 0))
+      (SELECT jsonb_build_object('asked', coalesce(sum(traced), 0), 'failed', coalesce(sum(failed), 0))
         FROM trace_days WHERE day = current_date) AS traces,
       c.due AS "dueNodes", c.scheduled AS "scheduledNodes",
       (SELECT coalesce(jsonb_agg(jsonb_build_object('sender', sender, 'pending', n, 'attempts', attempts, 'since', since)), '[]')
