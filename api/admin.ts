@@ -28,10 +28,6 @@ export interface paths {
         /** Show all about a payment: verdicts with evidence, refund, mint */
         get: operations["showPayment"];
     };
-    "/api/admin/payments/{payment}/history": {
-        /** Show the history of a payment: blocks, verdicts, our transactions, decisions, over all instances */
-        get: operations["showPaymentHistory"];
-    };
     "/api/admin/payments/{payment}/attribute": {
         /** Name the transactions that brought ether which the service could not explain */
         post: operations["attributePayment"];
@@ -2036,46 +2032,6 @@ export interface operations {
                 content: {
                     "application/json": {
                         payments: components["schemas"]["PaymentInFull"][];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    showPaymentHistory: {
-        parameters: {
-            path: {
-                /** @description its transaction's hash, or its row id */
-                payment: string;
-            };
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Oldest first, over passes, instances and people. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        history: {
-                            /** Format: date-time */
-                            at: string;
-                            /** @description paid, a verdict, a step of its mint, its node, a refund, or a row of the audit log. */
-                            what: string;
-                            /** @description The block, pass, account or person. */
-                            by: string;
-                            detail: {
-                                [key: string]: unknown;
-                            };
-                        }[];
                     };
                 };
             };

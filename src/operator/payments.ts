@@ -12,7 +12,6 @@ import {
   WAITING_COUNT_MAX,
   type WaitingPayments,
 } from '../db/payments/decisions.ts'
-import { type PaymentEvent, readPaymentHistory } from '../db/payments/history.ts'
 import { readOrphansOfResidue } from '../db/payments/inner.ts'
 import { isDust } from '../db/payments/junk.ts'
 import { lockWallet } from '../db/payments/places.ts'
@@ -103,19 +102,6 @@ export const showPayment = defineReading({
     const payments = await describePayments(pool, key)
     if (payments.length > 0) return { payments }
     return 'txHash' in key && (await isDust(pool, key.txHash)) ? onlyDust : unknownPayment
-  },
-})
-
-/** A payment's history, oldest first. */
-export const showHistory = defineReading({
-  path: 'payments/:payment/history',
-  command: 'payments history',
-  summary: 'show the history of a payment: blocks, verdicts, our transactions, decisions, over all instances',
-  examples: ['payments history <hash>'],
-  fields: { payment: PAYMENT },
-  run: async ({ pool }: LedgerDb, { payment: key }): Promise<{ history: PaymentEvent[] } | OperatorRefusal> => {
-    const history = await readPaymentHistory(pool, key)
-    return history.length > 0 ? { history } : unknownPayment
   },
 })
 

@@ -132,27 +132,4 @@ describe('held payments', () => {
     await world.settle()
     assert.equal(await told(txHash), 'minted')
   })
-
-  it('have a history: block, verdicts, decision, mint and node', async () => {
-    const hash = await world.pay(18, BASIC - 9n)
-    await world.settle()
-    await desk.post(`payments/${hash}/release`, { tierId: 'basic', reason: 'by mail' })
-    await world.settle()
-    const { history } = (await desk.get(`payments/${hash}/history`)).json
-    // A test's chain has its own clock, so blocks and acts are not in their real order here.
-    const happened = new Set(history.map(({ what }: { what: string }) => what.replace(/ \d+$/, '')))
-    assert.deepEqual([...happened].sort(), [
-      'accepted',
-      'audit: released',
-      'held wrongAmount',
-      'mint mined',
-      'mint sent',
-      'mint signed',
-      'node',
-      'paid',
-    ])
-    const times = history.map(({ at }: { at: string }) => at)
-    assert.deepEqual(times, times.toSorted())
-    assert.equal((await desk.get(`payments/0x${'9'.repeat(64)}/history`)).status, 404)
-  })
 })

@@ -4,7 +4,7 @@ import { type Command, REASON, YES } from '../command.ts'
 export const PAYMENTS: readonly Command[] = [
   {
     name: 'payments claim',
-    after: 'payments history',
+    after: 'payments show',
     group: 'decide',
     summary: "follow the chain to a payment's block and judge it now, as a buyer's claim does",
     args: [{ name: 'hash', help: 'the transaction' }],

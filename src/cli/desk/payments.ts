@@ -2,7 +2,6 @@
 // ether.
 import { Readable } from 'node:stream'
 import type { components } from '../../../api/admin.ts'
-import type { PaymentEvent } from '../../db/payments/history.ts'
 import { toJson } from '../../lib/json.ts'
 import type { LedgerPart } from '../../operator/act.ts'
 import { dismissAllDust, dismissPayment } from '../../operator/decide.ts'
@@ -31,10 +30,6 @@ const DECISION: View = {
 
 export const VIEWS: Readonly<Record<string, View>> = {
   'payments show': { text: ({ payments }: { payments: Detail[] }) => payments.map(describe).join('\n\n') },
-  'payments history': {
-    text: ({ history }: { history: PaymentEvent[] }) =>
-      history.map(({ at, what, by, detail }) => `${at}  ${what}, ${by}\n${pairs(detail as object)}`).join('\n'),
-  },
   'payments release': DECISION,
   'payments attribute': DECISION,
   'payments refund-prepare': DECISION,

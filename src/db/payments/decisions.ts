@@ -84,7 +84,7 @@ export async function countWaitingPayments(sql: Sql): Promise<WaitingPayments[]>
 export type PaymentKey = { txHash: Hash } | { id: number }
 
 /** SQL: a payment `p` is among those that the key selects. */
-export function where(sql: Sql, key: PaymentKey) {
+function where(sql: Sql, key: PaymentKey) {
   return 'id' in key ? sql`p.id = ${key.id}` : sql`p.tx_hash = ${key.txHash}`
 }
 
