@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { BlockTransfer } from '../../src/chain/port.ts'
 import { createChainReader } from '../../src/chain/read/reader.ts'
-import { framesOf, innerMovesOf } from '../../src/chain/read/trace/frames.ts'
+import { innerMovesOf } from '../../src/chain/read/trace/frames.ts'
 import { readInnerTransfers } from '../../src/chain/read/trace/transaction.ts'
 import { createRpc } from '../../src/chain/rpc/rpc.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
@@ -258,7 +258,7 @@ describe('the frames of a trace', () => {
     const call = (more = {}) => ({ type: 'CALL', from: b, to: a, value: '0x1', ...more })
     const failed = call({ error: 'Reverted', calls: [call({ calls: [call()] })] })
     assert.deepEqual(
-      innerMovesOf(framesOf({ ...call(), calls: [failed, call()] }), [a]).map(({ index }) => index),
+      innerMovesOf({ ...call(), calls: [failed, call()] }, [a]).map(({ index }) => index),
       [1],
     )
   })
@@ -279,13 +279,13 @@ describe('the frames of a trace', () => {
     for (const spelt of spellings)
       for (const error of [undefined, null, '']) {
         const top = { type: spelt('CALL'), from: b, to: b, value: '0x0', error, calls: calls(spelt, error) }
-        assert.deepEqual(valuesOf(innerMovesOf(framesOf(top), [a])), [5n, 7n], `${spelt('CALL')} ${error}`)
+        assert.deepEqual(valuesOf(innerMovesOf(top, [a])), [5n, 7n], `${spelt('CALL')} ${error}`)
       }
   })
 
   it('are read however deep they are', () => {
     let deep: object = { type: 'CALL', from: b, to: a, value: '0x1' }
     for (let i = 0; i < 50_000; i++) deep = { type: 'CALL', from: b, to: b, value: '0x0', calls: [deep] }
-    assert.equal(innerMovesOf(framesOf(deep), [a]).length, 1)
+    assert.equal(innerMovesOf(deep, [a]).length, 1)
   })
 })

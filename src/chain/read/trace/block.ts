@@ -6,7 +6,7 @@ import type { BlockRef, BlockTransfer } from '../../port.ts'
 import type { RpcReads } from '../../rpc/rpc.ts'
 import { fields, hash32, list } from '../../rpc/wire.ts'
 import { agreedAnswer } from '../state/agreement.ts'
-import { framesOf, innerMovesOf } from './frames.ts'
+import { innerMovesOf } from './frames.ts'
 
 interface Question {
   at: BlockRef
@@ -30,7 +30,7 @@ export async function readBlockTransfers(
     return list(reply.result, 'block trace').flatMap((given, txIndex) => {
       const traced = fields<'txHash' | 'result'>(given, 'trace of a transaction')
       const txHash = hash32(traced.txHash, 'hash in a trace')
-      return innerMovesOf(framesOf(traced.result), wallets).map((move) => ({ txHash, txIndex, ...move }))
+      return innerMovesOf(traced.result, wallets).map((move) => ({ txHash, txIndex, ...move }))
     })
   } catch (error) {
     // There was no answer, or a malformed one. A later attempt may work.

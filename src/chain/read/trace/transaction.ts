@@ -5,7 +5,7 @@ import { ChainFault } from '../../faults.ts'
 import type { InnerTransfer } from '../../port.ts'
 import { isLimit } from '../../rpc/provider.ts'
 import type { RpcReads } from '../../rpc/rpc.ts'
-import { framesOf, innerMovesOf } from './frames.ts'
+import { innerMovesOf } from './frames.ts'
 
 /** True if the provider can trace calls. If it cannot, we do not see the value that contracts send. */
 export async function canTrace(rpc: RpcReads, to: Address): Promise<boolean> {
@@ -21,6 +21,6 @@ export async function readInnerTransfers(rpc: RpcReads, txHash: Hash, to: Addres
   if (!reply.ok && isLimit(reply.error))
     throw new ChainFault('the provider is too busy for a trace', { retryable: true })
   if (!reply.ok || reply.result === null) return null
-  const moves = innerMovesOf(framesOf(reply.result), [to]).filter(({ direction }) => direction === 'in')
+  const moves = innerMovesOf(reply.result, [to]).filter(({ direction }) => direction === 'in')
   return moves.map(({ index, other: from, valueWei }) => ({ index, from, valueWei }))
 }
