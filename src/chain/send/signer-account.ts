@@ -139,13 +139,8 @@ function gasMaxIn(block: unknown): bigint {
 }
 
 /** The calldata and the value of a call. For an estimate the guard is left out, because eth_call cannot check a guard on the head. */
-export function encodeCall(
-  call: FactoryCall,
-  { guarded }: { guarded: boolean },
-): {
-  data: `0x${string}`
-  valueWei: bigint
-} {
+export function encodeCall(call: FactoryCall, { guarded }: { guarded: boolean }) {
+  const [abi, validUntil] = [factoryAbi, BigInt(call.validUntil)]
   switch (call.kind) {
     case 'openCohorts': {
       const openings = call.openings.map(({ tierNo, firstDue, intervalSec }) => ({
@@ -153,21 +148,13 @@ export function encodeCall(
         firstDue: BigInt(firstDue),
         interval: BigInt(intervalSec),
       }))
-      const data = encodeFunctionData({
-        abi: factoryAbi,
-        functionName: 'openCohorts',
-        args: [BigInt(call.first), openings, BigInt(call.validUntil)],
-      })
-      return { data, valueWei: 0n }
+      const args = [BigInt(call.first), openings, validUntil] as const
+      return { data: encodeFunctionData({ abi, functionName: call.kind, args }), valueWei: 0n }
     }
     case 'mint': {
       const orders = call.orders.map(({ to, cohort, ref }) => ({ to, cohort: BigInt(cohort), ref }))
-      const data = encodeFunctionData({
-        abi: factoryAbi,
-        functionName: 'mint',
-        args: [orders, ...guardOf(call, guarded), BigInt(call.validUntil)],
-      })
-      return { data, valueWei: 0n }
+      const args = [orders, ...guardOf(call, guarded), validUntil] as const
+      return { data: encodeFunctionData({ abi, functionName: call.kind, args }), valueWei: 0n }
     }
     case 'credit': {
       const credits = call.credits.map(({ cohort, firstDue, skipped, paid, amountPerNodeWei }) => ({
@@ -177,12 +164,8 @@ export function encodeCall(
         paid: BigInt(paid),
         amountPerNode: amountPerNodeWei,
       }))
-      const data = encodeFunctionData({
-        abi: factoryAbi,
-        functionName: 'credit',
-        args: [BigInt(call.round), ...guardOf(call, guarded), BigInt(call.validUntil), credits],
-      })
-      return { data, valueWei: call.valueWei }
+      const args = [BigInt(call.round), ...guardOf(call, guarded), validUntil, credits] as const
+      return { data: encodeFunctionData({ abi, functionName: call.kind, args }), valueWei: call.valueWei }
     }
   }
 }
