@@ -34,136 +34,88 @@ export interface Comparison {
 interface Projection {
   table: string
   key: string
-  columns: string
+  /** The columns that we leave out. */
+  but?: string
+  /** SQL: a jsonb object that we compare besides the other columns. */
+  also?: string
   where?: string
-  /**
-   * Replaces the columns or the rows to compare if a ledger was surveyed up to block `to`. It leaves out transactions up to that block that moved
-   * nothing.
-   */
-  surveyed?: (to: number) => { columns?: string; where?: string }
+  /** What changes if a ledger was surveyed up to block `to`. It leaves out transactions up to that block that moved nothing. */
+  surveyed?: (to: number) => Pick<Projection, 'but' | 'where'>
 }
 
-/** The columns of each table that come from the chain or were copied. Row ids, times of writing and stored answers are left out. */
+/** A person's verdict on a payment `t` that is in a block and meets a condition `p`. */
+const verdictsWhere = (p: string) =>
+  `decided_by <> 'pass' AND withdrawn_at IS NULL AND EXISTS (SELECT FROM payments p WHERE p.id = t.payment_id AND p.state <> 'orphaned' AND ${p})`
+
+/** The tables whose rows come from the chain or were copied. Row ids, times of writing, proofs and stored answers are left out. */
 const PROJECTIONS: readonly Projection[] = [
-  { table: 'cursors', key: 'name', columns: '*' },
-  { table: 'blocks', key: 'number', columns: '*' },
-  { table: 'tiers', key: 'tier_id, version', columns: '*' },
-  { table: 'allowlists', key: 'id', columns: '*' },
-  { table: 'referral_codes', key: 'code, version', columns: '*' },
-  { table: 'allowlist_entries', key: 'list, address', columns: '*' },
-  { table: 'allowlist_nodes', key: 'list, page', columns: 'list, page, md5(nodes) AS nodes' },
-  { table: 'credit_terms', key: 'from_time', columns: 'from_time, payouts, min_wei, max_wei, interval_sec, slot_sec' },
-  { table: 'grants', key: 'ref', columns: '*' },
-  { table: 'senders', key: 'address', columns: '*' },
-  {
-    table: 'passkeys',
-    key: 'id',
-    columns: 'id, label, scopes, credential_id, public_key, invited_by, made_at, expires_at, revoked_at',
-  },
-  {
-    table: 'admin_keys',
-    key: 'id',
-    columns: 'id, label, digest, scopes, passkey_id, made_by, made_at, expires_at, revoked_at',
-  },
-  {
-    table: 'passkey_invitations',
-    key: 'id',
-    columns: 'id, label, digest, scopes, made_by, passkey_id, expires_at, revoked_at',
-  },
-  { table: 'attributions', key: 'ref', columns: '*' },
-  { table: 'contract_wallet_modes', key: 'from_block', columns: '*' },
-  { table: 'allowed_wallets', key: 'address', columns: '*' },
-  {
-    table: 'cohorts',
-    key: 'cohort',
-    columns:
-      'cohort, tier_no, interval_sec, next_due, size, per_node_wei, turn_count, last_turn_at, block_number, block_hash',
-  },
-  { table: 'cohort_states', key: 'cohort, block_number', columns: '*' },
-  {
-    table: 'nodes',
-    key: 'node_id',
-    columns: `node_id, owner, cohort, ref, payment_id IS NOT NULL AS paid, per_node_at_mint_wei, turns_at_mint, withdrawn_wei,
-      mint_tx_hash, minted_at, block_number, block_hash`,
-  },
-  { table: 'expulsions', key: 'node_id', columns: '*' },
-  { table: 'node_transfers', key: 'block_number, log_index', columns: '*' },
-  { table: 'owners', key: 'owner', columns: '*' },
-  {
-    table: 'rounds',
-    key: 'round',
-    columns: 'round, mode, total_wei, node_count, tx_hash, created_at, block_number, block_hash',
-  },
-  {
-    table: 'turns',
-    key: 'round, cohort',
-    columns: `round, cohort, turn_no, due, turns, amount_wei, node_count, tier_id, seed_block, seed, min_wei, max_wei, payout_bps`,
-  },
-  {
-    table: 'single_turns',
-    key: 'round, cohort, due',
-    columns: 'round, cohort, due, amount_wei, seed_block, seed, min_wei, max_wei, payout_bps',
-  },
-  { table: 'skips', key: 'round, cohort', columns: '*' },
-  { table: 'owner_acts', key: 'block_number, log_index', columns: '*' },
+  { table: 'cursors', key: 'name' },
+  { table: 'blocks', key: 'number' },
+  { table: 'tiers', key: 'tier_id, version' },
+  { table: 'allowlists', key: 'id' },
+  { table: 'referral_codes', key: 'code, version' },
+  { table: 'allowlist_entries', key: 'list, address' },
+  { table: 'allowlist_nodes', key: 'list, page', but: 'nodes', also: `jsonb_build_object('nodes', md5(nodes))` },
+  { table: 'credit_terms', key: 'from_time', but: 'id, entered_at, entered_by' },
+  { table: 'grants', key: 'ref' },
+  { table: 'senders', key: 'address' },
+  { table: 'passkeys', key: 'id', but: 'counter, transports, used_at, revoked_by' },
+  { table: 'admin_keys', key: 'id', but: 'used_at, revoked_by' },
+  { table: 'passkey_invitations', key: 'id', but: 'by_key, by_passkey, made_at, passkey_expires_at, revoked_by' },
+  { table: 'attributions', key: 'ref' },
+  { table: 'contract_wallet_modes', key: 'from_block' },
+  { table: 'allowed_wallets', key: 'address' },
+  { table: 'cohorts', key: 'cohort', but: 'opened_interval_sec, first_due, opened_at, owner_set_block' },
+  { table: 'cohort_states', key: 'cohort, block_number' },
+  { table: 'nodes', key: 'node_id', but: 'id, payment_id', also: `jsonb_build_object('paid', payment_id IS NOT NULL)` },
+  { table: 'expulsions', key: 'node_id' },
+  { table: 'node_transfers', key: 'block_number, log_index' },
+  { table: 'owners', key: 'owner' },
+  { table: 'rounds', key: 'round', but: 'answer' },
+  { table: 'turns', key: 'round, cohort', but: 'proof, answer, unpriced_hour' },
+  { table: 'single_turns', key: 'round, cohort, due', but: 'proof' },
+  { table: 'skips', key: 'round, cohort' },
+  { table: 'owner_acts', key: 'block_number, log_index' },
   {
     table: 'withdrawals',
     key: `tx_hash, coalesce(log_index, -1), node_id`,
-    columns: `node_id, amount_wei, withdrawn_total_wei, to_address, tx_hash, log_index, status, created_at, confirmed_at,
-      block_number, block_hash`,
+    but: 'id, answer, unpriced_hour',
     surveyed: (to) => ({ where: `status <> 'failed' OR block_number > ${to}` }),
   },
   {
     table: 'payments',
     key: 'ref',
-    columns: `tx_hash, inner_index, ref, wallet, from_address, value_wei, succeeded, codes, node_id, block_number, block_hash, tx_index, block_time,
-      CASE WHEN state IN ('seen', 'accepted', 'minting', 'held') THEN 'waiting' ELSE state END AS stands,
-      CASE WHEN state = 'ignored' THEN reason END AS ignored_for, CASE WHEN state = 'minted' THEN tier_id END AS sold_as`,
+    but: 'id, proof, unsigned_type, state, reason, tier_id, tier_version, outbox_id, updated_at',
+    also: `jsonb_build_object('stands', CASE WHEN state IN ('seen', 'accepted', 'minting', 'held') THEN 'waiting' ELSE state END,
+      'ignored_for', CASE WHEN state = 'ignored' THEN reason END, 'sold_as', CASE WHEN state = 'minted' THEN tier_id END)`,
     where: `state <> 'orphaned'`,
     surveyed: (to) => ({ where: `state <> 'orphaned' AND (succeeded OR block_number > ${to})` }),
   },
   {
     table: 'payment_verdicts',
     key: `(SELECT ref FROM payments p WHERE p.id = t.payment_id), decided_at`,
-    columns: 'verdict, reason, evidence, decided_by, decided_at',
-    where: `decided_by <> 'pass' AND withdrawn_at IS NULL AND EXISTS (SELECT FROM payments p WHERE p.id = t.payment_id AND p.state <> 'orphaned')`,
-    surveyed: (to) => ({
-      where: `decided_by <> 'pass' AND withdrawn_at IS NULL AND EXISTS (SELECT FROM payments p WHERE p.id = t.payment_id
-        AND p.state <> 'orphaned' AND (p.succeeded OR p.block_number > ${to}))`,
-    }),
+    but: 'id, payment_id, withdrawn_at, withdrawn_by',
+    where: verdictsWhere('true'),
+    surveyed: (to) => ({ where: verdictsWhere(`(p.succeeded OR p.block_number > ${to})`) }),
   },
-  { table: 'dust', key: `encode(tx_hash, 'hex'), wallet_id, inner_index`, columns: '*' },
-  {
-    table: 'zero_transfers',
-    key: 'block_number, wallet_id',
-    columns: '*',
-    surveyed: (to) => ({ where: `block_number > ${to}` }),
-  },
-  { table: 'refunds', key: 'tx_hash, to_address, inner_index', columns: '*' },
-  {
-    table: 'wallet_outflows',
-    key: 'ref',
-    columns: 'ref, tx_hash, inner_index, wallet, to_address, value_wei, fee_wei, block_number, block_hash, block_time',
-  },
-  {
-    table: 'payment_wallets',
-    key: 'wallet',
-    columns: 'wallet, from_block, from_time, stolen, watched_from, closed_block',
-  },
+  { table: 'dust', key: `encode(tx_hash, 'hex'), wallet_id, inner_index` },
+  { table: 'zero_transfers', key: 'block_number, wallet_id', surveyed: (to) => ({ where: `block_number > ${to}` }) },
+  { table: 'refunds', key: 'tx_hash, to_address, inner_index' },
+  { table: 'wallet_outflows', key: 'ref', but: 'from_block' },
+  { table: 'payment_wallets', key: 'wallet', but: 'id, grace_sec, entered_at, entered_by, closed_at, closed_by' },
   {
     table: 'wallet_books',
     key: 'wallet',
-    columns: 'wallet, in_wei, out_wei, dust_transfers, zero_transfers',
-    surveyed: () => ({ columns: 'wallet, in_wei, out_wei, dust_transfers' }),
+    but: 'base_wei, base_block, audited_block, audited_proof',
+    surveyed: () => ({ but: 'base_wei, base_block, audited_block, audited_proof, zero_transfers' }),
   },
-  { table: 'totals', key: 'single', columns: '*' },
+  { table: 'totals', key: 'single' },
 ]
 
+/** Why payments wait. */
 const WAITING: Projection = {
-  table: 'payments',
+  table: "(SELECT ref, state, reason FROM payments WHERE state IN ('seen', 'accepted', 'minting', 'held'))",
   key: 'ref',
-  columns: 'ref, state, reason',
-  where: `state IN ('seen', 'accepted', 'minting', 'held')`,
 }
 
 /** Compares two ledgers. Read both from a snapshot, with the cursors at the same block. `onTable` is called before each table. */
@@ -223,14 +175,17 @@ async function compareTable(before: Sql, after: Sql, projection: Projection): Pr
 }
 
 /** Rows in byte order of their keys. JavaScript compares plain text in the same order. */
-async function* rowsOf(sql: Sql, { table, key, columns, where }: Projection): AsyncGenerator<Row> {
+async function* rowsOf(
+  sql: Sql,
+  { table, key, but = '', also = `'{}'`, where = 'true' }: Projection,
+): AsyncGenerator<Row> {
   const query = `SELECT keyed.key, keyed.row FROM (
       SELECT array_to_string(ARRAY[${key
         .split(/,(?![^(]*\))/)
         .map((part) => `(${part})::text`)
         .join(', ')}], '/') AS key,
-        ${columns === '*' ? 'to_jsonb(t)::text' : `(SELECT to_jsonb(picked)::text FROM (SELECT ${columns}) picked)`} AS row
-      FROM ${table} t WHERE ${where ?? 'true'}) keyed ORDER BY keyed.key COLLATE "C"`
+        ((to_jsonb(t) - string_to_array('${but}', ', ')) || ${also})::text AS row
+      FROM ${table} t WHERE ${where}) keyed ORDER BY keyed.key COLLATE "C"`
   for await (const batch of sql.unsafe<Row[]>(query).cursor(FETCH)) yield* batch
 }
 
