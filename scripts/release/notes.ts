@@ -19,7 +19,7 @@ const part = read('CHANGELOG.md')
   .split(/^## /m)
   .find((text) => text.startsWith(`[${version}]`))
 if (part === undefined) fail(`CHANGELOG.md has no part [${version}]: give the part [Unreleased] its version and day.`)
-// Each service fills in its name, logo and contract, so only the script is the same everywhere. The browser runs no other in that file.
+// Each service fills in its name, logo, colour and contract, so only the script is the same everywhere. The browser runs no other in that file.
 const [, script] = /script-src '(sha256-[^']+)'/.exec(read('web/dist/withdraw.html')) ?? []
 if (script === undefined) fail('web/dist/withdraw.html names no script: build the pages first.')
 console.log(part.slice(part.indexOf('\n') + 1).trim())

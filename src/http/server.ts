@@ -13,7 +13,7 @@ import { pageAnswers } from './edge/outside.ts'
 import { callOf, pipeline } from './edge/pipeline.ts'
 import { Reply, rawRefusal, type Sending, securityHeaders, sendRefusal } from './edge/reply.ts'
 import { createRouter } from './edge/router.ts'
-import { NOT_FOUND_POLICY, notFoundPage } from './pages/not-found.ts'
+import { notFoundPage } from './pages/not-found.ts'
 import { type RefusalName, refuse } from './refusals.ts'
 import { buildRoutes } from './routes.ts'
 import { buildTools, type Tools } from './tools.ts'
@@ -51,7 +51,7 @@ export function createServer(deps: HttpDeps): HttpServer {
   const tools = buildTools(deps)
   const run = pipeline(tools)
   const router = createRouter(buildRoutes(tools), HEADER_BYTES_MAX)
-  const answerAsPage = pageAnswers(router, { html: notFoundPage(deps.settings), policy: NOT_FOUND_POLICY })
+  const answerAsPage = pageAnswers(router, notFoundPage(deps.settings))
   const connections = connectionsOf(tools)
   const security = securityHeaders(deps.settings.production)
   const sending: Sending = {

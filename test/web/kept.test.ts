@@ -28,7 +28,9 @@ describe('the page to keep', { skip: noBrowser }, () => {
     await world.settle()
     await world.chain.increaseTime(2 * INTERVAL_SEC)
     await world.rest()
-    service = await startService({ settings: { factoryAddress: world.factory } })
+    const brand = { name: null, logo: null, color: '#1a6b52', contact: null, termsUrl: null }
+    const site = { chainName: null, explorerUrl: null, brand }
+    service = await startService({ settings: { factoryAddress: world.factory, site } })
     const served = await fetch(`http://127.0.0.1:${service.port}/withdraw.html`)
     assert.equal(served.status, 200)
     assert.match(
@@ -84,6 +86,9 @@ describe('the page to keep', { skip: noBrowser }, () => {
     await page.getByText('Node Ledger').first().waitFor()
     await page.locator('summary').getByText(getAddress(world.factory)).waitFor()
     assert.equal(await page.getByLabel('Contract of the nodes').isVisible(), false)
+    await page.getByRole('button', { name: `Connect ${WALLET_NAME}` }).waitFor()
+    const ground = await page.evaluate("getComputedStyle(document.querySelector('#wallets button')).backgroundColor")
+    assert.equal(ground, 'rgb(26, 107, 82)', 'the seller’s colour')
     await page.getByRole('button', { name: `Connect ${WALLET_NAME}` }).click()
     await page.getByRole('row', { name: `#${first} ${formatEther(before)}` }).waitFor()
     assert.deepEqual(await violations(page), [])

@@ -1,6 +1,5 @@
 // Files that are served unchanged: the files of the pages and of the reference. Owns their compression (once per encoding, at its first request),
 // their rate limits, and the content security policy of every page. Uses no path from a request.
-import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Route } from '../route.ts'
@@ -47,10 +46,14 @@ export function assetRoute({ asset, cors = false, ...route }: AssetRoute): Route
  * The policy of all pages. A page loads only from this service, runs no inline script, and uses no inline style but `style`, which the policy names
  * by its digest. Only pages of `ancestors` may frame it. A page may connect to this service and the public RPC. Wallets' icons are data: URLs.
  */
-export function pagePolicy(publicRpcUrl: string | null, ancestors: readonly string[] = [], style?: string): string {
+export function pagePolicy(
+  publicRpcUrl: string | null,
+  ancestors: readonly string[] = [],
+  style: string | null = null,
+): string {
   const rpc = publicRpcUrl ? ` ${new URL(publicRpcUrl).origin}` : ''
   const frames = ancestors.length > 0 ? ancestors.join(' ') : "'none'"
-  const own = style === undefined ? '' : ` 'sha256-${createHash('sha256').update(style).digest('base64')}'`
+  const own = style === null ? '' : ` ${style}`
   return `default-src 'none'; script-src 'self'; style-src 'self'${own}; img-src 'self' data:; connect-src 'self'${rpc}; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors ${frames}`
 }
 

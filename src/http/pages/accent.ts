@@ -1,6 +1,7 @@
 // The colours that styles derive from a sale's colour. An operator names one colour. Text in that colour or on it stays
 // readable in both themes: the contrast is at least 4.5 to 1. The colours are in the page's own style, so the first
 // paint has them.
+import { createHash } from 'node:crypto'
 
 type Rgb = readonly [red: number, green: number, blue: number]
 
@@ -39,6 +40,14 @@ export function withAccent(page: string, color: string | null): string {
   if (color === null) return page
   const roles = Object.entries(brandRoles(color)).map(([role, value]) => `${role}:${value}`)
   return page.replace('</style>', `:root{${roles.join(';')}}</style>`)
+}
+
+const STYLE = /<style>(.*?)<\/style>/s
+
+/** The source with which a content security policy admits a page's own style; null if it has none. */
+export function styleSource(page: string): string | null {
+  const style = STYLE.exec(page)?.[1]
+  return style === undefined ? null : `'sha256-${createHash('sha256').update(style).digest('base64')}'`
 }
 
 /** Moves a colour towards another until it is readable on each of the backgrounds. */

@@ -9,7 +9,7 @@ import { TIER_ID_FORM } from '../../domain/tiers.ts'
 import type { HttpDeps } from '../deps.ts'
 import { Asset, assetRoute, pagePolicy } from '../edge/assets.ts'
 import { cachedResponseOf } from '../edge/memo.ts'
-import { withAccent } from '../pages/accent.ts'
+import { styleSource, withAccent } from '../pages/accent.ts'
 import { robotsText, securityText, sitemap } from '../pages/crawlers.ts'
 import { documentPage } from '../pages/document.ts'
 import { CHECKOUT, escaped, SHOPS } from '../pages/first-paint.ts'
@@ -67,7 +67,6 @@ const ASK_ANEW = 'public, max-age=0, must-revalidate'
 /** Browsers take the theme's script from their cache, so that a chosen theme applies before the first paint. */
 const THEME = 'theme.js'
 const FOR_AN_HOUR = 'public, max-age=3600, stale-while-revalidate=2592000'
-const STYLE = /<style>(.*?)<\/style>/s
 const NOT_BUILT = `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>Node Ledger</title><link rel="icon" href="data:,"></head>
@@ -111,11 +110,13 @@ function pageRoute(
 /** The path of the saved page's digest, in the form that `sha256sum --check` reads. */
 const DIGEST_PATH = '/.well-known/withdraw.sha256'
 
-/** The page for owners to save, with its sale, contract and chain filled in, and the page's digest. */
+/** The page for owners to save, with its sale, colour, contract and chain filled in, and the page's digest. */
 function keptRoutes(html: string, ownLogo: string, { settings, checksum }: HttpDeps): Route[] {
   const { factoryAddress, chainId, site, publicUrl } = settings
   const logo = Buffer.from(site?.brand.logo ?? ownLogo).toString('base64')
-  const filled = html
+  const accented = withAccent(html, saleOf(settings).color)
+  const filled = accented
+    .replace(styleSource(html) ?? '', styleSource(accented) ?? '')
     .replace(
       'name="contract" content=""',
       `name="contract" content="${factoryAddress ? checksum(factoryAddress) : ''}"`,
@@ -127,7 +128,7 @@ function keptRoutes(html: string, ownLogo: string, { settings, checksum }: HttpD
       () =>
         `<img src="data:image/svg+xml;base64,${logo}" alt="" width="28" height="28"> ${escaped(saleOf(settings).name)}`,
     )
-  const policy = `${OWN_POLICY.exec(html)?.[1] ?? "default-src 'none'"}; frame-ancestors 'none'`
+  const policy = `${OWN_POLICY.exec(filled)?.[1] ?? "default-src 'none'"}; frame-ancestors 'none'`
   const digest = createHash('sha256').update(filled).digest('hex')
   return [
     pageRoute(`/${KEPT}`, policy, filled),
@@ -165,7 +166,7 @@ export function pages({ deps, cached, queryReplica }: Tools): Route[] {
   }
   const textOf = (name: string) => readFileSync(join(BUILT, name), 'utf8')
   const built = files.length > 0 ? withAccent(textOf(INDEX), saleOf(settings).color) : NOT_BUILT
-  const style = STYLE.exec(built)?.[1]
+  const style = styleSource(built)
   const policyFor = (ancestors: readonly string[] = []) => pagePolicy(publicRpcUrl, ancestors, style)
   // We serve pages while the database is down, so a first paint may leave out what is on sale.
   const withTiers = (path: string, params: Params) => async () =>
