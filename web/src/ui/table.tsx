@@ -2,6 +2,7 @@
 import { type ReactNode, useMemo, useState } from 'react'
 import { fill } from '../words/message.ts'
 import { ui } from '../words/ui.ts'
+import { Amount, Time } from './facts.tsx'
 
 /** A column: its heading, its sort value (bigint, number or text; without a value it is not sortable), and its cell. */
 export interface Column<Row> {
@@ -11,6 +12,21 @@ export interface Column<Row> {
   /** Aligns the column's figures to the right, so that digits line up. */
   figure?: boolean
 }
+
+/** A column of times, by which the table sorts. */
+export const timeColumn = <Row,>(heading: string, of: (row: Row) => Date | null): Column<Row> => ({
+  heading,
+  sortBy: (row) => of(row)?.getTime() ?? 0,
+  cell: (row) => <Time at={of(row)} />,
+})
+
+/** A column of amounts, by which the table sorts. */
+export const amountColumn = <Row,>(heading: string, of: (row: Row) => bigint): Column<Row> => ({
+  heading,
+  figure: true,
+  sortBy: of,
+  cell: (row) => <Amount wei={of(row)} />,
+})
 
 interface TableProps<Row> {
   caption: string

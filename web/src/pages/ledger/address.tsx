@@ -6,10 +6,10 @@ import { useTiers } from '../../ledger.ts'
 import { useNodesOf } from '../../live.ts'
 import { CopyButton } from '../../ui/copy.tsx'
 import { InExplorer } from '../../ui/explorer.tsx'
-import { Amount, Time, Turn } from '../../ui/facts.tsx'
+import { Amount, Turn } from '../../ui/facts.tsx'
 import { Figure, Page, Section, Summary } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import { amountColumn, type Column, Table, timeColumn } from '../../ui/table.tsx'
 import { words } from '../../words/ledger.ts'
 import { fill, rich } from '../../words/message.ts'
 import { ui } from '../../words/ui.ts'
@@ -99,28 +99,14 @@ const columns: readonly Column<Node>[] = [
     cell: ({ nodeId }) => <Link href={`/node/${nodeId}`}>#{nodeId}</Link>,
   },
   { heading: t.tier, sortBy: ({ tierId }) => tierId ?? '', cell: ({ tierId }) => <TierName id={tierId} /> },
-  {
-    heading: t.minted,
-    sortBy: ({ mintedAt }) => mintedAt?.getTime() ?? 0,
-    cell: ({ mintedAt }) => <Time at={mintedAt} />,
-  },
+  timeColumn(t.minted, ({ mintedAt }) => mintedAt),
   {
     heading: t.nextCredit,
     sortBy: ({ nextCreditAt }) => nextCreditAt?.getTime() ?? 0,
     cell: ({ nextCreditAt }) => <Turn at={nextCreditAt} />,
   },
-  {
-    heading: words.figures.credited,
-    figure: true,
-    sortBy: ({ creditedWei }) => creditedWei,
-    cell: ({ creditedWei }) => <Amount wei={creditedWei} />,
-  },
-  {
-    heading: words.figures.balance,
-    figure: true,
-    sortBy: ({ balanceWei }) => balanceWei,
-    cell: ({ balanceWei }) => <Amount wei={balanceWei} />,
-  },
+  amountColumn(words.figures.credited, ({ creditedWei }) => creditedWei),
+  amountColumn(words.figures.balance, ({ balanceWei }) => balanceWei),
 ]
 
 /** When the next credit of any of these nodes is due; null if none is scheduled. */

@@ -7,7 +7,7 @@ import { Address, Amount, Hash, Mark, Time, Turn } from '../../ui/facts.tsx'
 import { Facts, Page, Section, Summary } from '../../ui/page.tsx'
 import { Plot } from '../../ui/plot.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import { amountColumn, type Column, Table, timeColumn } from '../../ui/table.tsx'
 import { words } from '../../words/ledger.ts'
 import { fill, rich } from '../../words/message.ts'
 import { TierName } from './address.tsx'
@@ -167,25 +167,12 @@ const CREDITS: readonly Column<Credit>[] = [
     sortBy: ({ distributionId }) => distributionId,
     cell: ({ distributionId }) => <Link href={`/round/${distributionId}`}>#{distributionId}</Link>,
   },
-  {
-    heading: t.when,
-    sortBy: ({ createdAt }) => createdAt?.getTime() ?? 0,
-    cell: ({ createdAt }) => <Time at={createdAt} />,
-  },
-  {
-    heading: t.amount,
-    figure: true,
-    sortBy: ({ amountWei }) => amountWei,
-    cell: ({ amountWei }) => <Amount wei={amountWei} />,
-  },
+  timeColumn(t.when, ({ createdAt }) => createdAt),
+  amountColumn(t.amount, ({ amountWei }) => amountWei),
 ]
 
 const WITHDRAWALS: readonly Column<Withdrawal>[] = [
-  {
-    heading: t.when,
-    sortBy: ({ createdAt }) => createdAt?.getTime() ?? 0,
-    cell: ({ createdAt }) => <Time at={createdAt} />,
-  },
+  timeColumn(t.when, ({ createdAt }) => createdAt),
   { heading: t.to, cell: ({ toAddress }) => <Address of={toAddress} /> },
   { heading: t.transaction, cell: ({ txHash }) => <Hash of={txHash} /> },
   {
@@ -193,10 +180,5 @@ const WITHDRAWALS: readonly Column<Withdrawal>[] = [
     cell: ({ status }) =>
       status === 'failed' ? <Mark tone="bad">{t.failed}</Mark> : <Mark tone="good">{t.paidOut}</Mark>,
   },
-  {
-    heading: t.amount,
-    figure: true,
-    sortBy: ({ amountWei }) => amountWei,
-    cell: ({ amountWei }) => <Amount wei={amountWei} />,
-  },
+  amountColumn(t.amount, ({ amountWei }) => amountWei),
 ]

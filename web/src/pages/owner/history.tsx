@@ -5,11 +5,11 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import { dollars, etherAsNumber, plainEther } from '../../format.ts'
 import { ledger } from '../../ledger.ts'
-import { Amount, Hash, Time, Unknown } from '../../ui/facts.tsx'
+import { Amount, Hash, Unknown } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { saveFile } from '../../ui/save.ts'
 import { Empty, Shown } from '../../ui/states.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import { type Column, Table, timeColumn } from '../../ui/table.tsx'
 import { fill, rich } from '../../words/message.ts'
 import { words } from '../../words/owner.ts'
 
@@ -81,7 +81,7 @@ function Entries({ entries, isPart }: { entries: readonly Entry[]; isPart: boole
 const worth = ({ amountWei, usdPerEther }: Entry) => dollars(amountWei, usdPerEther)
 
 const COLUMNS: readonly Column<Entry>[] = [
-  { heading: t.when, sortBy: ({ at }) => at?.getTime() ?? 0, cell: ({ at }) => <Time at={at} /> },
+  timeColumn(t.when, ({ at }) => at),
   {
     heading: t.what,
     cell: ({ reference }) =>

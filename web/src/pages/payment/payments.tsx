@@ -3,9 +3,9 @@ import type { Payment } from '@node-ledger/client'
 import { Link } from 'wouter'
 import { short } from '../../format.ts'
 import { usePaymentsOf } from '../../live.ts'
-import { Amount, Mark, Time, type Tone } from '../../ui/facts.tsx'
+import { Mark, type Tone } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import { amountColumn, type Column, Table, timeColumn } from '../../ui/table.tsx'
 import { fill } from '../../words/message.ts'
 import { words } from '../../words/payment.ts'
 
@@ -27,13 +27,8 @@ const columns: readonly Column<Payment>[] = [
     heading: t.payment,
     cell: ({ txHash }) => <Link href={`/payment/${txHash}`}>{short(txHash)}</Link>,
   },
-  { heading: t.paid, sortBy: ({ paidAt }) => paidAt?.getTime() ?? 0, cell: ({ paidAt }) => <Time at={paidAt} /> },
-  {
-    heading: t.amount,
-    figure: true,
-    sortBy: ({ valueWei }) => valueWei,
-    cell: ({ valueWei }) => <Amount wei={valueWei} />,
-  },
+  timeColumn(t.paid, ({ paidAt }) => paidAt),
+  amountColumn(t.amount, ({ valueWei }) => valueWei),
   {
     heading: t.state,
     sortBy: ({ status }) => status,
