@@ -73,3 +73,27 @@ async function look(page: Page | Frame, run: string): Promise<string[]> {
   await page.evaluate(readFileSync(AXE, 'utf8'))
   return await page.evaluate<string[]>(run)
 }
+
+/** Unfolds a page, then finds addresses, hashes and amounts that leave a box around them, and amounts with an ellipsis. Code that scrolls may leave its box. */
+export const misshapen = (page: Page): Promise<string[]> =>
+  page.evaluate<string[]>(`(() => {
+    for (const folded of document.querySelectorAll('details')) folded.open = true
+    const found = []
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+    for (let text; (text = texts.nextNode()); ) {
+      if (/[0-9.]…|…[0-9.]/.test(text.data.replace(/0x[0-9a-fA-F]+…/g, ''))) found.push('shortened: ' + text.data)
+      if (!/0x[0-9a-fA-F]{4}/.test(text.data) && !text.parentElement.closest('.amount')) continue
+      const range = document.createRange()
+      range.selectNodeContents(text)
+      const { left, right } = range.getBoundingClientRect()
+      for (let box = text.parentElement; box && right > left && !box.matches('body, pre, .visually-hidden'); box = box.parentElement) {
+        const edge = box.getBoundingClientRect()
+        const isOutside = left < edge.left - 1 || right > edge.right + 1
+        if (isOutside && getComputedStyle(box).display !== 'inline') found.push(text.data + ' leaves ' + box.outerHTML.slice(0, 80))
+      }
+    }
+    for (const part of document.querySelectorAll('*'))
+      if (part.scrollWidth > part.clientWidth && getComputedStyle(part).textOverflow === 'ellipsis' && /[0-9]/.test(part.textContent))
+        found.push('shortened: ' + part.textContent)
+    return found
+  })()`)

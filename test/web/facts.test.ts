@@ -1,10 +1,11 @@
-// Facts as pages show them: long prices stay in their cards, caps are those that hold, and a service without a price feed marks nothing as missing.
+// Facts as pages show them: long prices stay in their cards, caps are those that hold, what is chosen shows without our
+// colours, and a service without a price feed marks nothing as missing.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import type { Readings } from '../../src/chain/port.ts'
 import { announceWallet, WALLET_NAME } from '../support/browser-wallet.ts'
-import { noBrowser, startBrowser } from '../support/chromium.ts'
+import { misshapen, noBrowser, startBrowser } from '../support/chromium.ts'
 import { type Service, startService } from '../support/http.ts'
 import { insertSmallLedger, walletOf } from '../support/http-ledger.ts'
 
@@ -58,6 +59,41 @@ describe('facts', { skip: noBrowser }, () => {
       await page.unrouteAll({ behavior: 'ignoreErrors' })
       await page.close()
     }
+  })
+
+  test('an address or a hash stays whole in its box on pages beside the others, and when the whole is shown', async () => {
+    for (const width of [360, 1280]) {
+      const page = await browser.newPage({ viewport: { width, height: 900 } })
+      for (const path of ['/withdraw.html', '/docs', '/runbook.html', '/nowhere', '/console']) {
+        await page.goto(at(path))
+        await page.getByRole('heading', { level: 1 }).waitFor()
+        assert.deepEqual(await misshapen(page), [], `${path}, ${width} wide`)
+      }
+      await page.goto(at('/buy/basic'))
+      await page.getByLabel('QR code or by hand').check()
+      await page.getByLabel('Which address will pay?').fill(walletOf(1))
+      await page.getByRole('button', { name: 'Copy amount, exactly' }).waitFor()
+      assert.deepEqual(await misshapen(page), [], `by hand, ${width} wide`)
+      await page.close()
+    }
+  })
+
+  test('what is chosen has an outline where a browser forces its own colours, and nothing else has', async () => {
+    const page = await browser.newPage({ forcedColors: 'active' })
+    for (const path of ['/', '/buy/basic', '/rounds', '/node/1', '/owner']) {
+      await page.goto(at(path))
+      await page.locator('.top search').waitFor()
+      await page.locator('[aria-label="Loading"]').first().waitFor({ state: 'detached' })
+      const outlined = (parts: string) =>
+        page.evaluate<string[]>(
+          `[...document.querySelectorAll(${JSON.stringify(parts)})].map((part) => getComputedStyle(part).outlineStyle)`,
+        )
+      const chosen = await outlined('.switch :checked + span, nav [aria-current]')
+      const others = await outlined('.switch :not(:checked) + span, nav a:not([aria-current])')
+      assert.deepEqual([...new Set(chosen)], ['solid'], path)
+      assert.deepEqual([...new Set(others)], ['none'], path)
+    }
+    await page.close()
   })
 
   test('a wallet may hold as many nodes of a tier as the lower of two caps allows: the tier’s and the contract’s', async () => {

@@ -1,4 +1,5 @@
-// The first paint of pages that sell, in Chromium: what the service sends is painted before any script, and no later paint is larger.
+// The first paint of pages that sell, in Chromium: what the service sends is painted before any script, no later paint is larger, and hardly
+// anything moves when the rest comes.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser } from 'playwright-core'
@@ -7,8 +8,14 @@ import { type Service, startService } from '../support/http.ts'
 import { insertSmallLedger, walletOf } from '../support/http-ledger.ts'
 import { HANGING_MS, until } from '../support/until.ts'
 
-/** Collects the largest paints so far. */
+/** The most that may move, by the measure of the Core Web Vitals, whose limit this is. */
+const SHIFT_MAX = 0.1
+/** Collects the largest paints so far, and how much moved. */
 const OBSERVE = `window.largest = []
+window.shifts = []
+new PerformanceObserver((list) => window.shifts.push(...list.getEntries().map(({ value, sources }) =>
+  ({ value, moved: sources.map(({ node, previousRect, currentRect }) => [node?.className || node?.nodeName, previousRect.y, currentRect.y]) }))))
+  .observe({ type: 'layout-shift', buffered: true })
 new PerformanceObserver((list) => window.largest.push(...list.getEntries().map(({ element, size }) => [size, element?.textContent])))
   .observe({ type: 'largest-contentful-paint', buffered: true })`
 /** The accent, as the page in the navigation shows it. */
@@ -53,6 +60,9 @@ describe('the first paint', { skip: noBrowser }, () => {
         await page.locator('[aria-label="Loading"]').first().waitFor({ state: 'detached' })
         await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
         assert.deepEqual(await largest(), first, path)
+        const shifts = await page.evaluate<{ value: number }[]>('window.shifts')
+        const moved = shifts.reduce((sum, { value }) => sum + value, 0)
+        assert.ok(moved <= SHIFT_MAX, `${path} moves by ${moved}: ${JSON.stringify(shifts)}`)
         await page.close()
       }
     })

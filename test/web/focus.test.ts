@@ -80,6 +80,33 @@ describe('the focus', { skip: noBrowser }, () => {
     await isOn('h1, main *')
   })
 
+  for (const path of [
+    '/',
+    '/rounds',
+    '/round/1',
+    '/node/1',
+    `/address/${walletOf(1)}`,
+    '/buy',
+    '/buy/basic',
+    '/owner',
+    '/console',
+  ])
+    test(`stays on the page whatever button of ${path} is pressed`, async () => {
+      await page.goto(at(path))
+      await page.locator('.top search').waitFor()
+      await page.locator('[aria-label="Loading"]').first().waitFor({ state: 'detached' })
+      const buttons = page.locator('button:enabled')
+      const count = await buttons.count()
+      assert.ok(count > 1)
+      for (let nth = 0; nth < count; nth++) {
+        await page.keyboard.press('Escape')
+        const button = buttons.nth(nth)
+        if (!(await button.isVisible())) continue
+        await button.press('Enter')
+        await isOn(':not(body)')
+      }
+    })
+
   test('stays where a user puts it: a press beside every control takes it from all of them', async () => {
     await page.goto(at('/buy/basic'))
     await page.getByRole('button', { name: 'One more' }).focus()

@@ -1,5 +1,5 @@
 // Every page, in both themes, on a phone and on a desktop: axe objects to nothing, nothing violates the content
-// security policy, nothing scrolls sideways, and no missing reading shows as a zero.
+// security policy, nothing scrolls sideways or leaves its box, and no missing reading shows as a zero.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
@@ -7,7 +7,14 @@ import { decodeFunctionData, encodeAbiParameters, parseAbi, toHex, zeroAddress }
 import { mainnet } from 'viem/chains'
 import { namehash, packetToBytes } from 'viem/ens'
 import { announceWallet } from '../support/browser-wallet.ts'
-import { complaintsOf, contrastViolations, noBrowser, startBrowser, violations } from '../support/chromium.ts'
+import {
+  complaintsOf,
+  contrastViolations,
+  misshapen,
+  noBrowser,
+  startBrowser,
+  violations,
+} from '../support/chromium.ts'
 import { type Service, startService } from '../support/http.ts'
 import { hashOf, insertSmallLedger, walletOf } from '../support/http-ledger.ts'
 
@@ -73,6 +80,7 @@ describe('the pages', { skip: noBrowser }, () => {
           await page.emulateMedia({ colorScheme })
           const found = colorScheme === themes[0] ? violations(page) : contrastViolations(page)
           assert.deepEqual(await found, [], `${path}, ${colorScheme}`)
+          assert.deepEqual(await misshapen(page), [], path)
           const overflow = await page.evaluate(
             'document.documentElement.scrollWidth - document.documentElement.clientWidth',
           )

@@ -9,8 +9,6 @@ export type Said = readonly [title: string, description: string]
 interface Sale {
   name: string
   logoUrl: string
-  /** The chain in words. */
-  chain: string
 }
 
 /** What a first paint shows of a tier; /api/tiers has more. */
@@ -34,21 +32,6 @@ const PLACES: readonly (readonly [path: string, name: string, here: RegExp])[] =
   ['/rounds', 'Rounds', /^\/round/],
   ['/owner', 'My nodes', /^\/owner/],
 ]
-/** How buying works, as in web/src/pages/checkout/tiers.tsx. Large enough that no later paint is larger. */
-const howOf = (chain: string) => [
-  [
-    'Pay the exact price',
-    `One plain transfer on ${chain}, from a wallet of your own and never from an exchange. The amount selects the tier.`,
-  ],
-  [
-    'The node comes to you',
-    'We mint it to the wallet that paid, a block or two later. If we cannot, we hold the payment and the operator decides.',
-  ],
-  [
-    'It earns every round',
-    'Each round credits it with ETH in the contract. Withdraw any time: the contract pays only the owner.',
-  ],
-]
 /** Pages that show all tiers. */
 export const SHOPS = ['/', '/tiers', '/buy']
 /** The page that sells one tier. */
@@ -56,7 +39,7 @@ export const CHECKOUT = '/buy/:id'
 const STATES = { upcoming: 'not open yet', open: 'on sale', soldOut: 'sold out', closed: 'not on sale' }
 
 /** The top of every page. */
-export const topOf = ({ name, logoUrl }: Omit<Sale, 'chain'>, path: string): string =>
+export const topOf = ({ name, logoUrl }: Sale, path: string): string =>
   `<header class="top"><div class="width"><a class="brand" href="/"><img src="${logoUrl}" alt="" width="28" height="28"><span>${escaped(name)}</span></a>` +
   `<nav aria-label="Pages">${PLACES.map(([href, place, here]) => `<a href="${href}"${here.test(path) ? ' aria-current="page"' : ''}>${place}</a>`).join('')}</nav></div></header>`
 
@@ -80,21 +63,17 @@ export function firstPaint(
   const offered = (tiers ?? []).filter(({ onSale }) => onSale || path !== '/')
   const cards = SHOPS.includes(path) ? `<ul class="tiers">${offered.map(cardOf).join('')}</ul>` : ''
   const checkout = path === CHECKOUT ? offered.map(checkoutOf).join('') : ''
-  const how = SHOPS.includes(path) && path !== '/' ? howItWorks(sale) : ''
   const buy = '<p class="buttons"><a class="button main big" href="/buy">Buy a node</a>'
   const hero = `<div class="hero"><div class="stack">${head}${buy}<span class="note">Sold by ${escaped(sale.name)}</span></p></div></div>`
-  return `${topOf(sale, path)}<main id="main" class="width">${path === '/' ? hero : head}${cards}${checkout}${how}</main>`
+  return `${topOf(sale, path)}<main id="main" class="width">${path === '/' ? hero : head}${cards}${checkout}</main>`
 }
-
-const howItWorks = ({ chain }: Sale) =>
-  `<section class="card"><header><h2>How it works</h2></header><ol class="how">${howOf(chain)
-    .map(([head = '', text = '']) => `<li><h3>${head}</h3><p>${escaped(text)}</p></li>`)
-    .join('')}</ol></section>`
 
 const priceOf = ({ priceWei }: OfferedTier) => `<p class="price">${inEther(BigInt(priceWei))} ETH</p>`
 const standsOf = ({ state, soldOut }: OfferedTier) => (state === 'open' && soldOut ? 'sold out for now' : STATES[state])
 const leftOf = ({ remaining, supply }: OfferedTier) =>
-  remaining === null || supply === null ? '' : `<p class="left">${remaining} of ${supply} left</p>`
+  remaining === null || !supply
+    ? '<p class="left note">no limit on how many are sold</p>'
+    : `<p class="left"><meter max="${supply}" value="${supply - remaining}" aria-hidden="true"></meter><span>${remaining} of ${supply} left</span></p>`
 
 const checkoutOf = (tier: OfferedTier): string =>
   `<div class="one-column"><section class="card"><header><h2>Pay</h2><span class="note">${standsOf(tier)}</span></header>` +
@@ -110,7 +89,7 @@ function cardOf(tier: OfferedTier): string {
     : opens
   return (
     `<li class="card tier"><header><h2>${escaped(label)}</h2><span class="mark ${isOpen ? 'good' : 'calm'}">${standsOf(tier)}</span></header>` +
-    `${priceOf(tier)}${leftOf(tier)}${buy}</li>`
+    `${priceOf(tier)}${leftOf(tier)}<div class="room"></div>${buy}</li>`
   )
 }
 

@@ -101,7 +101,7 @@ export function withHead(built: string, settings: HttpSettings, { path, params =
   ]
   const shown = path === CHECKOUT ? (tier ? [tier] : []) : tiers
   const said = title === null ? OVERVIEW : ([title, description] as const)
-  const first = firstPaint(path, said, { ...sale, chain }, shown)
+  const first = firstPaint(path, said, sale, shown)
   return built.replace(PLACE, () => head.join('\n    ')).replace(FIRST, () => first)
 }
 

@@ -56,12 +56,12 @@ export function Layout({ children }: { children: ReactNode }) {
           <ThemeButton />
         </div>
       </header>
-      <Boundary>
-        <Alerts />
-      </Boundary>
       <main id="main" className="width">
         {children}
       </main>
+      <Boundary>
+        <Alerts />
+      </Boundary>
       <Boundary>
         <Footer />
       </Boundary>
@@ -98,6 +98,7 @@ export function Arrival() {
   return null
 }
 
+/** Stays at the bottom of the window, so that nothing moves when it comes. */
 function Alerts() {
   const { data } = useHealth()
   if (!data) return null

@@ -3,7 +3,6 @@ export const words = {
   title: 'Payment',
   stands: 'Status',
   noHash: 'This is not a transaction hash. One is 0x and 64 hex digits.',
-  transfer: 'Transfer {hash}',
   steps: { seen: 'Seen in a block', checked: 'Checked', minting: 'Being minted', minted: 'Minted' },
   notes: {
     waiting: 'waiting for the next block',

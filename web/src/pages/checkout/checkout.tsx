@@ -9,7 +9,7 @@ import { useDeployment, useQuote, useTiers } from '../../ledger.ts'
 import { chainInWords, useSite } from '../../site.ts'
 import { Choice } from '../../ui/choice.tsx'
 import { OutLink } from '../../ui/explorer.tsx'
-import { Amount, Countdown } from '../../ui/facts.tsx'
+import { Amount, Countdown, Hash } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Shown } from '../../ui/states.tsx'
 import { AddToWallet } from '../../wallet/add.tsx'
@@ -85,7 +85,9 @@ function Payment({ tier }: { tier: Tier }) {
           )}
         </Unfinished>
         <Ladder tiers={tiers} of={tier} />
-        {!payer && <Rules tier={tier} mode={quote.data?.contractWallets} />}
+        {!payer && (tier.state === 'open' || tier.state === 'upcoming') && (
+          <Rules tier={tier} mode={quote.data?.contractWallets} />
+        )}
       </Section>
       <Claim />
     </div>
@@ -103,6 +105,7 @@ function Followed({ hashes, payer, wallet }: FollowedProps) {
   return hashes.map((txHash, index) => (
     <Fragment key={txHash}>
       {hashes.length > 1 && <h3>{fill(t.nth, { n: index + 1, all: hashes.length })}</h3>}
+      <p className="note">{rich(t.transfer, { hash: <Hash of={txHash} /> })}</p>
       <PaymentSteps
         txHash={txHash}
         payer={payer}
@@ -136,13 +139,17 @@ function NotNow({ tier, why }: { tier: Tier; why: string }) {
         <p>{why}</p>
         {state === 'upcoming' && opensAt && <p>{rich(t.opening, { time: <Countdown to={opensAt} /> })}</p>}
       </div>
-      <button type="button" className="button main wide" disabled aria-describedby={id}>
-        {fill(words.wallet.pay, { amount: ether(tier.priceWei) })}
-      </button>
-      <Left tier={tier} />
-      <p>
-        <Link href="/buy">{t.seeOthers}</Link>
-      </p>
+      {state === 'upcoming' && (
+        <>
+          <Left tier={tier} />
+          <button type="button" className="button main wide" disabled aria-describedby={id}>
+            {fill(words.wallet.pay, { amount: ether(tier.priceWei) })}
+          </button>
+        </>
+      )}
+      <Link href="/buy" className={state === 'upcoming' ? 'button wide' : 'button main wide'}>
+        {t.seeOthers}
+      </Link>
     </div>
   )
 }

@@ -26,6 +26,7 @@ export function Tiers() {
         {(all) => <TierCards tiers={all} />}
       </Shown>
       <HowItWorks />
+      <Questions />
       <Claim />
     </Page>
   )
@@ -54,6 +55,20 @@ function HowItWorks() {
           </p>
         </li>
       </ol>
+    </Section>
+  )
+}
+
+/** What a first buyer asks, with answers that unfold. */
+function Questions() {
+  return (
+    <Section title={t.questions}>
+      {t.asked.map(([question, answer]) => (
+        <details key={question} className="checked">
+          <summary>{question}</summary>
+          <p>{answer}</p>
+        </details>
+      ))}
     </Section>
   )
 }
@@ -93,7 +108,7 @@ export function TierCards({ tiers }: { tiers: readonly Tier[] }) {
                 ...(tier.state === 'open' && tier.closesAt && { [t.closes]: <Time at={tier.closesAt} ahead /> }),
               }}
             />
-            <LastPaid paid={paidByTier(rounds, tier.id, PAID_MAX)} />
+            <LastPaid isSold={why === null} paid={paidByTier(rounds, tier.id, PAID_MAX)} />
             <p className="act">
               {why === null ? (
                 <Link href={`/buy/${tier.id}`} className="button main wide">
@@ -110,14 +125,14 @@ export function TierCards({ tiers }: { tiers: readonly Tier[] }) {
   )
 }
 
-/** Why the tier cannot be bought now, and when it can be. */
+/** When a tier that cannot be bought now can be, if anyone knows. */
 function Opening({ tier, tiers }: { tier: Tier; tiers: readonly Tier[] }) {
   if (tier.state === 'upcoming' && tier.opensAt)
     return (
       <span title={everyTime(tier.opensAt)}>{rich(t.opens, { time: strong(<Countdown to={tier.opensAt} />) })}</span>
     )
   if (tier.state === 'upcoming' && tier.opensAfter) return fill(t.opensAfter, { tier: labelOf(tiers, tier.opensAfter) })
-  return whyNotSold(tier)
+  return null
 }
 
 /** A tier is nearly sold out below this share of the supply, or this number of nodes. */
@@ -146,15 +161,15 @@ function Left({ tier }: { tier: Tier }) {
 /** How many rounds a card shows. */
 const PAID_MAX = 12
 
-/** What the last rounds paid a node: the newest in words, all of them as bars. Promises nothing about future rounds. */
-function LastPaid({ paid }: { paid: ReturnType<typeof paidByTier> }) {
+/** What the last rounds paid a node: the newest in words, all of them as bars. Promises nothing about future rounds. Keeps its room before the first. */
+function LastPaid({ paid, isSold }: { paid: ReturnType<typeof paidByTier>; isSold: boolean }) {
   const last = paid.at(-1)
-  if (!last) return null
+  if (!last && !isSold) return null
   return (
     <div className="paid">
       <p>
         <span className="note">{t.lastPaid}</span>
-        <Amount wei={last.wei} plain />
+        {last ? <Amount wei={last.wei} plain /> : <span className="none">–</span>}
       </p>
       <Bars
         least={PAID_MAX}
@@ -164,9 +179,11 @@ function LastPaid({ paid }: { paid: ReturnType<typeof paidByTier> }) {
           title: `${everyTime(at)}: ${shortEther(wei)} ETH`,
         }))}
       />
-      <p className="visually-hidden">
-        {fill(t.before, { amounts: paid.map(({ wei }) => `${shortEther(wei)} ETH`).join(', ') })}
-      </p>
+      {last && (
+        <p className="visually-hidden">
+          {fill(t.before, { amounts: paid.map(({ wei }) => `${shortEther(wei)} ETH`).join(', ') })}
+        </p>
+      )}
     </div>
   )
 }

@@ -58,7 +58,7 @@ export function Overview() {
         </Section>
       </div>
       <Section title={t.latest}>
-        <Shown reading={rounds}>{(all) => <RoundsTable rounds={all.slice(0, 5)} />}</Shown>
+        <Shown reading={rounds}>{(all) => <RoundsTable rounds={all.slice(0, 5)} few />}</Shown>
       </Section>
       <Shown reading={stats} shape="tiles">
         {(totals) => <Glance totals={totals} />}

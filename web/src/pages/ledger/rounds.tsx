@@ -3,11 +3,11 @@ import type { Distribution } from '@node-ledger/client'
 import { Link } from 'wouter'
 import { figure } from '../../format.ts'
 import { useRounds } from '../../ledger.ts'
-import { Amount, Hash, Time } from '../../ui/facts.tsx'
+import { Hash } from '../../ui/facts.tsx'
 import { Page, Section } from '../../ui/page.tsx'
 import { Plot } from '../../ui/plot.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import { amountColumn, type Column, Table, timeColumn } from '../../ui/table.tsx'
 import { words } from '../../words/ledger.ts'
 
 /** How many rounds the service lists at most. */
@@ -44,11 +44,7 @@ export function RoundsPlot({ rounds }: { rounds: readonly Distribution[] }) {
 
 const columns: readonly Column<Distribution>[] = [
   { heading: t.round, sortBy: ({ id }) => id, cell: ({ id }) => <Link href={`/round/${id}`}>#{id}</Link> },
-  {
-    heading: t.when,
-    sortBy: ({ createdAt }) => createdAt?.getTime() ?? 0,
-    cell: ({ createdAt }) => <Time at={createdAt} />,
-  },
+  timeColumn(t.when, ({ createdAt }) => createdAt),
   { heading: t.fundedBy, cell: ({ mode }) => (mode === null ? t.unknown : mode === 'swaps' ? t.surplus : t.treasury) },
   { heading: t.transaction, cell: ({ txHash }) => <Hash of={txHash} /> },
   {
@@ -57,16 +53,15 @@ const columns: readonly Column<Distribution>[] = [
     sortBy: ({ nodeCount }) => nodeCount,
     cell: ({ nodeCount }) => figure(nodeCount),
   },
-  {
-    heading: t.credited,
-    figure: true,
-    sortBy: ({ totalWei }) => totalWei,
-    cell: ({ totalWei }) => <Amount wei={totalWei} />,
-  },
+  amountColumn(t.credited, ({ totalWei }) => totalWei),
 ]
 
+/** What fits in a line on a phone: round, time and amount. */
+const fewColumns = columns.filter((_, index) => [0, 1, 5].includes(index))
+
 /** Rounds as a table. */
-export function RoundsTable({ rounds }: { rounds: readonly Distribution[] }) {
+export function RoundsTable({ rounds, few = false }: { rounds: readonly Distribution[]; few?: boolean }) {
+  const shown = few ? fewColumns : columns
   const empty = <Empty title={t.none} />
-  return <Table caption={t.title} rows={rounds} keyOf={({ id }) => String(id)} columns={columns} empty={empty} />
+  return <Table caption={t.title} rows={rounds} keyOf={({ id }) => String(id)} columns={shown} empty={empty} />
 }

@@ -4,7 +4,7 @@ import { Fragment, type ReactNode, useEffect, useRef, useState } from 'react'
 import { useCover, useTiers } from '../../ledger.ts'
 import { useSite } from '../../site.ts'
 import { Block, OutButton } from '../../ui/explorer.tsx'
-import { Address, Amount, Hash, Time } from '../../ui/facts.tsx'
+import { Address, Amount, Time } from '../../ui/facts.tsx'
 import { useStepTitle } from '../../ui/page.tsx'
 import { Failed, limitInWords, Waiting } from '../../ui/states.tsx'
 import { fill, rich } from '../../words/message.ts'
@@ -56,7 +56,6 @@ export function PaymentSteps({ txHash, payer, isOneOfSeveral = false, ofNode }: 
   return (
     <div className="payment">
       <Announcement said={state} />
-      <p className="note">{rich(words.transfer, { hash: <Hash of={txHash} /> })}</p>
       {reading.isError && (
         <p className="notice warn" role="alert">
           {limitInWords(reading.error) ?? words.cannotAsk} {words.goesOn}
