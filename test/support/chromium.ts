@@ -97,3 +97,18 @@ export const misshapen = (page: Page): Promise<string[]> =>
         found.push('shortened: ' + part.textContent)
     return found
   })()`)
+
+/** Counts a page's bytes as they cross the network for a first visit: each address once, because a slow machine sees the page ask again. */
+export async function countTransfers(page: Page): Promise<{ bytes: number; firsts: Map<string, string> }> {
+  const counted = { bytes: 0, firsts: new Map<string, string>() }
+  const session = await page.context().newCDPSession(page)
+  await session.send('Network.enable')
+  await session.send('Network.setCacheDisabled', { cacheDisabled: true })
+  session.on('Network.requestWillBeSent', ({ requestId, request: { url } }) => {
+    if (!counted.firsts.has(url)) counted.firsts.set(url, requestId)
+  })
+  session.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+    if ([...counted.firsts.values()].includes(requestId)) counted.bytes += encodedDataLength
+  })
+  return counted
+}

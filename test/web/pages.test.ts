@@ -10,6 +10,7 @@ import { announceWallet } from '../support/browser-wallet.ts'
 import {
   complaintsOf,
   contrastViolations,
+  countTransfers,
   misshapen,
   noBrowser,
   startBrowser,
@@ -70,7 +71,8 @@ describe('the pages', { skip: noBrowser }, () => {
       await prepare?.(page)
       const transferred = await countTransfers(page)
       for (const [path, title] of Object.entries(PAGES)) {
-        transferred.bytes = transferred.requests = 0
+        transferred.bytes = 0
+        transferred.firsts.clear()
         await page.emulateMedia({ colorScheme: themes[0] })
         await page.goto(at(path, prepare ? bright : service))
         await page.getByRole('heading', { level: 1, name: title }).waitFor()
@@ -90,9 +92,9 @@ describe('the pages', { skip: noBrowser }, () => {
           )
           assert.ok((hidden as number) <= 0, `${hidden} pixels of the pages' names are out of sight`)
         }
-        const { bytes, requests } = transferred
+        const { bytes, firsts } = transferred
         assert.ok(bytes > 50_000 && bytes <= TRANSFER_BYTES_MAX, `${path} takes ${bytes} bytes`)
-        assert.ok(requests <= REQUESTS_MAX, `${path} makes ${requests} requests`)
+        assert.ok(firsts.size <= REQUESTS_MAX, `${path} makes ${firsts.size} requests`)
       }
       assert.deepEqual(
         complaints.filter((complaint) => !complaint.includes('status of 401')),
@@ -355,21 +357,6 @@ function answerForNames(method: string, params: readonly unknown[]): unknown {
   if (isKnown) assert.equal(name, toHex(packetToBytes('owner.eth')))
   const found = encodeAbiParameters([{ type: 'address' }], [isKnown ? (walletOf(1) as `0x${string}`) : zeroAddress])
   return encodeAbiParameters([{ type: 'bytes' }, { type: 'address' }], [found, zeroAddress])
-}
-
-/** Counts a page's bytes as they cross the network: each file each time, as for a first visit. */
-async function countTransfers(page: Page): Promise<{ bytes: number; requests: number }> {
-  const counted = { bytes: 0, requests: 0 }
-  const session = await page.context().newCDPSession(page)
-  await session.send('Network.enable')
-  await session.send('Network.setCacheDisabled', { cacheDisabled: true })
-  session.on('Network.requestWillBeSent', () => {
-    counted.requests++
-  })
-  session.on('Network.loadingFinished', ({ encodedDataLength }) => {
-    counted.bytes += encodedDataLength
-  })
-  return counted
 }
 
 /** Makes an answer of the service arrive with other fields. */
