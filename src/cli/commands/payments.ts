@@ -3,15 +3,6 @@ import { type Command, REASON, YES } from '../command.ts'
 
 export const PAYMENTS: readonly Command[] = [
   {
-    name: 'payments claim',
-    after: 'payments show',
-    group: 'decide',
-    summary: "follow the chain to a payment's block and judge it now, as a buyer's claim does",
-    args: [{ name: 'hash', help: 'the transaction' }],
-    examples: ['node-ledger payments claim <hash>'],
-    load: async () => (await import('../desk/claim.ts')).claim,
-  },
-  {
     name: 'payments dismiss',
     after: 'payments attribute',
     group: 'decide',
