@@ -219,7 +219,6 @@ function plausibleCall({ name, args = [], options = {} }: Command): string[] {
     ...required,
     ...('yes' in options ? ['--yes'] : []),
     ...(name === 'rebuild' ? ['--into', empty.url] : []),
-    ...(name === 'migrate' ? ['--status'] : []),
     ...(name === 'payments decide' ? ['--held-for', 'recheck'] : []),
     ...(/^admin-keys (create|invite)$/.test(name) ? ['--out', join(directory, 'never.key')] : []),
   ]
@@ -227,7 +226,8 @@ function plausibleCall({ name, args = [], options = {} }: Command): string[] {
 
 const DOWN = '127.0.0.1:9'
 describe('with nothing to talk to, a command says so in a line and ends with 3', () => {
-  const needy = COMMANDS.filter(({ name }) => !ALONE.includes(name) && name !== 'doctor')
+  // `migrate` waits for a database (boot/preflight.test.ts), and `doctor` reports what is missing.
+  const needy = COMMANDS.filter(({ name }) => ![...ALONE, 'doctor', 'migrate'].includes(name))
   for (const command of needy) {
     test(command.name, async () => {
       const calls: [string, NodeJS.ProcessEnv, RegExp][] = [
@@ -292,9 +292,8 @@ test('a database without a ledger is refused with what to do', async () => {
     const { code, err } = await runHere(['payments', 'list'], given)
     assert.equal(code, 1)
     assert.match(err, /node-ledger migrate/)
-    assert.equal((await runHere(['migrate', '--status'], given)).code, 1)
     assert.equal((await runHere(['migrate'], given)).code, 0)
-    assert.equal((await runHere(['migrate', '--status'], given)).code, 0)
+    assert.equal((await runHere(['payments', 'list'], given)).code, 0)
   } finally {
     await bare.drop()
   }

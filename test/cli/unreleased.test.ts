@@ -23,7 +23,6 @@ test('a ledger of an unreleased checkout is refused by every command and at star
     const given = { ...worldEnv(world), DATABASE_URL: older.url }
     for (const argv of [
       ['migrate'],
-      ['migrate', '--status'],
       ['payments', 'list'],
       ['backup', '--out', temporaryDirectory()],
     ]) {
