@@ -286,7 +286,6 @@ test('an output that cannot be written is an error, with either form', () => {
   const full = openSync('/dev/full', 'w')
   for (const words of [
     ['export', 'payments'],
-    ['export', 'payments', '--json'],
     ['tiers', 'list', '--json'],
     ['help'],
   ]) {

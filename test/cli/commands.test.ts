@@ -220,6 +220,7 @@ function plausibleCall({ name, args = [], options = {} }: Command): string[] {
     ...('yes' in options ? ['--yes'] : []),
     ...(name === 'rebuild' ? ['--into', empty.url] : []),
     ...(name === 'payments decide' ? ['--held-for', 'recheck'] : []),
+    ...(name === 'export' ? ['--out', join(directory, 'never.csv')] : []),
     ...(/^admin-keys (create|invite)$/.test(name) ? ['--out', join(directory, 'never.key')] : []),
   ]
 }
@@ -434,21 +435,14 @@ test('statement ends with 3 where the provider lacks old states, and says whose 
   }
 })
 
-test('an export is whole or not there, and says as JSON what it says as CSV', async () => {
+test('an export is whole or not there', async () => {
   const path = join(directory, 'payments.csv')
   assert.equal((await runProcess(['export', 'payments', '--out', path], env)).code, 0)
   const csv = readFileSync(path, 'utf8').trim().split('\r\n')
-  const json = (await run('export', 'payments', '--json')).out
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line))
-  assert.equal(json.length, csv.length - 1)
-  assert.equal(json.at(-1).total.rows, String(json.length - 1))
-  assert.equal(
-    json.slice(0, -1).reduce((sum, row) => sum + BigInt(row.valueWei), 0n),
-    BigInt(json.at(-1).total.valueWei),
-  )
-  assert.equal((await run('export', 'payments', '--out', path, '--json')).code, 2)
+  assert.match(csv.at(-1) ?? '', new RegExp(`^#total,rows=${csv.length - 2},`))
+  const { code, out } = await run('export', 'payments', '--out', path, '--json')
+  assert.deepEqual([code, JSON.parse(out)], [0, { file: path }])
+  assert.equal((await run('export', 'payments', '--json')).code, 2)
 })
 
 test('a reader that has seen enough is no error', async () => {

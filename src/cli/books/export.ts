@@ -1,8 +1,6 @@
-// The command `node-ledger export`: a table of the books as CSV, to stdout or to a file that is either complete or absent. With --json, the same rows
-// as JSON lines.
+// The command `node-ledger export`: a table of the books as CSV, to stdout or to a file that is either complete or absent.
 import { createWriteStream } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
-import { createInterface } from 'node:readline'
 import { pipeline } from 'node:stream/promises'
 import { type ExportFile, exportLedger, exportOwner } from '../../operator/books/exports.ts'
 import { withOperator } from '../chain.ts'
@@ -15,16 +13,16 @@ import { written } from '../output.ts'
 export async function exportRows(call: Call): Promise<ExitCode> {
   const { io, out, args, values, signal } = call
   const { out: path, ...given } = values
-  if (path !== undefined && out.json) throw new UsageError('--json: with --out the file is CSV; leave one of them out')
+  if (path === undefined && out.json) throw new UsageError('--json: an export is CSV: name its file with --out')
   return await withOperator(io, async (deps) => {
     const input = fieldsOf({ ...call, values: given })
     const make = args.kind === 'owner' ? exportOwner : exportLedger
     const file = accepted(await make(deps, input), call)
-    if (path !== undefined) {
+    if (path === undefined) for await (const part of file.stream) await written(io, part)
+    else {
       await toFile(file, path, signal)
-      out.say(`Written to ${path}; its last line holds the number of rows and the totals.`)
-    } else if (out.json) await asJsonLines(file, call)
-    else for await (const part of file.stream) await written(io, part)
+      await out.result({ file: path }, `Written to ${path}; its last line holds the number of rows and the totals.`)
+    }
     return EXIT.done
   })
 }
@@ -42,26 +40,4 @@ export async function toFile({ stream }: Pick<ExportFile, 'stream'>, path: strin
       throw new RefusedError(`${path} cannot be written (${code}).`)
     throw error
   }
-}
-
-async function asJsonLines({ stream }: ExportFile, { out, signal }: Call): Promise<void> {
-  let names: readonly string[] | null = null
-  for await (const line of createInterface({ input: stream, signal })) {
-    const cells = cellsOf(line)
-    if (names === null) names = cells
-    else if (cells[0] === '#total') await out.result({ total: totalsOf(cells) }, '')
-    else await out.result(Object.fromEntries(names.map((name, column) => [name, cells[column] || null])), '')
-  }
-}
-
-/** The cells of a line of our own CSV, in which no cell has a line break. */
-function cellsOf(line: string): string[] {
-  return [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(
-    ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain ?? '',
-  )
-}
-
-function totalsOf(cells: readonly string[]): Record<string, string> {
-  const pairs = cells.slice(1).filter((cell) => cell.includes('='))
-  return Object.fromEntries(pairs.map((cell) => cell.split(/=(.*)/s)))
 }

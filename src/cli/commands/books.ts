@@ -13,7 +13,7 @@ export const BOOKS: readonly Command[] = [
     group: 'books',
     summary: 'write a table of the books as CSV; the last line has the number of rows and the totals',
     details: `Without a period it exports the whole ledger, from one snapshot. "owner" lists what one wallet was credited and withdrew,
-with the hour's price of ether if known. --json writes JSON lines instead of CSV.`,
+with the hour's price of ether if known.`,
     args: [
       {
         name: 'kind',
@@ -38,8 +38,7 @@ with the hour's price of ether if known. --json writes JSON lines instead of CSV
     },
     examples: [
       'node-ledger export payments --month 2026-10 --out payments.csv',
-      'node-ledger export owner --address <address>',
-      'node-ledger export credits --json',
+      'node-ledger export owner --address <address> --out owner.csv',
     ],
     load: async () => (await import('../books/export.ts')).exportRows,
   },
