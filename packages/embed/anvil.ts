@@ -17,14 +17,12 @@ import { callRpc } from './rpc.ts'
 export const EMBED_CHAIN_ID = 31337
 /** Number of funded accounts. Their keys are in accounts.ts. */
 const ACCOUNTS = 20
-/** How many old states anvil may write to its cache directory: 100 of them are 88 MB. */
-const PERSISTED_STATES_MAX = 100
 /**
- * Anvil keeps the states of at least this many blocks, however old the chain is; in its first half hour, of 1,500. More
- * would cost much memory, because each state holds the hashes of all blocks: 1,500 states took 0.7 GB at block 2,500
- * and 1.7 GB at block 6,500.
+ * How many old states anvil may write to its cache directory: 100 of them are 88 MB. It keeps those of at least this many
+ * blocks; in its first half hour, of 1,500. More would cost much memory, because each state holds the hashes of all
+ * blocks: 1,500 states took 0.7 GB at block 2,500 and 1.7 GB at block 6,500.
  */
-export const STATES_KEPT_MIN = PERSISTED_STATES_MAX
+const PERSISTED_STATES_MAX = 100
 /** How long anvil may take until it listens. It first reads the whole state: half a second per day of blocks. */
 const LISTEN_WAIT_MS = 120_000
 /** The signals that stop anvil. It writes its state when it gets SIGTERM, so SIGKILL comes only after that. */

@@ -1,5 +1,4 @@
 // The command `node-ledger statement`: a period's books, from every account's opening balance to its closing balance.
-import { loadEmbedded } from '../../boot/embedded.ts'
 import { readStatement, type Statement, statementCsv } from '../../operator/books/statement.ts'
 import { withOperator } from '../chain.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
@@ -10,25 +9,21 @@ import { fields, table } from '../output.ts'
 /** Runs the command: 0 if everything adds up to the wei, 1 if there is a difference, 3 if we could not read a balance. */
 export async function statement(call: Call): Promise<ExitCode> {
   const { io, out, flags } = call
-  return await withOperator(io, async (deps, { config }) => {
+  return await withOperator(io, async (deps) => {
     const made = accepted(await readStatement(deps, fieldsOf(call)), call)
     await out.result(made, () => (flags.has('csv') ? statementCsv(made).trimEnd() : describe(made)))
     if (made.balanced === true) return EXIT.done
-    const statesKept = config.embedded.chain ? (await loadEmbedded()).STATES_KEPT_MIN : null
     out.say(
       made.balanced === null
-        ? whyUnknown(made, statesKept)
+        ? whyUnknown(made)
         : 'It does not add up: see what is unexplained, and "When it does not add up" in docs/BOOKS.md.',
     )
     return made.balanced === null ? EXIT.unavailable : EXIT.negative
   })
 }
 
-/**
- * Names the balances that are missing and their blocks, the likely reason, and what to do. `statesKept`: for how many blocks the embedded chain keeps
- * states; null for any other chain.
- */
-function whyUnknown({ period, accounts, contract }: Statement, statesKept: number | null): string {
+/** Names the balances that are missing and their blocks, the likely reason, and what to do. */
+function whyUnknown({ period, accounts, contract }: Statement): string {
   const { opening, closing } = period
   const missing = (edge: 'openingWei' | 'closingWei', debt: bigint | null) => {
     const names = accounts.filter((account) => account[edge] === null).map(({ name }) => name)
@@ -41,16 +36,8 @@ function whyUnknown({ period, accounts, contract }: Statement, statesKept: numbe
   return [
     'We do not know whether it adds up, because the chain did not give these balances:',
     ...lines,
-    statesKept !== null
-      ? embeddedAdvice(closing.blockNumber, statesKept)
-      : 'The provider no longer has the states of such old blocks, or was away. Put an archive node into RPC_URL, or ask for a later period.',
+    'The provider no longer has the states of such old blocks, or was away. The embedded chain keeps some hundred, since its start. Put an archive node into RPC_URL, or ask for a later period.',
   ].join('\n')
-}
-
-/** Advice on the periods that the embedded chain can still answer. */
-function embeddedAdvice(lastBlock: number, statesKept: number): string {
-  const from = Math.max(1, lastBlock - Math.floor(statesKept / 2))
-  return `The embedded chain has no archive: for the disk that they take, it keeps the states of its last blocks only, ${statesKept} at least, and none from before its last start. Ask at once for a period that begins within them, as --from ${from}, or name a chain with an archive node in RPC_URL.`
 }
 
 function describe(made: Statement): string {
