@@ -6,7 +6,7 @@ import { target } from './imports.ts'
 
 /** Files that a command, a build, the test runner or a published package starts. Nothing imports them. */
 const STARTED = [
-  /^src\/(main|cli\/desk\/build-allowlist)\.ts$/,
+  /^src\/main\.ts$/,
   /^bin\/|\.config\.ts$/,
   /^scripts\/(release\/)?[^/]+\.ts$/,
   /^bench\/([^/]+|servers\/[^/]+)\.ts$/,

@@ -33,11 +33,11 @@ export async function listBuyers(play: Play): Promise<void> {
   if (!isListed(play)) return
   const { observer, world } = play.stage
   const rows = Object.entries(ALLOCATIONS).map(([account, nodes]) => `${world.at(Number(account))},${nodes}\n`)
-  const { preview, part } = build(await readList([Buffer.from(rows.join(''))]))
+  const { preview, parts } = build(await readList([Buffer.from(rows.join(''))]))
   const { root, entries, allocated } = preview
   if (root === null) throw new Error('the list has a bad line')
   const id = await insertAllowlist(observer, { root, label: 'buyers', entries, allocated, enteredBy: 'sim' })
-  if (id !== null) await insertAllowlistPart(observer, id, await part(0))
+  if (id !== null) for (const part of parts) await insertAllowlistPart(observer, id, part)
   await observer`UPDATE tiers SET allowlist = ${root} WHERE tier_id = ${TIER}`
   count(play.tally, 'a list')
 }

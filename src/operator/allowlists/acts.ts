@@ -70,7 +70,7 @@ A list never changes: add a new one, and name it in the tier.`,
 export async function enterList(
   pool: Pool,
   actor: Actor,
-  { preview, parts, part }: BuiltList,
+  { preview, parts }: BuiltList,
   { label, reason }: { label: string; reason: string | null },
 ): Promise<EnteredList> {
   const { root, entries, allocated } = preview
@@ -78,7 +78,7 @@ export async function enterList(
   return await inTransaction(pool, async (sql) => {
     const id = await insertAllowlist(sql, { root, label, entries, allocated, enteredBy: actor.name })
     if (id === null) return { ...preview, changed: false }
-    for (let number = 0; number < parts; number++) await insertAllowlistPart(sql, id, await part(number))
+    for (const part of parts) await insertAllowlistPart(sql, id, part)
     const after = { label, entries, allocated }
     await recordAct(sql, actor, { action: 'allowlistEntered', subject: root, after, reason })
     await notifyLedgerChanged(sql)

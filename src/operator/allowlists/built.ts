@@ -1,4 +1,4 @@
-// A list after reading and building, split into parts that one process can pass to another.
+// A list after reading and building, in parts of a size that one statement can store.
 import { type AllowlistPart, PAGE_NODES } from '../../db/sale/allowlists.ts'
 import { NODE_BYTES } from '../../domain/payers/allowlists.ts'
 import type { Hash } from '../../domain/units.ts'
@@ -19,8 +19,7 @@ export interface ListPreview
 /** A list that can be entered: its preview shows no bad line. */
 export interface BuiltList {
   readonly preview: ListPreview
-  readonly parts: number
-  part(number: number): AllowlistPart | Promise<AllowlistPart>
+  readonly parts: readonly AllowlistPart[]
 }
 
 /** Builds the tree of a list, unless a line is bad. */
@@ -28,20 +27,17 @@ export function build(list: ListRead): BuiltList {
   const { addresses, allocations, ...said } = list
   const entries = addresses.length
   const tree = said.badLines === 0 ? buildTree(list) : null
-  return {
-    preview: { root: tree?.root ?? null, entries, ...said },
-    parts: tree ? Math.ceil(entries / PART_ROWS) : 0,
-    part: (number) => {
-      if (tree === null) throw new Error('a list with a bad line has no parts')
-      const [from, to] = [number * PART_ROWS, (number + 1) * PART_ROWS]
-      return {
-        addresses: addresses.slice(from, to),
-        allocations: allocations.slice(from, to),
-        leaves: [...tree.leaves.subarray(from, to)],
-        // There are nearly twice as many nodes as rows.
-        firstPage: (2 * from) / PAGE_NODES,
-        nodes: tree.nodes.subarray(2 * from * NODE_BYTES, 2 * to * NODE_BYTES),
-      }
-    },
+  const parts: AllowlistPart[] = []
+  for (let from = 0; tree && from < entries; from += PART_ROWS) {
+    const to = from + PART_ROWS
+    parts.push({
+      addresses: addresses.slice(from, to),
+      allocations: allocations.slice(from, to),
+      leaves: [...tree.leaves.subarray(from, to)],
+      // There are nearly twice as many nodes as rows.
+      firstPage: (2 * from) / PAGE_NODES,
+      nodes: tree.nodes.subarray(2 * from * NODE_BYTES, 2 * to * NODE_BYTES),
+    })
   }
+  return { preview: { root: tree?.root ?? null, entries, ...said }, parts }
 }

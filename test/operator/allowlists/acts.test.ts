@@ -124,7 +124,7 @@ test('the client checks a proof by the root, and believes no other allocation, l
   assert.deepEqual(await verifyAllowlisted(ledger, root as Hash, address), { matches: true, said: true_ })
 })
 
-test('the command takes a file of many parts, built in a process of its own, and every proof is right', async () => {
+test('the command takes a file of many parts, and every proof is right', async () => {
   const rows = rowsOf(8_194)
   const tree = treeOf(rows)
   const file = join(directory, 'large.csv')
