@@ -39,10 +39,7 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
     commands: PAYMENTS,
   },
   wallets: { modules: () => [import('../operator/payment-wallets.ts')], views: () => import('./desk/wallets.ts') },
-  'contract-wallets': {
-    modules: () => [import('../operator/contract-wallets.ts')],
-    views: () => import('./desk/wallets.ts'),
-  },
+  'contract-wallets': { modules: () => [import('../operator/contract-wallets.ts')] },
   terms: { modules: () => [import('../operator/terms.ts')], views: () => import('./desk/terms.ts') },
   tiers: {
     modules: () => [import('../operator/tiers.ts'), import('../operator/preview.ts')],
@@ -61,14 +58,8 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
   pause: { modules: () => [import('../operator/pause.ts')] },
   ...simple([...from(SERVICE, 'resume'), ...from(SERVICE, 'recheck')]),
   owner: { modules: () => [import('../operator/owner.ts')], views: () => import('./desk/owner.ts') },
-  rounds: {
-    modules: () => [import('../operator/transactions.ts'), import('../operator/preview.ts')],
-    views: () => import('./books/rounds.ts'),
-  },
-  transactions: {
-    modules: () => [import('../operator/transactions.ts')],
-    views: () => import('./desk/transactions.ts'),
-  },
+  rounds: { modules: () => [import('../operator/transactions.ts'), import('../operator/preview.ts')] },
+  transactions: { modules: () => [import('../operator/transactions.ts')] },
   ...simple(BOOKS),
   audit: { modules: () => [import('../operator/audit.ts')] },
   webhooks: { modules: () => [import('../operator/webhooks.ts')], commands: from(SERVICE, 'webhooks') },

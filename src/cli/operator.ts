@@ -17,7 +17,7 @@ import { type Call, type Command, EXIT, type ExitCode, type OptionSpec, type Run
 import { actorHere, withLedger } from './database.ts'
 import { RefusedError, UnavailableError, UsageError } from './errors.ts'
 import type { Io } from './io.ts'
-import { mustAgree, tableOf } from './output.ts'
+import { mustAgree, outline, tableOf } from './output.ts'
 
 /** What a command does in addition to its act or reading, or in place of it. */
 // biome-ignore lint/suspicious/noExplicitAny: each view knows the parts and the result of its own
@@ -31,9 +31,7 @@ export interface View<Parts = any, Result = any> extends Partial<CommandTexts> {
   /** Shows what would happen, before the question. @returns further fields or, if there is nothing to do, the result that says so. */
   readonly first?: (parts: Parts, input: Fields, call: Call) => Promise<First> | First
   /** The result as text for people. */
-  readonly text?: (result: Result, parts: Parts) => string
-  /** Printed after the result. */
-  readonly afterwards?: (result: Result, call: Call) => void
+  readonly text?: (result: Result) => string
   /** Replaces everything above. */
   readonly run?: Run
 }
@@ -71,7 +69,7 @@ const optionOf = ({ help, value, required }: Field): OptionSpec => ({
 })
 
 async function run(operation: Operation & View, call: Call): Promise<ExitCode> {
-  const { asks, otherwise, first, fixed, columns, text, afterwards } = operation
+  const { asks, otherwise, first, fixed, columns, text } = operation
   const { withOperator } = operation.onChain ? await import('./chain.ts') : { withOperator: withLedger }
   return await (operation.open ?? withOperator)(call.io, async (parts: EveryPart) => {
     const given = { ...fieldsOf(call), ...fixed }
@@ -83,14 +81,13 @@ async function run(operation: Operation & View, call: Call): Promise<ExitCode> {
     if (asks !== undefined) await mustAgree(call, typeof asks === 'string' ? asks : asks(given), otherwise)
     const done = accepted(await operation.call(parts, actorHere(), { ...given, ...found?.input }), call)
     await call.out.result(done, () => {
-      if (text) return text(done, parts)
+      if (text) return text(done)
       const rows = columns && firstList(done)
       if (rows) return rows.length === 0 ? 'None.' : tableOf(rows, columns)
-      return toldOf(operation, done)
+      return toldOf(operation, done) || outline(done)
     })
     if ('nextCursor' in done && done.nextCursor !== null)
       call.out.say(`There are more: add --cursor ${done.nextCursor}`)
-    afterwards?.(done, call)
     return EXIT.done
   })
 }

@@ -74,6 +74,24 @@ export function fields(pairs: readonly (readonly [string, unknown])[]): string {
   return pairs.map(([name, value]) => `${name.padEnd(width)}  ${cell(value)}`).join('\n')
 }
 
+/** A result in full: names and values, one a line. What is nested stands indented under its name. Amounts of wei are in ether. */
+export function outline(value: object): string {
+  const entries = Object.entries(value).map(([name, of]) => [name, [of].flat() as unknown[]] as const)
+  const pairs = entries
+    .filter(([, all]) => !all.some(isNested))
+    .map(([name, all]) => [name, all.map((one) => (name.endsWith('Wei') ? ether(one) : cell(one))).join(' ')] as const)
+  const nested = entries.flatMap(([name, all]) =>
+    all.filter(isNested).map((one) => `${name}\n${outline(one).replaceAll(/^/gm, '  ')}`),
+  )
+  return [...(pairs.length > 0 ? [fields(pairs)] : []), ...nested].join('\n')
+}
+
+const isNested = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !(value instanceof Date)
+
+const ether = (wei: unknown) =>
+  /^-?\d+$/.test(String(wei)) ? `${inEther(wei as string)} ether (${wei} wei)` : cell(wei)
+
 function cell(value: unknown): string {
   if (value === null || value === undefined || value === '') return '-'
   if (value instanceof Date) return value.toISOString()

@@ -55,6 +55,7 @@ export const listWallets = defineReading({
   examples: ['wallets list'],
   fields: {},
   run: async ({ pool }: LedgerDb) => ({ wallets: await readWallets(pool) }),
+  columns: ['wallet', 'state', 'fromBlock', 'closedBlock', 'enteredBy'],
 })
 
 async function readWallets(pool: Pool): Promise<WalletView[]> {

@@ -153,7 +153,8 @@ printed transaction; until then turns are owed and wait.`,
   says: proposalInWords,
 })
 
-function proposalInWords({ changed, entries }: TermsProposal): string {
+/** An entry, previewed or done, for people. */
+export function proposalInWords({ changed, entries }: TermsProposal): string {
   if (!changed) return 'No change: the latest terms are the same.'
   return entries.map(entryInWords).join('\n')
 }

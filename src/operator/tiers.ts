@@ -60,6 +60,13 @@ export const listTiers = defineReading({
   examples: ['tiers list'],
   fields: {},
   run: async ({ pool }: LedgerDb) => ({ tiers: await readTiers(pool) }),
+  columns: [
+    ...['tierId', 'tierNo', 'label'],
+    ['ether', 'priceWei'],
+    ...['maxPerWallet', 'payoutBps', 'holdingToken', 'supply', 'sold', 'opensAt', 'closesAt', 'opensAfter', 'onSale'],
+    ['version', ({ versions }) => versions.length],
+    'fromBlock',
+  ],
 })
 
 async function readTiers(sql: Sql): Promise<TierView[]> {

@@ -31,7 +31,7 @@ test('a residue is taken apart by a command, which says what is left, and shows 
   assert.match(part.out, new RegExp(`0\\.02 ether came from ${SPLITTER}, inner transfer 2 of ${txHash}`))
   assert.match(part.out, /0\.01 ether of it stay without a sender/)
   const shown = await run('show', id)
-  assert.match(shown.out, new RegExp(`taken out of it\\s+id\\s+\\d+\\s+txHash\\s+${txHash}`))
+  assert.match(shown.out, new RegExp(`parts\\s+id\\s+\\d+\\s+txHash\\s+${txHash}`))
   const rest = await run('attribute', id, '--transfers', `${txHash}#1`, '--yes')
   assert.equal(rest.code, 0, rest.err)
   assert.doesNotMatch(rest.out, /stay without/)

@@ -15,21 +15,20 @@ import { actorHere, withDatabase } from '../database.ts'
 import { UsageError } from '../errors.ts'
 import { inEther } from '../ether.ts'
 import { accepted, commandOf, fieldsOf, type View } from '../operator.ts'
-import { fields, mustAgree } from '../output.ts'
+import { mustAgree, outline } from '../output.ts'
 
-type Row = Omit<components['schemas']['Payment'], 'verdict'>
 type Detail = components['schemas']['PaymentInFull']
 
 /** Shows the payment before any decision about it. */
 const DECISION: View = {
   first: async (parts: LedgerPart, { payment }, call) => {
     const { payments } = accepted(await showPayment(parts, { payment }), call) as unknown as { payments: Detail[] }
-    for (const one of payments) call.out.say([summary(one), held(one), ...paidBack(one)].join('\n'))
+    for (const { verdicts, ...one } of payments)
+      call.out.say([outline({ ...one, because: verdicts.at(-1)?.evidence ?? null }), ...paidBack(one)].join('\n'))
   },
 }
 
 export const VIEWS: Readonly<Record<string, View>> = {
-  'payments show': { text: ({ payments }: { payments: Detail[] }) => payments.map(describe).join('\n\n') },
   'payments release': DECISION,
   'payments attribute': DECISION,
   'payments refund-prepare': DECISION,
@@ -37,45 +36,12 @@ export const VIEWS: Readonly<Record<string, View>> = {
   'payments refund': DECISION,
 }
 
-function describe(payment: Detail): string {
-  const { verdicts, refund, attribution, parts, traceShows, intent, mint } = payment
-  return [
-    [summary(payment), ...paidBack(payment)].join('\n'),
-    ...verdicts.map(
-      ({ verdict, reason, decidedBy, decidedAt, evidence }) =>
-        `${decidedAt}  ${verdict}${reason ? ` (${reason})` : ''} by ${decidedBy}\n${pairs(evidence)}`,
-    ),
-    ...parts.map((part) => `taken out of it\n${pairs(part)}`),
-    ...(traceShows ?? []).map((transfer) => `a later trace shows\n${pairs(transfer)}`),
-    ...Object.entries({ attribution, refund, intent, mint }).flatMap(([name, value]) =>
-      value ? [`${name}\n${pairs(value)}`] : [],
-    ),
-  ].join('\n\n')
-}
-
-function summary({ id, txHash, from, valueWei, status, reason, tierId, blockTime, nodeId }: Row): string {
-  return fields([
-    ['payment', id],
-    ['transaction', txHash],
-    ['from', from ?? 'not known: it came by an internal call'],
-    ['value', `${inEther(valueWei)} ether (${valueWei} wei)`],
-    ['status', reason ? `${status} (${reason})` : status],
-    ['tier', tierId],
-    ['block time', blockTime],
-    ['node', nodeId],
-  ])
-}
-
 /** A restored ledger has lost later refunds. If we find one on the chain, we show it to the operator before they pay twice. */
-function paidBack({ id, looksRefundedBy }: Detail): string[] {
+function paidBack({ id, looksRefundedBy }: Pick<Detail, 'id' | 'looksRefundedBy'>): string[] {
   return looksRefundedBy.map(
     ({ txHash, blockNumber }) =>
       `looks refunded: the payments wallet sent exactly this amount back in block ${blockNumber}.\n  If that was its refund: node-ledger payments refund ${id} --refund-tx-hash ${txHash}`,
   )
-}
-
-function pairs(value: object): string {
-  return fields(Object.entries(value).map(([name, entry]) => [`  ${name}`, entry] as const))
 }
 
 /** `payments refund-batch`: prepares the refunds of several payments, with one file from which a Safe pays them all. */
@@ -125,10 +91,4 @@ export async function dismiss(call: Call): Promise<ExitCode> {
     await out.result(done, `${count === 0 ? 0 : done.count} dismissed, ${done.remaining} left.`)
     return EXIT.done
   })
-}
-
-/** The evidence for the current verdict, for the operator's decision. */
-function held({ verdicts }: Detail): string {
-  const last = verdicts.at(-1)
-  return last ? `  because\n${pairs(last.evidence)}` : ''
 }

@@ -264,8 +264,11 @@ function addCommissions(
   }
 }
 
-/** The statement as CSV: one line per item, money in wei. The last line states whether it balances, and as of which block. */
-export function statementCsv(statement: Statement): string {
+/** The statement as CSV. */
+export const statementCsv = (statement: Statement): string => statementLines(statement).map(csvLine).join('')
+
+/** The statement in lines: a heading, then one line per item, money in wei. The last line states whether it balances. */
+export function statementLines(statement: Statement): (string | null)[][] {
   const { period, happened, contract } = statement
   const lines: (string | null)[][] = [['section', 'item', 'detail', 'count', 'wei']]
   const add = (section: string, item: string, { detail = null, count = null, wei = null }: Figures) =>
@@ -308,5 +311,5 @@ export function statementCsv(statement: Statement): string {
   }
   for (const [name, wei] of Object.entries(contract)) add('contract debt', name, { wei })
   lines.push(['#total', `lines=${lines.length - 1}`, `balanced=${statement.balanced ?? 'unknown'}`, null, null])
-  return lines.map(csvLine).join('')
+  return lines
 }
