@@ -31,28 +31,12 @@ after(async () => {
 async function look(check: string) {
   const rpc = createRpc({ urls: [provider.url], log: silentLog, timeoutMs: 5_000 })
   try {
-    const probe = await probeProvider(provider.url, FACTORY, 0).catch((error: Error) => error)
-    const probes = [{ host: provider.url, probe }]
-    const examined = { chain: { factory: FACTORY, rpcUrls: [provider.url] }, rpc, headNumber: 4, probes }
-    const findings = await runChecks(ASKED_CHECKS, examined)
+    const findings = await runChecks(ASKED_CHECKS, { factory: FACTORY, rpc, headNumber: 4 })
     return findings.find((finding) => finding.check === check) ?? assert.fail(check)
   } finally {
     await rpc.close()
   }
 }
-
-test('a provider that takes every batch, those of three calls, or none', async () => {
-  assert.match((await look('chain.batches')).says, /batches of 50$/)
-  const upTo = (most: number) => (body: string) => {
-    const calls = JSON.parse(body)
-    return Array.isArray(calls) && calls.length > most ? { status: 500, body: '{"error":{"code":31}}' } : undefined
-  }
-  provider.http = upTo(3)
-  assert.match((await look('chain.batches')).says, /batches of 3$/)
-  provider.http = upTo(1)
-  const alone = await look('chain.batches')
-  assert.deepEqual([alone.verdict, /single calls alone$/.test(alone.says)], ['ok', true])
-})
 
 test('a provider that gives a state of a block which is not there is not to be used', async () => {
   assert.equal((await look('chain.states')).verdict, 'ok')

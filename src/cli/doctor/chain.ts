@@ -187,7 +187,7 @@ export async function lookAtChain(examined: ChainExamined): Promise<Finding[]> {
     return [...findings, ...(await runChecks({ 'chain.factory': () => ({ unknown: 'no provider answers' }) }, null))]
   const chainId = chain.chainId ?? first.chainId
   const named = { rpc, chainId, factory, paymentAddress, startBlock, ...signersOf(chain) }
-  findings.push(...(await runChecks(ASKED_CHECKS, { chain, rpc, headNumber: first.head.number, probes })))
+  findings.push(...(await runChecks(ASKED_CHECKS, { factory, rpc, headNumber: first.head.number })))
   return [...findings, ...(await runChecks(FACTORY_CHECKS, { ...probed, deployment: await checkDeployment(named) }))]
 }
 
