@@ -70,17 +70,10 @@ export function checkSettings(env: NodeJS.ProcessEnv): void {
 /** Creates the tables, to see whether that works. Throws a KnownError if it fails, or if the database holds another contract's ledger. */
 export async function checkDatabase(url: string, say: (line: string) => void): Promise<void> {
   await migrateWhenUp(url, say, { waitMs: DATABASE_WAIT_MS })
-  if (await isBegun(url))
-    throw new RefusedError('DATABASE_URL: the database has a ledger of another contract. Name an empty one.')
-}
-
-/** True once a ledger has begun to follow its contract. From then on it uses its own terms and wallet. */
-export async function isBegun(url: string): Promise<boolean> {
   const pool = connect(url, { max: 1, prepare: false, applicationName: 'node-ledger init' })
   try {
-    return (await readState(pool, 'identity')) !== null
-  } catch {
-    return false
+    if ((await readState(pool, 'identity')) !== null)
+      throw new RefusedError('DATABASE_URL: the database has a ledger of another contract. Name an empty one.')
   } finally {
     await pool.end({ timeout: 1 })
   }

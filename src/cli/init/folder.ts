@@ -26,8 +26,6 @@ export interface Deployment {
 /** The record kept between runs. */
 export interface Progress {
   readonly answers: Readonly<Record<string, string>>
-  /** What the user typed in an interrupted dialogue. */
-  readonly typed?: Readonly<Record<string, string>>
   readonly chainId?: number
   readonly deployment?: Deployment
   readonly factory?: { readonly address: Address; readonly startBlock: number }
@@ -87,16 +85,6 @@ export class Folder {
     if (existsSync(this.at(name))) return false
     writeFileSync(this.at(name), text, { mode, flag: 'wx' })
     return true
-  }
-
-  /** Replaces lines with the same name, or appends them. */
-  correct(name: string, lines: readonly string[]): void {
-    if (lines.length === 0) return
-    const nameOf = (line: string) => line.split('=')[0]
-    const kept = (readIfExists(this.at(name)) ?? '')
-      .split('\n')
-      .filter((line) => !lines.some((one) => nameOf(one) === nameOf(line)))
-    writeFileSync(this.at(name), `${[...kept.filter((line) => line !== ''), ...lines].join('\n')}\n`)
   }
 
   /** A secret; null if there is none. */

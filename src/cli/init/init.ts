@@ -12,17 +12,15 @@ import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { inEther } from '../ether.ts'
 import { fields, mustAgree } from '../output.ts'
-import { checkSettings, isBegun, mistakesIn } from './checks.ts'
+import { checkSettings, mistakesIn } from './checks.ts'
 import { commandOf } from './command.ts'
 import { Folder, ROLES, type Role } from './folder.ts'
 import { putOnChain } from './on-chain.ts'
-import { ANSWERS, type AnswerName, type Answers, answerTo, Dialogue, gather, type Question } from './questions.ts'
+import { ANSWERS, type Answers, answerTo, Dialogue, gather, type Question } from './questions.ts'
 import { besideService, buyOne } from './sale.ts'
 import { jsonOf, run } from './steps.ts'
 
 interface Setup {
-  /** The answers of the previous run. */
-  readonly written: Readonly<Record<string, string>>
   readonly call: Call
   readonly folder: Folder
   readonly answers: Answers
@@ -34,17 +32,13 @@ interface Setup {
 export async function init(call: Call): Promise<ExitCode> {
   const { out, values, flags } = call
   const folder = new Folder(values.folder ?? 'node-ledger')
-  const setup = await keepingTyped(call, folder, async (typed) => {
-    const asked = await ask(call, folder, typed)
-    out.say(plan(asked))
-    if (!flags.has('dry-run') && folder.progress().chainId === undefined)
-      await mustAgree(call, 'Set it up?', 'Nothing was sent.')
-    return asked
-  })
+  const setup = await ask(call, folder)
+  out.say(plan(setup))
   if (flags.has('dry-run')) {
     await out.result({ folder: folder.path, answers: setup.answers }, 'Nothing was written, and nothing sent.')
     return EXIT.done
   }
+  if (folder.progress().chainId === undefined) await mustAgree(call, 'Set it up?', 'Nothing was sent.')
   const roles = makeSecrets(setup)
   checkSettings({ ...folder.environment(call.io.env), ...parseEnv(settingsOf(setup).join('\n')) })
   await putOnChain({ ...setup, roles })
@@ -59,78 +53,37 @@ export async function init(call: Call): Promise<ExitCode> {
   return code
 }
 
-/**
- * Stores what the user has typed if the dialogue ends early, or if its answers contradict each other, so that the next run offers it. A dry run
- * writes nothing.
- */
-async function keepingTyped<T>(
-  { flags, out }: Call,
-  folder: Folder,
-  dialogue: (typed: Record<string, string>) => Promise<T>,
-): Promise<T> {
-  const progress = folder.progress()
-  const typed: Record<string, string> = { ...progress.typed }
-  try {
-    return await dialogue(typed)
-  } catch (error) {
-    if (!flags.has('dry-run') && Object.keys(typed).length > 0) {
-      folder.keep({ ...progress, typed })
-      out.say(`\nYour answers are in ${folder.at('init.json')}; the next run offers them.`)
-    }
-    throw error
-  }
-}
-
 /** Gathers everything that is needed. Throws a UsageError with everything that is missing or wrong. */
-async function ask(call: Call, folder: Folder, typed: Record<string, string>): Promise<Setup> {
+async function ask(call: Call, folder: Folder): Promise<Setup> {
   const mistakes: string[] = []
-  const progress = folder.progress()
   const dialogue = new Dialogue(call.io)
   try {
-    const answers = await gather({ given: call.values, kept: progress.answers, typed }, dialogue, mistakes)
+    const answers = await gather({ given: call.values, kept: folder.progress().answers }, dialogue, mistakes)
     if (mistakes.length === 0) mistakes.push(...mistakesIn(answers, call.values))
     const asking = { env: call.io.env, folder, dialogue, mistakes }
     const rpcUrl = await askSecret('RPC_URL', asking)
     const databaseUrl = await askSecret('DATABASE_URL', asking)
-    await refuseLateChanges({ folder, answers, urls: { RPC_URL: rpcUrl, DATABASE_URL: databaseUrl } }, mistakes)
+    mistakes.push(...lateChanges(folder, answers, { RPC_URL: rpcUrl, DATABASE_URL: databaseUrl }))
     if (mistakes.length > 0) throw new UsageError(mistakes.join('\n'))
-    return { call, folder, answers, rpcUrl, databaseUrl, written: progress.answers }
+    return { call, folder, answers, rpcUrl, databaseUrl }
   } finally {
     dialogue.close()
   }
 }
 
-/** How to change an answer once the ledger has begun. If an answer has no entry, it is fixed on the chain. */
-const LATER: Readonly<Partial<Record<AnswerName, string>>> = {
-  payments: '"node-ledger wallets set" changes it',
-  'public-url': 'PUBLIC_URL in settings.env changes it',
-  'min-wei': '"node-ledger terms set" changes it',
-  'max-wei': '"node-ledger terms set" changes it',
-  interval: '"node-ledger terms set" changes it',
-  slot: '"node-ledger terms set" changes it',
-  tier: '"node-ledger tiers create" makes another',
-  label: 'the tier keeps it',
-  'price-wei': '"node-ledger tiers price" changes it',
-  'per-wallet': 'the tier keeps it',
-}
-
-/** Refuses to change an answer that is already on the chain, or in a ledger that follows it. Before that, a new answer replaces the old one. */
-async function refuseLateChanges(
-  { folder, answers, urls }: { folder: Folder; answers: Answers; urls: Readonly<Record<SecretName, string>> },
-  mistakes: string[],
-): Promise<void> {
+/** Answers that differ from those of an earlier run, once the contract is there. Before that, a new answer replaces the old one. */
+function lateChanges(folder: Folder, answers: Answers, urls: Readonly<Record<SecretName, string>>): string[] {
   const { factory, answers: kept } = folder.progress()
-  const changed = ANSWERS.filter((name) => kept[name] !== undefined && kept[name] !== answers[name])
+  if (factory === undefined) return []
   const moved = SECRET_NAMES.filter((name) => (folder.secret(name.toLowerCase()) ?? urls[name]) !== urls[name])
-  if (factory === undefined || changed.length + moved.length === 0) return
-  const begun = await isBegun(folder.secret('database_url') ?? urls.DATABASE_URL)
-  for (const name of begun ? moved : [])
-    mistakes.push(`${name}: differs from ${folder.at('secrets', name.toLowerCase())}, which changes it.`)
-  for (const name of changed)
-    if (name === 'owner' || begun)
-      mistakes.push(
-        `--${name}: was ${kept[name]} when the ledger was set up. ${LATER[name] ?? 'To choose another, begin in another folder'}.`,
-      )
+  const changed = ANSWERS.filter((name) => kept[name] !== undefined && kept[name] !== answers[name])
+  return [
+    ...moved.map((name) => `${name}: differs from ${folder.at('secrets', name.toLowerCase())}, which changes it.`),
+    ...changed.map(
+      (name) =>
+        `--${name}: was ${kept[name]} when the contract was deployed. Change settings.env before the first start; later the commands for wallets, terms and tiers change it. Or begin in another folder.`,
+    ),
+  ]
 }
 
 type SecretName = 'RPC_URL' | 'DATABASE_URL'
@@ -195,8 +148,7 @@ function plan({ folder, answers }: Setup): string {
 
 /** Writes answers and secrets, and makes the missing keys. Returns the accounts. */
 function makeSecrets({ call, folder, answers, rpcUrl, databaseUrl }: Setup): Record<Role, Address> {
-  const { typed: _, ...progress } = folder.progress()
-  folder.keep({ ...progress, answers })
+  folder.keep({ ...folder.progress(), answers })
   folder.putSecret('rpc_url', rpcUrl)
   folder.putSecret('database_url', databaseUrl)
   folder.addServiceSecrets()
@@ -228,30 +180,11 @@ function settingsOf({ call, folder, answers }: Setup): string[] {
   return settings
 }
 
-/** Writes the files once. A later run keeps the operator's changes, except in the lines of answers that it corrects. */
+/** Writes the files once. A later run keeps the operator's changes. */
 function writeFiles(setup: Setup): void {
   const { folder } = setup
-  const lines = settingsOf(setup)
-  if (!folder.add('settings.env', `${lines.join('\n')}\n`))
-    folder.correct('settings.env', lines.filter(isCorrected(setup)))
+  folder.add('settings.env', `${settingsOf(setup).join('\n')}\n`)
   folder.add('ledger', commandOf(folder), 0o755)
-}
-
-/** True for the line of an answer that has changed since the file was written. */
-function isCorrected({ answers, written }: Setup): (line: string) => boolean {
-  const settings = Object.entries(SETTING_OF_ANSWER).flatMap(([name, setting]) =>
-    written[name] === answers[name as AnswerName] ? [] : [setting],
-  )
-  return (line) => settings.includes(line.split('=')[0] ?? '')
-}
-
-const SETTING_OF_ANSWER: Readonly<Partial<Record<AnswerName, string>>> = {
-  'public-url': 'PUBLIC_URL',
-  payments: 'PAYMENT_ADDRESS',
-  'min-wei': 'CREDIT_MIN_WEI',
-  'max-wei': 'CREDIT_MAX_WEI',
-  interval: 'CREDIT_INTERVAL_SEC',
-  slot: 'CREDIT_SLOT_SEC',
 }
 
 /** A value quoted so that a shell and systemd read the same text. */

@@ -148,30 +148,21 @@ export async function answerTo(
   return null
 }
 
-/** The sources of answers, in this order. We ask the user last, and offer them what they typed in an interrupted run. */
-export interface Sources {
-  /** Options of the call. */
-  readonly given: Readonly<Record<string, string>>
-  /** Answers of an earlier run. */
-  readonly kept: Readonly<Record<string, string>>
-  /** What the user typed in an interrupted run. This run adds to it. */
-  readonly typed: Record<string, string>
-}
-
-/** All answers. Without a terminal, defaults take the place of the user's answers. Adds mistakes to `mistakes`. */
+/**
+ * All answers: the call's options, else the answers of an earlier run, else the user's. Without a terminal, defaults take the place of the user's
+ * answers. Adds mistakes to `mistakes`.
+ */
 export async function gather(
-  { given, kept, typed }: Sources,
+  { given, kept }: { given: Readonly<Record<string, string>>; kept: Readonly<Record<string, string>> },
   dialogue: Dialogue,
   mistakes: string[],
 ): Promise<Answers> {
   const answers: Partial<Record<AnswerName, string>> = {}
   for (const name of ANSWERS) {
-    const question = { ...QUESTIONS[name], usual: typed[name] ?? QUESTIONS[name].usual }
-    const text = given[name] ?? kept[name] ?? (dialogue.canAsk ? undefined : (QUESTIONS[name].usual ?? undefined))
+    const question = QUESTIONS[name]
+    const text = given[name] ?? kept[name] ?? (dialogue.canAsk ? undefined : (question.usual ?? undefined))
     const answer = await answerTo(question, { name: `--${name}`, text, missing: 'is missing.' }, { dialogue, mistakes })
-    if (answer === null) continue
-    answers[name] = answer
-    if (text === undefined) typed[name] = answer
+    if (answer !== null) answers[name] = answer
   }
   return answers as Answers
 }
