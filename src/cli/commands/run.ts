@@ -96,11 +96,10 @@ DEPLOYER_PRIVATE_KEY, or from the file that DEPLOYER_PRIVATE_KEY_FILE names.`,
     name: 'pass',
     group: 'run',
     summary: 'run one pass now, under the same locks as the service, and print its outcome',
-    details: `payments: follow the chain, judge, mint. credit: pay the turns that are due. reconcile: compare the whole ledger with the
-contract, and insert nodes that it lacks. Exit code 1 if it did not run (another run holds the lock), or could not do its work (paused,
-halted, underfunded, not signed, the minter's budget spent).`,
-    args: [{ name: 'pass', help: 'payments, credit or reconcile', choices: ['payments', 'credit', 'reconcile'] }],
-    examples: ['node-ledger pass payments', 'node-ledger pass credit --json', 'node-ledger pass reconcile'],
+    details: `payments: follow the chain, judge, mint. credit: pay the turns that are due. Exit code 1 if it did not run (another run holds
+the lock), or could not do its work (paused, halted, underfunded, not signed, the minter's budget spent).`,
+    args: [{ name: 'pass', help: 'payments or credit', choices: ['payments', 'credit'] }],
+    examples: ['node-ledger pass payments', 'node-ledger pass credit --json'],
     load: async () => (await import('../service/pass.ts')).pass,
   },
 ]
