@@ -1537,8 +1537,6 @@ export interface components {
             blockHash: components["schemas"]["Hash"];
             /** @description How many were compared. */
             nodes: components["schemas"]["Count"];
-            /** @description How many there are. */
-            nodesInAll: components["schemas"]["Count"];
             cohorts: components["schemas"]["Count"];
             cover: {
                 contractBalanceWei: components["schemas"]["Wei"];

@@ -16,19 +16,8 @@ on its own. Exit code 0 if nothing is worse than a warning, 1 if something is wr
     group: 'look',
     summary: 'compare the whole ledger with the contract at one block: counters, every node, every cohort, cover',
     details: `Exit code 0 if they are equal, 1 if they differ or the contract holds less than it owes, 3 if it could not compare.
-Every call reads the state of the ledger's block. Compare a large ledger in parts, or a sample of it; counters, cohorts and cover are
-always compared.`,
-    options: {
-      'from-node': { value: 'n', help: 'the first node to compare' },
-      'to-node': { value: 'n', help: 'the last one' },
-      sample: { value: 'n', help: 'about how many of these nodes to compare, in random runs of 2000' },
-    },
-    examples: [
-      'node-ledger verify',
-      'node-ledger verify --json',
-      'node-ledger verify --from-node 1 --to-node 1000000',
-      'node-ledger verify --sample 20000',
-    ],
+Every call reads the state of the ledger's block.`,
+    examples: ['node-ledger verify', 'node-ledger verify --json'],
     load: async () => (await import('../books/verify.ts')).verify,
   },
 

@@ -1,7 +1,6 @@
-// Compares the ledger with the contract at the ledger's block: counters, every node or some, every cohort, and whether the contract covers its debt.
+// Compares the ledger with the contract at the ledger's block: counters, every node, every cohort, and whether the contract covers its debt.
 // Also compares the tiers' stored totals with their turns. Neither side changes during the comparison, unless the chain reorganises that block, so
 // any difference is drift. Changes nothing.
-import { randomInt } from 'node:crypto'
 import type { ContractReader } from '../../chain/port.ts'
 import { type Cursor, readCursor } from '../../db/blocks/blocks.ts'
 import { inSnapshot } from '../../db/core/snapshot.ts'
@@ -22,29 +21,19 @@ const TOLD_EVERY = 25
 export interface VerifyResult {
   blockNumber: number
   blockHash: string
-  /** How many nodes were compared, and how many there are. */
   nodes: number
-  nodesInAll: number
   cohorts: number
   cover: { contractBalanceWei: bigint; outstandingWei: bigint; isSolvent: boolean; coverBps: number | null }
   drifts: Drift[]
 }
 
-/** The nodes to compare: all, unless the caller gives a range or the number to draw at random. */
-export interface Share {
-  fromNode?: number
-  toNode?: number
-  /** Windows of nodes are drawn at random until they have this many nodes. */
-  sample?: number
-}
-
 /**
- * Compares everything, or a share of the nodes. `signal` ends the comparison early; `say` gets the progress. Refused as `notYet` if the chain has a
+ * Compares everything. `signal` ends the comparison early; `say` gets the progress. Refused as `notYet` if the chain has a
  * different block there by then. Throws a ChainFault if we cannot reach the chain.
  */
 export function verifyLedger(
   { readPool, chain, contract }: ReplicaDb & ChainRead & FactoryRead,
-  { signal, say, ...share }: Share & { signal?: AbortSignal; say?: (progress: string) => void } = {},
+  { signal, say }: { signal?: AbortSignal; say?: (progress: string) => void } = {},
 ): Promise<VerifyResult | OperatorRefusal> {
   return inSnapshot(readPool, async (sql) => {
     const cursor = await readCursor(sql)
@@ -58,8 +47,7 @@ export function verifyLedger(
     const contractBalanceWei = balance ? wei(balance.wei) : counters.contractBalanceWei
     drifts.push(...compareCounters(await readLedgerCounters(sql), { nodes: lastNodeId, round, outstandingWei }))
     const sides = { sql, contract, cursor, drifts }
-    const nodesInAll = await countNodes(sql, lastNodeId)
-    const nodes = await compareSome(sides, lastNodeId, windowsOf(nodesInAll, share), { signal, say })
+    const nodes = await compareAll(sides, lastNodeId, { signal, say })
     const cohorts = await compareCohorts(sides)
     // Checked again, because we read the counters by block number.
     if (await isTakenBack()) return takenBack
@@ -68,7 +56,6 @@ export function verifyLedger(
       blockNumber: cursor.number,
       blockHash: cursor.hash,
       nodes,
-      nodesInAll,
       cohorts,
       cover,
       drifts: inOrder(drifts),
@@ -95,31 +82,22 @@ async function countNodes(sql: Sql, last: bigint): Promise<number> {
   return Math.max(row?.last ?? 0, Number(last))
 }
 
-/** Windows in order: the number of their first node, and how many nodes they have. */
-function windowsOf(nodes: number, { fromNode = 1, toNode = nodes, sample }: Share): [first: number, count: number][] {
-  const windows: [number, number][] = []
-  const upTo = Math.min(toNode, nodes)
-  for (let first = fromNode; first <= upTo; first += WINDOW) windows.push([first, Math.min(WINDOW, upTo - first + 1)])
-  if (sample === undefined) return windows
-  const kept = Math.ceil(sample / WINDOW)
-  while (windows.length > kept) windows.splice(randomInt(windows.length), 1)
-  return windows
-}
-
-async function compareSome(
+/** Compares every node. @returns how many there are. */
+async function compareAll(
   { sql, contract, cursor, drifts }: Sides,
   last: bigint,
-  windows: readonly [first: number, count: number][],
   { signal, say }: { signal: AbortSignal | undefined; say: ((progress: string) => void) | undefined },
 ): Promise<number> {
+  const nodes = await countNodes(sql, last)
   let compared = 0
-  for (const [index, [first, count]] of windows.entries()) {
+  for (let first = 1; first <= nodes; first += WINDOW) {
     signal?.throwIfAborted()
+    const count = Math.min(WINDOW, nodes - first + 1)
     const onChain = first <= Number(last) ? await contract.nodes(BigInt(first), count, cursor) : []
     const ours = (await readNodes(sql, first, count)).map((node) => ({ ...node, nodeId: BigInt(node.nodeId) }))
     drifts.push(...compareNodes(ours, onChain))
     compared += Math.max(onChain.length, ours.length)
-    if (index > 0 && index % TOLD_EVERY === 0) say?.(`${compared} nodes compared, ${index} of ${windows.length} parts`)
+    if (first > 1 && (first - 1) % (WINDOW * TOLD_EVERY) === 0) say?.(`${compared} of ${nodes} nodes compared`)
   }
   return compared
 }
