@@ -28,7 +28,6 @@ import { refuseLadder, refuseSupply } from './tier-bounds.ts'
 
 type TierContext = LedgerDb & ChainRead & FactoryRead & RuledBy<FirstSaleTerms>
 
-const PAYOUT_BPS_MAX = 1_000_000
 const PER_WALLET_MAX = 2 ** 31 - 1
 const TIER_NO_MAX = 65_535
 const TIER_ID = field.text('the tier', {
@@ -86,7 +85,7 @@ const PER_WALLET = field.whole('nodes of this tier that one wallet may hold', 1,
 /** What else a new version may change; null keeps the current value. */
 const TERMS = {
   payoutBps: field.orNull(
-    field.whole('its rate, in basis points of a draw; 10000 is the base rate', 0, PAYOUT_BPS_MAX, 'bps'),
+    field.whole('its rate, in basis points of a draw; 10000 is the base rate', 0, 1_000_000, 'bps'),
   ),
   holdingToken: field.orNull(field.address('ERC-20 token that a buyer must hold')),
   holdingWei: field.orNull(field.wei('how much of it, in its smallest unit; 0: open to anyone', 'amount')),
