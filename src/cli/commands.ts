@@ -41,7 +41,10 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
   wallets: { modules: () => [import('../operator/payment-wallets.ts')], views: () => import('./desk/wallets.ts') },
   'contract-wallets': { modules: () => [import('../operator/contract-wallets.ts')] },
   terms: { modules: () => [import('../operator/terms.ts')], views: () => import('./desk/terms.ts') },
-  tiers: { modules: () => [import('../operator/tiers.ts')], views: () => import('./desk/tiers.ts') },
+  tiers: {
+    modules: () => [import('../operator/tiers.ts'), import('../operator/preview.ts')],
+    views: () => import('./desk/tiers.ts'),
+  },
   allowlists: {
     modules: () => [import('../operator/allowlists/acts.ts')],
     views: () => import('./desk/allowlists.ts'),

@@ -28,9 +28,9 @@ import { refuseLadder, refuseSupply } from './tier-bounds.ts'
 
 type TierContext = LedgerDb & ChainRead & FactoryRead & RuledBy<FirstSaleTerms>
 
-const PER_WALLET_MAX = 2 ** 31 - 1
+export const PER_WALLET_MAX = 2 ** 31 - 1
 const TIER_NO_MAX = 65_535
-const TIER_ID = field.text('the tier', {
+export const TIER_ID = field.text('the tier', {
   max: 32,
   pattern: TIER_ID_FORM,
   form: 'up to 32 of a-z, 0-9 and -, beginning with one of the first',

@@ -158,7 +158,7 @@ describe('on a ledger in use', () => {
   )
   for (const { path } of readings.filter(({ path }) => !IS_DOOR.test(path)))
     it(`${path} answers as the document says`, async () => {
-      const named = path.replace('{payment}', '1')
+      const named = path.replace('{payment}', '1').replace('{tierId}/preview', 'basic/preview?supply=5')
       const { status, text } = await desk.get(named.slice(PREFIX.length))
       assert.equal(status, 200, text)
     })

@@ -302,6 +302,9 @@ describe('the bounds of a tier', () => {
     await desk.post('tiers/few', { supply: 2 })
     await world.chain.mine()
     await noMint.payments()
+    const preview = (await desk.get('tiers/few/preview?supply=1')).json
+    assert.deepEqual([preview.sold, preview.reserved, preview.contractMost], [1, 0, 2 ** 32 - 1])
+    assert.match(preview.notes.join(' '), /1 of 1 are sold.*owner cap-tier few --most 1/)
     assert.equal((await desk.post(`payments/${second}/release`, {})).status, 200)
     const raw = await world.raw(second)
     const { blockNumber } =
