@@ -4,6 +4,7 @@ import type { KmsAccess, KmsKey, ServiceAccount } from '../chain/send/kms/key.ts
 import type { TermsContent } from '../domain/terms.ts'
 import type { FirstSaleTerms } from '../domain/tiers.ts'
 import type { Address } from '../domain/units.ts'
+import { ALL, type Choice } from '../domain/webhooks/choice.ts'
 import { objectIn } from '../lib/json.ts'
 import { KNOWN_CHAINS } from './known-chains.ts'
 import type { SettingName, Settings } from './names.ts'
@@ -54,6 +55,8 @@ export interface WebhooksConfig {
   readonly secrets: readonly string[]
   /** True if receivers may be in private networks, and may do without TLS. */
   readonly allowPrivate: boolean
+  /** The kinds of events for each endpoint, in the order of `urls`; null if not set. */
+  readonly events: readonly Choice[] | null
 }
 
 /** Derives what depends on several settings. */
@@ -68,11 +71,7 @@ export function derive(
       distributor: keyOf(values, 'DISTRIBUTOR'),
       kms: kmsAccess(values, needsKms(source) ? source : null),
     },
-    webhooks: {
-      urls: values.WEBHOOK_URL ?? [],
-      secrets: values.WEBHOOK_SECRET ?? [],
-      allowPrivate: values.WEBHOOK_ALLOW_PRIVATE,
-    },
+    webhooks: webhooksOf(values),
     namedTerms: termsOf(values),
     firstSaleTerms: { priceGraceSec: values.PRICE_GRACE_SEC, holdingRetrySec: values.HOLDING_RETRY_SEC },
     price: url === null || field === null ? null : { url, field },
@@ -150,6 +149,18 @@ export function termsOf(values: Settings): TermsContent | null {
   const { CREDIT_INTERVAL_SEC: intervalSec, CREDIT_SLOT_SEC: slotSec } = values
   const isNamed = payouts !== null && minWei !== null && maxWei !== null && intervalSec !== null && slotSec !== null
   return isNamed ? { payouts, minWei, maxWei, intervalSec, slotSec } : null
+}
+
+function webhooksOf(values: Settings): WebhooksConfig {
+  const urls = values.WEBHOOK_URL ?? []
+  const choices = values.WEBHOOK_EVENTS
+  return {
+    urls,
+    secrets: values.WEBHOOK_SECRET ?? [],
+    allowPrivate: values.WEBHOOK_ALLOW_PRIVATE,
+    // If there is a single choice, it applies to all endpoints. If there are several, each applies to one endpoint, in order.
+    events: choices && urls.length > 0 ? urls.map((_, i) => choices[i] ?? choices[0] ?? [ALL]) : null,
+  }
 }
 
 /** A chain's name and explorer as people see them: from the settings, or else what we know about the chain id. */

@@ -7,7 +7,7 @@ import { type Config, needsKms, termsOf } from './derived.ts'
 import type { SettingName, Settings } from './names.ts'
 import { isLoopback } from './service.ts'
 import type { Source } from './source.ts'
-import { REMEDY } from './webhooks.ts'
+import { BETWEEN_CHOICES, REMEDY } from './webhooks.ts'
 
 const EMBEDDED_CHAIN_ID = 31_337
 
@@ -190,18 +190,25 @@ export function checkAwsKey(values: Settings, say: Source['refuse']): void {
   say(id === null ? 'AWS_ACCESS_KEY_ID' : 'AWS_SECRET_ACCESS_KEY', 'is missing: set both or neither')
 }
 
-function checkWebhooks({ WEBHOOK_URL, WEBHOOK_ALLOW_PRIVATE }: Settings, source: Source): void {
+function checkWebhooks(values: Settings, source: Source): void {
+  const { WEBHOOK_URL, WEBHOOK_EVENTS, WEBHOOK_ALLOW_PRIVATE } = values
   const urls = WEBHOOK_URL ?? []
   if (urls.some(isSigned) && !source.isSet('WEBHOOK_SECRET'))
     source.refuse('WEBHOOK_SECRET', `is missing: receivers verify your events with it. To set it, ${REMEDY}`)
-  if (source.isSet('WEBHOOK_SECRET') && !source.isSet('WEBHOOK_URL'))
-    source.refuse('WEBHOOK_URL', 'is missing: WEBHOOK_SECRET needs it')
+  for (const name of ['WEBHOOK_SECRET', 'WEBHOOK_EVENTS'] as const)
+    if (source.isSet(name) && !source.isSet('WEBHOOK_URL')) source.refuse('WEBHOOK_URL', `is missing: ${name} needs it`)
   if (!WEBHOOK_ALLOW_PRIVATE && urls.some((url) => url.startsWith('http:'))) {
     source.refuse(
       'WEBHOOK_URL',
       'is not https: use https://…, or set WEBHOOK_ALLOW_PRIVATE=true for receivers in your own network',
     )
   }
+  const choices = WEBHOOK_EVENTS?.length ?? 0
+  if (urls.length > 0 && choices > 1 && choices !== urls.length)
+    source.refuse(
+      'WEBHOOK_EVENTS',
+      `has ${choices} choices for ${urls.length} endpoints: give one for all of WEBHOOK_URL, or one for each in its order, separated by ${BETWEEN_CHOICES}`,
+    )
 }
 
 function checkPrice(source: Source): void {

@@ -103,11 +103,18 @@ export function parseUrl(text: string, schemes: readonly string[]): URL | null {
 
 export const isHttp = (text: string) => parseUrl(text, ['http:', 'https:']) !== null
 
-/** URLs separated by commas. By default they are of HTTP services; `takes` can accept other kinds. */
+/** URLs separated by commas. By default they are of HTTP services; `takes` can accept other kinds, and give another separator. */
 export const httpUrls =
-  (countMax: number, { takes, form } = { takes: isHttp, form: 'http://… or https://…' }): Parse<readonly string[]> =>
+  (
+    countMax: number,
+    { takes, form, separator }: { takes: (text: string) => boolean; form: string; separator: string | RegExp } = {
+      takes: isHttp,
+      form: 'http://… or https://…',
+      separator: ',',
+    },
+  ): Parse<readonly string[]> =>
   (given, ask) => {
-    const urls = partsOf(given, ',')
+    const urls = partsOf(given, separator)
     const wrong = urls.findIndex((url) => !takes(url))
     if (urls.length > countMax) return ask.refuse(`has ${urls.length} URLs, but at most ${countMax} are allowed`)
     if (wrong < 0 && urls.length > 0) return urls

@@ -2,7 +2,7 @@
 // outcome. Waits and leases use the database's clock.
 import { createHash } from 'node:crypto'
 import { ALL, type Choice, choiceText } from '../domain/webhooks/choice.ts'
-import { isMail, MAILED, receiverOf } from '../domain/webhooks/receiver.ts'
+import { eventsInUrl, mailTargetOf, receiverOf } from '../domain/webhooks/receiver.ts'
 import { inTransaction, type Pool, type Sql } from './core/sql.ts'
 
 /** The lease of a delivery, longer than an attempt can last. If it runs out before the delivery is settled, another attempt takes the delivery. */
@@ -41,7 +41,7 @@ export interface EndpointTarget {
   url: string
   /** `whsec_…`, the newest first; for a mail server its password, for a chat nothing. */
   secrets: readonly string[]
-  /** The kinds of events that it gets. Null if none were chosen: then all kinds, or for mail those that need a person. */
+  /** The kinds of events that it gets. Null if none were chosen: then all kinds, or the kinds in a mail server's URL. */
   events: Choice | null
 }
 
@@ -57,13 +57,15 @@ export function endpointName(given: string): string {
 /** Adds an endpoint, or activates it again; from now on it has these secrets. @returns false if it was already active. */
 export async function addEndpoint(sql: Sql, given: GivenEndpoint, by: string): Promise<boolean> {
   const { url, secrets } = receiverOf(given.url, given.secrets)
+  // Events named in a mail server's URL take precedence.
+  const events = eventsInUrl(url) === null ? given.events : null
   const [row] = await sql<{ was: boolean | null }[]>`
     WITH before AS (SELECT active FROM webhook_endpoints WHERE endpoint = ${endpointName(url)})
     INSERT INTO webhook_endpoints (endpoint, url, secrets, added_by)
     VALUES (${endpointName(url)}, ${url}, ${[...secrets]}::text[], ${by})
     ON CONFLICT (endpoint) DO UPDATE SET active = true, secrets = excluded.secrets
     RETURNING (SELECT active FROM before) AS was`
-  if (given.events !== undefined) await chooseEvents(sql, endpointName(url), given.events)
+  if (events !== undefined) await chooseEvents(sql, endpointName(url), events)
   return row?.was !== true
 }
 
@@ -72,13 +74,13 @@ export async function addEndpoint(sql: Sql, given: GivenEndpoint, by: string): P
  * mark the others as failed, so their attempts stay visible. @returns the earlier kinds, as text; null if there is no such endpoint. Run in a
  * transaction.
  */
-export async function chooseEvents(sql: Sql, endpoint: string, choice: Choice): Promise<string | null> {
-  const chosen = [...choice]
+export async function chooseEvents(sql: Sql, endpoint: string, choice: Choice | null): Promise<string | null> {
+  const chosen = choice && [...choice]
   const [former] = await sql<Pick<EndpointTarget, 'url' | 'events'>[]>`
     UPDATE webhook_endpoints w SET events = ${chosen}::text[] FROM webhook_endpoints before
     WHERE w.endpoint = ${endpoint} AND before.endpoint = w.endpoint RETURNING w.url, to_jsonb(before.events) AS events`
   if (!former) return null
-  if (!chosen.includes(ALL)) {
+  if (chosen !== null && !chosen.includes(ALL)) {
     await dropUnwanted(sql, endpoint, chosen)
     // An attempt in flight may still succeed; then it counts as delivered.
     await sql`
@@ -220,7 +222,7 @@ export async function listEndpoints(sql: Sql): Promise<EndpointState[]> {
 
 /** The kinds of events that an endpoint gets, as text. */
 function toldTo({ url, events }: Pick<EndpointTarget, 'url' | 'events'>): string {
-  return choiceText(events ?? (isMail(url) ? MAILED : [ALL]))
+  return events ? choiceText(events) : (eventsInUrl(url) ?? mailTargetOf(url)?.events.join(',') ?? ALL)
 }
 
 /** Deliveries, newest first, each with its attempts. JSON. */

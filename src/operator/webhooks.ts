@@ -1,7 +1,7 @@
 // The operator's acts and readings on webhooks: endpoints, deliveries and redelivery. It accepts a URL and its secrets, and never shows them again.
 import * as webhooks from '../db/webhooks.ts'
-import { CHOICE_FORM, type Choice, choiceText, readChoice } from '../domain/webhooks/choice.ts'
-import { isMail, isSigned, mailTargetOf } from '../domain/webhooks/receiver.ts'
+import { ALL, CHOICE_FORM, type Choice, choiceText, readChoice } from '../domain/webhooks/choice.ts'
+import { eventsInUrl, isMail, isSigned, mailTargetOf } from '../domain/webhooks/receiver.ts'
 import { isSigningSecret, SECRETS_MAX } from '../domain/webhooks/secret.ts'
 import type { LedgerDb } from '../passes/context.ts'
 import { refuseAct } from './act.ts'
@@ -114,8 +114,8 @@ const secretsOf = (secret: string | null) => (secret ?? '').split(/[\s,]+/).filt
 
 /**
  * Adds an endpoint for all instances. `url` is https, or http if the instance that delivers allows private networks; smtps or smtp for mail. Without
- * `events` the endpoint gets all kinds; a mail endpoint gets those that need a person. If the endpoint exists, its secrets (for mail, the password in
- * the URL) are replaced, which is how to rotate them.
+ * `events` the endpoint gets all kinds; a mail endpoint gets the kinds that its URL names. If the endpoint exists, its secrets (for mail, the
+ * password in the URL) are replaced, which is how to rotate them.
  */
 export const addWebhook = defineAct({
   path: 'webhooks',
@@ -129,7 +129,9 @@ export const addWebhook = defineAct({
   },
   check: ({ url, secret }, { complain }) => {
     const secrets = secretsOf(secret)
-    if (!isReceiver(url)) complain('url', URL_FORM)
+    if (readChoice(eventsInUrl(url) ?? ALL).unknown.length > 0)
+      complain('url', `must have, after events=, ${CHOICE_FORM}`)
+    else if (!isReceiver(url)) complain('url', URL_FORM)
     else if (secrets.length > SECRETS_MAX || !secrets.every(isSigningSecret) || (isSigned(url) && secrets.length === 0))
       complain('secret', `must be ${SECRET.form}`)
   },
@@ -165,7 +167,7 @@ export const chooseEvents = defineAct({
 })
 
 const URL_FORM =
-  'must be an https URL, or for mail smtps://user:password@host?from=…&to=… with one sender and up to ten recipients'
+  'must be an https URL, or for mail smtps://user:password@host?from=…&to=… with one sender, up to ten recipients and known events'
 
 function isReceiver(url: string): boolean {
   if (isMail(url)) return mailTargetOf(url) !== null

@@ -15,7 +15,8 @@ import {
   settleDelivery,
   takeDeliveries,
 } from '../db/webhooks.ts'
-import { isSigned, MAILED, type MailTarget, mailTargetOf } from '../domain/webhooks/receiver.ts'
+import type { Choice } from '../domain/webhooks/choice.ts'
+import { isSigned, type MailTarget, mailTargetOf } from '../domain/webhooks/receiver.ts'
 import type { Log } from '../lib/log.ts'
 import { retryAfterSec } from './back-off.ts'
 import { bodyFor } from './chat.ts'
@@ -56,10 +57,10 @@ export interface Webhooks {
 /** Adds the endpoints of the settings to a ledger that never had any. */
 export async function adoptEndpoints(
   pool: Pool,
-  { urls, secrets }: { urls: readonly string[]; secrets: readonly string[] },
+  { urls, secrets, events }: { urls: readonly string[]; secrets: readonly string[]; events?: readonly Choice[] | null },
 ): Promise<void> {
   if (urls.length === 0) return
-  const targets = urls.map((url) => ({ url, secrets }))
+  const targets = urls.map((url, i) => ({ url, secrets, ...(events?.[i] && { events: events[i] }) }))
   await inTransaction(pool, async (sql) => {
     if (!(await addFirstEndpoints(sql, targets, 'start'))) return
     for (const url of urls)
@@ -183,7 +184,7 @@ async function takeTurn(
 ): Promise<{ restMs: number; isFull: boolean }> {
   const { pool } = options
   const mailTo = mailTargetOf(to.url)
-  if (mailTo && to.events === null) await dropUnwanted(pool, to.endpoint, MAILED)
+  if (mailTo && to.events === null) await dropUnwanted(pool, to.endpoint, mailTo.events)
   const places = mailTo ? MAILED_AT_ONCE : AT_ONCE
   const taken = await takeDeliveries(pool, to.endpoint, places)
   if (taken.length === 0) return { restMs: 0, isFull: false }

@@ -188,7 +188,7 @@ test('in production nothing is embedded, nothing generated is used, and every se
       PRICE_FIELD: 'result.price.0',
       LOG_LEVEL: 'warn',
       WEBHOOK_URL: 'https://hooks.example.org/x',
-      WEBHOOK_SECRET: `whsec_${'c2Vj'.repeat(8)}`,
+      ...{ WEBHOOK_SECRET: `whsec_${'c2Vj'.repeat(8)}`, WEBHOOK_EVENTS: 'payment.held' },
     },
     {},
     GENERATED,
@@ -240,7 +240,7 @@ test('in production nothing is embedded, nothing generated is used, and every se
     ],
     ...{ PRICE_URL: 'https://price.example.org/?key=abc', PRICE_FIELD: 'result.price.0', LOG_LEVEL: 'warn' },
     WEBHOOK_URL: ['https://hooks.example.org/x'],
-    WEBHOOK_SECRET: [`whsec_${'c2Vj'.repeat(8)}`],
+    ...{ WEBHOOK_SECRET: [`whsec_${'c2Vj'.repeat(8)}`], WEBHOOK_EVENTS: [['payment.held']] },
     keys: {
       minter: { kind: 'privateKey', privateKey: KEY_A },
       distributor: { kind: 'privateKey', privateKey: KEY_B },
@@ -249,7 +249,7 @@ test('in production nothing is embedded, nothing generated is used, and every se
     webhooks: {
       urls: ['https://hooks.example.org/x'],
       secrets: [`whsec_${'c2Vj'.repeat(8)}`],
-      allowPrivate: false,
+      ...{ allowPrivate: false, events: [['payment.held']] },
     },
     price: { url: 'https://price.example.org/?key=abc', field: 'result.price.0' },
   })
@@ -646,7 +646,7 @@ test('the description of a start with nothing set says what is embedded and what
     DISTRIBUTOR_KEYSTORE_PASSWORD DISTRIBUTOR_KMS_KEY DISTRIBUTOR_SIGNER_URL EXPLORER_URL FACTORY_CODE_HASH FEE_CAP_WEI
     FORMER_FACTORIES FRAME_ANCESTORS GOOGLE_APPLICATION_CREDENTIALS MINTER_ADDRESS MINTER_KEYSTORE MINTER_KEYSTORE_PASSWORD
     MINTER_KMS_KEY MINTER_SIGNER_URL PRICE_FIELD PRICE_URL PUBLIC_RPC_URL QUOTE_TIER SESSION_SECRET SESSION_SECRET_PREVIOUS TERMS_URL TIP_MAX_WEI
-    TRUSTED_PROXIES WEBHOOK_SECRET WEBHOOK_URL`
+    TRUSTED_PROXIES WEBHOOK_EVENTS WEBHOOK_SECRET WEBHOOK_URL`
   assert.deepEqual(none.map(([name]) => name).sort(), expected.trim().split(/\s+/))
   assert.equal(describeConfig(load({ ...EXTERNAL, RPC_URL: 'http://h:1/' })).RPC_URL, 'http://h:1')
 })

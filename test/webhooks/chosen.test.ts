@@ -1,9 +1,9 @@
-// Endpoints that get only some kinds of events, chosen with the endpoint, or later; and what happens to waiting
-// deliveries. Real receivers.
+// Endpoints that get only some kinds of events, chosen in the settings, with the endpoint, or later; and what happens
+// to waiting deliveries. Real receivers.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
 import { connect, type Pool } from '../../src/db/core/sql.ts'
-import { addEndpoint, chooseEvents as chooseKinds, endpointName, listEndpoints } from '../../src/db/webhooks.ts'
+import { addEndpoint, endpointName, listEndpoints } from '../../src/db/webhooks.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import type { Act } from '../../src/operator/define-act.ts'
 import { addWebhook, chooseEvents, redeliver } from '../../src/operator/webhooks.ts'
@@ -58,11 +58,11 @@ const statesOf = async (url: string) =>
 const toldTo = async () =>
   Object.fromEntries((await listEndpoints(pool)).map(({ endpoint, events }) => [endpoint, events]))
 
-test('each endpoint is sent the kinds that are chosen for it, and all where none are', async () => {
+test('each endpoint of the settings is sent the kinds that are chosen for it, and all where none are', async () => {
   const [a, b] = receivers()
-  await adoptEndpoints(pool, { urls: [a.url, b.url, SLACK], secrets: [SECRET] })
-  await chooseKinds(pool, endpointName(a.url), ['payment.held', 'funds.low'])
-  await chooseKinds(pool, endpointName(SLACK), ['signer.down'])
+  const urls = [a.url, b.url, SLACK]
+  const events = [['payment.held', 'funds.low'], ['all'], ['signer.down']]
+  await adoptEndpoints(pool, { urls, secrets: [SECRET], events })
   await addEndpoint(pool, { url: MAIL, secrets: [] }, 'test')
   deliver()
   await tell('payment.minted', 'payment.held', 'round.credited', 'funds.low')
@@ -138,12 +138,15 @@ test('a choice stays where the endpoint gets another secret, and is taken where 
   assert.equal((await toldTo())[endpoint], 'all')
 })
 
-test('mail is chosen for alike', async () => {
-  await addEndpoint(pool, { url: MAIL, secrets: [], events: ['payment.minted'] }, 'test')
-  assert.deepEqual(await toldTo(), { [endpointName(MAIL)]: 'payment.minted' })
-  await ask(chooseEvents, { endpoint: endpointName(MAIL), events: 'round.credited' })
+test('mail is chosen for alike: by its URL, which has the last word when it is added, or by an act', async () => {
+  const named = `${MAIL}&events=payment.minted`
+  await addEndpoint(pool, { url: named, secrets: [], events: ['funds.low'] }, 'test')
+  await addEndpoint(pool, { url: MAIL, secrets: [], events: ['all'] }, 'test')
+  assert.deepEqual(await toldTo(), { [endpointName(named)]: 'payment.minted', [endpointName(MAIL)]: 'all' })
+  await ask(chooseEvents, { endpoint: endpointName(named), events: 'round.credited' })
   await tell('payment.minted', 'round.credited', 'funds.low')
-  assert.deepEqual(await statesOf(MAIL), { 'round.credited': 'pending' })
+  assert.deepEqual(await statesOf(named), { 'round.credited': 'pending' })
+  assert.equal(Object.keys(await statesOf(MAIL)).length, 3)
 })
 
 test('a kind that there is none of is refused, with those that there are', async () => {
@@ -157,6 +160,11 @@ test('a kind that there is none of is refused, with those that there are', async
       /^events must be all, or kinds of events separated by commas: payment\.held, .*\(there is no /,
     )
   }
+  const mailed = await ask(addWebhook, { url: `${MAIL}&events=payment.hold` })
+  assert.match(
+    String(mailed.message),
+    /^url must have, after events=, all, or kinds of events separated by commas: payment\.held/,
+  )
   assert.match(String((await ask(chooseEvents, { endpoint: 'x#1' })).message), /^events is required: all, or/)
   assert.equal((await ask(chooseEvents, { endpoint: 'x#1', events: 'all' })).because, 'notFound')
   assert.deepEqual(await toldTo(), {})

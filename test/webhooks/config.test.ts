@@ -17,7 +17,25 @@ const REFUSED: [string, Record<string, string>, string, RegExp][] = [
   ['plain http', { WEBHOOK_URL: 'http://h.example', WEBHOOK_SECRET: SECRET }, 'WEBHOOK_URL', /is not https/],
   ['another scheme', { WEBHOOK_URL: 'file:///etc/passwd', WEBHOOK_SECRET: SECRET }, 'WEBHOOK_URL', /is not a URL/],
   ['a mail server without a recipient', { WEBHOOK_URL: `${MAIL}&to=` }, 'WEBHOOK_URL', /is not a URL.*from=/],
-  ['events in the URL of a mail server', { WEBHOOK_URL: `${MAIL}&events=all` }, 'WEBHOOK_URL', /is not a URL/],
+  ['events without a URL', { WEBHOOK_EVENTS: 'all' }, 'WEBHOOK_URL', /is missing: WEBHOOK_EVENTS needs it/],
+  [
+    'a kind of event that there is none of',
+    { WEBHOOK_URL: URL_A, WEBHOOK_SECRET: SECRET, WEBHOOK_EVENTS: 'payment.held,payment.hold' },
+    'WEBHOOK_EVENTS',
+    /"payment\.hold", which is not a kind of event: write all, or .*payment\.held, payment\.minted/,
+  ],
+  [
+    'another kind in the URL of a mail server',
+    { WEBHOOK_URL: `${MAIL}&events=payment.held,payment.hold,${URL_A}`, WEBHOOK_SECRET: SECRET },
+    'WEBHOOK_URL',
+    /unknown events for mail: after events= write all, or .*payment\.held/,
+  ],
+  [
+    'three choices for two endpoints',
+    { WEBHOOK_URL: `${URL_A},${MAIL}`, WEBHOOK_SECRET: SECRET, WEBHOOK_EVENTS: 'all/all/all' },
+    'WEBHOOK_EVENTS',
+    /3 choices for 2 endpoints/,
+  ],
   [
     'a second host without its scheme',
     { WEBHOOK_URL: `https://a.example,b.example`, WEBHOOK_SECRET: SECRET },
@@ -74,4 +92,16 @@ test('several URLs, and two secrets while they are rotated, are taken and shown 
   assert.equal(described.WEBHOOK_SECRET, '***,***')
   const local = load({ WEBHOOK_URL: 'http://10.0.0.5/h', WEBHOOK_SECRET: SECRET, WEBHOOK_ALLOW_PRIVATE: 'true' })
   assert.equal(local.webhooks?.allowPrivate, true)
+})
+
+test('one choice of events is for all endpoints, several are for each in turn, and the commas of a mail server’s are its own', () => {
+  const mail = `${MAIL}&events=payment.held, funds.low`
+  const given = { WEBHOOK_URL: `${URL_A}, ${mail},https://hooks.slack.com/services/T/B/x`, WEBHOOK_SECRET: SECRET }
+  const { webhooks } = load(given)
+  assert.deepEqual([webhooks.urls.length, webhooks.urls[1], webhooks.events], [3, mail, null])
+  const each = load({ ...given, WEBHOOK_EVENTS: 'payment.held,funds.low / all / signer.down' })
+  assert.deepEqual(each.webhooks.events, [['payment.held', 'funds.low'], ['all'], ['signer.down']])
+  assert.equal(describeConfig(each).WEBHOOK_EVENTS, 'payment.held,funds.low/all/signer.down')
+  const same = load({ ...given, WEBHOOK_EVENTS: 'funds.low' })
+  assert.deepEqual(same.webhooks.events, [['funds.low'], ['funds.low'], ['funds.low']])
 })

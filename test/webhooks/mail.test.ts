@@ -12,6 +12,7 @@ import { WEBHOOK_CHECKS } from '../../src/cli/doctor/webhooks.ts'
 import { migrate } from '../../src/db/core/migrate.ts'
 import { connect, jsonRows, type Pool } from '../../src/db/core/sql.ts'
 import { addEndpoint, endpointName, listEndpoints, readTargets, removeEndpoint } from '../../src/db/webhooks.ts'
+import { KINDS } from '../../src/domain/webhooks/kinds.ts'
 import { mailTargetOf } from '../../src/domain/webhooks/receiver.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { addWebhook } from '../../src/operator/webhooks.ts'
@@ -128,11 +129,11 @@ test('what asks for somebody is mailed to each, with what to do and where; what 
   assert.equal((await endpoint())?.lastError, null)
 })
 
-test('what waits at once is one mail, the oldest first; a mail tells the kinds that are chosen', async () => {
-  await addEndpoint(pool, { url: urlOf(), secrets: [], events: ['payment.minted', 'funds.low'] }, 'test')
+test('what waits at once is one mail, the oldest first; a mail tells the kinds that its URL names', async () => {
+  await addEndpoint(pool, { url: urlOf('&events=payment.minted,funds.low'), secrets: [] }, 'test')
   for (let nodeId = 1; nodeId <= 20; nodeId++) await tell('payment.minted', { nodeId })
   await tell('payment.held', { txHash: HASH })
-  await deliver(urlOf())
+  await deliver(urlOf('&events=payment.minted,funds.low'))
   await until('all is settled', async () => mails.length > 0 && (await left()) === 0)
   assert.equal(mails.length, 1)
   assert.match(mails[0]?.text ?? '', /^Subject: \[nodes\.example\] A node is sold \(and 19 more\)\r$/m)
@@ -234,7 +235,7 @@ test('a server that is gone or says nothing costs an attempt, and what waits for
 
 test('it is named by the settings or by an act like any other, without a signing secret, and the doctor looks at it', async () => {
   const url = urlOf()
-  for (const urls of [[url], [url, urlOf().replace('bob', 'dora')]]) await adoptEndpoints(pool, { urls, secrets: [] })
+  for (const urls of [[url], [url, urlOf('&events=all')]]) await adoptEndpoints(pool, { urls, secrets: [] })
   const act = (fields: Record<string, string>) =>
     addWebhook({ pool } as never, { name: 'ann', requestId: null } as never, fields)
   assert.deepEqual(await act({ url: urlOf('', 'another') }), { endpoint: endpointName(url), added: false })
@@ -259,8 +260,10 @@ test('a URL that is no whole mail server is none', () => {
     user: 'u',
     from: 'a@x.example',
     to: ['b@x.example'],
+    events: mailTargetOf(whole)?.events,
   })
   assert.equal(mailTargetOf(whole.replace('smtps', 'smtp'))?.port, 587)
+  assert.deepEqual(mailTargetOf(`${whole}&events=all`)?.events, Object.keys(KINDS))
   const wrong = [
     whole.replace('to=', 'cc='),
     whole.replace('b@x', 'b@x@y'),

@@ -37,7 +37,8 @@ nothing since the backup, it cannot notice: then run this before the first start
     summary: 'add the endpoints that WEBHOOK_URL names, mail too, or change the secrets of known ones',
     details: `Reads WEBHOOK_URL and WEBHOOK_SECRET (or WEBHOOK_URL_FILE, WEBHOOK_SECRET_FILE), so no list of processes shows them. During a
 rotation give two secrets, separated by a comma, the newest first: both sign each event. Chats and mail servers
-(smtps://user:password@host?from=…&to=…) need no secret. "webhooks events" chooses the kinds of events; a known endpoint keeps its own.`,
+(smtps://user:password@host?from=…&to=…) need no secret. WEBHOOK_EVENTS chooses kinds of events; without it a known endpoint keeps its
+own.`,
     examples: ['node-ledger webhooks add'],
     load: async () => (await import('../desk/webhooks.ts')).add,
   },

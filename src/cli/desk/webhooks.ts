@@ -1,4 +1,5 @@
 // The command `node-ledger webhooks add`: adds the endpoints that WEBHOOK_URL names here. It takes neither a URL nor a secret from the command line.
+import { choiceText } from '../../domain/webhooks/choice.ts'
 import { addWebhook } from '../../operator/webhooks.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere, withDatabase } from '../database.ts'
@@ -8,14 +9,18 @@ import { accepted } from '../operator.ts'
 /** Runs the command. */
 export async function add(call: Call): Promise<ExitCode> {
   return await withDatabase(call.io, async (ledger) => {
-    const { urls, secrets } = ledger.config.webhooks
+    const { urls, secrets, events } = ledger.config.webhooks
     if (urls.length === 0)
       throw new UsageError(
         'Set WEBHOOK_URL, and WEBHOOK_SECRET for signed events, or their _FILE forms. They name the endpoints to add.',
       )
     const done: object[] = []
-    for (const url of urls) {
-      const given = { url, ...(secrets.length > 0 && { secret: secrets.join(',') }) }
+    for (const [i, url] of urls.entries()) {
+      const given = {
+        url,
+        ...(secrets.length > 0 && { secret: secrets.join(',') }),
+        ...(events?.[i] && { events: choiceText(events[i]) }),
+      }
       done.push(accepted(await addWebhook(ledger, actorHere(), given), call))
     }
     await call.out.result({ endpoints: done }, 'Events are sent there from now on.')

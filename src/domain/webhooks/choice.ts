@@ -15,5 +15,8 @@ export function readChoice(text: string): { kinds: Choice; unknown: readonly str
   return { kinds, unknown: isAll ? [] : kinds.filter((kind) => !Object.hasOwn(KINDS, kind)) }
 }
 
+/** The kinds of a choice that this version knows. */
+export const kindsOf = (choice: Choice): readonly string[] => (choice.includes(ALL) ? Object.keys(KINDS) : choice)
+
 /** A choice as text. */
 export const choiceText = (choice: Choice): string => choice.join(',')

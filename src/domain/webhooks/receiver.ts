@@ -1,5 +1,6 @@
 // What a receiver's URL means: a chat's own webhook, a mail server, or a receiver of signed events. Owns the form of a mail server's URL:
-// smtps://user:password@host:465?from=a@example.org&to=b@example.org&to=c@example.org
+// smtps://user:password@host:465?from=a@example.org&to=b@example.org&to=c@example.org&events=payment.held,funds.low
+import { kindsOf, readChoice } from './choice.ts'
 import { KINDS } from './kinds.ts'
 
 /** The name of the text field in a chat's webhook, by host. */
@@ -11,8 +12,8 @@ const CHATS: Readonly<Record<string, string>> = {
 
 /** Kinds that tell a person they no longer need to act. */
 const ENDS = ['passes.resumed', 'signer.restored']
-/** What we mail unless other kinds are chosen: events that need a person, and events that say the need is over. */
-export const MAILED: readonly string[] = Object.keys(KINDS).filter((type) => KINDS[type]?.asks || ENDS.includes(type))
+/** What we mail unless the URL lists kinds: events that need a person, and events that say the need is over. */
+const MAILED: readonly string[] = Object.keys(KINDS).filter((type) => KINDS[type]?.asks || ENDS.includes(type))
 
 const ADDRESS = /^[^\s<>()[\],;:@"\\]{1,64}@[A-Za-z0-9.-]{1,253}$/
 const RECIPIENTS_MAX = 10
@@ -29,6 +30,8 @@ export interface MailTarget {
   user: string | null
   from: string
   to: readonly string[]
+  /** The kinds of events to mail. */
+  events: readonly string[]
 }
 
 /** The text field of a chat's webhook; null for any other receiver. */
@@ -48,6 +51,8 @@ export function mailTargetOf(text: string): MailTarget | null {
   const user = decoded(username)
   const [from = '', ...more] = searchParams.getAll('from')
   const to = searchParams.getAll('to')
+  const events = searchParams.get('events')
+  const { kinds, unknown } = events === null ? { kinds: MAILED, unknown: [] } : readChoice(events)
   const isWhole =
     hostname !== '' &&
     user !== null &&
@@ -57,7 +62,8 @@ export function mailTargetOf(text: string): MailTarget | null {
     to.length > 0 &&
     to.length <= RECIPIENTS_MAX &&
     [from, ...to].every((address) => ADDRESS.test(address)) &&
-    [...searchParams.keys()].every((name) => ['from', 'to'].includes(name))
+    unknown.length === 0 &&
+    [...searchParams.keys()].every((name) => ['from', 'to', 'events'].includes(name))
   if (!isWhole) return null
   return {
     host: hostname.replace(/^\[|\]$/g, ''),
@@ -66,8 +72,13 @@ export function mailTargetOf(text: string): MailTarget | null {
     user: user === '' ? null : user,
     from,
     to,
+    events: kindsOf(kinds),
   }
 }
+
+/** The kinds of events in a mail server's URL, as text; null if it lists none, or if the URL is not a mail server's. */
+export const eventsInUrl = (url: string): string | null =>
+  isMail(url) && URL.canParse(url) ? new URL(url).searchParams.get('events') : null
 
 /** A URL as we store it, and its secrets: a mail server's password, or the signing secrets. */
 export function receiverOf(url: string, secrets: readonly string[]): { url: string; secrets: readonly string[] } {
