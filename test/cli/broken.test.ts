@@ -284,11 +284,7 @@ test('an output that cannot be written is an error, with either form', () => {
   const directory = temporaryDirectory()
   const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
   const full = openSync('/dev/full', 'w')
-  for (const words of [
-    ['export', 'payments'],
-    ['tiers', 'list', '--json'],
-    ['help'],
-  ]) {
+  for (const words of [['export', 'payments'], ['tiers', 'list', '--json'], ['help']]) {
     const stdio = ['ignore', full, 'pipe'] as const
     const { status, stderr } = spawnSync(process.execPath, [main, ...words], {
       env: { ...runtimeEnv(), HOME: directory, ...env },

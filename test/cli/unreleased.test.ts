@@ -21,11 +21,7 @@ test('a ledger of an unreleased checkout is refused by every command and at star
     await sql`CREATE TABLE migrations (name text PRIMARY KEY, checksum text NOT NULL)`
     await sql`INSERT INTO migrations VALUES ('0001_schema.sql', 'of another text'), ('0002_junk.sql', 'of another text')`
     const given = { ...worldEnv(world), DATABASE_URL: older.url }
-    for (const argv of [
-      ['migrate'],
-      ['payments', 'list'],
-      ['backup', '--out', temporaryDirectory()],
-    ]) {
+    for (const argv of [['migrate'], ['payments', 'list'], ['backup', '--out', temporaryDirectory()]]) {
       const { code, err } = await runHere(argv, given)
       assert.notEqual(code, 0)
       assert.ok(err.includes(new UnreleasedLedgerError().message), `${argv}: ${err}`)
