@@ -94,6 +94,10 @@ export interface paths {
         /** Change a tier's price or other terms from the next block on */
         post: operations["changeTier"];
     };
+    "/api/admin/tiers/{tierId}/preview": {
+        /** Show what a supply would change for payments under way, and what the contract’s owner may sign */
+        get: operations["previewSupply"];
+    };
     "/api/admin/tiers/{tierId}/sale": {
         /** Put a tier on sale, or take it off, which takes effect after a grace period */
         post: operations["setOnSale"];
@@ -962,6 +966,17 @@ export interface components {
             sold: components["schemas"]["Count"];
             /** @description Oldest first. */
             versions: components["schemas"]["TierVersion"][];
+        };
+        SupplyPreview: {
+            tierId: components["schemas"]["TierId"];
+            supply: number;
+            sold: components["schemas"]["Count"];
+            /** @description Undecided payments that reserve a place. */
+            reserved: components["schemas"]["Count"];
+            /** @description Nodes of the tier that the contract may ever mint; null if it could not be read. */
+            contractMost: number | null;
+            /** @description The same in sentences. */
+            notes: string[];
         };
         TierEntered: {
             tier: components["schemas"]["Tier"];
@@ -2820,6 +2835,38 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             422: components["responses"]["KeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Unexpected"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    previewSupply: {
+        parameters: {
+            query: {
+                /** @description nodes of it that may ever be sold */
+                supply: components["schemas"]["WholeInput"];
+            };
+            path: {
+                /** @description the tier */
+                tierId: components["schemas"]["TierId"];
+            };
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What is sold beside that supply, and what the contract allows. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SupplyPreview"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Unexpected"];
             503: components["responses"]["Unavailable"];
