@@ -163,8 +163,16 @@ export async function checkScarce(world: World, counts: SoakCounts): Promise<voi
   const kept = await readKept(pool)
   const oldest = Number((await chain.block()).timestamp) - WAITS_SEC
   const waiting = paid.filter(({ hash, time }) => time > oldest && !refs.has(hash) && !kept.has(hash))
-  if (sold < supply) assert.deepEqual(waiting, [], `${sold} of ${supply} are sold, and payments wait for a place`)
-  else {
+  if (sold < supply && waiting.length > 0) {
+    const rows =
+      await pool`SELECT p.tx_hash, p.block_number, p.state, p.reason, p.tier_id, (SELECT json_agg(v ORDER BY v.id) FROM payment_verdicts v
+      WHERE v.payment_id = p.id) AS verdicts FROM payments p WHERE value_wei = ${SCARCE.toString()} AND state <> 'minted' ORDER BY block_number`
+    const versions = await pool`SELECT * FROM tiers WHERE tier_id = ${SCARCE_TIER.tierId}`
+    assert.fail(
+      `${sold} of ${supply} are sold, and payments wait for a place: ${JSON.stringify({ waiting, rows, versions }, (_, value) => (typeof value === 'bigint' ? String(value) : value))}`,
+    )
+  }
+  if (sold === supply) {
     counts.sellOuts++
     await enterTier(world, { ...SCARCE_TIER, supply: supply + waiting.length + PLACES })
   }
