@@ -88,7 +88,8 @@ export function createTransport(options: TransportOptions): Transport {
     cookies.keep(response.headers)
     const json = parse(text)
     if (!response.ok) throw errorOfAnswer(response.status, json, secondsToWait(response.headers), notYet)
-    if (json === undefined) throw errorWithoutAnswer(`${url.origin} is not a Node Ledger: its answer was not JSON.`)
+    if (json === undefined)
+      throw errorWithoutAnswer(`What answers at ${url.origin} is not a Node Ledger: no JSON came.`)
     return revive(json)
   }
 

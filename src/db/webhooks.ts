@@ -36,6 +36,7 @@ export interface AttemptResult {
   gone: boolean
 }
 
+/** An active endpoint. */
 export interface EndpointTarget {
   url: string
   /** `whsec_…`, the newest first; for a mail server its password, for a chat nothing. */

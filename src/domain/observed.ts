@@ -21,6 +21,7 @@ export interface BlockFees {
   tipWei: bigint | null
 }
 
+/** A position in the chain. */
 export interface Position {
   blockNumber: number
   blockHash: Hash

@@ -15,6 +15,7 @@ import type { FirstSaleTerms } from '../domain/tiers.ts'
 import type { Address } from '../domain/units.ts'
 import type { Log } from '../lib/log.ts'
 
+/** The ledger's database. */
 export interface LedgerDb {
   readonly pool: Pool
 }
@@ -89,6 +90,7 @@ export interface PassContext extends LedgerContext, Signers, RunLock, Preflight 
 
 /** Settings for following the chain. */
 export interface FollowRules {
+  /** The first block to follow. */
   readonly startBlock: number
   /** True only for the embedded chain: when it restarts from its last dump, it may be shorter than before. */
   readonly rewindsToShorterChain: boolean

@@ -233,10 +233,7 @@ async function settle(
   if (isForbidden && error !== null) {
     // If this counted as a failed attempt, it would back off for hours although another instance could send it now.
     await giveBackDelivery(pool, endpoint, delivery, error)
-    log.warn(
-      { eventId, type, endpoint, error },
-      'this instance’s settings forbid the delivery: left to other instances',
-    )
+    log.warn({ eventId, type, endpoint, error }, 'event left to other instances: the settings of this one forbid it')
     return
   }
   // A receiver answers 410 to end its subscription.
@@ -250,7 +247,7 @@ async function settle(
     const why = gone ? 'it answered 410, gone' : 'it has failed for days'
     log.error(
       { endpoint },
-      `the service sends nothing more to this endpoint: ${why}. It keeps the events; enable the endpoint to send them`,
+      `nothing is sent to this endpoint any more: ${why}. Events are kept; enable it to have them sent`,
     )
   }
   observe?.(error === null ? 'delivered' : retrySec === null ? 'failed' : 'retried')

@@ -30,10 +30,7 @@ export function listenForChanges(directUrl: string, log: Log): LedgerNotificatio
       heard: tell,
       lost: (error) => {
         ear = null
-        log.warn(
-          { err: error },
-          'the connection that listens for ledger changes is lost: nothing is memoised until it is back',
-        )
+        log.warn({ err: error }, 'not hearing of ledger changes: nothing is memoised until they are heard again')
         tell()
         retry = setTimeout(open, RETRY_MS)
         retry.unref()
@@ -101,7 +98,7 @@ function openListener(url: string, on: ListenerEvents): Listener {
     // A read-only server has no changes to report. The primary must be another server by now, so we resolve its name again.
     sql<{ readOnly: string }[]>`SELECT current_setting('transaction_read_only') AS "readOnly"`.then(([row]) => {
       unanswered = false
-      if (row?.readOnly === 'on') lose(new Error('the listening connection leads to a read-only server'))
+      if (row?.readOnly === 'on') lose(new Error('the listening connection leads to a server that takes no writes'))
     }, lose)
   }, PING_MS)
   ping.unref()

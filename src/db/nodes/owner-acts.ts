@@ -4,6 +4,7 @@ import type { NotOwedWindow } from '../../domain/payouts.ts'
 import type { NewOwnerAct } from '../../domain/replay.ts'
 import { jsonRows, type Sql } from '../core/sql.ts'
 
+/** Stores acts of the owner. */
 export async function insertOwnerActs(sql: Sql, acts: readonly NewOwnerAct[]): Promise<void> {
   if (acts.length === 0) return
   await sql`
@@ -13,6 +14,7 @@ export async function insertOwnerActs(sql: Sql, acts: readonly NewOwnerAct[]): P
       detail jsonb, "txHash" text, "blockTime" bigint, "blockHash" text)`
 }
 
+/** Rewinds acts to a height. */
 export async function rewindOwnerActs(sql: Sql, height: number): Promise<void> {
   await sql`DELETE FROM owner_acts WHERE block_number > ${height}`
 }

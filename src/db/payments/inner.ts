@@ -4,6 +4,7 @@ import type { Address, Hash } from '../../domain/units.ts'
 import { column, type Fragment, jsonRows, type Sql } from '../core/sql.ts'
 import { enter, move } from './moves.ts'
 
+/** Identifies an inner transfer. */
 type InnerKey = Pick<InnerTransferIn, 'txHash' | 'wallet' | 'innerIndex'>
 
 const keyOf = ({ txHash, wallet, innerIndex }: InnerKey) => `${txHash} ${wallet} ${innerIndex}`

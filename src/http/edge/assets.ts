@@ -30,6 +30,7 @@ export interface AssetRoute {
   countedAs: string
 }
 
+/** The route of a file. */
 export function assetRoute({ asset, cors = false, ...route }: AssetRoute): Route {
   return {
     ...route,

@@ -35,8 +35,7 @@ function People({ reading }: { reading: Reading<Read<'keys'>> }) {
               first={PAGE}
               empty={
                 <Empty title="Nobody has a passkey.">
-                  Invite each person, with the rights they need: they sign in with their device, and have no key to
-                  lose.
+                  Invite each person, with the rights they need: they sign in by their device, and have no key to lose.
                 </Empty>
               }
             />
@@ -75,7 +74,7 @@ function Machines({ reading }: { reading: Reading<Read<'keys'>> }) {
             />
             <p className="note">
               {environment.length > 0 && `In ADMIN_KEY, with every right: ${environment.join(', ')}. `}
-              The ledger stores only digests of keys. A revoked key stops working within three seconds.
+              The ledger knows keys by their digests alone. A revoked key opens nothing within three seconds.
             </p>
           </div>
         )}
@@ -105,7 +104,7 @@ function Invite() {
       main
       label="Invite a person"
       act="keys/invite"
-      says="They get a link with which their device makes a passkey, once, within 24 hours. Give it to nobody else. For the second-person rule, the two of you count as one person."
+      says="They get a link, by which their device makes a passkey: once, within 24 hours. Give it to them alone. To the rule of the second person the two of you count as one."
       more={ownScopes()}
       did={({ says, link }) => shownOnce(says, link, 'Link')}
     />
@@ -118,7 +117,7 @@ function MakeKey() {
       main
       label="Make a key"
       act="keys"
-      says="It works at once on every instance, and is shown only once. The label is the name in the audit log."
+      says="It opens at once, on every instance, and is shown this once. The label is the name in the audit log."
       more={ownScopes()}
       did={({ says, key }) => shownOnce(says, key, 'Key')}
     />
@@ -143,7 +142,7 @@ const COLUMNS: readonly Column<AdminKey>[] = [
           label="Revoke"
           act="keys/{id}/revoke"
           params={{ id: String(id) }}
-          says={`Within three seconds, no instance accepts key ${id} of ${label} any more.`}
+          says={`Key ${id} of ${label} opens nothing any more, on any instance, within three seconds.`}
           danger
         />
       ),
@@ -167,7 +166,7 @@ const PASSKEYS: readonly Column<Passkey>[] = [
           label="Revoke"
           act="passkeys/{id}/revoke"
           params={{ id: String(id) }}
-          says={`Within three seconds, no instance accepts passkey ${id} of ${label} or its sessions any more.`}
+          says={`Passkey ${id} of ${label} is revoked with its sessions. It works on every instance within three seconds.`}
           danger
         />
       ),
@@ -187,7 +186,7 @@ const INVITATIONS: readonly Column<Invitation>[] = [
         label="Take back"
         act="invitations/{id}/revoke"
         params={{ id: String(id) }}
-        says={`The link for ${label} stops working.`}
+        says={`The link for ${label} makes no passkey any more.`}
         danger
       />
     ),

@@ -33,8 +33,7 @@ export function ContractWalletsConsole() {
               columns={ALLOWED}
               empty={
                 <Empty title="No contract is allowed.">
-                  In the mode proven, a contract may buy without being on this list if it has signed in or is a known
-                  wallet.
+                  In the mode proven those buy that have signed in or are known wallets.
                 </Empty>
               }
             />
@@ -50,8 +49,8 @@ function Modes({ mode, modes, knownWallets }: ContractWallets) {
   return (
     <div className="stack">
       <p>
-        <Mark tone={mode === 'hold' ? 'calm' : 'good'}>{mode}</Mark> Contracts whose payments become nodes
-        automatically: {MEANS[mode]}. The list of known wallets is version {knownWallets}.
+        <Mark tone={mode === 'hold' ? 'calm' : 'good'}>{mode}</Mark> Of payments by internal calls become nodes by
+        themselves: {MEANS[mode]}. The list of known wallets is version {knownWallets}.
       </p>
       {modes.length > 0 && (
         <Table
@@ -104,10 +103,10 @@ const ALLOWED: readonly Column<AllowedContract>[] = [
     heading: 'Decide',
     cell: ({ address, label }) => (
       <ActButton
-        label="Disallow"
+        label="Allow no more"
         act="contract-wallets/{address}/disallow"
         params={{ address }}
-        says={`From now on only the rules decide about payments from ${label} (${address}). Its nodes stay.`}
+        says={`What ${label} (${address}) pays from now on is judged by the rules alone. What it has bought stays bought.`}
       />
     ),
   },
