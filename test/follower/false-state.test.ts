@@ -205,7 +205,7 @@ test('a false residue and what offsets it in its block are withdrawn as one diff
   first.rule = without(more)
   const { block } = await payInside(world, PAID)
   await alone().payments()
-  // No proof is to be had, so the next comparison is due in ten minutes.
+  // The provider gives no proof, so the next comparison is due in ten minutes.
   await world.chain.mine()
   await alone().payments()
   assert.equal((await residues()).at(-1)?.value, PAID + ETHER)
