@@ -26,7 +26,7 @@ describe('an unknown word is refused with exit code 2, and with the nearest one 
     ['payments list --staus held', /was --status meant\?/],
     ['payments list -s held', /-s: there is no such option/],
     ['pass', /<pass>: is missing/],
-    ['pass paymnts', /<pass>: is one of payments, credit, reconcile/],
+    ['pass paymnts', /<pass>: is one of payments, credit/],
     ['payments show', /<payment>: is missing/],
     ['payments show a b', /1 word too many/],
     ['verify now', /1 word too many: the command takes options only/],

@@ -122,7 +122,7 @@ describe('each refusal of the database is known by name, has its own remedy, and
 
 test('a request that the role’s statement_timeout ends is answered 503 and may be sent again; the next one is read as usual', async () => {
   const database = await createDatabase()
-  const pool = connect(`${database.url}?statement_timeout=20`, { max: 1, prepare: true, applicationName: 'test' })
+  const pool = connect(`${database.url}?statement_timeout=1000`, { max: 1, prepare: true, applicationName: 'test' })
   const read = databaseRead(pool)
   const fault = await read((sql) => sql`SELECT pg_sleep(5)`).then(
     () => assert.fail('it was answered'),
