@@ -57,9 +57,9 @@ export async function checkSold(sql: Sql, { tier, supply }: Scarce): Promise<voi
 /** The refs of payments that came too late and wait no longer: somebody decided on them, or their payer got the ether back. */
 export async function readKept(sql: Sql): Promise<Set<string>> {
   const kept = await sql<{ ref: string }[]>`
-    SELECT ref FROM payments p WHERE state = 'held' AND reason = 'soldOut' AND (
+    SELECT ref FROM payments p WHERE state = 'dismissed' OR (state = 'held' AND reason = 'soldOut' AND (
       EXISTS (SELECT FROM payment_verdicts v WHERE v.payment_id = p.id AND decided_by <> 'pass')
-      OR EXISTS (SELECT FROM wallet_outflows o WHERE o.to_address = p.from_address AND o.value_wei >= p.value_wei))`
+      OR EXISTS (SELECT FROM wallet_outflows o WHERE o.to_address = p.from_address AND o.value_wei >= p.value_wei)))`
   return new Set(kept.map(({ ref }) => ref))
 }
 
