@@ -151,10 +151,10 @@ export async function checkScarce(world: World, counts: SoakCounts): Promise<voi
   await checkSold(pool, { tier: SCARCE_TIER.tierId, supply })
   const { minted } = await readEvents(world)
   const refs = new Set<string>(minted.map(({ ref }) => ref))
-  const paid = (await readBlocks(world)).flatMap(({ transactions, timestamp }) =>
+  const paid = (await readBlocks(world)).flatMap(({ number, transactions, timestamp }) =>
     transactions
       .filter(({ to, value }) => to === world.at(3) && BigInt(value) === SCARCE)
-      .map(({ hash }) => ({ hash, time: Number(timestamp) })),
+      .map(({ hash }) => ({ hash, block: Number(number), time: Number(timestamp) })),
   )
   const sold = paid.filter(({ hash }) => refs.has(hash)).length
   const [onContract] = await world.read<[bigint]>('tierSupply', [BigInt(SCARCE_TIER.tierNo)])
@@ -162,18 +162,23 @@ export async function checkScarce(world: World, counts: SoakCounts): Promise<voi
   assert.ok(sold <= supply, `${sold} of ${supply} are sold, counted from blocks`)
   const kept = await readKept(pool)
   const oldest = Number((await chain.block()).timestamp) - WAITS_SEC
-  const waiting = paid.filter(({ hash, time }) => time > oldest && !refs.has(hash) && !kept.has(hash))
-  if (sold < supply && waiting.length > 0) {
+  // A raise holds from its block on: who paid before it gets a place that comes free below the supply of that time.
+  const supplies = await pool<{ from: number; supply: number }[]>`
+    SELECT from_block AS "from", supply FROM tiers WHERE tier_id = ${SCARCE_TIER.tierId} ORDER BY version DESC`
+  const supplyAt = (block: number) => supplies.find(({ from }) => from <= block)?.supply ?? 0
+  const waiting = paid.filter(
+    ({ hash, block, time }) => time > oldest && !refs.has(hash) && !kept.has(hash) && sold < supplyAt(block),
+  )
+  if (waiting.length > 0) {
     const rows =
       await pool`SELECT p.tx_hash, p.block_number, p.state, p.reason, p.tier_id, (SELECT json_agg(v ORDER BY v.id) FROM payment_verdicts v
-      WHERE v.payment_id = p.id) AS verdicts FROM payments p WHERE value_wei = ${SCARCE.toString()} AND state <> 'minted' ORDER BY block_number`
-    const versions = await pool`SELECT * FROM tiers WHERE tier_id = ${SCARCE_TIER.tierId}`
+      WHERE v.payment_id = p.id) AS verdicts FROM payments p WHERE tx_hash = ANY(${waiting.map(({ hash }) => hash)})`
     assert.fail(
-      `${sold} of ${supply} are sold, and payments wait for a place: ${JSON.stringify({ waiting, rows, versions }, (_, value) => (typeof value === 'bigint' ? String(value) : value))}`,
+      `${sold} of ${supply} are sold, and payments wait for a place: ${JSON.stringify({ rows, supplies }, (_, value) => (typeof value === 'bigint' ? String(value) : value))}`,
     )
   }
   if (sold === supply) {
     counts.sellOuts++
-    await enterTier(world, { ...SCARCE_TIER, supply: supply + waiting.length + PLACES })
+    await enterTier(world, { ...SCARCE_TIER, supply: supply + PLACES })
   }
 }
