@@ -9,7 +9,7 @@ export interface paths {
         get: operations["listPayments"];
     };
     "/api/admin/payments/dismiss": {
-        /** Dismiss every held payment of less than an amount, which may not be more than the lowest price there ever was */
+        /** Dismiss every held payment below an amount, which may be at most the lowest price ever */
         post: operations["dismissDust"];
     };
     "/api/admin/payments/decide": {
@@ -17,7 +17,7 @@ export interface paths {
         post: operations["decidePayments"];
     };
     "/api/admin/payments/refunds/prepare": {
-        /** Sign no mint for several payments from now on */
+        /** Prepare the refunds of several payments: the service signs no more mints for them */
         post: operations["prepareRefunds"];
     };
     "/api/admin/payments/counts": {
@@ -29,7 +29,7 @@ export interface paths {
         get: operations["showPayment"];
     };
     "/api/admin/payments/{payment}/attribute": {
-        /** Name the transactions that brought ether which the service could not explain */
+        /** Name the transactions that brought the ether of an unexplained payment */
         post: operations["attributePayment"];
     };
     "/api/admin/payments/{payment}/release": {
@@ -99,7 +99,7 @@ export interface paths {
         get: operations["previewSupply"];
     };
     "/api/admin/tiers/{tierId}/sale": {
-        /** Put a tier on sale, or take it off, which takes effect after a grace period */
+        /** Put a tier on sale, or take it off sale after a grace period */
         post: operations["setOnSale"];
     };
     "/api/admin/contract-wallets": {
@@ -129,7 +129,7 @@ export interface paths {
         post: operations["clearHalt"];
     };
     "/api/admin/rescan": {
-        /** Read blocks again and compare them with the ledger; if they differ, go back and follow again */
+        /** Read blocks again and compare them with the ledger; if they differ, rewind and follow again */
         post: operations["rescan"];
     };
     "/api/admin/proofs/lower": {
@@ -157,7 +157,7 @@ export interface paths {
         post: operations["registerReferral"];
     };
     "/api/admin/referrals/commissions": {
-        /** List what each code earned, and what of it is taken back, paid and due */
+        /** List what each code earned, and how much of that is reversed, paid and due */
         get: operations["listCommissions"];
     };
     "/api/admin/referrals/commissions/file": {
@@ -187,7 +187,7 @@ export interface paths {
         post: operations["deny"];
     };
     "/api/admin/senders/{address}/remove": {
-        /** Take a wallet off that list; held payments stay held until you decide */
+        /** Take a wallet off the deny list; held payments stay held until you decide */
         post: operations["allow"];
     };
     "/api/admin/statement": {
@@ -277,7 +277,7 @@ export interface paths {
         post: operations["revokeKey"];
     };
     "/api/admin/keys/self/sign-out": {
-        /** End the session that asks */
+        /** End your own session */
         post: operations["signOut"];
     };
     "/api/admin/keys/invite": {
@@ -295,7 +295,7 @@ export interface paths {
     "/api/admin/second-person": {
         /** Show the amount above which an act needs a second person */
         get: operations["showSecondPerson"];
-        /** Require a second person for releases and refunds above an amount, acts that let such payments through, terms and payments wallets */
+        /** Require a second person for terms and payments wallets, and above an amount for acts that release or refund payments */
         post: operations["setSecondPerson"];
     };
     "/api/admin/proposals": {
@@ -1877,7 +1877,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description held ones of less than this */
+                    /** @description held payments below this amount */
                     belowWei: components["schemas"]["Wei"];
                     /** @description only say how many there are, and their sum */
                     dryRun?: components["schemas"]["FlagInput"];
@@ -1925,7 +1925,7 @@ export interface operations {
                     payments: (string | number)[];
                     /** @description for payments whose amount matches no tier */
                     tierId?: components["schemas"]["TierId"];
-                    /** @description only say what would happen to each: it is tried, and undone */
+                    /** @description only say what would happen to each: the service tries it and undoes it */
                     dryRun?: components["schemas"]["FlagInput"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -2059,13 +2059,13 @@ export interface operations {
                 "application/json": {
                     /** @description the transaction, as an explorer shows it */
                     txHash?: components["schemas"]["HashInput"];
-                    /** @description the place of the transfer among those of the transaction to the wallet, from 1 */
+                    /** @description the transfer’s place among the transaction’s transfers to the wallet, from 1 */
                     innerIndex?: components["schemas"]["WholeInput"];
                     /** @description who made the transfer, as an explorer shows it */
                     from?: components["schemas"]["AddressInput"];
                     /** @description the value of the transfer */
                     valueWei?: components["schemas"]["Wei"];
-                    /** @description instead: several, as hash#place,hash#place; the place only if a transaction made several */
+                    /** @description several transfers instead, as hash#place,hash#place; #place only if a transaction made several */
                     transfers?: components["schemas"]["TransfersInput"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -2333,7 +2333,7 @@ export interface operations {
                     address: components["schemas"]["AddressInput"];
                     /** @description seconds for which payments to the old wallet still buy; by default as at the last change */
                     graceSec?: components["schemas"]["WholeInput"];
-                    /** @description the current wallet’s key is stolen */
+                    /** @description the current wallet’s key was stolen */
                     stolen?: components["schemas"]["FlagInput"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -2375,7 +2375,7 @@ export interface operations {
                     address: components["schemas"]["AddressInput"];
                     /** @description seconds for which payments to the old wallet still buy; by default as at the last change */
                     graceSec?: components["schemas"]["WholeInput"];
-                    /** @description the current wallet’s key is stolen */
+                    /** @description the current wallet’s key was stolen */
                     stolen?: components["schemas"]["FlagInput"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -2526,7 +2526,7 @@ export interface operations {
                     payouts?: components["schemas"]["FlagInput"];
                     /** @description the least draw of a turn; a tier's rate multiplies it */
                     minWei?: components["schemas"]["Wei"];
-                    /** @description most of it */
+                    /** @description the greatest draw of a turn */
                     maxWei?: components["schemas"]["Wei"];
                     /** @description seconds between two turns of a node, for cohorts opened from then on */
                     intervalSec?: components["schemas"]["WholeInput"];
@@ -2543,7 +2543,7 @@ export interface operations {
                     before?: "same" | "range" | "notOwed";
                     /** @description with `before` range: the least draw of earlier turns */
                     beforeMinWei?: components["schemas"]["Wei"];
-                    /** @description most of it */
+                    /** @description with `before` range: the greatest draw of earlier turns */
                     beforeMaxWei?: components["schemas"]["Wei"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -2585,7 +2585,7 @@ export interface operations {
                     payouts?: components["schemas"]["FlagInput"];
                     /** @description the least draw of a turn; a tier's rate multiplies it */
                     minWei?: components["schemas"]["Wei"];
-                    /** @description most of it */
+                    /** @description the greatest draw of a turn */
                     maxWei?: components["schemas"]["Wei"];
                     /** @description seconds between two turns of a node, for cohorts opened from then on */
                     intervalSec?: components["schemas"]["WholeInput"];
@@ -2602,7 +2602,7 @@ export interface operations {
                     before?: "same" | "range" | "notOwed";
                     /** @description with `before` range: the least draw of earlier turns */
                     beforeMinWei?: components["schemas"]["Wei"];
-                    /** @description most of it */
+                    /** @description with `before` range: the greatest draw of earlier turns */
                     beforeMaxWei?: components["schemas"]["Wei"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -3369,7 +3369,7 @@ export interface operations {
                 "application/json": {
                     /** @description lines of address,allocation, up to 300; the command takes larger lists */
                     rows: string;
-                    /** @description what you call it */
+                    /** @description its name, for you */
                     label: string;
                     /** @description only check it, and list its mistakes */
                     dryRun?: components["schemas"]["FlagInput"];
@@ -3440,7 +3440,7 @@ export interface operations {
                     commissionBps: components["schemas"]["WholeInput"];
                     /** @description from when it counts, unix seconds of block time; by default from the next block on */
                     opensAt?: components["schemas"]["WholeInput"];
-                    /** @description until when it counts, unix seconds of block time; by default for good */
+                    /** @description until when it counts, unix seconds of block time; by default forever */
                     closesAt?: components["schemas"]["WholeInput"];
                     reason?: components["schemas"]["ReasonInput"];
                 };
@@ -4173,7 +4173,7 @@ export interface operations {
     listTransactions: {
         parameters: {
             query?: {
-                /** @description only of this one */
+                /** @description only those of this account */
                 sender?: components["schemas"]["AddressInput"];
                 /** @description pending, mined, reverted or displaced */
                 status?: components["schemas"]["TransactionStatus"];
@@ -4243,9 +4243,9 @@ export interface operations {
     showTrends: {
         parameters: {
             query?: {
-                /** @description how far back; `24h` unless given */
+                /** @description how far back; by default `24h` */
                 range?: "24h" | "7d" | "30d" | "90d";
-                /** @description the length of a bin, in UTC; unless given, `hour` up to a week and `day` beyond */
+                /** @description the length of a bin, in UTC; by default `hour` up to a week and `day` beyond */
                 by?: "hour" | "day";
             };
         };

@@ -15,7 +15,7 @@ const PAYMENTS = 270
 const IN_ONE_BLOCK = 8
 const BLOCK_SEC = 2
 const TICK_SEC = 2
-/** How many blocks we count the provider's calls over, for each kind. */
+/** For how many blocks of each kind we count the provider's calls. */
 const COUNTED_BLOCKS = 30
 const PRICE_WEI = 10n ** 16n
 const WAIT_MS = 300_000

@@ -165,7 +165,7 @@ interface RecordedChain {
   last: number
 }
 
-/** Both after a cold sync, with their blocks per second. */
+/** The service and the peer after a cold sync, with their blocks per second. */
 interface Indexed {
   ours: number
   theirs: number

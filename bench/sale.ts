@@ -1,5 +1,5 @@
-// A tier with too few places: all buyers pay in one block, and an own count of that block says who has to get a node. Beside it a sale with as
-// many places as buyers, and the public tiers without a supply.
+// A tier with too few places: all buyers pay in one block, and the bench counts from that block who must get a node. For comparison, a sale with as
+// many places as buyers, and public tiers without a supply.
 import { connect } from '../src/db/core/sql.ts'
 import { createDatabase, type TestDatabase } from '../test/support/postgres.ts'
 import { payFrom } from '../test/support/wallets/payer.ts'
@@ -14,14 +14,14 @@ import { minted, type Service, settingsOn, startService } from './lib/service.ts
 
 const PLACES = 2_000
 const BUYERS = 3_000
-/** Every so many buyers, one pays an amount that is no price. */
+/** One buyer in this many pays an amount that is no price. */
 const WRONG_EVERY = 50
 const BLOCK_SEC = 2
 const TICK_SEC = 2
-/** All transfers of one block, and some more. */
+/** Room for all transfers in one block, and some more. */
 const BLOCK_GAS = 64_000_000
 const PRICE_WEI = 10n ** 16n
-/** Payments that get no node cost their verdict alone. */
+/** A payment that gets no node costs only its verdict. */
 const GOAL = 1.25
 const RATE_GOAL = 0.9
 const TIERS = '/api/tiers of a tier with a supply'
@@ -96,7 +96,7 @@ interface Transfer {
   value: string
 }
 
-/** Counts the block's own list: the first transfers of the price have the nodes, and no other one. */
+/** Counts the block's own list: the first transfers of the price must have the nodes, and no others. */
 async function compareNodes(
   world: World,
   number: number,
@@ -116,10 +116,10 @@ async function compareNodes(
     throw new Error(`${found.length} nodes, ${expected.length} counted; the first difference is at ${differing}`)
 }
 
-/** Two ledgers that differ in the supply alone. */
+/** Two ledgers that differ only in the supply. */
 async function compareTiers({ quick, progress }: BenchOptions): Promise<Row[]> {
   const missing = missingTools()
-  // The short form shows that the rest works, on any machine.
+  // With --quick it only shows that the rest works, on any machine.
   if (missing !== null) return quick ? [] : [notMeasured(TIERS, missing)]
   await using closing = new AsyncDisposableStack()
   const rateOf = async (supply: number | null) => {

@@ -34,7 +34,7 @@ async function testContracts(): Promise<number> {
   const { code } = await forge(['test'])
   if (code !== 0) return code
   if (`0x${forgeBytecode('NodeFactory')}` !== factoryBytecode) {
-    console.error(`forge tested other bytecode than src/chain/factory/bytecode.ts holds. Run: ${BUILD_COMMAND}`)
+    console.error(`The bytecode that forge tested differs from src/chain/factory/bytecode.ts. Run: ${BUILD_COMMAND}`)
     return 1
   }
   return runTests()

@@ -38,7 +38,7 @@ export const EXCEPTIONS: Exceptions = {
     'src/chain/read/reader.ts: readerThrough': [65, METHODS],
     'src/boot/app.ts: build': [95, WIRING],
     'src/chain/rpc/rpc.ts: createRpc': [105, METHODS],
-    'src/metrics/meters.ts: createMeters': [80, ROWS],
+    'src/metrics/meters.ts: createMeters': [76, ROWS],
     'src/http/edge/pipeline.ts: pipeline': [81, METHODS],
     'test/sim/stage.ts: openStage': [69, WIRING],
     'test/support/world.ts: worldOn': [77, WIRING],

@@ -19,7 +19,7 @@ if (argv[0] !== 'start') {
     })
   }
 }
-// The reader of a pipe may have seen enough (| head), which is no error. A full disk is one, and the code that wrote reports it.
+// The reader of a pipe may have seen enough (| head), which is no error. A full disk is an error, and the code that wrote reports it.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(EXIT.done)
   process.stderr.write(`The output cannot be written (${error.code}).\n`)

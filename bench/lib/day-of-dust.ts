@@ -16,7 +16,7 @@ const BLOCKS = 7_200
 const BLOCKS_QUICK = 40
 /** Blocks that we do not count at first, because code is slower until it is compiled. */
 const WARM_UP = 300
-/** How many blocks of each kind we count the calls of. */
+/** For how many blocks of each kind we count the calls. */
 const COUNTED = 9
 const MORE_MS_MAX = 0.2
 const MORE_CALLS_MAX = 2

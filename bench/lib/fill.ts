@@ -6,7 +6,7 @@ import { STORED_CREDIT, STORED_WITHDRAWAL, storedDistribution } from '../../src/
 export interface LedgerSize {
   nodes: number
   rounds: number
-  /** Every this many nodes, from the first, one has withdrawn ... */
+  /** One node in this many, counted from the first, has withdrawn ... */
   withdrawingEvery: number
   /** ... this often. */
   withdrawals: number

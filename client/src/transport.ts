@@ -88,8 +88,7 @@ export function createTransport(options: TransportOptions): Transport {
     cookies.keep(response.headers)
     const json = parse(text)
     if (!response.ok) throw errorOfAnswer(response.status, json, secondsToWait(response.headers), notYet)
-    if (json === undefined)
-      throw errorWithoutAnswer(`What answers at ${url.origin} is not a Node Ledger: no JSON came.`)
+    if (json === undefined) throw errorWithoutAnswer(`${url.origin} is not a Node Ledger: its answer was not JSON.`)
     return revive(json)
   }
 

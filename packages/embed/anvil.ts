@@ -46,7 +46,7 @@ export interface AnvilOptions {
   readonly log: Log
   /** Called with a few words if a step takes long. */
   readonly onProgress?: (text: string) => void
-  /** For tests: forces a way to tie the chain to this process. */
+  /** For tests: how to tie the chain to this process. */
   readonly guard?: Guard
 }
 

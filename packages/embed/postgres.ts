@@ -47,7 +47,7 @@ export interface PostgresOptions {
   readonly durable?: boolean
   /** Further settings of the server, by PostgreSQL's names. For benches. */
   readonly settings?: Readonly<Record<string, string>>
-  /** For tests: forces a way to tie the server to this process, and a way to run it under root. */
+  /** For tests: how to tie the server to this process, and how to run it under root. */
   readonly guard?: Guard
   readonly runAs?: RunAs['how']
 }

@@ -230,7 +230,7 @@ async function preflightOrServe(preflight: () => Promise<unknown>, onProgress: (
   const failure = await within(CHAIN_WAIT_MS, settled, () => new StartError('no answer yet', 'retryable'))
   if (failure === null) return
   if (kindOf(failure) !== 'retryable' && !mayPass(failure)) throw failure
-  onProgress(`the chain could not be asked yet: ${messageOf(failure).split('\n').at(-1)?.trim()}`)
+  onProgress(`the chain does not answer yet: ${messageOf(failure).split('\n').at(-1)?.trim()}`)
   onProgress('serving the ledger; the passes begin once the chain answers')
 }
 

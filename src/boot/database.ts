@@ -9,7 +9,6 @@ export interface DatabasePart {
   readUrl: string
 }
 
-/** The operator's own database. */
 export function ownDatabase(config: Config): DatabasePart {
   const { DATABASE_URL: url, DATABASE_DIRECT_URL: directUrl, DATABASE_READ_URL: readUrl } = config
   if (!url || !directUrl || !readUrl) throw new Error('DATABASE_URL is neither set nor embedded')

@@ -22,7 +22,7 @@ export async function openKeys(config: Config): Promise<Keys> {
 /** Refuses a configuration in which both roles have the same account. */
 export function assertTwoAccounts({ minter, distributor }: Keys): void {
   if (!minter || minter.address !== distributor?.address) return
-  const message = `is ${minter.address}, and so is the minter: both send on their own, so use two accounts`
+  const message = `is ${minter.address}, and so is the minter: each role needs its own account, so use two accounts`
   throw new ConfigError([{ setting: 'The distributor', message }], [])
 }
 
@@ -57,7 +57,7 @@ async function openKeystore(
   try {
     const privateKey = await decryptKeystore(text, password)
     if (!production || !isWellKnownKey(privateKey)) return privateKey
-    return refuse('holds a well-known development key, whose money anybody can take: make a new one')
+    return refuse('holds a well-known development key, so anyone can take its money: make a new one')
   } catch (error) {
     if (!(error instanceof KeystoreError)) throw error
     return refuse(`names a file that ${error.message}: check it and ${setting}_PASSWORD`)

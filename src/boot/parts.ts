@@ -43,7 +43,6 @@ export interface Parts {
   chain: ChainPart
   /** Calls `listener` when an embedded part exits unexpectedly. */
   onExit(listener: (what: string) => void): void
-  /** Stops the embedded parts. */
   stop(): Promise<void>
 }
 

@@ -168,7 +168,7 @@ export async function settleFacts(pool: Pool, facts: ChainFacts, tell: (line: st
   if (facts.guardUsable) await noteGuard(pool)
   else if ((await readGuard(pool)) === 'used') {
     tell(
-      'by the provider the factory knows other block hashes, but this ledger has used the fork guard: it is still used. If the chain has changed, "node-ledger resume --no-guard" takes it back',
+      'the provider says that the factory sees other block hashes, but this ledger has used the fork guard and keeps using it. If the chain has changed, "node-ledger resume --no-guard" drops it',
     )
     return { guardUsable: true }
   }
@@ -182,8 +182,8 @@ export async function resolveChainId(pool: Pool, chain: ChainPart, reader: Chain
   if (stored) return stored.chainId
   return reader.chainId().catch((error: unknown) => {
     if (!(error instanceof ChainFault)) throw error
-    const why = `The chain could not be asked for its id: ${error.message}`
-    throw new StartError(`${why}. Set CHAIN_ID, or see that RPC_URL is up.`, 'retryable')
+    const why = `The chain did not return its id: ${error.message}`
+    throw new StartError(`${why}. Set CHAIN_ID, or check that RPC_URL is up.`, 'retryable')
   })
 }
 
@@ -268,11 +268,10 @@ export async function believedParts(reader: ChainReader, states: ProofStates): P
 }
 
 export const FOREIGN_BLOOMS =
-  'headers of this chain carry the bloom and the receipts’ root of other blocks, so we ask for each block’s logs, and receipts rest on two providers'
+  'headers of this chain carry the bloom and the receipts’ root of other blocks, so we request each block’s logs, and two providers must agree on receipts'
 export const believedInWords = (parts: readonly ProvenPart[]) =>
-  `it names one provider, and blocks of this chain do not prove their ${parts.join(', ')}: what it tells of payments and seeds is believed`
-export const BELIEVED_TODO =
-  'Name a provider of another company beside it, or set TRUST_PROVIDER=true if the node is your own.'
+  `it names one provider, and blocks of this chain do not prove their ${parts.join(', ')}: we would have to believe what it says about payments and seeds`
+export const BELIEVED_TODO = 'Add a provider of another company, or set TRUST_PROVIDER=true if the node is your own.'
 
 /**
  * Puts the demo tiers of a demo chain on sale. Enters the credit terms from the settings if the ledger has none and the factory was never used. Never
@@ -341,7 +340,7 @@ async function refuseRange(
 ): Promise<string | null> {
   const needed = named.payouts ? await readBoundsNeeded(contract, named, at) : null
   if (needed === null) return null
-  return `the contract does not let the distributor pay that much, or that little, for a turn. Its owner makes room with setBounds: ${needed.floorGwei} to ${needed.ceilingGwei} gwei.`
+  return `they are outside what the contract lets the distributor pay for a turn. Its owner makes room with setBounds: ${needed.floorGwei} to ${needed.ceilingGwei} gwei.`
 }
 
 async function enterFirst(pool: Pool, contract: ContractReader, named: TermsContent, atBlock: number): Promise<void> {
@@ -367,8 +366,8 @@ async function genesisHash(chain: ChainPart, reader: ChainReader, stored: Identi
   // Providers of a pruned chain (BSC) do not have block 0. We then use the hash that the ledger has stored, if any.
   const hash = (await orNull(reader.block(0)))?.hash ?? stored?.genesisHash
   if (hash !== undefined) return hash
-  const why = 'The provider does not give block 0, by which a new ledger knows its chain'
-  throw new StartError(`${why}. For the first start, name one in RPC_URL that keeps old blocks.`, 'retryable')
+  const why = 'The provider does not return block 0, which identifies the chain of a new ledger'
+  throw new StartError(`${why}. For the first start, put a provider into RPC_URL that keeps old blocks.`, 'retryable')
 }
 
 function assertSameIdentity(stored: Identity, wanted: Identity): void {
@@ -391,10 +390,10 @@ async function assertUnusedWallet({ part, rpc, chainId }: OpenedChain): Promise<
   if (paymentAddress === null || demoToken || DEVELOPMENT_CHAINS.includes(chainId)) return
   if (formerFactories?.length === 0 || !(await isNewFactory(rpc, factory))) return
   if (!(await isUsed(rpc, paymentAddress))) return
-  const remedy = 'make a wallet for this sale alone, and set PAYMENT_ADDRESS to it (docs/MOVING.md)'
+  const remedy = 'make a new wallet for this sale, and set PAYMENT_ADDRESS to it (docs/MOVING.md)'
   throw new StartError(
     formerFactories
-      ? `PAYMENT_ADDRESS: ${paymentAddress} was used before, and the sale has had the factory ${formerFactories.join(', ')}: both factories would mint for a payment. Please ${remedy}.`
-      : `PAYMENT_ADDRESS: ${paymentAddress} was used before. If another factory has sold by it, ${remedy}. If none has, set FORMER_FACTORIES=none.`,
+      ? `PAYMENT_ADDRESS: ${paymentAddress} was used before, and FORMER_FACTORIES names ${formerFactories.join(', ')}: both factories would mint for a payment. Please ${remedy}.`
+      : `PAYMENT_ADDRESS: ${paymentAddress} was used before. If another factory sold with it, ${remedy}. If not, set FORMER_FACTORIES=none.`,
   )
 }

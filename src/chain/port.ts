@@ -236,7 +236,6 @@ export interface ContractReader {
   counters(atBlock: number): Promise<ChainCounters>
   /** The nodes `firstId` to `firstId + count - 1` as of that block; fewer if not all of these ids are minted. */
   nodes(firstId: bigint, count: number, at: BlockRef): Promise<ChainNode[]>
-  /** Cohorts as of that block. */
   cohorts(cohorts: number[], at: BlockRef): Promise<ChainCohort[]>
   /** The node minted for this ref; null if there is none. */
   nodeOfRef(ref: Hash): Promise<bigint | null>

@@ -89,11 +89,11 @@ function readOption(
   const spec = Object.hasOwn(specs, name) ? specs[name] : undefined
   if (!spec) {
     const meant = nearest(name, Object.keys(specs))
-    mistakes.push(`${rawName}: there is no such option${meant ? `; was --${meant} meant?` : ''}`)
+    mistakes.push(`${rawName}: there is no such option${meant ? `; did you mean --${meant}?` : ''}`)
   } else if (!spec.value) {
     if (inlineValue) mistakes.push(`--${name}: takes no value`)
     else flags.add(name)
-  } else if (values[name] !== undefined) mistakes.push(`--${name}: is given twice`)
+  } else if (values[name] !== undefined) mistakes.push(`--${name}: was given twice`)
   else if (value === undefined || value === '' || (!inlineValue && value.startsWith('--')))
     mistakes.push(`--${name}: needs a value, <${spec.value}>`)
   else if (!isUnit(spec.value)) values[name] = value

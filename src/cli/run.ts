@@ -101,7 +101,7 @@ async function unknown(argv: readonly string[]): Promise<string> {
   if (group.length > 0) return `Say which:\n${group.map((command) => `  ${usageLine(command)}`).join('\n')}`
   const names = commands.map(({ name }) => name)
   const meant = nearest(words.slice(0, 2).join(' '), names) ?? nearest(first, names)
-  return `There is no command ${JSON.stringify(first.slice(0, 40))}${meant ? `; was "${meant}" meant?` : '.'}
+  return `There is no command ${JSON.stringify(first.slice(0, 40))}${meant ? `; did you mean "${meant}"?` : '.'}
 "node-ledger help" lists all of them.`
 }
 
@@ -109,10 +109,9 @@ async function unknown(argv: readonly string[]): Promise<string> {
 function explain(error: unknown, command: Command, env: NodeJS.ProcessEnv): { code: ExitCode; message: string } {
   const { message, name, stack } = error instanceof Error ? error : new Error(String(error))
   if (error instanceof UsageError) return { code: EXIT.usage, message: `${message}\n\nUsage: ${usageLine(command)}` }
-  if (error instanceof ChainFault)
-    return { code: EXIT.unavailable, message: `The chain could not be asked: ${message}.` }
+  if (error instanceof ChainFault) return { code: EXIT.unavailable, message: `The chain did not answer: ${message}.` }
   if (error instanceof KnownError) {
-    const trouble = error.retryable ? 'The chain could not be looked at' : 'The settings and the chain do not fit'
+    const trouble = error.retryable ? 'The chain could not be read' : 'The settings do not match the chain'
     return {
       code: EXIT_OF[error.kind],
       message: error.reasons ? [`${trouble}:`, ...error.reasons].join('\n') : message,
@@ -139,7 +138,6 @@ function remedyOf(path: string, { DATA_DIR }: NodeJS.ProcessEnv): string {
     : ''
 }
 
-/** The version from package.json. */
 function version(): string {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
     version: string

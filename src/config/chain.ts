@@ -13,7 +13,7 @@ const RPC_URLS_MAX = 8
 const VALID_FOR = {
   min: 60,
   max: VALID_FOR_SEC_MAX,
-  why: 'what was signed must find a block before, and ends after it',
+  why: 'a signed call must be in a block by then, and expires after it',
 }
 
 /** An empty list must be written as `none`, so that operators cannot leave the setting out by mistake. */
@@ -56,7 +56,7 @@ export const CHAIN = {
     TRUST_PROVIDER: {
       parse: onOff,
       default: 'false',
-      text: 'Trusts the only provider of `RPC_URL` in what the chain cannot prove. If the chain’s blocks do not recompute, that is every payment and seed, and production does not start without it. On every chain it is who sent a payment that comes through a contract; without it the service holds such payments. What the service proved before stays required.',
+      text: 'Trusts the only provider of `RPC_URL` about what the chain cannot prove. On every chain that is who sent a payment that comes through a contract; without it the service holds such payments. If the chain’s blocks do not recompute, it is also every payment and seed, and production does not start without it. The service still requires what it has proved before.',
     },
     PUBLIC_RPC_URL: {
       parse: publicRpcUrl,

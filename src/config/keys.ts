@@ -58,7 +58,7 @@ export const KEYS = {
       parse: kmsKey,
       show: ({ name }: KmsKey) => name,
       example: 'arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab',
-      text: 'Or a key on the curve secp256k1: the ARN of a key in AWS KMS, or the name of one in Google Cloud KMS (`projects/…/cryptoKeyVersions/1`).',
+      text: 'Or a secp256k1 key in a key management service: its ARN in AWS KMS, or its name in Google Cloud KMS (`projects/…/cryptoKeyVersions/1`).',
     },
     MINTER_ADDRESS: {
       parse: account,
@@ -86,7 +86,7 @@ export const KEYS = {
     FUNDS_WARN_TRANSACTIONS: {
       parse: whole({ min: 0, max: 100_000, why: '0 never warns' }),
       default: '50',
-      text: "The service warns if an account's ether pays for fewer transactions than this (for the distributor: and the next round). 0 never warns.",
+      text: "The service warns if an account's ether pays for fewer transactions than this (the distributor's: also for the next round). 0 never warns.",
     },
   },
 } satisfies SettingGroup

@@ -15,7 +15,6 @@ export type SettingName = NameIn<Group>
 /** The values of all settings; null if a setting is not set and has no default. */
 export type Settings = { readonly [Name in SettingName]: ValueOf<EntryOf<Name>> }
 
-/** The entry of each setting. */
 export const SETTING: Readonly<Record<SettingName, Setting>> = Object.assign(
   {},
   ...SETTING_GROUPS.map(({ settings }) => settings),

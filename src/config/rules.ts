@@ -179,7 +179,7 @@ function checkTwoKeys(values: Settings, source: Source): void {
   for (const kind of ['PRIVATE_KEY', 'ADDRESS'] as const) {
     const [own, other] = [`DISTRIBUTOR_${kind}`, `MINTER_${kind}`] as const
     if (values[own] !== null && values[own] === values[other])
-      source.refuse(own, `is also ${other}: use two accounts, because both send on their own`)
+      source.refuse(own, `is also ${other}: use two accounts, one for each role`)
   }
 }
 

@@ -13,7 +13,7 @@ const GRACE = {
 const HOLDING_RETRY = {
   min: 0,
   max: HOLDING_RETRY_SEC_MAX,
-  why: 'after it a payment whose holding cannot be read is held',
+  why: 'after that the service holds the payment',
 }
 const TIMES = { min: 1, max: 365 * DAY_SEC, why: 'a year' }
 /** Names separated by dots: the path to a value in a JSON object. */
@@ -107,7 +107,7 @@ export const SCHEDULE = {
     STALE_AFTER_SEC: {
       parse: whole({ min: 1, max: 7 * DAY_SEC, why: 'a week' }),
       default: '300',
-      text: '`/api/cron/health` reports the worker as stale, and `doctor` fails, if its last run or last successful run is longer ago.',
+      text: '`/api/cron/health` reports the worker as stale, and `doctor` fails, if its last run or last successful run is older than this.',
     },
   },
 } satisfies SettingGroup

@@ -17,7 +17,6 @@ const ADMIN_KEYS_MAX = 50
 const KEY_FORM = /^[\x21-\x2b\x2d-\x7e]+$/
 const LABELLED = /^([A-Za-z0-9][A-Za-z0-9._-]{0,31}):(.*)$/
 
-/** An operator's key. */
 export interface AdminKey {
   /** The name of the actor in the audit log. */
   readonly label: string
@@ -89,19 +88,19 @@ export const SECRETS = {
     SESSION_SECRET_PREVIOUS: {
       parse: sessionSecret,
       secret: true,
-      text: 'The previous one, whose sessions stay valid while you rotate.',
+      text: 'The previous `SESSION_SECRET`. Its sessions stay valid while you rotate.',
     },
     ADMIN_KEY: {
       parse: adminKeys,
       show: (keys: readonly AdminKey[]) => keys.map(({ label }) => `${label}:***`).join(','),
       secret: true,
       otherwise: 'generated; in production none',
-      text: 'Opens all of `/api/admin`, even while the database is away. `node-ledger admin-keys create` makes further keys in the ledger. Without any key the service does not serve `/api/admin`. Write several as `label:key`, separated by commas (in a file also by lines); the audit log shows the label. At least 32 random characters; in development 8 suffice.',
+      text: 'Opens all of `/api/admin`, even while the database is down. `node-ledger admin-keys create` makes further keys in the ledger. Without any key the service does not serve `/api/admin`. Write several as `label:key`, separated by commas (in a file also by lines); the audit log shows the label. At least 32 random characters; in development 8 suffice.',
     },
     CRON_KEY: {
       parse: key,
       secret: true,
-      otherwise: 'generated; in production none, and no one can call them',
+      otherwise: 'generated; in production none, so the routes stay closed',
       text: 'Opens `/api/cron/payments` and `/api/cron/credit`. At least as long as an `ADMIN_KEY`.',
     },
   },

@@ -51,7 +51,7 @@ export function isLoopback(name: string): boolean {
 
 export const SERVICE = {
   title: 'The service',
-  text: 'The service connects straight to providers, receivers, signers and the source of prices. It ignores proxies that the environment names, so let these hosts through a firewall.',
+  text: 'The service connects straight to providers, receivers, signers and the source of prices. It ignores proxies that the environment names, so a firewall has to let it reach these hosts.',
   settings: {
     NODE_ENV: {
       parse: oneOf(['production', 'development', 'test']),

@@ -142,7 +142,7 @@ function readSecret(
     )
     return undefined
   }
-  if (text === '') refuse(name, `is empty: the file that ${name}_FILE names, ${shown(path)}, holds nothing`)
+  if (text === '') refuse(name, `is empty, because the file that ${name}_FILE names, ${shown(path)}, is empty`)
   return text
 }
 
@@ -156,5 +156,5 @@ function findHints(env: Record<string, string>): Problem[] {
 
 function hintOf(name: string, meant: SettingName): string {
   if (name === `${meant}_FILE`) return `is not a setting: only secrets are read from files. Set ${meant} itself`
-  return `is not a setting: was ${meant} meant?`
+  return `is not a setting: did you mean ${meant}?`
 }

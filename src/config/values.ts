@@ -8,7 +8,6 @@ import { type Parse, shown } from './setting.ts'
 
 /** A day, in seconds: the upper bound of most waits and pauses. */
 export const DAY_SEC = 86_400
-/** Bounds of a port number. */
 export const PORTS = { min: 0, max: 65_535, why: '0 takes any free port' }
 
 export interface Bounds {
@@ -30,7 +29,6 @@ export const whole =
     return ask.refuse(`is ${shown(given)}: set it to a whole number from ${min} to ${max} (${why})`)
   }
 
-/** An amount of wei. */
 export const wei: Parse<Wei> = (given, ask) => {
   try {
     return parseWei(given)
@@ -79,7 +77,6 @@ export const account: Parse<Address> = (given, ask) => {
   )
 }
 
-/** A hash of 32 bytes. */
 export const hash: Parse<Hash> = (given, ask) =>
   /^0x[0-9a-fA-F]{64}$/.test(given)
     ? (given.toLowerCase() as Hash)
@@ -152,7 +149,7 @@ function networkMistake(network: string): string | null {
   const [ip = '', bits, ...more] = network.split('/')
   if (isIP(ip) === 0 || more.length > 0) return 'which is not a network: write 10.0.0.0/8, 192.0.2.1 or fd00::/8'
   if (bits === undefined) return null
-  if (bits === '0') return 'which means everyone: then anyone could choose the address that limits count'
+  if (bits === '0') return 'which means everyone, so any caller could choose the address that the limits count'
   try {
     if (!/^[1-9][0-9]{0,2}$/.test(bits)) throw new RangeError('not a prefix length')
     new BlockList().addSubnet(ip, Number(bits), isIPv4(ip) ? 'ipv4' : 'ipv6')

@@ -36,7 +36,6 @@ export interface AttemptResult {
   gone: boolean
 }
 
-/** An active endpoint. */
 export interface EndpointTarget {
   url: string
   /** `whsec_…`, the newest first; for a mail server its password, for a chat nothing. */

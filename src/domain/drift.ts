@@ -12,7 +12,6 @@ export interface NodeFacts {
   cohort: number
 }
 
-/** The counters of both sides. */
 export interface Counters {
   nodes: bigint
   round: number
@@ -68,7 +67,6 @@ export function compareNodes(ledger: readonly NodeFacts[], chain: readonly NodeF
   return drifts
 }
 
-/** Compares one cohort. */
 export function compareCohort(ledger: CohortFacts, chain: CohortFacts): Drift[] {
   return COHORT_FIELDS.filter((field) => ledger[field] !== chain[field]).map((field) => ({
     kind: 'cohort',

@@ -3,7 +3,7 @@
 import type { BlockFees } from './observed.ts'
 import { larger } from './units.ts'
 
-/** How many blocks we derive fee limits from. */
+/** The number of blocks from which we derive fee limits. */
 export const FEE_BLOCKS = 20
 
 /** The tip limit is never below this, so a common tip passes even if blocks show few tips or none. */

@@ -21,7 +21,6 @@ export interface BlockFees {
   tipWei: bigint | null
 }
 
-/** A position in the chain. */
 export interface Position {
   blockNumber: number
   blockHash: Hash

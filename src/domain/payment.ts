@@ -73,7 +73,6 @@ export interface PaymentFacts {
   /** Nodes of any tier: owned, and paid for but not minted yet. */
   walletNodes: number
   walletInFlight: number
-  /** The contract's cap. */
   walletMax: number
   /** Nodes of the selected tier: owned, and paid for but not minted yet. */
   tierNodes: number

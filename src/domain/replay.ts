@@ -230,7 +230,7 @@ function cohortOf(changes: ReplayedChanges, known: ReadonlyMap<number, LedgerCoh
   const cohort = changes.cohorts.get(number) ?? known.get(number)
   if (!cohort) {
     throw new MissingHistory(
-      `the chain speaks of cohort ${number}, which the ledger never saw opened: START_BLOCK must not be after the block in which the factory was deployed`,
+      `the chain names cohort ${number}, but the ledger never saw its opening: START_BLOCK must not be later than the factory's deployment`,
     )
   }
   return cohort

@@ -18,7 +18,7 @@ export interface PendingTurns {
   payable: number
   /** The due time of the first turn that can be paid. */
   firstPayable: number
-  /** True if that turn is due and waits for a window by the contract's owner. */
+  /** True if the turn at `firstPayable` is due, but waits for the window of turns not owed. */
   isDelayed: boolean
 }
 

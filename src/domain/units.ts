@@ -42,7 +42,6 @@ export function sumWei(values: Iterable<bigint>): Wei {
   return wei(total)
 }
 
-/** The greater of two amounts. */
 export function larger(a: bigint, b: bigint): bigint {
   return a > b ? a : b
 }

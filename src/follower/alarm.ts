@@ -3,7 +3,7 @@ import type { Sql } from '../db/core/sql.ts'
 import { writeAudit } from '../db/core/state.ts'
 import type { Logging } from '../passes/context.ts'
 
-/** An event that a person must look at, and the row that it is about. */
+/** An event that a person must look at. */
 interface Alarm {
   action: string
   subject?: string
@@ -17,7 +17,13 @@ interface Alarm {
 
 /** Raises an alarm. Call it in the transaction that found the cause. */
 export async function raiseAlarm({ log }: Logging, sql: Sql, alarm: Alarm): Promise<void> {
-  const { level = 'warn', says = 'needs a look', detail = {}, by = { name: 'pass', requestId: null }, ...what } = alarm
+  const {
+    level = 'warn',
+    says = 'an operator must look at this',
+    detail = {},
+    by = { name: 'pass', requestId: null },
+    ...what
+  } = alarm
   log[level]({ actor: by.name, ...what, ...detail }, says)
   await writeAudit(sql, { actor: by.name, requestId: by.requestId, ...what, detail })
 }

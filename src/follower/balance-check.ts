@@ -51,10 +51,10 @@ const TRACING_MS = 10_000
 export async function checkWalletBalances(ctx: BalanceCheckContext, cursor: Cursor, run: RunLimits): Promise<number> {
   let filed = 0
   await retraceResidues(ctx, cursor, within(run, RETRACING_MS)).catch((error) =>
-    ctx.log.warn({ err: error }, 'held residues could not be traced again; a later run does'),
+    ctx.log.warn({ err: error }, 'held residues could not be traced again; a later run tries'),
   )
   await proveResidues(ctx, cursor, within(run, PROVING_MS)).catch((error) =>
-    ctx.log.warn({ err: error }, 'held residues could not be compared with proofs; a later run does'),
+    ctx.log.warn({ err: error }, 'held residues could not be compared with proofs; a later run tries'),
   )
   for (const { wallet: address } of await wallet.readOpenWalletBalances(ctx.pool)) {
     if (run.outOfTime()) break
@@ -134,7 +134,7 @@ async function compareBlocks(
   }
 }
 
-/** Adds to each difference the ref that it would have as a residue, and whether the operator has already decided on that residue. */
+/** Adds the ref that each difference would have as a residue, and whether the operator has already decided on that residue. */
 async function nameDifferences(
   ctx: LedgerDb & ChainRead,
   address: Address,
@@ -212,7 +212,7 @@ async function blockBeforeFirst(
   const block = (await readBlock(ctx.pool, number)) ?? (await ctx.chain.block(number))
   if (block) return block
   throw new ChainFault(
-    `the provider does not show block ${number}, with which the payments wallet's balance begins: until one does, value that comes by an internal call is not found. If this goes on, name a provider with the whole history first in RPC_URL`,
+    `the provider does not show block ${number}, with which the payments wallet's balance begins: until one does, we do not find value that comes by an internal call. If this lasts, put a provider with the whole history first in RPC_URL`,
     { retryable: true },
   )
 }
@@ -319,7 +319,10 @@ async function fileResidue(
   const filed = await (arrived ? wallet.insertResidue : wallet.insertResidueOutflow)(sql, residue)
   const detail = { ...residue.evidence, wallet: residue.wallet, valueWei: residue.valueWei.toString(), filed }
   const action = arrived ? 'unattributed' : 'unattributedOutflow'
-  ctx.log.warn({ ref: residue.ref, ...detail }, 'the payments wallet holds other than the transfers seen add up to')
+  ctx.log.warn(
+    { ref: residue.ref, ...detail },
+    'the payments wallet’s balance differs from the sum of the transfers seen',
+  )
   if (filed) await writeAudit(sql, { actor: 'pass', action, subject: residue.ref, detail })
   if (filed && (proof !== 'proven' || isWide)) await proveResidueNow(sql, residue.ref, isWide)
   return filed && arrived

@@ -89,8 +89,8 @@ export function cannotBuy(
 }
 
 /**
- * True if the difference may come from a payment that was left out of the block or reported as dust. If it was reported as dust, slightly less than
- * its price is missing.
+ * True if the difference may come from a payment that a provider left out of the block or reported as dust. If it reported dust, slightly less than a
+ * price is missing.
  */
 export function mayHideSale(
   versions: readonly TierVersion[],
@@ -182,7 +182,7 @@ export async function storeTraced(
   const { payments, dust } = await sortInner(sql, ins)
   const came = await insertInnerTransfers(sql, payments, { areAgreed: ctx.chain.providers.length >= VOICES })
   // All of them must be new, or the balance would not match.
-  if (came !== payments.length) throw new Error(`of ${payments.length} inner transfers ${came} were new`)
+  if (came !== payments.length) throw new Error(`only ${came} of ${payments.length} inner transfers were new`)
   await insertDust(sql, dust)
   await insertInnerOutflows(sql, outs)
   await adopt(

@@ -5,7 +5,7 @@ import { firmHeight, VOICES } from '../domain/finality.ts'
 import type { ChainRead, LedgerDb } from '../passes/context.ts'
 
 export interface FollowedFinality {
-  /** The highest block that the providers call final, but not above the followed one. Payments that wait for finality go by this. */
+  /** The highest block that the providers call final, but not above the followed one. It decides about payments that wait for finality. */
   said: number
   /** The highest block that halts and refunds may treat as final. */
   firm: number

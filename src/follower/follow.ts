@@ -253,7 +253,7 @@ async function findFork(ctx: LedgerDb & ChainRead & RuledBy<FollowRules>, top: n
 async function assertFactoryExists(ctx: FactoryRead, head: Block): Promise<void> {
   if (await ctx.contract.isDeployed(head.number)) return
   throw new ChainFault(
-    `the first block that was followed was taken back, and by block ${head.number} there is no factory: the service follows and sends nothing until its deployment is in a block again`,
+    `a reorganisation removed the first followed block, and at block ${head.number} there is no factory: the service follows and sends nothing until a block has its deployment again`,
     { retryable: true },
   )
 }

@@ -23,11 +23,11 @@ import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../pass
 import { readFinality } from './finality.ts'
 
 const WORDS: Record<HaltReason, string> = {
-  otherChain: 'the provider is on another chain than this ledger',
-  tooDeep: 'the chain parted from the ledger before the oldest header stored',
+  otherChain: 'the provider’s chain is not this ledger’s',
+  tooDeep: 'the chain parted from the ledger before the oldest stored header',
   pastFinalized: 'the chain took back blocks that it had called final',
   mintedTwice: 'the chain mints a node that the ledger has from another block',
-  unproven: 'no provider gives a block that recomputes to its hash and its roots, as those of this chain did',
+  unproven: 'this chain’s blocks no longer recompute to their hashes and roots, from any provider',
 }
 
 /**
@@ -42,7 +42,7 @@ export class HaltFault extends ChainFault {
 
   constructor(reason: HaltReason, detail: object, options: { noted?: boolean; confirmed?: boolean } = {}) {
     super(
-      `halted: ${WORDS[reason]}. Nothing is sent and nothing taken back; reads go on. docs/RUNBOOK.md, "NodeLedgerHalted", says what to do`,
+      `halted: ${WORDS[reason]}. The service sends nothing and rewinds nothing; reads go on. docs/RUNBOOK.md, "NodeLedgerHalted", says what to do`,
       { retryable: false },
     )
     this.name = 'HaltFault'
@@ -73,7 +73,7 @@ export async function askOthers<T>(
     } catch (error) {
       if (!(error instanceof ChainFault)) throw error
       if (error instanceof HaltFault) elsewhere.push(provider)
-      else log.warn({ host: provider.host, err: error }, 'a provider could not say whether it has the ledger’s chain')
+      else log.warn({ host: provider.host, err: error }, 'a provider did not say whether it has the ledger’s chain')
     }
   }
   const hosts = elsewhere.map(({ host }) => host)
@@ -119,9 +119,7 @@ export async function clearHaltIfHealthy(
 export async function raiseHalt(ctx: LedgerDb & Logging, fault: HaltFault): Promise<void> {
   if (fault.noted) return
   const halt = await noteHalt(ctx.pool, fault)
-  const remedy = halt.sealed
-    ? '"node-ledger resume --halt" clears it'
-    : 'it is withdrawn if the next runs find all well'
+  const remedy = halt.sealed ? '"node-ledger resume --halt" clears it' : 'it ends if the next runs find nothing wrong'
   ctx.log.error({ ...halt }, `${fault.message}; ${remedy}`)
 }
 

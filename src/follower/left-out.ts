@@ -1,6 +1,6 @@
 // Compares what the ledger recorded of a block with the block's own list of transactions. If nothing in a block seemed to matter, we did not prove
 // its list when we followed it. So a provider may have left out a payment or a transaction of ours, or changed an amount. In that case the ledger
-// rewinds to before the block and reads it again. It must never rewind on anything unproven.
+// rewinds to before the block and reads it again. It must never rewind without a proof.
 import { isDeepStrictEqual } from 'node:util'
 import { ChainFault, orNull, ProofFault } from '../chain/faults.ts'
 import { type Cursor, oldestBlockNumber, readBlock } from '../db/blocks/blocks.ts'
@@ -161,8 +161,8 @@ const toldOtherwise = (blockNumber: number) => ({
 })
 
 /**
- * True if the ledger's payments and outflows match the block's transactions. If receipts are proven, it must also be right about which payments
- * succeeded. The ledger stores no dust as payments, but what it has stored as a payment stays one even if it would count as dust now.
+ * True if the ledger's payments and outflows match the block's transactions. If receipts are proven, the ledger must also have the right outcome of
+ * each payment. The ledger stores no dust as payments, but what it has stored as a payment stays one even if it would count as dust now.
  */
 async function hasTransfersOf(
   sql: Sql,

@@ -1,5 +1,5 @@
 // Handles a mint of a node that the ledger already has. The ledger rewinds to before the block from which it has the node, and reads again. It does
-// so once per node, and again only if that block turns out not to be the ledger's own. If this did not help, or is impossible, the passes halt. It
+// so once per node, and again only if the provider shows another block at that height. If this did not help, or is impossible, the passes halt. It
 // must never ignore such a mint, and never loop.
 import { ChainFault } from '../chain/faults.ts'
 import { type Cursor, readBlock, readHashes } from '../db/blocks/blocks.ts'
@@ -52,7 +52,7 @@ export async function takeBackMint(
     throw new HaltFault(MINTED_TWICE, detail)
   ctx.log.error(
     { ...detail, isOwn },
-    'the chain mints a node that the ledger has from another block: the ledger goes back',
+    'the chain mints a node that the ledger has from another block; the ledger rewinds',
   )
   await rewindTo(ctx, before, cursor, { actor: 'pass', action: MINTED_TWICE, subject: there.nodeId })
 }

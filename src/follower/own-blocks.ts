@@ -1,4 +1,4 @@
-// Checks that what a provider said about old blocks is about the ledger's own blocks. Behind a load balancer, the server that answers may have a
+// Checks that a provider's answers about old blocks are about the ledger's own blocks. Behind a load balancer, the server that answers may have a
 // different block at the same height. Call it after all reads: `areOlderCanonical` before the transaction that stores the results, `areOwnBlocks`
 // within that transaction.
 import { oldestBlockNumber, readHashes } from '../db/blocks/blocks.ts'

@@ -44,7 +44,7 @@ export async function learnProofs(
 ): Promise<void> {
   const { pool, chain, rules } = ctx
   const missing: ProvenPart[] = LEARNT.filter((part) => states.get(part) !== 'askedFor')
-  // We check account proofs whenever a provider returns one, unless they were lowered.
+  // We check every account proof that a provider returns, unless two providers agreed on one that fails.
   if (states.get('state') === 'lowered') missing.push('state')
   if (missing.length === 0 || rules.rewindsToShorterChain) return
   if (performance.now() - (lookedAt.get(pool) ?? -LOOK_MS) < LOOK_MS) return
@@ -60,7 +60,7 @@ export async function learnProofs(
 /** Reports answers that failed their proof. While they keep coming, only the first is reported; the others are only logged. */
 export async function tellFailedProofs(ctx: Logging, sql: Sql, failed: readonly FailedProof[]): Promise<void> {
   for (const { blockNumber, ...detail } of failed) {
-    const says = 'an answer of a provider does not prove what this chain proves: it was not accepted'
+    const says = 'a provider’s answer failed its proof and was rejected'
     if (await noteTrouble(sql, 'proof'))
       await raiseAlarm(ctx, sql, { action: 'proofFailed', subject: String(blockNumber), detail, says })
     else ctx.log.warn({ blockNumber, ...detail }, says)
@@ -76,14 +76,14 @@ export async function lowerOrHalt(ctx: LedgerDb & ChainRead & Logging, fault: Pr
   const { part, blockNumber, says } = fault
   const failed: FailedProof = { part, blockNumber, host: null, says }
   await inTransaction(ctx.pool, (sql) => tellFailedProofs(ctx, sql, [failed]))
-  // The answer may have failed before the ledger lowered the part, so try again.
+  // The answer may be older than the decision to require no proof of this part, so try again.
   if ((await readProofStates(ctx.pool)).get(part) === 'lowered') return null
   if (!(await ctx.chain.proofs.isUnprovable(part, blockNumber)))
     return new HaltFault('unproven', { part, blockNumber, says }, { confirmed: false })
   await inTransaction(ctx.pool, (sql) => lowerProof(sql, part, { blockNumber, by: 'pass' }))
   ctx.log.warn(
     { part, blockNumber },
-    'two providers give the same answer, and it does not match the block: from now on this part is believed without proof',
+    'two providers give the same answer, which does not match the block: from now on we believe this part without proof',
   )
   return null
 }

@@ -36,7 +36,7 @@ export async function proveResidues(ctx: ProveContext, cursor: Cursor, run: RunL
 async function prove(ctx: ProveContext, cursor: Cursor, residue: ToldResidue): Promise<void> {
   const { ref, wallet, fromBlock, block, isWide } = residue
   if (isWide && (await hasStateWithin(ctx, residue))) {
-    const why = 'a residue of several blocks is located again: their states can be read now'
+    const why = 'a residue of several blocks is located again, because their states can be read now'
     return await whileTold(ctx, cursor, residue, (sql) =>
       withdraw(ctx, sql, residue, { why, proven: null, figures: {} }),
     )
@@ -50,7 +50,7 @@ async function prove(ctx: ProveContext, cursor: Cursor, residue: ToldResidue): P
     // A residue that spans several blocks remains due until the states in between can be read.
     if (after.wei - before.wei === bookedWei) return isWide ? undefined : await proveResidueIn(sql, ref, null)
     await withdraw(ctx, sql, residue, {
-      why: 'a residue is contradicted by proofs of its blocks: it is withdrawn',
+      why: 'a residue is withdrawn, because proofs of its blocks contradict it',
       proven: { block: first.number, wei: before.wei },
       figures: {
         balanceBeforeWei: String(before.wei),

@@ -33,7 +33,7 @@ const COMPARING_MS = 5_000
 const DRIFTS_MAX = 500
 /** The most nodes with recorded differences that one run compares again. */
 const NAMED_MAX = 100
-/** The most cohorts that one run compares, in ten requests. These are all cohorts, unless tiers and intervals have changed often. */
+/** The most cohorts that one run compares, in ten requests. That is all of them, unless tiers and intervals have changed often. */
 const COHORTS_MAX = 1_000
 const DAY_SEC = 86_400
 

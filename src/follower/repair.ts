@@ -58,8 +58,8 @@ export async function repair(
 }
 
 /**
- * Sets cohorts to the contract's values, so that the next round is planned from these values. If the ledger missed credits, the counters still
- * differ, and that stays on record until a rescan finds the credits. @returns how many cohorts were set.
+ * Sets cohorts to the contract's values, so that the next round is planned from them. If the ledger missed credits, the counters still differ, and
+ * that difference stays on record until a rescan finds the credits. @returns how many cohorts were set.
  */
 async function repairCohorts(ctx: RepairContext, cursor: Cursor, numbers: readonly number[]): Promise<number> {
   if (numbers.length === 0) return 0
@@ -77,7 +77,7 @@ async function repairCohorts(ctx: RepairContext, cursor: Cursor, numbers: readon
       await repairCohort(sql, state, cursor.number)
       const detail = { was: ours, is: state }
       await writeAudit(sql, { actor: 'pass', action: 'cohortReconciled', subject: String(ours.cohort), detail })
-      ctx.log.warn({ cohort: ours.cohort, ...detail }, 'a cohort was set to what the contract says')
+      ctx.log.warn({ cohort: ours.cohort, ...detail }, 'a cohort was set to the contract’s values')
     }
     if (wrong.length > 0) await notifyLedgerChanged(sql)
     return wrong.length

@@ -23,9 +23,9 @@ interface FollowedWork {
 /**
  * Looks for transactions on the factory that the outbox never stored, whichever key sent them, because the key may have been replaced since. If one
  * paid a round, opened a cohort, or minted a payment that is not judged yet, it must be the service's own work, so the ledger was restored. We then
- * hold every unminted payment up to the provider's head as `recheck`. Anything else says nothing about the ledger: ether moved with the key, a node
- * without a payment, or a transaction that used the nonce of one of our intents (`displacing`). Call it before payments are marked minted. @returns
- * whether the ledger was restored.
+ * hold every unminted payment up to the provider's head as `recheck`. Other transactions show no restore: ether moved with the key, a node without a
+ * payment, or a transaction that used the nonce of one of our intents (`displacing`). Call it before payments are marked minted. @returns whether the
+ * ledger was restored.
  */
 export async function noteRestore(
   ctx: Logging,
@@ -37,7 +37,7 @@ export async function noteRestore(
   if (unknown.size === 0) return false
   const theirs = work.filter((event) => unknown.has(event.txHash))
   const ours = theirs.some((event) => event.kind !== 'nodeMinted')
-  // If the node went to another wallet than the payer's, a thief minted it, not the service.
+  // If the node went to a wallet that is not the payer's, a thief minted it.
   const minted = theirs.flatMap((event) =>
     event.kind === 'nodeMinted' ? [{ ref: event.ref, owner: event.owner }] : [],
   )
@@ -45,7 +45,7 @@ export async function noteRestore(
   if (await raiseRecheck(sql, headBlock, 'pass')) {
     const detail = { transactions: unknown.size, recheckUpTo: headBlock }
     const says =
-      'the chain holds work of this service that the ledger does not know: it was restored from a backup or started over; payments that were not minted are held until an operator has looked'
+      'the chain has work of this service that the ledger lacks, so the ledger was restored from a backup or started over; unminted payments are held until an operator has looked'
     await raiseAlarm(ctx, sql, { level: 'error', says, action: 'restored', detail })
   }
   return true

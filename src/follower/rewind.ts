@@ -99,7 +99,7 @@ export async function rewindTo(
     if (cause.action === 'reorganisation') await alarmRefunded(ctx, sql, refunded)
     await notifyLedgerChanged(sql)
     failpoint('rewind.storing')
-    ctx.log.warn({ ...cause, ...detail }, 'the ledger went back')
+    ctx.log.warn({ ...cause, ...detail }, 'the ledger was rewound')
     return true
   })
   failpoint('rewind.stored')
@@ -110,7 +110,7 @@ export async function rewindTo(
 async function alarmRefunded(ctx: Logging, sql: Sql, refunded: readonly RefundedPayment[]): Promise<void> {
   for (const { ref, refundTxHash, valueWei } of refunded) {
     const detail = { refundTxHash, valueWei: valueWei.toString() }
-    const says = 'a payment that is paid back, or about to be, was reorganised out'
+    const says = 'a reorganisation removed a payment that is refunded, or about to be'
     await raiseAlarm(ctx, sql, { level: 'error', says, action: 'refundOfOrphaned', subject: ref, detail })
   }
 }

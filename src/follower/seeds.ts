@@ -1,5 +1,5 @@
 // The terms and the seeds of turns. We store seeds when we follow their blocks. If a seed is not stored, it comes from the stored headers, or else
-// from the chain by bisection. Used to plan a round, and to publish what a followed round was computed from.
+// from the chain by bisection. Used to plan a round, and to publish the inputs of a followed round.
 import { turnDigest } from '../chain/digest.ts'
 import { ChainFault, orNull } from '../chain/faults.ts'
 import { firstStoredBlockAt, readBlock } from '../db/blocks/blocks.ts'
@@ -95,7 +95,7 @@ export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: Fres
     async owed(tierNo, due) {
       const { first } = await look(tierNo, due)
       if (first.proof === 'believed' && ctx.chain.providers.length >= VOICES)
-        throw new ChainFault(`two providers do not tell block ${first.seedBlock} alike, which gives turns their seed`, {
+        throw new ChainFault(`no two providers agree on block ${first.seedBlock}, which gives turns their seed`, {
           retryable: true,
         })
       return first
@@ -137,7 +137,7 @@ function proofOf(turns: readonly SingleTurn[]): Proof | null {
   return proofs.length < turns.length ? null : weakest(proofs)
 }
 
-/** Paid turns with what backs their seeds on this chain: without a fork guard nothing on it names the hash of a seed's block. */
+/** Paid turns with what backs their seeds. Without a fork guard, the contract confirms no block hash, so a header's proof does not suffice. */
 export async function withBacking<Turn extends TurnTerms & { singles: SingleTurn[] }>(
   { pool }: LedgerDb,
   turns: readonly Turn[],
@@ -182,8 +182,7 @@ async function findSeed(ctx: LedgerDb & ChainRead, due: number, upTo: number, fr
   if (!found || found.block.number > upTo) return null
   const { block, parent } = found
   const { number, time } = block
-  // A header always matches its own hash, so that proves nothing about the chain. Only if we followed the header do we know that it belongs to this
-  // chain.
+  // That a header matches its own hash proves nothing about the chain. We know that it belongs to this chain only if we followed it.
   const isFollowed = !observed && stored !== null
   const isProven = isFollowed && number > ((await headersProvenFrom(ctx.pool)) ?? Number.POSITIVE_INFINITY)
   const proof = observed ? fresh.proof : isProven ? 'proven' : 'believed'
@@ -195,8 +194,8 @@ async function findSeed(ctx: LedgerDb & ChainRead, due: number, upTo: number, fr
 }
 
 /**
- * Confirms a seed that rests on one provider's word, if there are two providers: returns the seed of the block on which two agree, and stores it in
- * place of a different one. If this chain's headers can be proven, that block's header was proven too.
+ * Confirms a seed that rests on one provider's word, if there are two providers. Returns the seed of the block on which two agree, and stores it in
+ * place of a different one. If this chain's headers can be proven, that block's header was.
  */
 async function confirmed({ pool, chain }: LedgerDb & ChainRead, told: Seed, due: number, upTo: number): Promise<Seed> {
   if (told.proof !== 'believed' || chain.providers.length < VOICES) return told

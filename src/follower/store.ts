@@ -52,9 +52,7 @@ import { seedBlocksOf, termsReader, withBacking } from './seeds.ts'
 /** How many headers we keep. We can follow a reorganisation that deep: more than a day of twelve-second blocks. */
 export const HEADERS_KEPT = 8_192
 
-/**
- * The contract's reasons for skipping an order: the wallet is full, the cohort takes no nodes at the moment, the budget is spent, the tier is full.
- */
+/** The contract's reasons for skipping an order: the wallet is full, the cohort takes no nodes now, the budget is spent, the tier is full. */
 const SKIPPED_WALLET_FULL = 1
 const SKIPPED_COHORT = 2
 const SKIPPED_BUDGET = 4
@@ -192,7 +190,7 @@ async function readTurns(
 
 const byNumber = (blocks: readonly SeedBlock[]) => [...new Map(blocks.map((block) => [block.number, block])).values()]
 
-/** True if all that the ledger watches now was already watched when the range was read. */
+/** True if we read the range while watching everything that the ledger watches now. */
 function wasReadFor(read: Watching, now: Watching): boolean {
   return (
     isDeepStrictEqual(read.wallets, now.wallets) &&
@@ -302,7 +300,8 @@ export async function adopt(ctx: Logging, sql: Sql, refs: readonly Hash[]): Prom
   await alarmSurprises(ctx, sql, surprises)
   for (const { ref, nodeId, tierNo, valueWei } of toConfirm) {
     const detail = { nodeId, tierNo, valueWei: valueWei.toString() }
-    const says = 'the tier in which this payment was released is not known: the operator may confirm its node'
+    const says =
+      'the ledger does not know the tier in which this payment was released; the operator may confirm its node'
     await raiseAlarm(ctx, sql, { level: 'info', says, action: 'nodeToConfirm', subject: ref, detail })
   }
   for (const ref of await payments.holdRefsTaken(sql, refs))

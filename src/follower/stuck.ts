@@ -1,4 +1,4 @@
-// Records a block that stops one run after another although providers answer. Once that has lasted, reports it, because no other check would show it.
+// Records a block that stops one run after another although providers answer. Reports it once it has lasted, because no other check would show it.
 import { ChainFault } from '../chain/faults.ts'
 import { readCursor } from '../db/blocks/blocks.ts'
 import { noteStuck } from '../db/blocks/stuck.ts'
@@ -25,7 +25,7 @@ async function noteFault(ctx: LedgerDb & RuledBy<FollowRules> & Logging, fault: 
   await inTransaction(ctx.pool, async (sql) => {
     const told = await noteStuck(sql, { block, rule: fault.message, host: fault.host })
     if (!told) return
-    const says = 'the same block stops each run, though providers answer: nothing after it is followed'
+    const says = 'one block stops every run although providers answer: no later block is followed'
     await raiseAlarm(ctx, sql, { action: 'stuck', subject: String(block), detail: told, level: 'error', says })
   })
 }

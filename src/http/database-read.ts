@@ -28,8 +28,8 @@ export function replicaRead(
     monotonicClock,
     onChange: (usable, why) =>
       usable
-        ? log.info({ why }, 'the replica is read from again')
-        : log.warn({ why }, 'the replica is not read from: the primary serves all reads'),
+        ? log.info({ why }, 'reading from the replica again')
+        : log.warn({ why }, 'not reading from the replica: the primary serves all reads'),
   })
   return async (read) => {
     // A possibly stale answer is better than none, so if the first does not answer, we ask the second.

@@ -14,8 +14,8 @@ const OWN_WORDS = null
 
 const REFUSALS = {
   // 400: malformed, or a transaction that does not do what the caller claims.
-  badAddress: [400, 'Not an address: 0x and 40 hex digits are required, and in mixed case a right checksum.'],
-  badId: [400, 'Not an id: a positive whole number up to 2^256 - 1 is required.'],
+  badAddress: [400, 'Not an address: it must be 0x and 40 hex digits, with a correct checksum if in mixed case.'],
+  badId: [400, 'Not an id: it must be a positive whole number up to 2^256 - 1.'],
   badLimit: [400, 'limit must be a whole number from 1 to 200, given once.'],
   badOffset: [400, 'offset must be a whole number from 0 to 1999, given once.'],
   badHash: [400, 'txHash must be a transaction hash: 0x and 64 hex digits.'],
@@ -39,15 +39,15 @@ const REFUSALS = {
   noMint: [400, 'The transaction minted no node.'],
   notASale: [400, 'The transaction is not a transfer of a tier price to the payments wallet.'],
   wrongAmount: [400, 'The amount is the price of no tier; the payment is held for review.'],
-  dust: [400, 'The amount is far below every price: it is on record, and leads to neither node nor refund.'],
+  dust: [400, 'The amount is far below every price: it is on record, and gets neither node nor refund.'],
   badIdempotencyKey: [400, 'Idempotency-Key must be 1 to 128 visible ASCII characters, sent once.'],
   invalid: [400, OWN_WORDS],
   // 401
   notSignedIn: [401, 'Not signed in, or the session has expired.'],
-  nonceLapsed: [401, 'The nonce was used already or has lapsed: ask for a new one.'],
+  nonceLapsed: [401, 'The nonce was used or has expired: ask for a new one.'],
   signatureRefused: [401, 'The signature does not belong to that address and message.'],
-  challengeLapsed: [401, 'The challenge was used already or has lapsed: try again.'],
-  passkeyRefused: [401, 'The service does not know this passkey, or not what it signed.'],
+  challengeLapsed: [401, 'The challenge was used or has expired: try again.'],
+  passkeyRefused: [401, 'The service does not know this passkey, or its signature is wrong.'],
   wrongKey: [401, 'Unauthorized.'],
   // 403: sync is the only public route that returns it (specification, section 7). In the operator's routes the message names what the key lacks.
   notYours: [403, 'The chain names another wallet as the owner of that node.'],
@@ -58,10 +58,7 @@ const REFUSALS = {
   unknownAllowlist: [404, 'No such allowlist.'],
   unknownReferral: [404, 'No such referral code.'],
   noSuchTier: [404, 'There is no such tier.'],
-  unknownPayment: [
-    404,
-    'The ledger has no payment by this transaction (yet). To have it looked at: POST /api/payments/claim.',
-  ],
+  unknownPayment: [404, 'The ledger has no payment by this transaction (yet). To report it: POST /api/payments/claim.'],
   unknownTransaction: [404, 'The ledger knows nothing of this transaction.'],
   unknownRound: [404, 'No such distribution.'],
   nodeNotMinted: [404, 'No node with that id has been minted.'],
@@ -74,7 +71,7 @@ const REFUSALS = {
   // 409
   notYetKnown: [409, 'The transaction is not in a block that the node RPC has seen yet: try again shortly.'],
   noLongerYours: [409, 'The node was minted to this wallet, which the chain no longer names as its owner.'],
-  actUnderWay: [409, 'A request with this Idempotency-Key is being worked on: send it again shortly.'],
+  actUnderWay: [409, 'A request with this Idempotency-Key is in progress: try again shortly.'],
   conflict: [409, OWN_WORDS],
   notYet: [409, OWN_WORDS],
   // 422
@@ -91,7 +88,7 @@ const REFUSALS = {
   soldOut: [503, 'Sold out for now: the owner of the contract has to allow more nodes first.'],
   tierSoldOut: [503, 'All nodes of the tier are sold.'],
   tierNotOpen: [503, 'The tier is not open yet: GET /api/tiers says when it opens.'],
-  quotedTierOffSale: [503, 'The tier that is quoted by default is not on sale: name another with ?tier=.'],
+  quotedTierOffSale: [503, 'The default tier is not on sale: name another with ?tier=.'],
   noChain: [503, 'The chain cannot be reached now.'],
   chainUnclear: [503, 'The chain answers, but not yet in a way that the service can rely on: try again shortly.'],
   noDatabase: [503, 'The ledger cannot be reached now.'],

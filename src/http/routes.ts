@@ -69,5 +69,4 @@ const ROUTES: readonly ((tools: Tools) => Route)[] = [
   readyz,
 ]
 
-/** Builds all routes. */
 export const buildRoutes = (tools: Tools): Route[] => [...ROUTES.map((route) => route(tools)), ...pages(tools)]

@@ -148,7 +148,6 @@ function carriesSession(raw: IncomingMessage, { sessions }: ReturnType<typeof bu
   return raw.headers.cookie?.includes(sessions.sessionCookie) ?? false
 }
 
-/** Counts and logs an answer. */
 function onSent(deps: HttpDeps, { response, requestId, route, began }: Reply, status: number): void {
   const { req: request } = response
   const ms = performance.now() - began

@@ -16,7 +16,6 @@ import { Sessions } from './session/session.ts'
 export interface Tools {
   deps: HttpDeps
   sessions: Sessions
-  /** The challenges that passkeys sign. */
   challenges: Challenges
   /** Database access for the public reads. */
   queryReplica: DatabaseRead
@@ -25,13 +24,11 @@ export interface Tools {
   snapshot: ContractSnapshot
   /** The queue in which claims and syncs wait to ask the chain. */
   chainLine: ChainLine
-  /** Admin keys in the ledger. */
   ledgerKeys: LedgerKeys
   /** Called for each wrong admin key. */
   tellWrongKey: () => void
   /** Limits of connections; derived from this process's open files limit if none are given. */
   connectionLimits: ConnectionLimits
-  /** The event streams. */
   watches: Watches
   /** True if a request has no `Origin` or our own. */
   isOwnOrigin: (origin: string | undefined) => boolean

@@ -35,8 +35,8 @@ const REFUSED: Readonly<Record<string, string>> = {
   service: 'write out what it stands for',
   servicefile: 'write out what it stands for',
   passfile: 'write the password into the URL, and the URL into a file',
-  hostaddr: 'name the host alone',
-  sslpassword: 'take a key without a password',
+  hostaddr: 'name only the host',
+  sslpassword: 'use a key without a password',
   sslcrl: 'the driver reads no such list',
   require_auth: 'the driver signs in as the server asks',
   replication: 'the service is not a replica',
@@ -85,9 +85,9 @@ function mistakeOf(
   given: { session: string | null; channelBinding: string | null; names: readonly string[] },
 ): string | null {
   const refused = given.names.find((name) => Object.hasOwn(REFUSED, name))
-  if (refused) return `has the parameter ${refused}, which is not kept to: ${REFUSED[refused]}`
+  if (refused) return `has the parameter ${refused}, which the driver does not honour: ${REFUSED[refused]}`
   if (given.channelBinding === 'require')
-    return 'has channel_binding=require, and the driver binds no channel: write sslmode=verify-full instead'
+    return 'has channel_binding=require, but the driver has no channel binding: write sslmode=verify-full instead'
   if (url.session !== null && !SESSIONS.includes(url.session))
     return `has a target_session_attrs that is none of ${SESSIONS.join(', ')}`
   return url.hosts.length > 1 && given.session === null

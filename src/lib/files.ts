@@ -57,9 +57,9 @@ const FILE_FAULTS: Readonly<Record<string, string>> = {
   ENOTDIR: 'a part of its path is a file',
   EEXIST: 'a file is in its place',
   EISDIR: 'it is a directory',
-  ENOENT: 'a part of its path is not there',
-  EFBIG: 'it may not get so large',
-  EIO: 'its disk fails',
+  ENOENT: 'a part of its path does not exist',
+  EFBIG: 'it would be too large',
+  EIO: 'its disk has an error',
   EMFILE: 'too many files are open',
 }
 

@@ -68,7 +68,7 @@ export function createMeters(registry: Registry, version: string): Meters {
     ['method', 'route', 'code'],
     HTTP_BUCKETS,
   )
-  const limited = counter('node_ledger_http_rate_limited_total', 'Requests refused for their number (429).', ['route'])
+  const limited = counter('node_ledger_http_rate_limited_total', 'Requests refused by a rate limit (429).', ['route'])
   const dropped = counter(
     'node_ledger_http_connections_dropped_total',
     'Connections dropped: idle (made room for a new one), refused (no room), flooding (pipelined too much), stalled (read nothing).',
@@ -77,17 +77,17 @@ export function createMeters(registry: Registry, version: string): Meters {
   )
   const rpc = histogram(
     'node_ledger_rpc_request_duration_seconds',
-    'Time a JSON-RPC provider took, by what came of it: ok, error (a JSON-RPC error), or the kind of fault.',
+    'Time a JSON-RPC call took, by outcome: ok, error (a JSON-RPC error), or the kind of fault.',
     ['provider', 'method', 'outcome'],
     RPC_BUCKETS,
   )
-  const faults = counter('node_ledger_rpc_faults_total', 'Calls to a JSON-RPC provider that got no answer of use.', [
+  const faults = counter('node_ledger_rpc_faults_total', 'Calls to a JSON-RPC provider that got no usable answer.', [
     'provider',
     'kind',
   ])
   const runs = counter(
     'node_ledger_pass_runs_total',
-    'Runs of a pass on this instance: ok, notSigned (its signer did not sign), roleLost (the contract knows another account in its role), budgetSpent (the minter may mint or open no more), fault (stopped; the next goes on), overlap (another run held the lock).',
+    'Runs of a pass on this instance: ok, notSigned (its signer did not sign), roleLost (another account has its role on the contract), budgetSpent (the minter’s budget is used up), fault (stopped; the next run continues), overlap (another run held the lock).',
     ['pass', 'outcome'],
     ['payments', 'credit'].flatMap((pass) => PASS_RESULTS.map((outcome) => ({ pass, outcome }))),
   )
@@ -111,11 +111,7 @@ export function createMeters(registry: Registry, version: string): Meters {
     ['hit', 'miss', 'joined'].map((result) => ({ result })),
   )
   const streams = gauge('node_ledger_http_event_streams', 'Event streams that are open.')
-  const wrongKeys = counter(
-    'node_ledger_admin_keys_wrong_total',
-    'Requests under /api/admin with a key that is not right.',
-    [],
-  )
+  const wrongKeys = counter('node_ledger_admin_keys_wrong_total', 'Requests under /api/admin with a wrong key.', [])
   return {
     request({ method, route, status, seconds }) {
       const where = route ?? 'unknown'

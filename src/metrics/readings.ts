@@ -25,7 +25,7 @@ export interface MetricsDeps {
 
 /** All figures, with their help texts. */
 const HELP = {
-  node_ledger_reading_up: 'Whether the readings of a source could be made for this scrape.',
+  node_ledger_reading_up: 'Whether a source could be read for this scrape.',
   node_ledger_head_block: 'Newest block of the provider.',
   node_ledger_lag_blocks: 'Blocks between the head and what the ledger has followed.',
   node_ledger_lag_seconds: 'Block time between the head and what the ledger has followed.',
@@ -33,7 +33,7 @@ const HELP = {
   node_ledger_sender_nonce: 'Transactions of an account that sends.',
   node_ledger_contract_balance_ether: 'Ether in the contract.',
   node_ledger_outstanding_ether: 'Ether the contract owes.',
-  node_ledger_cover_bps: 'Balance of the contract by what it owes, in basis points; absent if it owes nothing.',
+  node_ledger_cover_bps: 'Balance of the contract divided by what it owes, in basis points; absent if it owes nothing.',
   node_ledger_solvent: 'Whether the contract itself says that it can pay what it owes.',
   node_ledger_followed_block: 'Block the ledger has followed to.',
   node_ledger_followed_block_timestamp_seconds: 'Time of the block the ledger has followed to.',
@@ -47,46 +47,43 @@ const HELP = {
   node_ledger_scheduled_nodes: 'Nodes that have a next credit time.',
   node_ledger_payments_held_oldest_age_seconds: 'Age of the oldest payment that is held; 0 if there is none.',
   node_ledger_refund_oldest_age_seconds:
-    'Age of the oldest refund that was prepared and is neither recorded nor given up; 0 if there is none.',
+    'Age of the oldest prepared refund that is neither recorded nor cancelled; 0 if there is none.',
   node_ledger_refund_alarms: 'Refunds that contradict the chain, found within a day; counted up to 10,000.',
   node_ledger_drift: 'Differences between ledger and contract that the last comparison found; absent before the first.',
   node_ledger_halted: 'Whether the passes are halted, by reason.',
-  node_ledger_passes_stuck: 'Whether the same block stops the passes again and again, though providers answer.',
+  node_ledger_passes_stuck: 'Whether one block keeps stopping the passes although providers answer.',
   node_ledger_paused: "Whether the operator's switch pauses crediting.",
-  node_ledger_pass_last_success_timestamp_seconds: 'When a pass last ended well, on any instance.',
+  node_ledger_pass_last_success_timestamp_seconds: 'When a pass last succeeded, on any instance.',
   node_ledger_db_probe_seconds: 'Time this page’s own statement took, waiting for a connection included.',
   node_ledger_webhook_pending: 'Deliveries of events that are yet to succeed; counted up to 10,000.',
   node_ledger_webhook_oldest_pending_age_seconds: 'Age of the oldest event yet to be delivered; 0 if there is none.',
   node_ledger_webhook_failed: 'Deliveries given up on and kept; counted up to 10,000.',
   node_ledger_webhook_endpoints_disabled: 'Webhook endpoints that get no more events until an operator enables them.',
   node_ledger_minter_budget: 'What the minter may still mint, or open.',
-  node_ledger_minter_budget_low: 'Whether it is low.',
-  node_ledger_minter_budget_spent: 'Whether nothing is left of it and something waits.',
+  node_ledger_minter_budget_low: 'Whether that budget is low.',
+  node_ledger_minter_budget_spent: 'Whether that budget is used up while work waits.',
   node_ledger_tier_sold: 'Nodes that a tier on sale with a supply has sold.',
-  node_ledger_tier_supply: 'Nodes that it may ever sell, by the ledger.',
-  node_ledger_tier_cap: 'Nodes that it may ever have, by the contract.',
+  node_ledger_tier_supply: 'Nodes that a tier may ever sell, by the ledger.',
+  node_ledger_tier_cap: 'Nodes that a tier may ever have, by the contract.',
   node_ledger_nodes_unpaid: 'Nodes in a cohort with neither payment nor grant; counted up to 10,000.',
   node_ledger_foreign_transactions:
-    'Uses of our keys that this ledger never stored, found within a day, as by a thief or before a restore; counted up to 10,000.',
-  node_ledger_refs_taken:
-    'Payments whose ref is the node of another wallet than the payer, found within a day; counted up to 10,000.',
+    'Uses of our keys that this ledger never stored (by a thief, or before a restore), found within a day; counted up to 10,000.',
+  node_ledger_refs_taken: 'Payments whose ref another wallet’s node uses, found within a day; counted up to 10,000.',
   node_ledger_refused_answers:
-    'Answers of providers that contradict the chain, told within a day: headers that do not recompute, and guards; counted up to 10,000.',
+    'Providers’ answers that we rejected within a day: headers that do not recompute, and guards; counted up to 10,000.',
   node_ledger_paid_nodes_expelled:
     'Paid nodes that the contract’s owner expelled, found within a day; counted up to 10,000.',
   node_ledger_payments: 'Payments that wait, by status; counted up to 10,000.',
   node_ledger_payments_held: 'Payments that are held, by reason; counted up to 10,000.',
-  node_ledger_junk_transfers:
-    'Transfers to the payments wallets that are not sales by themselves, by kind: dust, or no value.',
-  node_ledger_block_traces:
-    'Blocks of today whose value by internal calls was to be told apart, by outcome: a trace was asked for, or failed.',
+  node_ledger_junk_transfers: 'Transfers to the payments wallets that buy nothing, by kind: dust, or no value.',
+  node_ledger_block_traces: 'Blocks traced today for internal transfers, by outcome: a trace was requested, or failed.',
   node_ledger_outbox_pending: 'Transactions that are signed and in no followed block.',
   node_ledger_outbox_attempts: 'Attempts at the pending transaction: more than 1, its fee was raised.',
   node_ledger_outbox_pending_age_seconds: 'Age of the oldest pending transaction; 0 if there is none.',
   node_ledger_sender_needed_ether: 'Ether below which a sender’s funds are low.',
   node_ledger_sender_funds_low: 'Whether a sender’s funds are low.',
-  node_ledger_signer_down: 'Whether a sender’s signer did not sign when it was last asked.',
-  node_ledger_role_lost: 'Whether the contract knows another account in a sender’s role, by its last answer.',
+  node_ledger_signer_down: 'Whether a sender’s signer did not sign its last request.',
+  node_ledger_role_lost: 'Whether another account has a sender’s role on the contract, by its last answer.',
   node_ledger_db_connections: 'Database connections of all instances, by state.',
 } as const
 type Name = keyof typeof HELP
@@ -143,7 +140,7 @@ export function createMetricsReader(deps: MetricsDeps): () => Promise<Sample[]> 
   }
 }
 
-/** A read that scrapes share for `keepMs`; null if it fails or takes longer than `budgetMs`. */
+/** Shares one read among scrapes for `keepMs`. Null if the read fails or takes longer than `budgetMs`. */
 function sharedReading<T>(read: () => Promise<T>, { keepMs, budgetMs }: typeof LEDGER): () => Promise<T | null> {
   const kept = shared(read, { ageMaxMs: keepMs, clock: () => performance.now() })
   return () => inTimeOrNull(budgetMs, kept)

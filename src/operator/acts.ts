@@ -1,5 +1,5 @@
-// The table of the operator's acts and readings: everything that the modules named here declare. Routes, api/admin.yaml and docs/ADMIN.md are made
-// from it. So are commands, one subject at a time (src/cli/commands.ts).
+// The table of the operator's acts and readings: everything that the modules named here declare. Routes, api/admin.yaml and docs/ADMIN.md come from
+// it. So do commands, one subject at a time (src/cli/commands.ts).
 import * as allowlists from './allowlists/acts.ts'
 import * as attribute from './attribute.ts'
 import * as audit from './audit.ts'

@@ -57,7 +57,7 @@ export interface Attribution extends AttributedPart {
 const TRANSFER = {
   txHash: field.hash('the transaction, as an explorer shows it'),
   innerIndex: field.orNull(
-    field.whole('the place of the transfer among those of the transaction to the wallet, from 1', 1, INDEX_MAX),
+    field.whole('the transfer’s place among the transaction’s transfers to the wallet, from 1', 1, INDEX_MAX),
   ),
   from: field.orNull(field.address('who made the transfer, as an explorer shows it')),
   valueWei: field.orNull(field.wei('the value of the transfer')),
@@ -69,13 +69,16 @@ const ASKED = {
   ...TRANSFER,
   txHash: field.orNull(TRANSFER.txHash),
   transfers: field.orNull(
-    field.ofForm<Fields[]>('instead: several, as hash#place,hash#place; the place only if a transaction made several', {
-      value: 'list',
-      otherwise: [],
-      form: `a list of 1 to ${TRANSFERS_MAX} transfers`,
-      parse: parseTransfers,
-      schema: 'TransfersInput',
-    }),
+    field.ofForm<Fields[]>(
+      'several transfers instead, as hash#place,hash#place; #place only if a transaction made several',
+      {
+        value: 'list',
+        otherwise: [],
+        form: `a list of 1 to ${TRANSFERS_MAX} transfers`,
+        parse: parseTransfers,
+        schema: 'TransfersInput',
+      },
+    ),
   ),
   reason: field.REASON,
 }
@@ -91,30 +94,30 @@ export const attributePayment = defineGuardedAct({
   path: 'payments/:payment/attribute',
   scope: 'decide',
   command: 'payments attribute',
-  summary: 'name the transactions that brought ether which the service could not explain',
+  summary: 'name the transactions that brought the ether of an unexplained payment',
   details: `For a payment held "unattributed", such as a Safe's. The provider's trace (debug_traceTransaction) must show the transfer; its sender
 becomes the payer. If you name only a transaction, it must have brought the whole value. --inner-index or --value-wei takes one transfer out as its own payment, and the rest stays held; --transfers takes several. If no provider has the trace, state --inner-index, --from and --value-wei: then your word counts, and the record says so.`,
   examples: ['payments attribute <unattributed> --tx-hash <inner> --reason "their Safe" --yes'],
   fields: ASKED,
   check: checkNamed,
   onChain: true,
-  asks: 'Hold that transaction’s trace against it?',
+  asks: 'Attribute it to that transaction?',
   proposedAs: 'attribute',
   // A fully stated transfer may rest on the operator's word alone. In several small acts one person could give a payment to anyone, so the whole
   // payment counts. All other transfers are proven by a trace, and count as 0.
   sum: (sql, asked) => (namedIn(asked).some(isStated) ? sumOfPayments(sql, [asked.payment]) : 0n),
   run: attribute,
   says: ({ parts, restWei }) => {
-    const rest = restWei === 0n ? [] : [`${inEther(restWei)} ether of it stay without a sender.`]
+    const rest = restWei === 0n ? [] : [`${inEther(restWei)} ether of it remain without a sender.`]
     return [...parts.map(partInWords), ...rest].join('\n')
   },
 })
 
 function partInWords({ id, from, valueWei, txHash, innerIndex, proof, nodeId }: AttributedPart): string {
-  const by = proof === 'word' ? ', by your word alone' : ''
+  const by = proof === 'word' ? ', on your word only' : ''
   const came = `Payment ${id}: ${inEther(valueWei)} ether came from ${from}, inner transfer ${innerIndex} of ${txHash}${by}.`
   if (nodeId !== null) return `${came} Its node is on chain already: node ${nodeId}. Nothing is to be paid back.`
-  return `${came} It is held still: release, refund or dismiss it.`
+  return `${came} It is still held: release, refund or dismiss it.`
 }
 
 const isStated = ({ innerIndex, from, valueWei }: Named) => innerIndex !== null && from !== null && valueWei !== null
@@ -163,10 +166,7 @@ function checkNamed({ transfers }: Asked, { isGiven, complain }: Parameters<fiel
   if (!isGiven('transfers') && !isGiven('txHash')) complain('txHash', `is required: ${TRANSFER.txHash.form}`, 'missing')
   const alone = Object.keys(TRANSFER).filter(isGiven)
   if (isGiven('transfers') && alone.length > 0)
-    complain(
-      null,
-      `${alone.map(fieldNamed).join(', ')} and ${fieldNamed('transfers')} are two ways to say it: give one`,
-    )
+    complain(null, `${alone.map(fieldNamed).join(', ')} and ${fieldNamed('transfers')} exclude each other: give one`)
   for (const [place, one] of (transfers ?? []).entries()) {
     const read = readTransfer(one)
     if (isOperatorRefusal(read))
@@ -229,7 +229,7 @@ async function chooseParts(
   const sumWei = chosen.reduce((total, { valueWei }) => total + valueWei, 0n)
   if (sumWei > wholeWei) return refuseAct('invalid', `These are ${sumWei} wei; the payment holds ${wholeWei} wei.`)
   if (sumWei < wholeWei && payment.reason !== 'unattributed')
-    return refuseAct('conflict', `The payment is held ${payment.reason}: it is attributed whole, or not at all.`)
+    return refuseAct('conflict', `The payment is held as ${payment.reason}: attribute all of it, or nothing.`)
   return chosen.map((part) => ({ ...part, ref: innerRef(part.txHash, wallet, part.innerIndex) }))
 }
 
@@ -281,9 +281,10 @@ function byWord(
   if (innerIndex === null || from === null || valueWei === null)
     return refuseAct(
       'unavailable',
-      `The provider cannot trace that transaction: add a provider that supports debug_traceTransaction. If none can trace it, state who sent what at which place yourself: ${['from', 'valueWei'].map(fieldNamed).join(', ')} and ${fieldNamed('innerIndex')}.`,
+      `The provider cannot trace that transaction: add a provider that supports debug_traceTransaction. If none can trace it, state the transfer yourself: ${['from', 'valueWei'].map(fieldNamed).join(', ')} and ${fieldNamed('innerIndex')}.`,
     )
-  if (valueWei === 0n || from === wallet) return refuseAct('invalid', 'That brought nothing to the payments wallet.')
+  if (valueWei === 0n || from === wallet)
+    return refuseAct('invalid', 'That transaction brought nothing to the payments wallet.')
   return isTaken(innerIndex) ? taken : { index: innerIndex, from, valueWei }
 }
 

@@ -118,7 +118,7 @@ async function placeToTake(sql: Sql, { tierNo }: TierVersion): Promise<Evidence 
 
 const refTaken = refuseAct(
   'conflict',
-  'Another wallet has the node of its ref, and a ref is minted once: refund or dismiss the payment.',
+  'Another wallet has the node with its ref, and a ref is minted once: refund or dismiss the payment.',
 )
 
 const noSender = refuseAct(
@@ -134,7 +134,7 @@ function tierToRelease(
 ): TierVersion | OperatorRefusal {
   if (payment.tierId !== null) {
     const own = versions.find((v) => v.tierId === payment.tierId && v.version === payment.tierVersion)
-    if (!own) throw new Error(`payment ${payment.id} names a version that is not there`)
+    if (!own) throw new Error(`payment ${payment.id} names a tier version that does not exist`)
     if (named !== null && named !== payment.tierId)
       return refuseAct(
         'conflict',
@@ -146,8 +146,8 @@ function tierToRelease(
     return refuseAct(
       'invalid',
       payment.reason === 'unattributed'
-        ? `Value that came by an internal call is not judged by its amount: name the ${fieldNamed('tierId')} to release the payment in.`
-        : `No tier has this price: name the ${fieldNamed('tierId')} to release the payment in.`,
+        ? `The amount of an internal call names no tier: release the payment with a ${fieldNamed('tierId')}.`
+        : `No tier has this price: release the payment with a ${fieldNamed('tierId')}.`,
     )
   const ofTier = versions.filter((v) => v.tierId === named)
   return (
@@ -201,7 +201,7 @@ const MANY = {
   decision: field.word('what to do with them', DECISIONS),
   payments: PAYMENTS,
   tierId: TIER_ID('for payments whose amount matches no tier'),
-  dryRun: field.flag('only say what would happen to each: it is tried, and undone'),
+  dryRun: field.flag('only say what would happen to each: the service tries it and undoes it'),
   reason: field.REASON,
 }
 
@@ -273,10 +273,9 @@ export interface DustDismissal {
 export const dismissAllDust = defineAct({
   path: 'payments/dismiss',
   scope: 'decide',
-  summary:
-    'dismiss every held payment of less than an amount, which may not be more than the lowest price there ever was',
+  summary: 'dismiss every held payment below an amount, which may be at most the lowest price ever',
   fields: {
-    belowWei: field.wei('held ones of less than this'),
+    belowWei: field.wei('held payments below this amount'),
     dryRun: field.flag('only say how many there are, and their sum'),
     reason: field.REASON,
   },
@@ -289,11 +288,7 @@ export const dismissAllDust = defineAct({
       null,
     )
     if (lowestWei !== null && belowWei > lowestWei)
-      return refuseField(
-        'invalid',
-        'belowWei',
-        `may be at most ${lowestWei}, the lowest price there ever was: more is not dust.`,
-      )
+      return refuseField('invalid', 'belowWei', `may be at most ${lowestWei}, the lowest price ever: more is not dust.`)
     const found = await sumDust(sql, belowWei)
     if (dryRun) return { dryRun, ...found, remaining: found.count }
     const evidence = { rule: 'dismissed', note, belowWei: belowWei.toString() }

@@ -99,7 +99,7 @@ type Served<Deps> = EveryPart extends Deps
     : { readonly onChain: true } | { readonly command?: undefined }
   : { readonly path: null }
 
-/** An act or a reading, in the form that routes, commands and documents are made from. */
+/** An act or a reading, in the form from which we make routes, commands and documents. */
 export interface Operation extends CommandTexts {
   readonly kind: 'act' | 'reading'
   readonly path: string | null

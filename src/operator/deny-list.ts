@@ -9,7 +9,7 @@ import { refuseAct } from './act.ts'
 import { defineAct, defineGuardedAct, defineReading } from './define-act.ts'
 import * as field from './input.ts'
 
-const OTHERWISE = 'The list stays as it was.'
+const OTHERWISE = 'No change.'
 
 /** The list, by address. */
 export const listDenyList = defineReading({
@@ -53,7 +53,7 @@ export const removeFromDenyList = defineGuardedAct({
   path: 'senders/:address/remove',
   scope: 'decide',
   command: 'senders allow',
-  summary: 'take a wallet off that list; held payments stay held until you decide',
+  summary: 'take a wallet off the deny list; held payments stay held until you decide',
   examples: ['senders allow <address> --yes'],
   fields: { address: field.address('the wallet'), reason: field.REASON },
   asks: (input) => `Take ${input.address} off the list?`,
@@ -66,7 +66,7 @@ export const removeFromDenyList = defineGuardedAct({
     record({ action: 'senderAllowed', subject: address, before })
     return { address, removed: true }
   },
-  says: 'Taken off the list. What was held for it stays held until you decide.',
+  says: 'Taken off the list. Payments that are held stay held until you decide.',
 })
 
 async function find(sql: Sql, address: Address) {

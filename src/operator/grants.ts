@@ -68,5 +68,5 @@ export const revokeGrant = defineAct({
     record({ action: 'grantRevoked', subject: String(nodeId), before })
     return { nodeId: String(nodeId), granted: false, changed: true }
   },
-  says: 'Revoked: its cohort waits from the next pass on.',
+  says: 'Revoked: its cohort is not credited from the next pass on.',
 })

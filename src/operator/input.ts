@@ -147,7 +147,7 @@ export const address = (help: string): Field<Address> =>
     schema: 'AddressInput',
     value: 'address',
     otherwise: '0x' as Address,
-    form: 'an address: 0x and 40 hex digits, and in mixed case a right checksum',
+    form: 'an address: 0x and 40 hex digits, with a correct checksum if in mixed case',
     parse: (given) => {
       if (typeof given !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(given)) return undefined
       const lower = given.toLowerCase() as Address
@@ -209,7 +209,7 @@ export const LIMIT_MAX = 200
  */
 export const PAGE = {
   limit: orElse(whole('rows, 1 to 200; 50 by default', 1, LIMIT_MAX), LIMIT_DEFAULT),
-  cursor: orNull(whole('the cursor that the page before printed', 1, Number.MAX_SAFE_INTEGER, 'cursor')),
+  cursor: orNull(whole('the cursor that the previous page printed', 1, Number.MAX_SAFE_INTEGER, 'cursor')),
 }
 
 /** A page: rows under their own name, and the next page's `cursor`, which is null on the last page. */

@@ -28,8 +28,8 @@ export async function readMined(
   if (!tx || blockNumber === null || blockHash === null || succeeded === null)
     return refuseAct('notYet', `The ${what} is in no block that ${whoSaw(deps)} yet: try again shortly.`)
   if ((await deps.chain.block(blockNumber))?.hash !== blockHash) return takenBack(what)
-  if (!succeeded) return refuseAct('invalid', `The ${what} failed on chain: nothing was paid by it.`)
-  if (to === null) return refuseAct('invalid', `The ${what} creates a contract: that is not a transfer.`)
+  if (!succeeded) return refuseAct('invalid', `The ${what} failed on chain: it paid nothing.`)
+  if (to === null) return refuseAct('invalid', `The ${what} creates a contract, so it is no transfer.`)
   return { ...tx, to, blockNumber, blockHash }
 }
 

@@ -23,7 +23,6 @@ const GWEI_MAX = 2 ** 48 - 1
 /** How many refs one call may have. Each costs about 11,000 gas. */
 const REFS_MAX = 200
 
-/** What a preview reads from. */
 export interface OwnerDeps extends LedgerDb {
   readonly governance: GovernanceReader
 }
@@ -103,7 +102,7 @@ async function refill(
     cohorts: budget.cohorts + Math.min(cohorts, Math.max(0, cohortsMost - budget.cohorts)),
   }
   const call = { name: 'refillMinter', minter, ...bigBudget({ nodes, nodesMost, cohorts, cohortsMost }) } as const
-  const notes = ['It adds up to the maximum that it names: executed late or twice, it leaves no more than that.']
+  const notes = ['The call names a maximum, so executed late or twice it leaves no more than that.']
   const cursor = await readCursor(deps.pool)
   if (cursor) {
     const { nodesPerWeek } = await readBudgetNeed(deps.pool, cursor.time)
@@ -178,8 +177,8 @@ export const previewBounds = defineReading({
 
 export const previewPause = defineReading({
   ...PREVIEW,
-  summary: 'preview the transaction that stops opening, minting and crediting on the contract, or ends that',
-  fields: { paused: field.yesOrNo('whether it is to be paused') },
+  summary: 'preview the transaction that pauses or resumes opening, minting and crediting on the contract',
+  fields: { paused: field.yesOrNo('true to pause, false to resume') },
   run: async (deps: OwnerDeps, { paused }) => {
     const powers = await deps.governance.powers()
     return preview(deps, powers, {
@@ -230,7 +229,7 @@ export const previewCap = defineReading({
       call: { name: 'capTier', tier: BigInt(tier.tierNo), most: BigInt(most) },
       before: supplyShown(supply.minted, supply.most),
       after: supplyShown(supply.minted, most),
-      notes: ['It can be lowered later, and never raised. What is paid beyond it is held, for you to pay back.'],
+      notes: ['It can be lowered later, and never raised. The service holds payments beyond it, for you to refund.'],
     })
   },
 })
@@ -290,8 +289,8 @@ async function expel(
   return preview(deps, await deps.governance.powers(), {
     call: { name: 'expel', refs },
     before: shown(({ cohort }) => `cohort ${cohort}`),
-    after: shown(({ creditedWei }) => `in no cohort: it is credited nothing more than ${creditedWei} wei, for good`),
-    notes: ['A ref stays used: what was paid under it is refunded or dismissed, and never minted.'],
+    after: shown(({ creditedWei }) => `in no cohort: it keeps ${creditedWei} wei and is never credited again`),
+    notes: ['A ref stays used, so its payment can never be minted again: refund or dismiss it.'],
   })
 }
 
@@ -316,10 +315,7 @@ async function preview(
   return { owner, transaction, ...change, refusal: await governance.refusalOf(transaction, owner) }
 }
 
-const sameAccount = refuseAct(
-  'conflict',
-  'That account holds the other role: both send on their own, so use two accounts.',
-)
+const sameAccount = refuseAct('conflict', 'That account has the other role: each role needs its own account.')
 
 const bigBudget = (figures: { nodes: number; nodesMost: number; cohorts: number; cohortsMost: number }) => ({
   nodes: BigInt(figures.nodes),

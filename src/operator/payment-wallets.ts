@@ -97,7 +97,7 @@ const CHANGE = {
       GRACE_SEC_MAX,
     ),
   ),
-  stolen: field.flag('the current wallet’s key is stolen'),
+  stolen: field.flag('the current wallet’s key was stolen'),
   reason: field.REASON,
 }
 type WalletChangeRequest = field.Read<typeof CHANGE>
@@ -133,7 +133,7 @@ without a grace period.`,
   sum: () => ANY_SUM,
   preview,
   run: enterWallet,
-  // New blocks arrive while a person thinks, so the time at which the change takes effect moves. We print it again.
+  // New blocks arrive while the person decides, so the change takes effect later than shown. We print the new time.
   says: (done) => `Entered. ${changeInWords(done)}`,
 })
 
@@ -219,7 +219,7 @@ export const takeBackWallet = defineGuardedAct({
         return refuseAct('conflict', 'Only the wallet that was entered last can be taken back: name another one.')
       if (!inForce || walletAt([last], at)) return refuseAct('conflict', 'Buyers already see it: name another one.')
       if (!(await deleteWallet(sql, last)))
-        return refuseAct('conflict', 'Something has come to it, which stays in the books: name another one.')
+        return refuseAct('conflict', 'It has received a transfer, which stays in the books: name another one.')
       const after = { inForce: inForce.wallet }
       await recordAct(sql, actor, { action: 'walletTakenBack', subject: wallet, before: last, after, reason })
       await notifyLedgerChanged(sql)
@@ -242,7 +242,7 @@ export const closeBooks = defineGuardedAct({
   run: ({ pool }: LedgerDb, actor, { address: wallet, reason }) =>
     withWallet(pool, wallet, async (sql, { wallets, known, cursor }) => {
       if (known.closedBlock !== null)
-        return refuseAct('conflict', `Its books were closed with block ${known.closedBlock}.`)
+        return refuseAct('conflict', `Its books were closed at block ${known.closedBlock}.`)
       if (!cursor || !isOldWallet(wallets, wallet, cursor))
         return refuseAct(
           'conflict',
@@ -260,7 +260,7 @@ export const closeBooks = defineGuardedAct({
       await notifyLedgerChanged(sql)
       return after
     }),
-  says: ({ closedBlock }) => `Closed with block ${closedBlock}.`,
+  says: ({ closedBlock }) => `Closed at block ${closedBlock}.`,
 })
 
 /** Refuses an address that no buyer should pay to. */

@@ -107,7 +107,7 @@ export const showPayment = defineReading({
 
 const onlyDust = refuseAct(
   'notFound',
-  'That transfer is dust, of less than a thousandth of the lowest price: it is in the books, and there is nothing to decide.',
+  'That transfer is dust, less than a thousandth of the lowest price: it is in the books, and needs no decision.',
 )
 
 const unknownPayment = refuseAct('notFound', 'The ledger has no such payment.')
@@ -162,7 +162,7 @@ export async function findRows(sql: Sql, named: readonly NamedPayment[]): Promis
     if (!row) return unknownPayment
     if (found.length > 1) return refuseSeveral(found)
     const first = firstNames.get(row.id)
-    if (first !== undefined) return refuseAct('conflict', `Named twice: it is the payment that ${first} names.`)
+    if (first !== undefined) return refuseAct('conflict', `Named twice: ${first} is the same payment.`)
     firstNames.set(row.id, payment)
     return { id: row.id }
   }
@@ -205,7 +205,7 @@ export async function lockHeld(sql: Sql, key: PaymentKey) {
   const payment = await lockPayment(sql, key)
   if (isOperatorRefusal(payment)) return payment
   if (payment.state !== 'held')
-    return refuseAct('conflict', `The payment is ${payment.state}; only one that is held can be decided.`)
+    return refuseAct('conflict', `The payment is ${payment.state}; only held payments can be decided.`)
   if (payment.reason === 'refunding')
     return refuseAct('conflict', 'A refund of it is being prepared: record the refund, or cancel it first.')
   // A mint may be on its way if, for example, a rescan made us judge the payment again. If the operator dismissed it now, it would become a node all
@@ -226,7 +226,7 @@ export async function refuseSpent(sql: Sql, { id }: DeskPayment): Promise<Operat
   if (first.settled)
     return refuseAct(
       'conflict',
-      `Part of it has its node already, or was paid back: attribute the transaction ${first.txHash} first.`,
+      `Part of it already has a node, or was refunded: attribute the transaction ${first.txHash} first.`,
     )
   for (const { ref } of [first, ...others]) if (await mayStillMint(sql, ref)) return mintOnItsWay
   return null

@@ -40,10 +40,11 @@ export const lowerProofByHand = defineAct({
     actor,
     { part, dryRun, reason },
   ): Promise<LoweredProof | OperatorRefusal> => {
-    if ((await readProofStates(pool)).get(part) === 'lowered') return refuseAct('conflict', 'It is already believed.')
+    if ((await readProofStates(pool)).get(part) === 'lowered')
+      return refuseAct('conflict', 'The service already believes it without proof.')
     const blockNumber = Math.max(0, (await chain.head()).number - BEHIND_HEAD)
     const shown = await chain.proofs.proofOfAny(part, blockNumber)
-    if (shown === null) return refuseAct('notYet', 'No provider shows anything about it just now: ask again.')
+    if (shown === null) return refuseAct('notYet', 'No provider returns that part at the moment: try again.')
     if (shown !== false) return refuseAct('conflict', `Block ${shown} proves it, so nothing is lowered.`)
     const restsOn = chain.providers.length >= VOICES ? 'agreed' : 'believed'
     const lowered = { part, blockNumber, restsOn } as const

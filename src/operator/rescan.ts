@@ -45,12 +45,12 @@ export const rescan = defineAct({
   scope: 'operate',
   command: 'rescan',
   group: 'look',
-  summary: 'read blocks again and compare them with the ledger; if they differ, go back and follow again',
+  summary: 'read blocks again and compare them with the ledger; if they differ, rewind and follow again',
   details:
     'Shows first what it would do. It reaches back as far as the stored headers; for older blocks use "rebuild".',
   examples: ['rescan --from-block <block> --yes'],
   leavesOut: ['dryRun'],
-  asks: 'Go back to before the first of these, and follow again?',
+  asks: 'Rewind to before the first of these, and follow again?',
   fields: {
     fromBlock: field.whole('the first block', 0, Number.MAX_SAFE_INTEGER, 'block'),
     dryRun: field.flag('only report differences'),
@@ -59,7 +59,7 @@ export const rescan = defineAct({
   onChain: true,
   run: rescanFrom,
   says: ({ toBlock, wentBackTo, missing, surplus }) => {
-    if (wentBackTo !== null) return `The ledger went back to block ${wentBackTo}; the next pass follows from there.`
+    if (wentBackTo !== null) return `The ledger was rewound to block ${wentBackTo}; the next pass follows from there.`
     const differences = missing.length + surplus.length
     return differences === 0
       ? `Every block up to ${toBlock} agrees with the ledger.`
@@ -113,7 +113,7 @@ const record = (result: Omit<RescanResult, 'wentBackTo'>, wentBackTo: number | n
 const tooFar = (block: number) =>
   refuseAct(
     'conflict',
-    `The ledger has no header for the block before ${block}, so it cannot go back there: rebuild it with "node-ledger rebuild".`,
+    `The ledger has no header for the block before ${block}, so it cannot be rewound to there: rebuild it with "node-ledger rebuild".`,
   )
 
 /** The cursor. Refuses if this is not the chain that the ledger followed, or if the ledger cannot rewind that far. */

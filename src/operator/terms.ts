@@ -88,7 +88,7 @@ const BEFORE = ['same', 'range', 'notOwed'] as const
 const ENTRY = {
   payouts: field.orNull(field.yesOrNo('whether turns due from then on are owed')),
   minWei: field.orNull(field.wei("the least draw of a turn; a tier's rate multiplies it")),
-  maxWei: field.orNull(field.wei('most of it')),
+  maxWei: field.orNull(field.wei('the greatest draw of a turn')),
   intervalSec: field.orNull(
     field.whole('seconds between two turns of a node, for cohorts opened from then on', 1, INTERVAL_MAX_SEC, 's'),
   ),
@@ -103,7 +103,7 @@ const ENTRY = {
     field.word('for a ledger without terms: how to pay earlier turns, "same", "range" or "notOwed"', BEFORE),
   ),
   beforeMinWei: field.orNull(field.wei('with --before range: the least draw of earlier turns')),
-  beforeMaxWei: field.orNull(field.wei('most of it')),
+  beforeMaxWei: field.orNull(field.wei('with --before range: the greatest draw of earlier turns')),
   reason: field.REASON,
 }
 type TermsRequest = field.Read<typeof ENTRY>
@@ -130,7 +130,7 @@ export const enterTerms = defineGuardedAct({
   scope: 'terms',
   command: 'terms set',
   summary: 'set the credit terms from a time on: whether turns are owed, their range, the schedule',
-  details: `They hold from five minutes after the latest block time that any provider shows, or from --from-time. Omitted terms stay as
+  details: `They apply from five minutes after the latest block time that any provider shows, or from --from-time. Omitted terms stay as
 they are. Earlier turns are paid by the terms of their time. "--payouts false" takes effect once the contract's owner has sent the
 printed transaction; until then turns are owed and wait.`,
   examples: ['terms set --max-wei 1600000000000000 --reason "summer" --yes', 'terms set --payouts false --yes'],
@@ -162,7 +162,6 @@ export function proposalInWords({ changed, entries }: TermsProposal): string {
 const entryInWords = ({ fromTime, payouts, minWei, maxWei, intervalSec, slotSec }: CreditTerms) =>
   `From ${fromTime === 0 ? 'the beginning' : new Date(fromTime * 1000).toISOString()}: turns are ${payouts ? '' : 'not '}owed, ${inEther(minWei)} to ${inEther(maxWei)} ether, every ${intervalSec} s in slots of ${slotSec} s.`
 
-/** Deletes the latest entry. */
 export const takeBackTerms = defineGuardedAct({
   path: 'terms/take-back',
   scope: 'terms',
@@ -186,7 +185,10 @@ export const takeBackTerms = defineGuardedAct({
     if (now === null) return unreachable()
     const [former, last] = (await readCreditTerms(sql)).slice(-2)
     if (!last || !former || last.fromTime !== fromTime)
-      return refuseAct('conflict', 'Only the latest entry can be taken back, and not the only one: enter other terms.')
+      return refuseAct(
+        'conflict',
+        'Only the latest entry can be taken back, if there is an earlier one: enter other terms.',
+      )
     const isUnset = former.payouts && !last.payouts && !reaches(await readWindows(sql), last.fromTime)
     if (last.fromTime <= now && !isUnset)
       return refuseAct(

@@ -33,7 +33,7 @@ const TIER_NO_MAX = 65_535
 export const TIER_ID = field.text('the tier', {
   max: 32,
   pattern: TIER_ID_FORM,
-  form: 'up to 32 of a-z, 0-9 and -, beginning with one of the first',
+  form: 'up to 32 of a-z, 0-9 and -, beginning with a letter or digit',
   schema: 'TierId',
 })
 
@@ -164,7 +164,7 @@ export const createTier = defineAct({
         return refuseAct('conflict', `There is a tier ${tierId} already: give it a new version instead.`)
       const number = tierNo ?? Math.max(0, ...rows.map((row) => row.tierNo)) + 1
       const taken = rows.find((row) => row.tierNo === number)
-      if (taken) return refuseAct('conflict', `Number ${number} is that of tier ${taken.tierId} on the contract.`)
+      if (taken) return refuseAct('conflict', `Tier ${taken.tierId} already has number ${number} on the contract.`)
       if (number > TIER_NO_MAX) return refuseAct('conflict', `The contract has no more than ${TIER_NO_MAX} tiers.`)
       const sale = {
         graceSec: nextGraceSec(rows, deps.rules),
@@ -238,7 +238,7 @@ export const nextGraceSec = (
 export const setOnSale = defineAct({
   path: 'tiers/:tierId/sale',
   scope: 'prices',
-  summary: 'put a tier on sale, or take it off, which takes effect after a grace period',
+  summary: 'put a tier on sale, or take it off sale after a grace period',
   fields: { tierId: TIER_ID, ...SALE, onSale: field.yesOrNo('whether it is on sale') },
   onChain: true,
   change: enterVersion,
@@ -313,7 +313,7 @@ async function enter(
   if (refusal) return refusal
   const view = async () => {
     const tier = (await readTiers(sql)).find(({ tierId }) => tierId === terms.tierId)
-    return tier ?? Promise.reject(new Error(`tier ${terms.tierId} is not there`))
+    return tier ?? Promise.reject(new Error(`there is no tier ${terms.tierId}`))
   }
   if (before && changesNothing(before, terms)) return { tier: await view(), changed: false }
   await insertTierVersion(sql, { ...terms, fromBlock: now.number + 1, fromTime: now.time + 1 }, actor.name)
@@ -366,7 +366,7 @@ function wordsOf(refusal: TierRefusal | null): OperatorRefusal | null {
   const until = new Date(refusal.untilTime * 1000).toISOString()
   return refuseAct(
     'conflict',
-    `That price still buys tier ${refusal.by} until ${until} (block time), because that tier has only just given it up.`,
+    `That price still buys tier ${refusal.by} until ${until} (block time), because it was that tier’s price until recently.`,
   )
 }
 

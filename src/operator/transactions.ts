@@ -14,7 +14,7 @@ export const listTransactions = defineReading({
   summary: 'list the transactions of our signer accounts, newest first: nonce, state, gas, fees',
   examples: ['transactions list --status reverted', 'transactions list --limit 5 --json'],
   fields: {
-    sender: field.orNull(field.address('only of this one')),
+    sender: field.orNull(field.address('only those of this account')),
     status: field.orNull(
       field.word('pending, mined, reverted or displaced', TRANSACTION_STATES, {
         value: 'status',
@@ -89,7 +89,7 @@ export const takeOverNonce = defineAct({
   change: async ({ sql, actor, record }, { sender }) => {
     const before = await readNonceAhead(sql, sender)
     if (before === null)
-      return refuseAct('conflict', 'No provider names a nonce of this sender that followed blocks do not confirm.')
+      return refuseAct('conflict', 'Followed blocks confirm every nonce that providers name for this sender.')
     const after = { ...before, takeOver: true }
     await writeNonceAhead(sql, sender, after, actor.name)
     record({ action: 'senderFreed', subject: sender, before, after })

@@ -90,7 +90,7 @@ export const enableWebhook = defineAct({
     record({ action: 'webhookEnabled', subject: endpoint })
     return { endpoint, enabled: true }
   },
-  says: 'Events are sent to it again; what waited is due now.',
+  says: 'Events are sent to it again; waiting events go out now.',
 })
 
 /** Which kinds of events an endpoint gets. */

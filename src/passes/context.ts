@@ -15,7 +15,6 @@ import type { FirstSaleTerms } from '../domain/tiers.ts'
 import type { Address } from '../domain/units.ts'
 import type { Log } from '../lib/log.ts'
 
-/** The ledger's database. */
 export interface LedgerDb {
   readonly pool: Pool
 }
@@ -90,7 +89,6 @@ export interface PassContext extends LedgerContext, Signers, RunLock, Preflight 
 
 /** Settings for following the chain. */
 export interface FollowRules {
-  /** The first block to follow. */
   readonly startBlock: number
   /** True only for the embedded chain: when it restarts from its last dump, it may be shorter than before. */
   readonly rewindsToShorterChain: boolean

@@ -99,16 +99,16 @@ async function settleAndPay(
   if (plan.delayed.length > 0)
     ctx.log.error(
       { cohorts: plan.delayed },
-      'turns that the terms call not owed wait for the window of the contract’s owner: "node-ledger terms list" has the transaction',
+      'turns wait: by the terms they are not owed, but the contract’s owner has not set the window; "node-ledger terms list" has the transaction',
     )
   if (plan.unbacked.length > 0)
-    ctx.log.error({ cohorts: plan.unbacked }, 'cohorts hold nodes without payment or grant: not credited')
+    ctx.log.error({ cohorts: plan.unbacked }, 'cohorts are not credited: they hold nodes without payment or grant')
   if (plan.unknown.length > 0)
     ctx.log.error({ cohorts: plan.unknown }, 'cohorts are due at a time for which the ledger has no terms')
   if (plan.outOfBounds.length > 0)
     ctx.log.error(
       { cohorts: plan.outOfBounds, ...bounds },
-      'cohorts are owed what the distributor may not pay: not credited',
+      'cohorts are not credited: their amount is outside the distributor’s bounds',
     )
   if (plan.credits.length === 0) return outcome({ reason: whyNothing(plan) })
   return pay(ctx, sending, planned)

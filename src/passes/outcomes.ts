@@ -82,8 +82,8 @@ export interface FoundNode {
 
 /**
  * The result of following the chain up to a mint. `following`: the ledger did not reach the mint's block within the time of a request, because
- * another run is working on it; ask again. `notFound` can also mean that a transaction is in no block yet, or in a block that is not the ledger's.
- * `failed` and `noMint` occur only if a transaction was asked for.
+ * another run holds the lock; try again. `notFound` can also mean that a transaction is in no block yet, or in a block that is not the ledger's.
+ * `failed` and `noMint` occur only if the caller named a transaction.
  */
 export type SyncOutcome =
   | { kind: 'followed'; nodes: FoundNode[] }

@@ -10,7 +10,7 @@ const BUDGET_MS = 20_000
 /** If a run has not ended after this long, it is stuck on a database lock or a provider, and we log that. */
 const OVERDUE_MS = 60_000
 
-/** A pass: what one run does, and a name, which is also that of its lock and its record. */
+/** A pass: what one run does. Its lock and its record have the same name as the pass. */
 interface Pass<T, Given> {
   name: LockName
   body(run: Run, given: Given): Promise<T>
@@ -32,7 +32,7 @@ export function passRunner<T extends object, Given = void>(
   const tellOverdue = () =>
     ctx.log.error(
       { pass: name, seconds: overdueMs / 1_000 },
-      'a pass does not end: it waits for the database or for a provider',
+      'a pass has not ended: it waits for the database or a provider',
     )
   return async (given) => {
     if (running) return null
@@ -41,7 +41,7 @@ export function passRunner<T extends object, Given = void>(
     try {
       return await ctx.lock(name, (signal) => recorded(ctx, { ...pass, body: (run) => pass.body(run, given) }, signal))
     } catch (error) {
-      ctx.log.error({ pass: name, err: error }, 'pass stopped: the next run goes on from here')
+      ctx.log.error({ pass: name, err: error }, 'pass stopped; the next run continues from here')
       throw error
     } finally {
       clearTimeout(overdue)

@@ -27,7 +27,7 @@ export function createScheduler(passes: Pick<Passes, 'payments' | 'credit'>, tic
   let stopped = false
   const run = <T>(pass: () => Promise<T>) =>
     pass().catch((error: unknown) => {
-      log.debug({ err: error }, 'the tick goes on without this pass')
+      log.debug({ err: error }, 'this tick continues without the pass')
       return null
     })
   const loop = async () => {

@@ -12,7 +12,7 @@ const COPIED = [
 ]
 /** The copied tables whose rows are numbered. */
 const NUMBERED = ['credit_terms', 'passkeys', 'admin_keys', 'passkey_invitations']
-/** Tables from which rows may go: some grants, senders, keys or other entries may have been revoked since an earlier copy. */
+/** Tables that may lose rows: since an earlier copy, some grants, senders, keys or other entries may have been revoked. */
 const REVOCABLE = ['grants', 'tier_openings', 'senders', 'contract_wallet_modes', 'allowed_wallets', ...NUMBERED]
 /** Residues that the operator has decided on. They remain residues even if a trace shows their transfers, so that the decisions apply. */
 const DECIDED_RESIDUES = `SELECT p.ref, 0 AS tries, true AS kept FROM payments p WHERE p.tx_hash IS NULL

@@ -106,8 +106,8 @@ async function begin(pool: Pool): Promise<void> {
 
 /** What to say about the blocks that we did not read. */
 const SURVEYED_BY = {
-  two: 'blocks that were not read: proved against headers that two providers name',
-  one: 'blocks that were not read: by the word of one provider',
+  two: 'blocks that we did not read: proven against headers that two providers return',
+  one: 'blocks that we did not read: by the word of one provider',
 }
 
 /** Follows in steps to the current ledger's block, or to the head. Checks the payments wallets' balances after each step. */

@@ -115,7 +115,7 @@ function refuse(
 ): ClaimOutcome | null {
   if (wallets.length === 0) return notASale('no payments wallet')
   if (wallets.some(({ wallet }) => wallet === tx.from))
-    return notASale('the transaction was sent by the payments wallet itself')
+    return notASale('the payments wallet itself sent the transaction')
   if (tx.succeeded === false) return notASale('the transaction failed on chain')
   if (tx.valueWei === 0n && isToWallet(tx, wallets)) return notASale('the transaction moves nothing')
   if (tx.blockNumber !== null && tx.blockNumber < rules.startBlock)

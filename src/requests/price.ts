@@ -35,7 +35,7 @@ export function startPriceHistory(pool: Pool, feed: PriceFeed, log: Log): { stop
   let looking: Promise<unknown> = Promise.resolve()
   const look = () => {
     looking = recordHour(pool, feed, log).catch((error: unknown) =>
-      log.warn({ err: error }, 'the price of this hour could not be kept; it is tried again'),
+      log.warn({ err: error }, 'could not record this hour’s price; trying again later'),
     )
   }
   const timer = setInterval(look, LOOK_MS)

@@ -71,7 +71,7 @@ async function triggerPaymentsPass(
 ): Promise<PaymentsOutcome | null> {
   // The pass records its own faults. Here only how far the ledger has followed matters.
   const pass = runPayments().catch((error: unknown) => {
-    ctx.log.warn({ err: error }, 'a pass that a request started stopped')
+    ctx.log.warn({ err: error }, 'a request started a pass, which stopped')
     return null
   })
   return await within(waitMs, pass, () => null)

@@ -101,5 +101,5 @@ function textOf({ events, publicUrl }: Mail): string {
   const parts = events.map(({ id, told }) =>
     [sentenceOf(told), ...linesOf(linksOf(told, publicUrl)), `${told.timestamp}  ${told.type}  ${id}`].join('\n'),
   )
-  return `${parts.join('\n\n')}\n\n-- \nSent by Node Ledger. "node-ledger webhooks remove" ends it.\n`
+  return `${parts.join('\n\n')}\n\n-- \nSent by Node Ledger. "node-ledger webhooks remove" stops these mails.\n`
 }

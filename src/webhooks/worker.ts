@@ -233,7 +233,10 @@ async function settle(
   if (isForbidden && error !== null) {
     // If this counted as a failed attempt, it would back off for hours although another instance could send it now.
     await giveBackDelivery(pool, endpoint, delivery, error)
-    log.warn({ eventId, type, endpoint, error }, 'event left to other instances: the settings of this one forbid it')
+    log.warn(
+      { eventId, type, endpoint, error },
+      'this instance’s settings forbid the delivery: left to other instances',
+    )
     return
   }
   // A receiver answers 410 to end its subscription.
@@ -247,7 +250,7 @@ async function settle(
     const why = gone ? 'it answered 410, gone' : 'it has failed for days'
     log.error(
       { endpoint },
-      `nothing is sent to this endpoint any more: ${why}. Events are kept; enable it to have them sent`,
+      `the service sends nothing more to this endpoint: ${why}. It keeps the events; enable the endpoint to send them`,
     )
   }
   observe?.(error === null ? 'delivered' : retrySec === null ? 'failed' : 'retried')

@@ -103,7 +103,7 @@ test('a ledger that has begun starts on nodes without block 0, but not on anothe
   ]
   for (const reader of pruned) {
     assert.equal(await begin(FRESH, [], { twice: true, reader }), null)
-    assert.match((await begin(FRESH, [], { reader })) ?? '', /does not give block 0.*keeps old blocks/)
+    assert.match((await begin(FRESH, [], { reader })) ?? '', /does not return block 0.*keeps old blocks/)
   }
   const other = without(async () => await chain.block(1))
   assert.match((await begin(FRESH, [], { twice: true, reader: other })) ?? '', /genesisHash: the database has/)

@@ -51,7 +51,7 @@ test('one in which the user may make no tables, as PostgreSQL 15 has it', async 
 
 test('one with a table “migrations” of another program, or with any other table of ours', async () => {
   await admin`CREATE TABLE migrations (id serial PRIMARY KEY, migration text)`
-  assert.match(await refused(database.url), /"migrations" is of another program.*empty database/)
+  assert.match(await refused(database.url), /"migrations" belongs to another program.*empty database/)
   await admin`DROP TABLE migrations`
   await admin`CREATE TABLE audit (id serial PRIMARY KEY)`
   assert.match(await refused(database.url), /"audit" already exists.*empty database/)

@@ -34,7 +34,7 @@ test('a provider that asks for a pause is left alone for it, but for sends, whil
   const alone = client([busy])
   await assert.rejects(alone.request('eth_chainId', []), isLimit)
   const calls = [1, 2].map(() => ({ method: 'eth_chainId', params: [] }))
-  await assert.rejects(alone.requestAll(calls), /left alone for 30 s/)
+  await assert.rejects(alone.requestAll(calls), /pause for 30 s/)
   assert.equal(busy.requests, 1)
   assert.deepEqual(
     (await alone.sendToAll('eth_sendRawTransaction', ['0x00'])).map(({ ok }) => ok),
@@ -66,6 +66,6 @@ test('a pause is a minute at most, however long the provider asks for', async ()
     proxy.http = () => ({ status: 429, headers: { 'retry-after': asked }, body: '{}' })
     const client_ = client([proxy])
     await assert.rejects(client_.request('eth_chainId', []), isLimit)
-    await assert.rejects(client_.request('eth_chainId', []), new RegExp(`left alone for ${granted} s`))
+    await assert.rejects(client_.request('eth_chainId', []), new RegExp(`pause for ${granted} s`))
   }
 })

@@ -16,14 +16,14 @@ const root = new URL('../../', import.meta.url)
 
 describe('an unknown word is refused with exit code 2, and with the nearest one there is', () => {
   const rows: [string, RegExp][] = [
-    ['paus', /was "pause" meant\?/],
-    ['payment list', /was "payments list" meant\?/],
-    ['verfy', /was "verify" meant\?/],
+    ['paus', /did you mean "pause"\?/],
+    ['payment list', /did you mean "payments list"\?/],
+    ['verfy', /did you mean "verify"\?/],
     ['tiers', /tiers price <tier-id>/],
     ['keys', /keys new --out <file>/],
     ['frobnicate', /There is no command "frobnicate"\./],
-    ['verify --jsn', /--jsn: there is no such option; was --json meant\?/],
-    ['payments list --staus held', /was --status meant\?/],
+    ['verify --jsn', /--jsn: there is no such option; did you mean --json\?/],
+    ['payments list --staus held', /did you mean --status\?/],
     ['payments list -s held', /-s: there is no such option/],
     ['pass', /<pass>: is missing/],
     ['pass paymnts', /<pass>: is one of payments, credit/],
@@ -33,7 +33,7 @@ describe('an unknown word is refused with exit code 2, and with the nearest one 
     ['resume --yes=no', /--yes: takes no value/],
     ['payments list --status', /--status: needs a value/],
     ['payments list --status --json', /--status: needs a value/],
-    ['payments list --limit 1 --limit 2', /--limit: is given twice/],
+    ['payments list --limit 1 --limit 2', /--limit: was given twice/],
     ['payments refund 0x1', /--refund-tx-hash: is missing/],
     ['tiers create x', /--price-wei: is missing[\s\S]*--label: is missing[\s\S]*--max-per-wallet: is missing/],
     ['', /Usage: node-ledger <command>/],

@@ -212,7 +212,7 @@ const BROKEN: Readonly<Record<string, Broken>> = {
     env: () => ({ WEBHOOK_ALLOW_PRIVATE: 'true' }),
     break: () => endpoint({ disabled_at: new Date() }),
     check: 'webhooks',
-    says: /was given up on .* HTTP 410/,
+    says: /was disabled at .* HTTP 410/,
     todo: /webhooks enable/,
   },
   'an endpoint in a private network': {
@@ -242,7 +242,7 @@ const BROKEN: Readonly<Record<string, Broken>> = {
       return () => world.pool`DELETE FROM payments WHERE value_wei = 7`
     },
     check: 'payments.failed',
-    says: /on record as failed/,
+    says: /recorded as failed/,
     todo: /rescan from here: .*rescan --from-block \d+/i,
   },
   'a proxy that is no network': {

@@ -52,7 +52,7 @@ test('are chosen by a filter, previewed, decided each by itself, and by a file o
     once.refused.slice(-2).map(({ payment, refusal }: { payment: string; refusal: string }) => [payment, refusal]),
     [String(row?.id), twice].map((name) => [
       name,
-      `Named twice: it is the payment that 0x${twice.slice(2).toUpperCase()} names.`,
+      `Named twice: 0x${twice.slice(2).toUpperCase()} is the same payment.`,
     ]),
   )
 

@@ -234,7 +234,7 @@ test('a ledger is set up, stops for ether, goes on, and sells; a second run chan
     RPC_URL: chain.rpcUrl,
   })
   assert.equal(other.code, 2)
-  assert.match(other.err, /DATABASE_URL: differs from .*database_url, which changes it/)
+  assert.match(other.err, /DATABASE_URL: differs from .*database_url\. To change it/)
   assert.doesNotMatch(other.err, /RPC_URL/)
   assert.match(other.err, /--owner: was /)
   assert.match(other.err, /--interval: was 86400 .*terms/)

@@ -131,6 +131,6 @@ test('the doctor says how deliveries do: well, failing, given up on', async () =
   await failOnce(true)
   const [verdict, saying, todo] = await one()
   assert.equal(verdict, 'fail')
-  assert.match(saying ?? '', /was given up on at .*: answered 410; \d+ wait/)
+  assert.match(saying ?? '', /was disabled at .*: answered 410; \d+ wait/)
   assert.match(todo, new RegExp(`webhooks enable ${ENDPOINT}`))
 })

@@ -534,7 +534,7 @@ describe('the sources of settings', () => {
 
   test('a file that is missing or empty is a mistake, not an unset secret', () => {
     refused({ DATABASE_URL_FILE: '/nowhere' }, 'DATABASE_URL', /"\/nowhere" \(ENOENT\)/)
-    refused({ DATABASE_URL_FILE: '/k' }, 'DATABASE_URL', /holds nothing/, { '/k': '\n' })
+    refused({ DATABASE_URL_FILE: '/k' }, 'DATABASE_URL', /is empty, because the file/, { '/k': '\n' })
   })
 
   test('.env is read in development, and the environment wins over it', () => {
@@ -567,7 +567,7 @@ describe('the sources of settings', () => {
 test('a mistyped name is pointed out, beside the mistakes and without any', () => {
   const error = mistakes({ RPC_URL: 'http://a.example', FACTORY_ADRESS: ADDRESS })
   assert.match(error.message, /FACTORY_ADDRESS is required/)
-  assert.match(error.message, /FACTORY_ADRESS is not a setting: was FACTORY_ADDRESS meant\?/)
+  assert.match(error.message, /FACTORY_ADRESS is not a setting: did you mean FACTORY_ADDRESS\?/)
   const names = [
     'PAYMENTS_ADDRESS',
     'SESSION_SECERT',

@@ -44,7 +44,7 @@ const tablesOf = async (sql: Pool) => {
 const isUnreleased = (error: unknown) =>
   error instanceof UnreleasedLedgerError &&
   error.message ===
-    'this ledger is of an unreleased checkout; its refunds, releases and deny list are in no chain: export them with that checkout first'
+    'this ledger belongs to an unreleased checkout; its refunds, releases and deny list are not on the chain, so export them with that checkout first'
 
 test('an empty database is not migrated, and no ledger', async () => {
   assert.deepEqual([await isMigrated(pool), await isLedger(pool)], [false, false])

@@ -59,7 +59,7 @@ test('an array goes in as it is, and is refused on the way out: it would come as
   const [row] = await pool`SELECT array_to_json(${texts}::text[]) AS list`
   assert.deepEqual(row?.list, texts)
   for (const list of ["'{a,b}'::text[]", "'{12,13}'::int8[]", 'ARRAY[1, 2]'])
-    await assert.rejects(async () => await pool.unsafe(`SELECT ${list}`), /an array came from the database/)
+    await assert.rejects(async () => await pool.unsafe(`SELECT ${list}`), /the database returned an array/)
   assert.deepEqual([...(await pool`SELECT 1 AS one`)], [{ one: 1 }])
 })
 

@@ -489,7 +489,7 @@ test('each kind of event becomes its rows, with where it stands', () => {
 
 test('a report of missing history says what to set', () => {
   const event = { kind: 'intervalSet', cohort: 7, intervalSec: 60, blockNumber: 1 } as FactoryEvent
-  assert.throws(() => replay(new Map(), [event]), /cohort 7, .* START_BLOCK must not be after/)
+  assert.throws(() => replay(new Map(), [event]), /cohort 7, .* START_BLOCK must not be later/)
 })
 
 test('the last owners are those of transfers, not of mints', () => {

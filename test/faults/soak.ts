@@ -242,7 +242,7 @@ async function startRefused(era: Era, misconfigured: Misconfigured): Promise<voi
   try {
     const { service } = await startOutside(era.stage, envOf(era, [way]))
     service.kill('SIGKILL')
-    assert.match(service.output(), /the chain could not be asked yet/, `"${way}" is refused at start`)
+    assert.match(service.output(), /the chain does not answer yet/, `"${way}" is refused at start`)
   } catch (error) {
     if (error instanceof assert.AssertionError) throw error
     if (refused?.test(String(error))) addTo(era.counts.ways, way)

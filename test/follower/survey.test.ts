@@ -215,7 +215,7 @@ test('a ledger whose old blocks were surveyed is the one that read them all, but
   })
   assert.deepEqual(differing(outcome), [])
   assert.equal(outcome.comparison?.surveyedTo, outcome.surveyedTo)
-  assert.ok(outcome.said.includes('blocks that were not read: proved against headers that two providers name'))
+  assert.ok(outcome.said.includes('blocks that we did not read: proven against headers that two providers return'))
   assert.deepEqual(
     outcome.said.filter((line) => line.includes('has sent nothing yet')).map((line) => line.match(/0x\w{40}/)?.[0]),
     [swept],
@@ -303,7 +303,7 @@ test('where there is one provider, its word is said to be what it rests on', asy
     const chain = createChainReader(rpc, { factory: world.factory, wallets: [], signers })
     const outcome = await rebuilt({}, { ctx: { ...world.ctx, chain } })
     assert.deepEqual(differing(outcome), [])
-    assert.ok(outcome.said.includes('blocks that were not read: by the word of one provider'))
+    assert.ok(outcome.said.includes('blocks that we did not read: by the word of one provider'))
   } finally {
     await rpc.close()
   }

@@ -67,7 +67,7 @@ describe('held payments', () => {
       const asked = { decision, payments, dryRun, ...(decision === 'release' && { tierId: 'basic' }) }
       const { decided, results } = (await desk.post('payments/decide', asked)).json
       const refusals = results.map(({ refusal }: { refusal: string | null }) => refusal)
-      const again = `Named twice: it is the payment that ${id} names.`
+      const again = `Named twice: ${id} is the same payment.`
       assert.deepEqual([decided, refusals], [1, [null, again, again, again]], `${decision} ${dryRun}`)
     }
     assert.equal(await told(first), 'dismissed wrongAmount')
@@ -80,7 +80,7 @@ describe('held payments', () => {
     assert.equal(await told(priced), 'minted')
     const all = { decision: 'release', payments: [first, priced, second, first], tierId: 'basic', reason: 'by mail' }
     const untold = await desk.post('payments/decide', { ...all, tierId: '', dryRun: true })
-    assert.match(untold.json.results[0].refusal, /name the tierId/)
+    assert.match(untold.json.results[0].refusal, /release the payment with a tierId/)
     const preview = await desk.post('payments/decide', { ...all, dryRun: true })
     const shape = ({ json: { dryRun, decided, results } }: typeof preview) => [
       dryRun,
@@ -95,7 +95,7 @@ describe('held payments', () => {
     ]
     assert.deepEqual(shape(preview), [true, 2, expected])
     assert.match(preview.json.results[3].refusal, /Named twice/)
-    assert.match(preview.json.results[1].refusal, /only one that is held can be decided/)
+    assert.match(preview.json.results[1].refusal, /only held payments can be decided/)
     assert.deepEqual([await told(first), await told(second)], ['held wrongAmount', 'held wrongAmount'])
     assert.deepEqual((await desk.get(`audit?subject=${first}`)).json.entries, [])
 

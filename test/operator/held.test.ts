@@ -61,7 +61,7 @@ describe('held payments', () => {
     const txHash = await heldPayment(5)
     const unnamed = await desk.post(`payments/${txHash}/release`)
     assert.equal(unnamed.status, 400)
-    assert.match(unnamed.json.error, /name the tierId/)
+    assert.match(unnamed.json.error, /release the payment with a tierId/)
     assert.equal((await desk.post(`payments/${txHash}/release`, { tierId: 'nope' })).status, 400)
     const released = await desk.post(`payments/${txHash}/release`, { tierId: 'basic', reason: 'one wei short' })
     assert.deepEqual([released.status, released.json.status, released.json.tierId], [200, 'accepted', 'basic'])
@@ -298,7 +298,7 @@ describe('a refund', () => {
     const payBack = async (from: number, valueWei: bigint) =>
       (await payInside(world, valueWei, { from, by: safe, to: world.at(5) })).txHash
     const ofAnotherValue = await refund(txHash, await payBack(10, BASIC - 8n))
-    assert.match(ofAnotherValue.json.error, /inner transfer of just that amount/)
+    assert.match(ofAnotherValue.json.error, /inner transfer of exactly that amount/)
     const byThePayer = await refund(txHash, await payBack(5, BASIC - 7n))
     assert.match(byThePayer.json.error, /nothing moved/)
 

@@ -171,7 +171,7 @@ inWorld('a node that was credited and is old, and a ref without a node, are refu
   await world.rest()
   const young = given(await previewExpel(desk, { refs: paid, again: paid }))
   assert.equal(young.refusal, null)
-  assert.match(Object.values(young.after).join(), /nothing more than [1-9]\d* wei/)
+  assert.match(Object.values(young.after).join(), /keeps [1-9]\d* wei/)
   await world.chain.increaseTime(INTERVAL_SEC)
   await world.rest()
   const credited = await previewExpel(desk, { refs: paid, again: paid })

@@ -219,7 +219,7 @@ describe('the payments wallet', () => {
       await world.pay(5, valueWei, world.at(account))
       await world.chain.mine()
       await world.payments()
-      assert.match((await takeBack(account)).json.error, /Something has come to it/)
+      assert.match((await takeBack(account)).json.error, /It has received a transfer/)
     }
     await letHold()
     assert.equal(await inForce(), world.at(13))
@@ -285,7 +285,7 @@ describe('a start', () => {
     assert.match(back.out, new RegExp(`Taken back. Buyers keep paying to ${world.at(13)}`), back.err)
     const closed = await runHere(['wallets', 'close', world.at(3), '--yes'], env)
     assert.equal(closed.code, 0, closed.err)
-    assert.match(closed.out, /Closed with block/)
+    assert.match(closed.out, /Closed at block/)
     assert.notEqual((await runHere(['wallets', 'close', world.at(13), '--yes'], env)).code, 0)
   })
 

@@ -80,7 +80,7 @@ test('a payment that is named in several ways is paid back once, and whoever ask
     first.results.map(({ payment, refusal }: { payment: string; refusal: string | null }) => [payment, refusal]),
     [txHash, capitals, String(row?.id), txHash].map((name, place) => [
       name,
-      place === 0 ? null : `Named twice: it is the payment that ${txHash} names.`,
+      place === 0 ? null : `Named twice: ${txHash} is the same payment.`,
     ]),
   )
   assert.deepEqual([first.safeBatch.transactions.length, first.sendNowWei], [1, String(BASIC - 31n)])

@@ -128,7 +128,7 @@ describe('a refund that is prepared', () => {
       SELECT valid_until AS until FROM outbox WHERE kind = 'mint' ORDER BY id DESC LIMIT 1`
     assert.equal(first.json.safeAfter, new Date(intent.until * 1000).toISOString())
     assert.deepEqual([first.json.mayStillMint, first.json.sendNow], [true, false])
-    assert.match(first.json.says, /^Do not send it yet: a mint that was signed/)
+    assert.match(first.json.says, /^Do not send it yet: a mint signed/)
     // The key of that mint is no longer ours, but what it signed is still valid.
     const signer = localSigner(world.chain.accounts[10]?.privateKey ?? assert.fail())
     const { rpc, chain, factory } = world

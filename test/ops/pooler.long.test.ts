@@ -44,7 +44,7 @@ describe('behind PgBouncer in transaction mode', { skip: withoutPooler }, () => 
       const { payments } = await service.admin<{ payments: unknown[] }>('payments')
       assert.equal(payments.length, 4)
       await heardOfChanges(service)
-      assert.doesNotMatch(service.output(), /"level":[56]0|not hearing/)
+      assert.doesNotMatch(service.output(), /"level":[56]0|listens for ledger changes is lost/)
     } finally {
       await service.stop()
     }

@@ -190,7 +190,7 @@ test('payments that are of no price, by the thousand, are judged together, after
   assert.equal(held, wrong)
   const [first, ...others] = judging.filter((text) => text.includes('judged'))
   assert.equal(first, 'payment judged')
-  assert.deepEqual([...new Set(others), others.length < 10], ['payments of no price judged', true])
+  assert.deepEqual([...new Set(others), others.length < 10], ['judged payments that match no price', true])
   await world.settle()
   const [evidence] = await world.pool<{ n: number; blocks: number }[]>`
     SELECT count(*) AS n, count(DISTINCT v.evidence ->> 'blockHash') AS blocks FROM payment_verdicts v JOIN payments p ON p.id = v.payment_id

@@ -126,7 +126,7 @@ test('a transaction to another address, that failed, from the payments wallet or
   const failed = await world.call(5, world.at(3), '0x', BASIC)
   await world.chain.rpc('anvil_setCode', [world.at(3), '0x'])
   await world.chain.mine()
-  assert.match(await whyOf(self), /by the payments wallet itself/)
+  assert.match(await whyOf(self), /the payments wallet itself sent/)
   assert.match(await whyOf(failed), /failed on chain/)
   // The calls within it might pay. We know once the balances are checked up to its block.
   assert.match(await whyOf(elsewhere), /does not pay the payments wallet/)

@@ -179,7 +179,7 @@ describe('where no provider traces a transaction', () => {
     const { txs, id } = await residueOf([SAFE, BASIC], [OTHER_SAFE, PLUS])
     await untraced(async () => {
       const asked = await attribute(id, { txHash: txs[0] })
-      assert.deepEqual([asked.status, /state who sent what/.test(asked.json.error)], [503, true])
+      assert.deepEqual([asked.status, /state the transfer yourself/.test(asked.json.error)], [503, true])
       const stated = { txHash: txs[0], innerIndex: 1, from: world.at(SAFE) }
       assert.equal((await attribute(id, stated)).status, 503)
       const above = await attribute(id, { ...stated, valueWei: ETHER.toString() })

@@ -80,10 +80,10 @@ describe('the console, for the sale', { skip: noBrowser }, () => {
 
     await page.getByRole('button', { name: 'Enter terms…' }).click()
     await dialog().getByLabel('The least draw of a turn').fill('0.000000000000000007')
-    await dialog().getByLabel('Most of it, in ether').fill('0.000000000000000003')
+    await dialog().getByLabel('The greatest draw of a turn, in ether').fill('0.000000000000000003')
     await confirm('Enter terms')
     await dialog().getByRole('alert').waitFor()
-    await dialog().getByLabel('Most of it, in ether').fill('0.003')
+    await dialog().getByLabel('The greatest draw of a turn, in ether').fill('0.003')
     await confirm('Enter terms')
     await dialog()
       .getByText(/^From .*: turns are owed, 0\.000000000000000007 to 0\.003 ether/)
@@ -108,7 +108,7 @@ describe('the console, for the sale', { skip: noBrowser }, () => {
     const ask = async (name: string, address: string, stolen = '') => {
       await page.getByRole('button', { name: `${name}…` }).click()
       await dialog().getByLabel('The wallet', { exact: true }).fill(address)
-      await dialog().getByLabel('The current wallet’s key is stolen').selectOption(stolen)
+      await dialog().getByLabel('The current wallet’s key was stolen').selectOption(stolen)
       await confirm(name)
     }
     await go('Wallets')
@@ -142,7 +142,7 @@ describe('the console, for the sale', { skip: noBrowser }, () => {
     await row(former).getByRole('button', { name: 'Close its books…' }).click()
     // The service refuses while a pass has not audited the last block yet.
     await until('the books are closed', async () => {
-      if (await dialog().getByText('Closed with block').isVisible()) return true
+      if (await dialog().getByText('Closed at block').isVisible()) return true
       // The button is gone while the act runs, and for good once it is done.
       await dialog()
         .getByRole('button', { name: 'Close its books', exact: true })
@@ -178,8 +178,8 @@ describe('the console, for the sale', { skip: noBrowser }, () => {
     await confirm('Done')
     await page.getByRole('row', { name: 'A fund' }).getByText('asked by letter').waitFor()
     await axe()
-    await page.getByRole('button', { name: 'Allow no more…' }).click()
-    await confirm('Allow no more')
+    await page.getByRole('button', { name: 'Disallow…' }).click()
+    await confirm('Disallow')
     await dialog().getByText('No longer allowed.').waitFor()
     await confirm('Done')
     await page.getByText('No contract is allowed.').waitFor()

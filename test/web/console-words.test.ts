@@ -43,7 +43,7 @@ test('a verdict is a sentence; a rule that has none is left to its numbers', () 
   const says = (evidence: Record<string, unknown> & { rule: string }) => sentenceOf({ evidence }, TIERS)
   assert.equal(
     says({ rule: 'wrongAmount', receivedWei: '9999999999999999' }),
-    'It was the price of no tier when it was paid: 1 wei less than Basic.',
+    'It matched no tier’s price when it was paid: 1 wei less than Basic.',
   )
   assert.match(
     says({ rule: 'tierAllowance', tierId: 'basic', nodesOfTier: 2, inFlightOfTier: 1, allowance: 2 }) ?? '',

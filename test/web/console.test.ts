@@ -67,7 +67,7 @@ describe('the console', { skip: noBrowser }, () => {
     await page.locator('.rows summary').getByTitle(wallet(5, wellKnown).address).waitFor()
     await unfold('wrong amount')
     await page.getByText(`0.010000000000000007 ETH (${ODD_WEI} wei)`).first().waitFor()
-    await page.getByText('It was the price of no tier when it was paid: 7 wei more than Basic.').waitFor()
+    await page.getByText('It matched no tier’s price when it was paid: 7 wei more than Basic.').waitFor()
     await page.getByText('What the rule saw').click()
     await page.getByText('received', { exact: true }).waitFor()
     await axe()
@@ -168,7 +168,7 @@ describe('the console', { skip: noBrowser }, () => {
       route.fulfill({ json: { payments: [{ ...payment, verdicts: [], parts: [{ id: 78 }], traceShows: null }] } }),
     )
     await unfold('unattributed')
-    await page.getByText('Taken out of it').waitFor()
+    await page.getByText('Attributed parts').waitFor()
     await page.getByRole('button', { name: 'Attribute…' }).click()
     assert.equal(await page.getByRole('button', { name: 'Release…', includeHidden: true }).count(), 0)
     const asked = page.waitForRequest('**/api/admin/payments/77/attribute')
@@ -178,7 +178,7 @@ describe('the console', { skip: noBrowser }, () => {
     await confirm('Attribute')
     assert.equal((await asked).postDataJSON().txHash, `0x${'1'.repeat(64)}`)
     await dialog().getByRole('alert').waitFor()
-    await dialog().getByRole('button', { name: 'Leave it' }).click()
+    await dialog().getByRole('button', { name: 'Cancel' }).click()
     await page.unrouteAll()
     await page.getByText('Nothing is held.').waitFor()
   })
@@ -201,7 +201,7 @@ describe('the console', { skip: noBrowser }, () => {
     assert.deepEqual((await asked).postDataJSON(), { sender, reason: 'the key was used elsewhere' })
     // The service has no such nonce.
     await dialog().getByRole('alert').waitFor()
-    await dialog().getByRole('button', { name: 'Leave it' }).click()
+    await dialog().getByRole('button', { name: 'Cancel' }).click()
     await page.unrouteAll()
     await go('Payments')
   })
@@ -238,7 +238,7 @@ describe('the console', { skip: noBrowser }, () => {
 
     await go('Deny list')
     await page.getByRole('button', { name: 'Take off the list…' }).press('Enter')
-    await dialog().getByText(`What Some exchange (${denied.address}) pays from now on`).waitFor()
+    await dialog().getByText(`only the rules decide about payments from Some exchange (${denied.address})`).waitFor()
     await confirm('Take off the list')
     await confirm('Done')
     await page.getByText('No wallet is on the list.').waitFor()
@@ -271,13 +271,13 @@ describe('the console', { skip: noBrowser }, () => {
     await page.getByLabel('Which').selectOption('all')
     await row.getByText('“a prize” by').waitFor()
     await axe()
-    await row.getByRole('button', { name: 'Take the grant back…' }).click()
+    await row.getByRole('button', { name: 'Revoke the grant…' }).click()
     await dialog().getByLabel('Your reason').fill('the wrong one')
-    await confirm('Take the grant back')
+    await confirm('Revoke the grant')
     await confirm('Done')
     await row.getByText('none').waitFor()
     await go('Rounds')
-    await page.getByText('Credited nothing for a node without a payment: group').waitFor()
+    await page.getByText('Not credited because of a node without a payment: group').waitFor()
     await axe()
   })
 
@@ -369,7 +369,7 @@ describe('the console', { skip: noBrowser }, () => {
 
   test('the statement adds up, its file comes, and the audit log knows who did what', async () => {
     await go('Books')
-    await page.getByText('Sales in all').waitFor()
+    await page.getByText('Total sales').waitFor()
     const [file] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'As CSV' }).click(),

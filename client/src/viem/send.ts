@@ -90,7 +90,7 @@ async function carriedOut(wallet: OwnWallet, id: string, onProposed: Asking['onP
   const { receipts, status } = await waitForCallsStatus(wallet, { id, ...limits })
   const txHash = receipts?.at(-1)?.transactionHash
   if (status === 'success' && txHash) return hashIn(txHash)
-  throw new WalletError('reverted', 'The contract wallet did not carry the call out. Nothing moved.', {
+  throw new WalletError('reverted', 'The contract wallet did not execute the call. Nothing moved.', {
     ...(txHash && { txHash }),
   })
 }

@@ -145,16 +145,20 @@ async function send(
   const { account } = wallet
   const call = await callOf(ledger, called)
   await requireChain(wallet, call.chainId)
-  // The two functions have different arguments; `called` keeps each with its own.
+  // The two functions take different arguments; `called` passes each its own.
   const simulated = { address: call.to, abi: factoryAbi, account, chain: null, ...called } as never
   await explained(() => simulateContract(wallet, simulated))
   const txHash = await explained(() => sendCall(wallet, call, options))
   options.onSent?.(txHash)
   const receipt = await receiptOf(wallet, txHash)
   if (receipt.status !== 'success')
-    throw new WalletError('reverted', 'The contract refused in the block, although not before. Nothing moved.', {
-      txHash,
-    })
+    throw new WalletError(
+      'reverted',
+      'The contract accepted the simulated call, but refused it in the block. Nothing moved.',
+      {
+        txHash,
+      },
+    )
   return { receipt, factory: call.to }
 }
 

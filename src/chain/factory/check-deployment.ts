@@ -81,7 +81,7 @@ export async function checkDeployment(options: CheckDeploymentOptions): Promise<
     check.problems.push({
       setting: 'RPC_URL',
       problem: `the chain did not answer: ${error.message}`,
-      remedy: 'Set RPC_URL to a node that answers, and see that it is up.',
+      remedy: 'Set RPC_URL to a node that answers, and check that it is up.',
       transient: true,
     })
   }

@@ -175,7 +175,7 @@ async function send(hand: Hand, tx: { to?: Address; data?: Hex; value?: bigint }
   const txHash = hash(keccak256(raw))
   // If the outcome is `unknown`, a provider may still have the transaction; the receipt will show.
   if (outcome.kind !== 'accepted' && outcome.kind !== 'unknown') {
-    throw new ChainFault(`${txHash} was not taken: ${outcome.kind}`, { retryable: false })
+    throw new ChainFault(`${txHash} was rejected: ${outcome.kind}`, { retryable: false })
   }
   hand.nonce++
   return txHash

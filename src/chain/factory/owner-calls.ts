@@ -55,7 +55,7 @@ export interface OwnerTransaction {
   call: string
 }
 
-/** Encodes a call of the owner to a factory, with the arguments in the contract's order. */
+/** Encodes a call by the owner to a factory, with the arguments in the contract's order. */
 export function ownerTransaction(factory: Address, call: OwnerCall): OwnerTransaction {
   const { name, ...named } = call
   const { inputs } = OWNER_ABI.find((item) => item.name === name) ?? { inputs: [] }

@@ -35,7 +35,7 @@ export function isHeaderSound(soundness: Soundness, block: unknown, number: numb
 
 /**
  * True if a verdict proves a part of a block. Throws a ProofFault if the part must be proven and the verdict does not prove it. Also throws if the
- * answer contradicts a proven root, even if proofs of this part were never required, unless they were lowered.
+ * answer contradicts a proven root although no proof of this part was required, unless the part is lowered.
  */
 export function isSound(soundness: Soundness, part: ProvenPart, verdict: Verdict, number: number): boolean {
   if (verdict.kind === 'proven') return true

@@ -177,14 +177,14 @@ interface Signing {
 function signingOf(tx: Fields): Signing {
   const type = typeOf(tx)
   const [r, s] = [integerOf(tx.r, 'r'), integerOf(tx.s, 's')]
-  if (r === 0n || r >= ORDER || s === 0n || s > S_MAX) return refuse('a signature that no chain takes')
+  if (r === 0n || r >= ORDER || s === 0n || s > S_MAX) return refuse('a signature that no chain accepts')
   if (type !== 0) {
     const signed = SIGNED[type] ?? refuse(`type 0x${type.toString(16)} has no signature, or is unknown`)
     return { digest: typed(type, signed(tx)), parity: parityOf(tx), r, s }
   }
   const v = legacyV(tx)
   if (v < V_CHAIN) {
-    if (v !== V_PLAIN && v !== V_PLAIN + 1n) return refuse('v is of no signature')
+    if (v !== V_PLAIN && v !== V_PLAIN + 1n) return refuse('v belongs to no signature')
     return { digest: rlp(legacy(tx)), parity: v - V_PLAIN, r, s }
   }
   const chain = minimal((v - V_CHAIN) / 2n)

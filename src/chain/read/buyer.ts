@@ -33,7 +33,6 @@ const UNREAD: BuyerReading = {
   heldWei: null,
 }
 
-/** Creates the reading. */
 export function createBuyerReading(rpc: Rpc, factory: Address, clock: () => number): Readings['buyer'] {
   const breaker = createBreaker({ failuresMax: FAILURES_MAX, cooldownMs: COOLDOWN_MS, clock })
   const places = new Semaphore(CONCURRENCY_MAX, WAITING_MAX)

@@ -1,5 +1,5 @@
-// The factory's view functions as JSON-RPC calls: encodes a call and decodes its answer. If an answer does not decode, it must never return a value
-// for it, least of all for the empty answer of an address without code.
+// The factory's view functions as JSON-RPC calls: encodes a call and decodes its answer. It must never return a value for an answer that does not
+// decode, such as the empty answer of an address without code.
 import type { Abi, ContractFunctionArgs, ContractFunctionName, ContractFunctionReturnType } from 'viem'
 import { decodeErrorResult, decodeFunctionResult, encodeFunctionData } from 'viem/utils'
 import type { Address } from '../../domain/units.ts'
@@ -33,7 +33,7 @@ export function viewCall<Name extends ViewName>(
 /** What the function returned. Throws a retryable ChainFault if the bytes do not decode. */
 export function readView<Name extends ViewName>(name: Name, answer: unknown): ViewResult<Name> {
   const data = bytes(answer, `answer of ${name}`)
-  if (data === '0x') throw new ChainFault(`the factory has no code there (${name})`, { retryable: true })
+  if (data === '0x') throw new ChainFault(`there is no code at the factory's address (${name})`, { retryable: true })
   try {
     return decodeFunctionResult({ abi, functionName: name as string, data }) as ViewResult<Name>
   } catch {

@@ -12,7 +12,6 @@ import { canTrace } from './trace/transaction.ts'
 
 /** Nodes in one call. Each takes about 10,000 gas, and providers cap a call at 50 million gas or less. */
 const NODES_PER_CALL = 500
-/** Cohorts in one request. */
 const COHORTS_PER_REQUEST = 100
 const IN_FLIGHT = 4
 const GWEI = 10n ** 9n

@@ -133,14 +133,14 @@ function wordsOf({ name, args }: Decoded): Words {
     } as Words
   const act = OWNER_ACTS.find((one) => one === name)
   if (act) return { kind: 'ownerAct', name: act, detail: detailOf(args) }
-  throw new ChainFault(`the factory logged ${name}, which was not asked for`, { retryable: true })
+  throw new ChainFault(`the provider returned an unrequested ${name}`, { retryable: true })
 }
 
 function detailOf(args: Args): Record<string, string> {
   return Object.fromEntries(Object.entries(args).map(([name, value]) => [name, String(value).toLowerCase()]))
 }
 
-/** True if calldata is a call of withdraw or withdrawAll. */
+/** True if calldata calls withdraw or withdrawAll. */
 export function isWithdrawCall(input: string): boolean {
   const selector = input.slice(0, 10).toLowerCase()
   return selector === factorySelectors.withdraw || selector === factorySelectors.withdrawAll

@@ -87,8 +87,7 @@ async function inTheirBlocks(rpc: Rpc, factory: Address, logs: readonly WireLog[
     numberLogs(ofBlock)
     return ofBlock.filter((entry) => asked.has(nameOf(entry)))
   })
-  if (found.length !== logs.length)
-    throw new ChainFault('the provider has not all logs of a block', { retryable: true })
+  if (found.length !== logs.length) throw new ChainFault('the provider lacks logs of a block', { retryable: true })
   return found.sort(byPlace)
 }
 
@@ -110,7 +109,7 @@ async function withTimes(rpc: Rpc, logs: readonly WireLog[]): Promise<FactoryEve
   return logs.map((entry) => {
     const { blockNumber, blockHash, txHash, txIndex } = entry
     const head = headers.get(blockHash)
-    if (!head || head.number !== blockNumber) throw new ChainFault('a log names another block', { retryable: true })
+    if (!head || head.number !== blockNumber) throw new ChainFault('a log names a different block', { retryable: true })
     return toEvent(entry, { blockNumber, blockHash, blockTime: head.time, txHash, txIndex })
   })
 }

@@ -135,7 +135,6 @@ const NO_BLOCKS: ReadonlySet<LoggedBlock> = new Set()
 
 const areReceiptsProven = (soundness: Soundness) => isAskedFor(soundness, 'header') && isAskedFor(soundness, 'receipts')
 
-/** How to read some blocks. */
 interface Reading {
   /** Logs already read for these blocks, by block hash; null if we read each block's logs separately. */
   ranged: ReadonlyMap<Hash, WireLog[]> | null
@@ -242,8 +241,8 @@ function checkParents(blocks: readonly SeenBlock[], parent: Hash | null): void {
   let expected = parent
   for (const [index, { header: head }] of blocks.entries()) {
     if (expected !== null && head.parentHash !== expected) {
-      if (index === 0) throw new PartedFault(`block ${head.number} does not follow on ${expected}`)
-      throwRetryable(`block ${head.number} does not follow on its parent`)
+      if (index === 0) throw new PartedFault(`block ${head.number} does not follow ${expected}`)
+      throwRetryable(`block ${head.number} does not follow its parent`)
     }
     expected = blocks[index + 1]?.header.number === head.number + 1 ? head.hash : null
   }

@@ -79,7 +79,13 @@ export function createReceiptProver(rpc: RpcReads, factory: Address, soundness: 
     const answers = await readAll(header, txHashes)
     const { verdict, count } = answers
       ? await proveReceipts(given, answers)
-      : { verdict: unprovable('receipts', `more than ${SINGLE_MAX}, and no eth_getBlockReceipts`), count: 0 }
+      : {
+          verdict: unprovable(
+            'receipts',
+            `there are more than ${SINGLE_MAX}, and the provider lacks eth_getBlockReceipts`,
+          ),
+          count: 0,
+        }
     if (!isSound(soundness, 'receipts', verdict, header.number)) return null
     const all = (answers as unknown[]).slice(0, count)
     return { all, logs: logsOf(all, { header, txHashes, factory }) }
@@ -106,7 +112,7 @@ function createReceiptReads(
     if (txHashes.length > SINGLE_MAX) return null
     const calls = txHashes.map((txHash): RpcCall => ({ method: 'eth_getTransactionReceipt', params: [txHash] }))
     const answers = await rpc.requestAll(calls, { accept: (answer) => answer !== null })
-    return answers.includes(null) ? throwRetryable(`the provider has not all receipts of block ${number}`) : answers
+    return answers.includes(null) ? throwRetryable(`the provider lacks receipts of block ${number}`) : answers
   }
 }
 
@@ -231,10 +237,10 @@ function seenReceipt(watched: WatchedAddresses, { tx, header }: Wanted, answer: 
   if (answer == null) throwRetryable(`the provider has no receipt for ${tx.hash}, which block ${header.number} lists`)
   const found = receipt(answer)
   if (found.txHash !== tx.hash || found.blockHash !== header.hash) {
-    throwRetryable(`the receipt of ${tx.hash} is from another block than ${header.number}`)
+    throwRetryable(`the receipt of ${tx.hash} is not from block ${header.number}`)
   }
   if (found.from !== tx.from || found.to !== tx.to) {
-    throwRetryable(`the receipt of ${tx.hash} names another sender or recipient than block ${header.number}`)
+    throwRetryable(`the receipt of ${tx.hash} has a different sender or recipient from block ${header.number}`)
   }
   // We need no fee for other people's transactions, because the books contain only our own fees.
   if (found.feeWei === null && isAccountOfOurs(watched, tx.from)) malformed('fee of a receipt')
@@ -255,7 +261,7 @@ function checkReceiptLogs(receipts: readonly SeenReceipt[], logs: ReadonlyMap<Ha
   for (const found of receipts) {
     // A call that failed leaves no log of the factory.
     if (!found.succeeded && found.logs.some(({ topics }) => EVENTS.includes(topics[0] as Hash)))
-      throwRetryable(`the receipt of ${found.txHash} is of one that failed, with logs of the factory`)
+      throwRetryable(`the receipt of ${found.txHash} has logs of the factory, but says that the transaction failed`)
     const named = found.logs.filter((entry) => ledgerTopics.includes(entry.topics[0] as Hash))
     const have = (logs.get(found.blockHash) ?? []).filter((entry) => entry.txHash === found.txHash)
     if (named.length !== have.length || named.some((entry, index) => wordsOf(entry) !== wordsOf(have[index]))) {

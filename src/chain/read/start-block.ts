@@ -36,7 +36,7 @@ export async function lookAtBeginning(rpc: Rpc, factory: Address, startBlock: nu
 export function tooLateInWords(startBlock: number, first: number | null): { says: string; todo: string } {
   const block = first === null ? 'the block of its deployment, which an explorer shows' : String(first)
   return {
-    says: `the factory is older than START_BLOCK=${startBlock}: what it did before is not in the ledger, and the passes stop on it`,
+    says: `the factory is older than START_BLOCK=${startBlock}: the ledger lacks what it did before, and the passes stop there`,
     todo: `Set START_BLOCK to ${block}. ${KEEPS_ITS_START}`,
   }
 }

@@ -6,7 +6,7 @@ import { assertSound, type Soundness } from '../prove/sound.ts'
 import type { RpcReads } from './rpc.ts'
 import { header, toBlock, toQuantity } from './wire.ts'
 
-/** How long we may use a head as if we had just read it by its number. */
+/** For how long we use a head instead of reading its block again. */
 const HEAD_MS = 5_000
 
 const askBlock = (rpc: RpcReads, position: string, inFull: boolean) =>

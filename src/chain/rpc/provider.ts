@@ -124,7 +124,7 @@ interface Link {
 /** Providers count the requests that they reject, and some charge for them. So we send none during a pause. */
 function assertNotPaused({ host, pausedUntil }: Link): void {
   const leftMs = pausedUntil - performance.now()
-  if (leftMs > 0) throw new PausedFault('limit', `${host}: asked to be left alone for ${Math.ceil(leftMs / 1000)} s`)
+  if (leftMs > 0) throw new PausedFault('limit', `${host}: asked us to pause for ${Math.ceil(leftMs / 1000)} s`)
 }
 
 /** We did not send the request, because the provider has asked us to pause. */

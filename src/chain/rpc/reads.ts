@@ -10,7 +10,6 @@ const READ_ATTEMPTS_MIN = 2
 const READ_ATTEMPTS_MAX = 4
 
 export interface ReadOptions {
-  /** Milliseconds for each attempt. */
   timeoutMs?: number
   /** Set to make fewer attempts than usual; with 1 we ask only the first provider. */
   attempts?: number
@@ -48,7 +47,6 @@ export interface ReadsOptions {
   retryPauseMs: number
 }
 
-/** Creates the reads. */
 export function createReads(options: ReadsOptions): Reads {
   async function call(method: string, params: readonly unknown[], read: ReadOptions = {}): Promise<RpcReply> {
     const question = (provider: Provider, ms: number) => provider.call({ method, params }, ms, read.bytesMax)

@@ -99,7 +99,7 @@ export async function decryptKeystore(text: string, password: string): Promise<`
   const file = parse(text)
   const crypto = record(file.crypto ?? file.Crypto, 'crypto')
   if (file.version !== 3 && file.version !== '3') throw new KeystoreError('is not a version 3 key file')
-  if (crypto.cipher !== CIPHER) throw new KeystoreError(`is encrypted with another cipher than ${CIPHER}`)
+  if (crypto.cipher !== CIPHER) throw new KeystoreError(`is not encrypted with ${CIPHER}`)
   const iv = bytes(record(crypto.cipherparams, 'crypto.cipherparams').iv, 'crypto.cipherparams.iv', 16)
   const ciphertext = bytes(crypto.ciphertext, 'crypto.ciphertext', 32)
   const mac = bytes(crypto.mac, 'crypto.mac', 32)
@@ -109,7 +109,7 @@ export async function decryptKeystore(text: string, password: string): Promise<`
   const key = `0x${Buffer.concat([decipher.update(ciphertext), decipher.final()]).toString('hex')}` as const
   const stated = addressIn(file)
   if (stated !== null && (await addressOf(key)) !== stated)
-    throw new KeystoreError('holds the key of another address than it says')
+    throw new KeystoreError('holds the key of a different address than it names')
   return key
 }
 
@@ -137,16 +137,15 @@ async function derive(kdf: unknown, params: Record<string, unknown>, password: s
     const r = whole(params.r, 'crypto.kdfparams.r', 1024)
     const p = whole(params.p, 'crypto.kdfparams.p', SCRYPT_PARALLEL_MAX)
     if ((n & (n - 1)) !== 0 || n < 2) throw new KeystoreError('has a crypto.kdfparams.n that is not a power of two')
-    if (128 * r * (n + p) > SCRYPT_BYTES_MAX)
-      throw new KeystoreError('asks for more than a gigabyte of memory to be opened')
+    if (128 * r * (n + p) > SCRYPT_BYTES_MAX) throw new KeystoreError('needs more than a gigabyte of memory to open')
     return await scrypt(password, salt, { n, r, p, length })
   }
   if (kdf === 'pbkdf2') {
-    if (params.prf !== 'hmac-sha256') throw new KeystoreError('uses pbkdf2 with another function than hmac-sha256')
+    if (params.prf !== 'hmac-sha256') throw new KeystoreError('uses pbkdf2 with a function other than hmac-sha256')
     const rounds = whole(params.c, 'crypto.kdfparams.c', PBKDF2_ROUNDS_MAX)
     return await pbkdf2(normalised(password), salt, rounds, length, 'sha256')
   }
-  throw new KeystoreError('derives its key in another way than scrypt or pbkdf2')
+  throw new KeystoreError('derives its key neither with scrypt nor with pbkdf2')
 }
 
 async function scrypt(

@@ -44,7 +44,7 @@ function accountOf(privateKey: `0x${string}`) {
     return privateKeyToAccount(privateKey)
   } catch {
     // We do not pass on viem's error, because it may quote the key.
-    throw new TypeError('not a private key: 0x and 64 hex digits are wanted')
+    throw new TypeError('not a private key: it must be 0x and 64 hex digits')
   }
 }
 
@@ -75,7 +75,7 @@ export function remoteSigner({ url, address: from, timeoutMs = TIMEOUT_MS }: Rem
       const raw = rawOf(reply.result)
       const wrong = raw === null ? 'no serialized transaction' : await whatIsWrong(raw, from, tx)
       if (raw === null || wrong !== null)
-        throw new SignerFault(`the signer of ${from} at ${host} answered ${wrong}: not taken`)
+        throw new SignerFault(`the signer of ${from} at ${host} returned ${wrong}: rejected`)
       return raw
     },
   }
@@ -118,7 +118,7 @@ async function whatIsWrong(raw: `0x${string}`, from: Address, asked: UnsignedTra
     if (r === undefined || s === undefined || yParity === undefined) return 'a transaction without a signature'
     // We serialize the requested transaction with this signature: the bytes must be the same. So this compares every field, and how it is encoded.
     if (serializeTransaction(expected, { r, s, yParity: yParity as 0 | 1 }) !== raw) return difference(signed, expected)
-    if (BigInt(s) > S_MAX) return 'a signature with a high s, which chains refuse'
+    if (BigInt(s) > S_MAX) return 'a signature with a high s, which chains reject'
     const signer = await recoverAddress({
       hash: keccak256(serializeTransaction(expected)),
       signature: { r, s, yParity },
@@ -132,12 +132,11 @@ async function whatIsWrong(raw: `0x${string}`, from: Address, asked: UnsignedTra
 function difference(signed: object, expected: object): string {
   const [got, wanted] = [signed as Record<string, unknown>, expected as Record<string, unknown>]
   const fields = Object.keys(wanted).filter((name) => comparable(got[name]) !== comparable(wanted[name]))
-  return `another transaction than it was asked to sign (${fields.join(', ') || 'in its encoding'})`
+  return `a transaction other than the requested one (${fields.join(', ') || 'in its encoding'})`
 }
 
 const comparable = (value: unknown) => (value === undefined ? '0' : String(value).toLowerCase())
 
-/** A transaction in viem's form. */
 export function asViem(tx: UnsignedTransaction): TransactionSerializableEIP1559 & { type: 'eip1559' } {
   return {
     type: 'eip1559',

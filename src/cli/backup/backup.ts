@@ -27,7 +27,7 @@ export async function backup({ io, out, values, signal }: Call): Promise<ExitCod
       writeFileAtomic(join(folder, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`)
       await out.result({ folder, ...manifest }, folder)
       out.say(
-        `The ledger up to block ${contents.block?.number ?? '-'}. Keep keys and secrets apart from it: they are not in it.`,
+        `The ledger up to block ${contents.block?.number ?? '-'}. Keys and secrets are not in it: keep copies of them elsewhere.`,
       )
       return EXIT.done
     } catch (error) {

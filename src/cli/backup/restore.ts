@@ -9,7 +9,6 @@ import { actorHere, emptyDatabaseUrl } from '../database.ts'
 import { RefusedError } from '../errors.ts'
 import { DUMP, digestOf, MANIFEST, type Manifest, readContents, runTool } from './tools.ts'
 
-/** Runs the command. */
 export async function restore(call: Call): Promise<ExitCode> {
   const { out, args, flags, signal } = call
   const url = emptyDatabaseUrl(call, 'RESTORE_DATABASE_URL')
@@ -35,15 +34,15 @@ export async function restore(call: Call): Promise<ExitCode> {
       { restored: true, ...contents, keysRevoked, passkeysRevoked, invitationsRevoked },
       `Restored, and it matches the manifest: up to block ${contents.block?.number ?? '-'}.`,
     )
-    out.say(`Stop every instance, point DATABASE_URL at it, and start. What happened on chain since then is followed again.
+    out.say(`Stop every instance, point DATABASE_URL at it, and start. The service follows again what happened on chain since then.
 Before the start, tell the ledger what it does not know:
-Did you change the payments wallet since ${createdAt}? Enter it again first ("node-ledger wallets set"): otherwise buyers are sent
-to the old one, and payments to the new one are never seen. Then enter prices, terms, lists and the deny list again.
+Did you change the payments wallet since ${createdAt}? Enter it again first ("node-ledger wallets set"): otherwise the service sends buyers to the old one, and never sees payments to the new one. Then enter prices, terms, lists and the deny list again.
 Did you refund anything since then? Run "node-ledger recheck --up-to head", which holds each payment without a node for you to
 look at. When in doubt, run it.`)
     if (keysRevoked + passkeysRevoked > 0)
-      out.say(`Admin keys that open: none of the ledger's ${keysRevoked}, and none of its ${passkeysRevoked} passkeys. All were revoked,
-because some may have been since the backup; those of ADMIN_KEY stay. Make new ones with "node-ledger admin-keys create" and "node-ledger admin-keys invite".`)
+      out.say(
+        `The ledger's ${keysRevoked} admin keys and ${passkeysRevoked} passkeys are now revoked, because some may have been revoked since the backup; those of ADMIN_KEY stay. Make new ones with "node-ledger admin-keys create" and "node-ledger admin-keys invite".`,
+      )
     return EXIT.done
   } finally {
     await pool.end({ timeout: 5 })
@@ -66,6 +65,6 @@ function readManifest(folder: string): Manifest {
   try {
     return JSON.parse(readFileSync(join(folder, MANIFEST), 'utf8')) as Manifest
   } catch {
-    throw new RefusedError(`${folder} has no backup that was finished: it has no ${MANIFEST} that can be read.`)
+    throw new RefusedError(`${folder} has no finished backup: it has no readable ${MANIFEST}.`)
   }
 }

@@ -20,7 +20,6 @@ const COUNTED = [
 ] as const
 const ERROR_CHARS = 2_000
 
-/** Summary of a ledger. */
 export interface Contents {
   readonly identity: unknown
   readonly block: { readonly number: number; readonly hash: string } | null

@@ -9,7 +9,6 @@ import { RefusedError, UsageError } from '../errors.ts'
 import { accepted, fieldsOf } from '../operator.ts'
 import { written } from '../output.ts'
 
-/** Runs the command. */
 export async function exportRows(call: Call): Promise<ExitCode> {
   const { io, out, args, values, signal } = call
   const { out: path, ...given } = values

@@ -16,7 +16,7 @@ export async function statement(call: Call): Promise<ExitCode> {
     out.say(
       made.balanced === null
         ? whyUnknown(made)
-        : 'It does not add up: see what is unexplained, and "When it does not add up" in docs/BOOKS.md.',
+        : 'It does not add up: see the unexplained amounts, and "When it does not add up" in docs/BOOKS.md.',
     )
     return made.balanced === null ? EXIT.unavailable : EXIT.negative
   })
@@ -36,7 +36,7 @@ function whyUnknown({ period, accounts, contract }: Statement): string {
   return [
     'We do not know whether it adds up, because the chain did not give these balances:',
     ...lines,
-    'The provider no longer has the states of such old blocks, or was away. The embedded chain keeps some hundred, since its start. Put an archive node into RPC_URL, or ask for a later period.',
+    'The provider no longer has the states of such old blocks, or did not answer. The embedded chain keeps some hundred, since its start. Put an archive node into RPC_URL, or ask for a later period.',
   ].join('\n')
 }
 

@@ -24,8 +24,7 @@ export const PAYMENTS: readonly Command[] = [
     after: 'payments dismiss',
     group: 'decide',
     summary: 'decide about many held payments, chosen by a filter or a file',
-    details: `Shows their number and sum, and asks. Decides each on its own, with its own row in the audit log, and lists those that it
-refused. If interrupted, run it again. Exit code 1 if it refused any.`,
+    details: `Shows their number and sum, and asks. Decides each separately, with its own row in the audit log, and lists those that it refused. If interrupted, run it again. Exit code 1 if it refused any.`,
     args: [
       {
         name: 'decision',
@@ -57,7 +56,7 @@ refused. If interrupted, run it again. Exit code 1 if it refused any.`,
     details: `Prepares up to 100, as "payments refund-prepare" does. The file for Safe's Transaction Builder has a transfer to each payer
 whom you may pay now. Run it again until it has all of them, and send only one file: the answer says when you made the first. Then
 record the Safe's transaction for each payment with "payments refund".`,
-    args: [{ name: 'payments', help: 'their transactions or row ids, separated by commas' }],
+    args: [{ name: 'payments', help: 'the payments, by transaction or row id, separated by commas' }],
     options: { 'safe-file': { value: 'file', help: 'where to write the file' }, ...REASON, ...YES },
     examples: ['node-ledger payments refund-batch <refunding> --safe-file refunds.json --yes'],
     load: async () => (await import('../desk/payments.ts')).refundBatch,

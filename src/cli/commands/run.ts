@@ -16,7 +16,7 @@ export const RUN: readonly Command[] = [
     group: 'run',
     summary: 'dump the ledger with pg_dump, and record what is in it',
     details: `Needs pg_dump of the server's version or later; the service keeps running. Writes ledger.dump and manifest.json: the block,
-rows by table, schema and the dump's digest, of the moment of the dump. The backup has no keys and secrets: keep them separately.`,
+rows by table, schema and the dump's digest, all as of the moment of the dump. The backup has no keys and secrets: keep them separately.`,
     options: { out: { value: 'folder', help: 'the folder to write (default: "ledger-" and the time)' } },
     examples: ['node-ledger backup --out <folder>'],
     load: async () => (await import('../backup/backup.ts')).backup,
@@ -25,8 +25,7 @@ rows by table, schema and the dump's digest, of the moment of the dump. The back
     name: 'restore',
     group: 'run',
     summary: 'restore a backup into an empty database, and compare it with its manifest',
-    details: `Says what to do before the start, because the ledger knows neither decisions nor refunds made since the backup. RESTORE_DATABASE_URL may
-name the database too, hidden from other users of the machine. Revokes the ledger's admin keys, because the backup may hold keys revoked
+    details: `Says what to do before the start, because the ledger lacks decisions and refunds made since the backup. You can name the database in RESTORE_DATABASE_URL instead, which hides it from other users of the machine. Revokes the ledger's admin keys, because the backup may hold keys revoked
 since.`,
     args: [{ name: 'folder', help: 'the folder of the backup' }],
     options: {
@@ -53,7 +52,7 @@ DEPLOYER_PRIVATE_KEY, or from the file that DEPLOYER_PRIVATE_KEY_FILE names.`,
     options: {
       owner: {
         value: 'address',
-        help: 'the contract’s owner, who sets the two roles below and their limits, may pause, and may sweep surplus; best a cold wallet',
+        help: 'the contract’s owner, best a cold wallet: sets the two roles below and their limits, pauses, sweeps surplus',
       },
       minter: { value: 'address', help: 'the minter’s account' },
       distributor: { value: 'address', help: 'the distributor’s account' },
@@ -96,8 +95,7 @@ DEPLOYER_PRIVATE_KEY, or from the file that DEPLOYER_PRIVATE_KEY_FILE names.`,
     name: 'pass',
     group: 'run',
     summary: 'run one pass now, under the same locks as the service, and print its outcome',
-    details: `payments: follow the chain, judge, mint. credit: pay the turns that are due. Exit code 1 if it did not run (another run holds
-the lock), or could not do its work (paused, halted, underfunded, not signed, the minter's budget spent).`,
+    details: `payments: follow the chain, judge, mint. credit: pay the turns that are due. Exit code 1 if it did not run (another run holds the lock) or could not do its work (paused, halted, too little ether, not signed, the minter's budget spent).`,
     args: [{ name: 'pass', help: 'payments or credit', choices: ['payments', 'credit'] }],
     examples: ['node-ledger pass payments', 'node-ledger pass credit --json'],
     load: async () => (await import('../service/pass.ts')).pass,

@@ -11,7 +11,7 @@ say why. If nothing has changed, they halt again.`,
     options: {
       halt: { help: 'clear the halt instead of the pause; shows it and asks', isOurs: true },
       'no-guard': {
-        help: 'instead of clearing a halt, run without the fork guard from the next start on: for a chain whose contracts see other block hashes; asks',
+        help: 'instead: run without the fork guard from the next start on, on a chain whose contracts see other block hashes; asks',
         isOurs: true,
       },
       ...REASON,
@@ -25,7 +25,7 @@ say why. If nothing has changed, they halt again.`,
     group: 'decide',
     summary: 'hold every payment without a node up to a block, after a restore from a backup',
     details: `The service notices a restore if it finds a mint or round of its own that the ledger does not know. If it minted and credited
-nothing since the backup, it cannot notice: then run this before the first start. The block can only rise.`,
+nothing since the backup, it cannot notice: then run this before the first start. The block’s number can only rise.`,
     options: { 'up-to': { value: 'block', help: 'the number of the block, or head', required: true }, ...YES },
     examples: ['node-ledger recheck --up-to head --yes'],
     load: async () => (await import('../service/recheck.ts')).recheck,
@@ -49,9 +49,12 @@ own.`,
     summary: 'revoke an admin key, a passkey or an invitation; it works on every instance within three seconds',
     details:
       'A revoked passkey ends its sessions. Keys of ADMIN_KEY are not in the ledger: remove their line, and restart.',
-    args: [{ name: 'id', help: 'as the list has it: 7, passkey-3 or invitation-2', optional: true }],
+    args: [{ name: 'id', help: 'its id in the list: 7, passkey-3 or invitation-2', optional: true }],
     options: {
-      all: { help: 'every key, passkey and invitation of the ledger, for example after a theft', isOurs: true },
+      all: {
+        help: 'instead: revoke every key, passkey and invitation of the ledger, for example after a theft',
+        isOurs: true,
+      },
       ...REASON,
       ...YES,
     },

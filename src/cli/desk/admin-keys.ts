@@ -51,9 +51,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
         make: async (parts, given) => {
           const { publicUrl } = parts
           if (relyingPartyAt(publicUrl) === null)
-            throw new RefusedError(
-              `${PASSKEYS_OFF} PUBLIC_URL is ${publicUrl}: set it to the console's own, with https.`,
-            )
+            throw new RefusedError(`${PASSKEYS_OFF} PUBLIC_URL is ${publicUrl}: set it to the console's https address.`)
           return (await invite(parts, actorHere(), given)) as Invited | OperatorRefusal
         },
         secretOf: ({ link }) => link,
@@ -118,14 +116,13 @@ interface Revoking {
   question: (id: string) => string
 }
 
-/** `admin-keys revoke`. */
 export async function revoke(call: Call): Promise<ExitCode> {
   const { io, out, args, flags } = call
   if (flags.has('all') === (args.id !== undefined)) throw new UsageError('Name a key by its number, or add --all.')
   const [, kind = '', id = ''] = /^(passkey-|invitation-)?(.*)$/.exec(args.id ?? '') ?? []
   const { act, question } = flags.has('all') ? REVOKE_ALL : REVOKED[kind as keyof typeof REVOKED]
   return await withDatabase(io, async ({ pool }) => {
-    await mustAgree(call, question(id), 'The keys stay as they were.')
+    await mustAgree(call, question(id), 'No key was revoked.')
     const given = { ...fieldsOf(call), ...(id !== '' && { id }) }
     const done = accepted(await act({ pool }, actorHere(), given), call)
     await out.result(done, 'Revoked. Within three seconds no instance accepts it.')

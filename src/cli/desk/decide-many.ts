@@ -30,7 +30,7 @@ export async function decidePayments(call: Call): Promise<ExitCode> {
     throw new UsageError('Choose the payments: by --file, or by one or more of --held-for, --from and --tier.')
   if (args.decision === 'refund-prepare' && flags.has('dry-run'))
     throw new UsageError(
-      '--dry-run: holding a payment for its refund is its own trial, and "payments refund-cancel" takes it back',
+      '--dry-run: not with refund-prepare, which only holds payments; "payments refund-cancel" undoes it',
     )
   if (args.decision !== 'release' && values['tier-id'] !== undefined)
     throw new UsageError('--tier-id: only with release')
@@ -80,7 +80,7 @@ async function decideInParts(
 
 const WORDS: Readonly<Record<string, string>> = {
   release: 'Release',
-  dismiss: 'Dismiss, with neither node nor refund,',
+  dismiss: 'Dismiss (no node, no refund)',
   'refund-prepare': 'Hold for their refunds',
 }
 

@@ -20,7 +20,7 @@ export const more = (): Command[] => [
   commandOf(previewPause.operation, {
     ...PREVIEW,
     command: 'owner pause',
-    summary: 'preview the transaction that stops opening, minting and crediting on the contract',
+    summary: 'preview the transaction that pauses opening, minting and crediting on the contract',
     fixed: { paused: true },
     examples: ['owner pause'],
   }),

@@ -45,5 +45,5 @@ export const more = (): Command[] => [
 /** Until when the current terms still apply to sales. */
 function graceInWords({ versions }: TierView, { graceSec, atOnce }: Fields, { rules }: EveryPart): string {
   if (atOnce === true) return 'A payment in a later block for the earlier version is not a sale.'
-  return `The earlier version remains on sale for another ${Number(graceSec ?? nextGraceSec(versions, rules)) / 60} minutes.`
+  return `The earlier version stays on sale for another ${Number(graceSec ?? nextGraceSec(versions, rules)) / 60} minutes.`
 }

@@ -6,7 +6,6 @@ import { actorHere, withDatabase } from '../database.ts'
 import { UsageError } from '../errors.ts'
 import { accepted } from '../operator.ts'
 
-/** Runs the command. */
 export async function add(call: Call): Promise<ExitCode> {
   return await withDatabase(call.io, async (ledger) => {
     const { urls, secrets, events } = ledger.config.webhooks

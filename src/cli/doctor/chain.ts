@@ -89,18 +89,18 @@ const FACTORY_CHECKS: Checks<Probed & { deployment: DeploymentCheck }> = {
       return { says: `${factory} is the factory of this version, at most ${maxPerWallet} nodes a wallet`, reading }
     const says = `${factory} answers as a factory, but its code is not this version's: its hash is ${codeHash}`
     if (codeHash !== null && codeHash === factoryCodeHash)
-      return { says: `${says}, which FACTORY_CODE_HASH trusts`, warn: 'Be sure that it is right.', reading }
+      return { says: `${says}, which FACTORY_CODE_HASH trusts`, warn: 'Make sure that you trust this code.', reading }
     const todo =
-      'The service does not start on it. "node-ledger deploy" puts this version on a chain; FACTORY_CODE_HASH trusts another.'
+      'The service does not start with it. "node-ledger deploy" puts this version on a chain; FACTORY_CODE_HASH names other code that you trust.'
     return { says, fail: todo, reading }
   },
 
   'chain.guard': ({ deployment: { problems, guardUsable } }) => {
     if (problems.length > 0) return null
     const reading = { guardUsable }
-    if (guardUsable) return { says: 'the factory knows blocks by the hashes the provider gives', reading }
+    if (guardUsable) return { says: 'the factory sees the same block hashes as the provider', reading }
     const todo = 'Nothing is wrong on chains whose contracts see other block hashes: mints then wait for final blocks.'
-    return { says: 'the factory knows recent blocks by other hashes: no fork guard', warn: todo, reading }
+    return { says: 'the factory sees other hashes of recent blocks: no fork guard', warn: todo, reading }
   },
 
   /** Whether blocks prove what a single provider reports. If not, we must believe it. */
@@ -125,7 +125,7 @@ const FACTORY_CHECKS: Checks<Probed & { deployment: DeploymentCheck }> = {
     }
     if (lowered.length > 0)
       return {
-        says: `${lowered.join(', ')} of blocks rest on two providers that agree: they can no longer be proven`,
+        says: `${lowered.join(', ')} of blocks can no longer be proven: we believe two providers that agree`,
         reading,
       }
     return { says: 'blocks prove what providers report, or two providers must agree', reading }
@@ -205,7 +205,7 @@ function lookAtProvider(
   const past = statesBack === null ? 'all states since START_BLOCK' : `states ${statesBack} blocks back`
   const says = `${host}: chain ${chainId}, block ${head.number}, ${ageSec} s old, ${finalized === null ? 'knows no finalized block' : `final up to ${finalized}`}, ${past}`
   if (wanted !== null && chainId !== wanted)
-    return { says, fail: `RPC_URL leads to another chain than CHAIN_ID=${wanted}: correct one of them.`, reading }
+    return { says, fail: `RPC_URL does not lead to chain CHAIN_ID=${wanted}: correct one of them.`, reading }
   if (!logs)
     return {
       says: `${host} returns no logs of a block (eth_getLogs)`,
@@ -216,9 +216,9 @@ function lookAtProvider(
     return { says, warn: 'The head is old: the provider is stuck, or the chain produces no blocks.', reading }
   const behind = Math.max(...seen.map((other) => other.head.number)) - head.number
   if (behind > HEADS_APART_WARN)
-    return { says, warn: `It is ${behind} blocks behind the others: name it last in RPC_URL.`, reading }
+    return { says, warn: `It is ${behind} blocks behind the others: put it last in RPC_URL.`, reading }
   const todo =
-    'It forgets states within minutes: comparing with the contract will often fail. Use a node that keeps more.'
+    'It prunes states within minutes, so comparing with the contract will often fail. Use a node that keeps more.'
   return { says, warn: statesBack !== null && statesBack < STATES_MIN && todo, reading }
 }
 

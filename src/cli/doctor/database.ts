@@ -33,7 +33,7 @@ const REACHED: Checks<Examined> = {
       const [row] = await pool<{ version: string; number: number; user: string; name: string }[]>`
         SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
           current_user AS user, current_database() AS name`
-      if (!row) throw new Error('it answered nothing')
+      if (!row) throw new Error('it gave an empty answer')
       const { version, number, user, name } = row
       return {
         says: `PostgreSQL ${version.split(' ')[0]}, database ${name}, as ${user}`,
@@ -62,7 +62,7 @@ const CHECKS: Checks<Examined> = {
       const says = applied.length === 0 ? 'there is no ledger yet' : `${missing.length} migrations are missing`
       return { says, fail: 'Run "node-ledger migrate", or start the service, which does so.', reading: found }
     }
-    const newer = unknown.length > 0 ? `, and ${unknown.length} of a newer version, which does no harm` : ''
+    const newer = unknown.length > 0 ? `, and ${unknown.length} of a newer version, which is harmless` : ''
     return { says: `current: ${applied.length} migrations${newer}`, reading: found }
   },
 
@@ -73,7 +73,7 @@ const CHECKS: Checks<Examined> = {
           AND NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')
             AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE'))
         ORDER BY relname)) AS locked`
-    if (!row) throw new Error('it answered nothing')
+    if (!row) throw new Error('it gave an empty answer')
     const { create, locked } = row
     if (locked.length > 0) {
       const says = `no right to write ${locked.slice(0, 3).join(', ')}${locked.length > 3 ? ' and others' : ''}`
@@ -133,9 +133,9 @@ async function lookAtReplica(url: string) {
         WHEN NOT pg_is_in_recovery() OR pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() THEN 0
         ELSE extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp()) END::float8 AS "lagSec"`
     const lagSec = row?.lagSec ?? 0
-    const todo = 'Public reads are old: find out what holds the replica back, or unset DATABASE_READ_URL.'
+    const todo = 'Public reads are out of date: find out why the replica lags, or unset DATABASE_READ_URL.'
     return {
-      says: row?.replica ? `a replica, ${Math.round(lagSec)} s behind` : 'no replica, a database of its own',
+      says: row?.replica ? `a replica, ${Math.round(lagSec)} s behind` : 'a separate database, not a replica',
       warn: lagSec > REPLICA_LAG_WARN_SEC && todo,
       reading: row,
     }

@@ -55,7 +55,7 @@ function lookAtKey(role: AccountRole): Look<KeysExamined> {
     if (!isDevelopmentAccount(of) || chain.demoToken) return { says: of, reading }
     const says = `${of} is a development account, whose key is public`
     if (chain.chainId !== null && DEVELOPMENT_CHAINS.includes(chain.chainId))
-      return { says: `${says}: right on a development chain`, reading }
+      return { says: `${says}, which is fine on a development chain`, reading }
     return { says, fail: 'Make a key with "node-ledger keys new", and give it the role.', reading }
   }
 }
@@ -96,7 +96,7 @@ function lookAtNonce(role: AccountRole): Look<KeysExamined> {
     const now = await nonceAt(rpc, of, cursor.hash)
     const reading = { address: of, known: known.followed, now, noted }
     if (noted === null && (now === null || now <= known.followed))
-      return { says: `the ${role}'s nonces are as followed blocks show them`, reading }
+      return { says: `the ${role}'s nonces match the followed blocks`, reading }
     return {
       says: `the providers report nonce ${noted?.said ?? now} of ${of}, and followed blocks show ${known.followed}: the key was used elsewhere, or a provider is wrong; the ${role} sends nothing`,
       fail: 'The service adopts it once all providers have named it for 64 blocks. If you know that the key was used, "node-ledger transactions free" does so at once.',
@@ -132,7 +132,7 @@ function lookAtSigner(role: AccountRole): Look<KeysExamined> {
     )
     if (refusal === null) return `the ${role}'s signer signs for ${signer.address}`
     const waits = role === 'minter' ? 'mints' : 'rounds'
-    return { says: refusal, fail: `${REMEDIES[kind](role.toUpperCase())}: ${waits} wait for it.` }
+    return { says: refusal, fail: `${REMEDIES[kind](role.toUpperCase())}. Until then ${waits} wait.` }
   }
 }
 

@@ -161,7 +161,7 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
     const found = await readFailedResidues(pool)
     if (!found) return null
     return {
-      says: `of ether that nothing explains (${found.ids.map((id) => `payment ${id}`).join(', ')}) a transaction of the same block that is on record as failed would have brought as much: a provider may have lied about its outcome`,
+      says: `of ether that nothing explains (${found.ids.map((id) => `payment ${id}`).join(', ')}) a transaction of the same block that is recorded as failed has the same value: a provider may have lied about its outcome`,
       fail: `Rescan from here: "node-ledger rescan --from-block ${found.fromBlock}".`,
       reading: found,
     }
@@ -182,7 +182,7 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
     if (unpaid.length === 0) return 'every node is paid for or granted'
     const nodes = unpaid.map(({ id }) => id)
     return {
-      says: `${nodes.length === UNPAID_MAX ? 'at least ' : ''}${nodes.length} without payment or grant, the newest is node ${nodes[0]}: their cohorts are not credited`,
+      says: `${nodes.length === UNPAID_MAX ? 'at least ' : ''}${nodes.length} nodes without payment or grant, the newest node ${nodes[0]}: their cohorts are not credited`,
       fail: `Did you mint them yourself? Then "node-ledger nodes grant <node>"; "node-ledger nodes unpaid --open" lists them. If not, the minter's key is stolen: ${STOLEN_KEY}`,
       reading: { nodes },
     }
@@ -191,7 +191,7 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
   'transactions.reverted': async ({ pool, signers }) => {
     const { reverted, pending } = await readRecentTrouble(pool, signers)
     const reading = { reverted, pending }
-    if (reverted === 0) return { says: `none reverted in the last day, ${pending} on the way`, reading }
+    if (reverted === 0) return { says: `none reverted in the last day, ${pending} pending`, reading }
     const todo = '"node-ledger transactions list" shows them. Reverts cost gas.'
     return { says: `${reverted} of our transactions reverted in the last day`, warn: todo, reading }
   },
@@ -217,7 +217,7 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
   'transactions.funds': async ({ pool, signers }) =>
     (await readRecentTrouble(pool, signers)).unfunded.map((sender) => ({
       says: `providers reject a pending transaction of ${sender} for lack of funds`,
-      fail: `Send ether to ${sender}. On a rollup the fee for L1 data comes on top of our estimate, so keep more there than "funds" asks for. A higher fee would not help, so we do not offer one.`,
+      fail: `Send ether to ${sender}. On a rollup our estimate lacks the fee for L1 data, so keep more there than "funds" asks for. A higher gas price would not help, so we do not offer one.`,
       reading: { sender },
     })),
 
@@ -225,8 +225,8 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
     const { foreign } = await readThefts(pool)
     if (foreign.length === 0) return 'no key of ours was used elsewhere within a week'
     return {
-      says: `within a week our keys were used ${foreign.length} times in ways that this ledger never stored, the newest ${foreign[0]}`,
-      fail: `Was the ledger restored from a backup? Then they are its own. Did you send them yourself? Never do that with these keys. If neither, the key is stolen: ${STOLEN_KEY}`,
+      says: `within a week our keys signed ${foreign.length} times without this ledger, the newest ${foreign[0]}`,
+      fail: `Was the ledger restored from a backup? Then they are its own transactions. Did you send them yourself? Never do that with these keys. If neither, the key is stolen: ${STOLEN_KEY}`,
       reading: { transactions: foreign },
     }
   },
@@ -235,7 +235,7 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
     const { refs } = await readThefts(pool)
     if (refs.length === 0) return 'no payment’s node belongs to a wallet other than the payer'
     return {
-      says: `${refs.length} payments whose node another wallet has had minted, the newest ${refs[0]}`,
+      says: `the nodes of ${refs.length} payments were minted to another wallet, the newest payment ${refs[0]}`,
       fail: `The minter’s key is stolen: ${STOLEN_KEY} These payments are refunded or dismissed: their refs stay used.`,
       reading: { refs },
     }
@@ -243,11 +243,11 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
 
   'cohorts.intervals': async ({ pool }) => {
     const unusual = await readUnusualCohorts(pool)
-    if (unusual.length === 0) return 'every cohort has an interval and a phase that the ledger’s terms have had'
+    if (unusual.length === 0) return 'every cohort’s interval and phase come from the ledger’s terms'
     const odd = unusual.filter((cohort) => cohort.odd).map(({ cohort }) => cohort)
     const named = unusual.map(({ cohort, intervalSec }) => `${cohort} (${intervalSec} s)`).join(', ')
     return {
-      says: `cohorts ${named} have intervals or phases that the terms never had${odd.length === 0 ? '' : `; not credited: ${odd.join(', ')}`}`,
+      says: `cohorts ${named} have intervals or phases that were never in the terms${odd.length === 0 ? '' : `; not credited: ${odd.join(', ')}`}`,
       warn: `Did the owner set them? If not, check whether a key was stolen: ${STOLEN_KEY}`,
       reading: { cohorts: unusual },
     }
@@ -258,7 +258,7 @@ function lookAtRuns(name: 'payments' | 'credit'): Look<LedgerExamined> {
   return async ({ pool, config: { STALE_AFTER_SEC, SCHEDULER } }) => {
     const run = (await readRuns(pool)).find((candidate) => candidate.name === name)
     const who = SCHEDULER
-      ? 'Start the service, or see in its log why its timer does not run.'
+      ? 'Start the service, or find out from its log why its timer does not run.'
       : `SCHEDULER is off: have a scheduler call /api/cron/${name}, or set SCHEDULER=on.`
     if (!run) return { says: `the ${name} pass has never run`, fail: who }
     const { error, secondsAgo, secondsWithoutSuccess } = run

@@ -115,6 +115,6 @@ async function sayCap(governance: GovernanceReader, { tierId, tierNo, supply }: 
 export async function lookAtPowers(factory: Address, rpc: Rpc, pool: Pool | null): Promise<Finding[]> {
   const governance = createGovernanceReader(rpc, factory)
   const powers = await governance.powers().catch(() => null)
-  if (!powers) return [findingOf('owner.budget', { unknown: 'the factory could not be asked' })]
+  if (!powers) return [findingOf('owner.budget', { unknown: 'the factory did not answer' })]
   return await runChecks(CHECKS, { powers, governance, pool })
 }

@@ -28,7 +28,7 @@ export const ASKED_CHECKS: Checks<ProviderExamined> = {
           return { says: `${provider.host} returns states of the requested block`, reading }
         return {
           says: `${provider.host} returns a balance after a block that does not exist yet: it ignores the requested block`,
-          fail: 'Use another provider: what contract wallets pay, and holdings, would be read at the wrong block.',
+          fail: 'Use another provider: this one would give holdings and contract wallets’ payments as of the wrong block.',
           reading,
         }
       }),

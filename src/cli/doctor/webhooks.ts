@@ -40,7 +40,7 @@ async function lookAtHost(endpoint: string, url: string, allowPrivate: boolean):
   }
   return {
     says: `${endpoint} is at a private address: nothing is sent there`,
-    fail: 'Add an endpoint of the public internet in its place, or set WEBHOOK_ALLOW_PRIVATE=true for receivers in your own network.',
+    fail: 'Replace it with an endpoint on the public internet, or set WEBHOOK_ALLOW_PRIVATE=true for receivers in your own network.',
     reading,
   }
 }
@@ -50,7 +50,7 @@ function lookAtDeliveries(endpoint: string, state: EndpointState | undefined): S
   const { disabledAt, failingSince, lastError, pending, lastSuccessAt } = state
   if (disabledAt !== null) {
     const todo = `Fix the receiver, then "node-ledger webhooks enable ${endpoint}".`
-    const says = `${endpoint} was given up on at ${disabledAt}: ${lastError}; ${pending} wait`
+    const says = `${endpoint} was disabled at ${disabledAt}: ${lastError}; ${pending} wait`
     return { says, fail: todo, reading: state }
   }
   if (failingSince !== null) {
@@ -61,5 +61,5 @@ function lookAtDeliveries(endpoint: string, state: EndpointState | undefined): S
       reading: state,
     }
   }
-  return { says: `${endpoint} accepts its events, last at ${lastSuccessAt ?? 'no time yet'}`, reading: state }
+  return { says: `${endpoint} accepts its events, last success: ${lastSuccessAt ?? 'none yet'}`, reading: state }
 }

@@ -92,6 +92,6 @@ export async function checkWallet(
   if (objection) throw new RefusedError(`--payments: ${objection.problem}. ${objection.remedy}`)
   if (DEVELOPMENT_CHAINS.includes(chainId) || former === 'none' || !(await isUsed(rpc, wallet))) return
   throw new RefusedError(
-    `--payments: ${wallet} was used before. If another factory has sold with it, make a wallet for this sale alone (docs/MOVING.md). If none has, set FORMER_FACTORIES=none.`,
+    `--payments: ${wallet} was used before. If another factory sold with it, make a new wallet for this sale (docs/MOVING.md). If not, set FORMER_FACTORIES=none.`,
   )
 }

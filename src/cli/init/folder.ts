@@ -23,7 +23,6 @@ export interface Deployment {
   readonly fromBlock: number
 }
 
-/** The record kept between runs. */
 export interface Progress {
   readonly answers: Readonly<Record<string, string>>
   readonly chainId?: number
@@ -63,7 +62,6 @@ export class Folder {
     return join(this.path, ...names)
   }
 
-  /** The record of earlier runs. */
   progress(): Progress {
     const text = readIfExists(this.at('init.json'))
     if (text === null) return { answers: {} }

@@ -78,7 +78,9 @@ function lateChanges(folder: Folder, answers: Answers, urls: Readonly<Record<Sec
   const moved = SECRET_NAMES.filter((name) => (folder.secret(name.toLowerCase()) ?? urls[name]) !== urls[name])
   const changed = ANSWERS.filter((name) => kept[name] !== undefined && kept[name] !== answers[name])
   return [
-    ...moved.map((name) => `${name}: differs from ${folder.at('secrets', name.toLowerCase())}, which changes it.`),
+    ...moved.map(
+      (name) => `${name}: differs from ${folder.at('secrets', name.toLowerCase())}. To change it, edit that file.`,
+    ),
     ...changed.map(
       (name) =>
         `--${name}: was ${kept[name]} when the contract was deployed. Change settings.env before the first start; later the commands for wallets, terms and tiers change it. Or begin in another folder.`,
@@ -153,8 +155,8 @@ function makeSecrets({ call, folder, answers, rpcUrl, databaseUrl }: Setup): Rec
   folder.putSecret('database_url', databaseUrl)
   folder.addServiceSecrets()
   const roles = Object.fromEntries(ROLES.map((role) => [role, folder.account(role)])) as Record<Role, Address>
-  call.out.say(`Keys and secrets are in ${folder.at('secrets')}, for you alone. Keep a copy in a safe place.`)
-  call.out.say('Minter and distributor sign in one process: whoever gets into it has both keys (docs/THREATS.md).')
+  call.out.say(`Keys and secrets are in ${folder.at('secrets')}, which only you can read. Keep a copy in a safe place.`)
+  call.out.say('Minter and distributor sign in one process, so an intruder there has both keys (docs/THREATS.md).')
   return roles
 }
 
@@ -162,7 +164,7 @@ function makeSecrets({ call, folder, answers, rpcUrl, databaseUrl }: Setup): Rec
 function settingsOf({ call, folder, answers }: Setup): string[] {
   const { chainId, factory } = folder.progress()
   const settings = [
-    '# Settings of this ledger; docs/SETTINGS.md has all there are. Secrets are in files of their own.',
+    '# Settings of this ledger; docs/SETTINGS.md lists all. Secrets are in files of their own.',
     'NODE_ENV=production',
     ...(answers['public-url'] ? [`PUBLIC_URL=${answers['public-url']}`] : []),
     ...(factory
@@ -195,7 +197,7 @@ async function firstStart({ call, folder, answers, rpcUrl }: Setup): Promise<Exi
   const { io, out, flags } = call
   const env = folder.environment(io.env)
   await run(call, ['migrate'], env)
-  out.say('\nThe service starts, for the first time.')
+  out.say('\nStarting the service for the first time.')
   return await besideService(folder, env, async (url) => {
     const { tiers } = await jsonOf<{ tiers: { tierId: string }[] }>(call, ['tiers', 'list'], env)
     const { tier, label } = answers

@@ -64,7 +64,7 @@ async function isOurs(url: string, { FACTORY_ADDRESS }: NodeJS.ProcessEnv): Prom
   const { factoryAddress } = (await response.json().catch(() => ({}))) as { factoryAddress?: string }
   if (response.ok && factoryAddress === FACTORY_ADDRESS) return true
   throw new RefusedError(
-    `Another program answers at ${url}: stop it, or name another PORT in settings.env. Then run the same command again.`,
+    `Another program answers at ${url}: stop it, or set another PORT in settings.env. Then run the same command again.`,
   )
 }
 

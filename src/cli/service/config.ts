@@ -4,7 +4,6 @@ import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { readSettings } from '../database.ts'
 import { fields } from '../output.ts'
 
-/** Runs the command. */
 export async function config({ io, out }: Call): Promise<ExitCode> {
   const settings = readSettings(io)
   const described = describeConfig(settings)

@@ -49,6 +49,6 @@ function refusalsOf(
         refusals.push(`The ${role} ${holder} is a development account, whose key is public.`)
     }
   }
-  if (balanceWei < costMaxWei) refusals.push('The deployer cannot pay for it: send it the difference first.')
+  if (balanceWei < costMaxWei) refusals.push('The deployer has too little ether: send the difference first.')
   return refusals
 }

@@ -102,12 +102,12 @@ function readRequest({ values, io: { env } }: Call): Request {
     if (text === undefined) mistakes.push(`--${name}: is missing`)
     else if (found === null)
       mistakes.push(`--${name}: ${text.slice(0, 60)} is not an address, or its checksum is wrong`)
-    else if (found === ZERO_ADDRESS) mistakes.push(`--${name}: the zero address belongs to no one`)
+    else if (found === ZERO_ADDRESS) mistakes.push(`--${name}: nobody owns the zero address`)
     return found ?? ZERO_ADDRESS
   }
   const roles = { owner: role('owner'), minter: role('minter'), distributor: role('distributor') }
   if (roles.minter === roles.distributor && roles.minter !== ZERO_ADDRESS) {
-    mistakes.push('--distributor: is the minter, too. Both send on their own, so use two accounts')
+    mistakes.push('--distributor: is the minter, too. Each role needs its own account: use two accounts')
   }
   const figure = (name: keyof typeof FIGURES): bigint => {
     const { usual, min, max } = FIGURES[name]
@@ -138,7 +138,7 @@ function readRequest({ values, io: { env } }: Call): Request {
 function usualFloor(values: Call['values'], { CREDIT_MIN_WEI }: NodeJS.ProcessEnv, mistakes: string[]): string {
   const given = values['min-wei'] ?? CREDIT_MIN_WEI
   if (given === undefined) {
-    mistakes.push('--min-wei: name the least that a node gets for a turn, or --floor-gwei')
+    mistakes.push('--min-wei: give the least that a node gets for a turn, or give --floor-gwei')
     return '0'
   }
   const rate = values['lowest-bps'] ?? String(BPS_BASE)
@@ -185,7 +185,7 @@ function preview({ chainId, balanceWei, costMaxWei }: DeployPlan, deployer: Addr
 }
 
 const NO_FLOOR =
-  '  no floor: a stolen distributor key could use up the turns that are due without paying for them. --min-wei derives one.'
+  '  no floor: a stolen distributor key could use up due turns without paying for them. --min-wei derives a floor.'
 
 function asSettings({ chainId }: DeployPlan, { address, blockNumber }: DeployedContract, rpcUrl: string): string {
   return `CHAIN_ID=${chainId}\nFACTORY_ADDRESS=${address}\nSTART_BLOCK=${blockNumber}\nRPC_URL=${rpcUrl}`

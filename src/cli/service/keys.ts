@@ -19,7 +19,6 @@ import { writeNew } from '../new-file.ts'
 /** The shortest password of a keystore file. Thieves who have the file can guess for as long as they like. */
 const PASSWORD_CHARS_MIN = 12
 
-/** Runs `node-ledger keys new`. */
 export async function newKey({ io, out, values, flags, signal }: Call): Promise<ExitCode> {
   const path = values.out ?? ''
   const plain = flags.has('plain')
@@ -34,7 +33,6 @@ export async function newKey({ io, out, values, flags, signal }: Call): Promise<
   return EXIT.done
 }
 
-/** Runs `node-ledger keys address`. */
 export async function keyAddress({ io, out, args }: Call): Promise<ExitCode> {
   const key = parseKmsKey(args.key ?? '')
   if (key === null)
@@ -47,7 +45,6 @@ export async function keyAddress({ io, out, args }: Call): Promise<ExitCode> {
   return EXIT.done
 }
 
-/** A new private key. */
 export function randomKey(): `0x${string}` {
   for (;;) {
     // Nearly every number of this size is a key: all but about one in 2^128.

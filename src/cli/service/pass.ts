@@ -13,7 +13,7 @@ export async function pass(call: Call): Promise<ExitCode> {
     const outcome = await (args.pass === 'credit' ? creditPass(ctx) : paymentsPass(ctx))()
     const halt = await readHalt(ctx.pool)
     await out.result({ ...outcome, halted: halt }, () => fields(Object.entries(outcome)))
-    if (!outcome.ran) out.say('It did not run: another run of this pass is under way.')
+    if (!outcome.ran) out.say('It did not run: another run of this pass has the lock.')
     if (halt) out.say(`The passes are halted (${halt.reason}, since ${halt.since}): see "node-ledger help resume".`)
     const waits = whatWaits(outcome)
     for (const line of waits) out.say(line)

@@ -27,7 +27,7 @@ export async function resume(call: Call): Promise<ExitCode> {
       return EXIT.done
     }
     if (flags.has('no-guard')) return await takeBackGuard(call, deps)
-    await mustAgree(call, 'Go on crediting?')
+    await mustAgree(call, 'Resume crediting?')
     const done = accepted(await resumeCrediting(deps, actorHere(), fieldsOf(call)), call)
     await out.result({ ...done, halted: halt }, toldOf(resumeCrediting.operation, done))
     if (!halt) return EXIT.done
@@ -43,9 +43,9 @@ async function takeBackGuard(call: Call, deps: OpenDatabase): Promise<ExitCode> 
   const before = await readGuard(deps.pool)
   if (before !== 'used') throw new RefusedError('The fork guard is not used.')
   call.out.say(
-    'From the next start on, mints and rounds carry no fork guard if the provider says that the contract knows blocks by other hashes: they then wait for final blocks. Compare the contract’s hashOf with an explorer first.',
+    'From the next start on, mints and rounds carry no fork guard if the contract sees other block hashes than the provider: they then wait for final blocks. Compare the contract’s hashOf with an explorer first.',
   )
-  await mustAgree(call, 'Take it back?', 'The fork guard is still used.')
+  await mustAgree(call, 'Drop the fork guard?', 'The fork guard is still used.')
   const actor = actorHere()
   await inTransaction(deps.pool, async (sql) => {
     await dropGuard(sql, actor.name)

@@ -66,7 +66,7 @@ export async function rebuildLedger(call: Call): Promise<ExitCode> {
   say(`rebuilt up to block ${block}; ${waiting} payments wait, held for the operator unless they were decided before`)
   if (surveyedTo !== null)
     say(
-      `up to block ${surveyedTo} it lacks what moved nothing: withdraw calls and payments that failed, transfers of no value`,
+      `up to block ${surveyedTo} it lacks transactions that moved nothing: failed payments and withdraw calls, transfers of no value`,
     )
   await out.result({ block, waiting, surveyedTo, comparison }, () =>
     comparison === null ? 'Rebuilt.' : report(comparison),
@@ -84,7 +84,7 @@ function report({ rows, decidedAnew, differences, surveyedTo }: Comparison): str
   }
   if (surveyedTo !== null)
     lines.push(
-      `Withdraw calls and payments that failed, and transfers of no value, were not compared up to block ${surveyedTo}.`,
+      `Up to block ${surveyedTo}, failed payments and withdraw calls, and transfers of no value, were not compared.`,
     )
   lines.push(differences.length === 0 ? 'The ledgers are equal.' : 'The ledgers differ.')
   return lines.join('\n')

@@ -11,7 +11,6 @@ import { RefusedError, UsageError } from '../errors.ts'
 import { inEther } from '../ether.ts'
 import { mustAgree } from '../output.ts'
 
-/** Runs the command. */
 export async function recheck(call: Call): Promise<ExitCode> {
   const { io, out, values } = call
   const named = readBlockNumber(values['up-to'] ?? '')
@@ -20,15 +19,15 @@ export async function recheck(call: Call): Promise<ExitCode> {
     const block = named === 'head' ? head.number : named
     // Otherwise future payments would be held too: one digit too many must not stop the sale.
     if (block > head.number)
-      throw new RefusedError(`The chain's head is block ${head.number}: name that one, or one before it.`)
+      throw new RefusedError(`The chain's head is block ${head.number}: name that block or an earlier one.`)
     const before = await readRecheck(pool)
     if (before !== null && before >= block)
       throw new RefusedError(`It is already at block ${before}, and can only rise.`)
     const [waiting, cursor] = [await countUnminted(pool, block), await readCursor(pool)]
     out.say(
-      `${waiting.payments} payments up to block ${block}, ${inEther(waiting.wei)} ether, have no node and no decision of yours: they will be held "recheck", and those that the ledger has yet to follow (it stands at ${cursor?.number ?? 'no block'}) likewise.`,
+      `${waiting.payments} payments up to block ${block}, ${inEther(waiting.wei)} ether, have no node and no decision of yours: the service will hold them as "recheck", and those in blocks still to be followed (the ledger is at ${cursor?.number ?? 'no block'}) too.`,
     )
-    await mustAgree(call, 'Have them held?')
+    await mustAgree(call, 'Hold them?')
     const actor = actorHere()
     const raised = await inTransaction(pool, async (sql) => {
       const done = await raiseRecheck(sql, block, actor.name)

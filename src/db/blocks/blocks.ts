@@ -36,7 +36,6 @@ export async function removeCursor(sql: Sql): Promise<void> {
   await sql`DELETE FROM cursors WHERE name = 'follow'`
 }
 
-/** Sets the cursor. */
 export async function writeCursor(sql: Sql, cursor: Cursor): Promise<void> {
   await sql`
     INSERT INTO cursors (name, block_number, block_hash, block_time)

@@ -1,5 +1,5 @@
-// What blocks of this chain prove about themselves, part by part. Once a part was proven, we require its proof until a person or two agreeing
-// providers lower it. A single provider never can.
+// What blocks of this chain prove about themselves, part by part. Once a part was proven, we require its proof. A person or two agreeing providers,
+// but not one provider, can end that ("lower" the part); then we believe it without proof.
 import type { ProofStates, ProvenPart } from '../../domain/observed.ts'
 import type { Sql } from '../core/sql.ts'
 import { writeAudit } from '../core/state.ts'

@@ -30,7 +30,10 @@ export function listenForChanges(directUrl: string, log: Log): LedgerNotificatio
       heard: tell,
       lost: (error) => {
         ear = null
-        log.warn({ err: error }, 'not hearing of ledger changes: nothing is memoised until they are heard again')
+        log.warn(
+          { err: error },
+          'the connection that listens for ledger changes is lost: nothing is memoised until it is back',
+        )
         tell()
         retry = setTimeout(open, RETRY_MS)
         retry.unref()
@@ -98,7 +101,7 @@ function openListener(url: string, on: ListenerEvents): Listener {
     // A read-only server has no changes to report. The primary must be another server by now, so we resolve its name again.
     sql<{ readOnly: string }[]>`SELECT current_setting('transaction_read_only') AS "readOnly"`.then(([row]) => {
       unanswered = false
-      if (row?.readOnly === 'on') lose(new Error('the listening connection leads to a server that takes no writes'))
+      if (row?.readOnly === 'on') lose(new Error('the listening connection leads to a read-only server'))
     }, lose)
   }, PING_MS)
   ping.unref()

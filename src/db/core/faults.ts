@@ -21,9 +21,9 @@ const WAITS = "SELECT pid, pg_blocking_pids(pid), query FROM pg_stat_activity WH
 const HOLDERS = 'SELECT usename, application_name, count(*) FROM pg_stat_activity GROUP BY 1, 2'
 const limitOf = (setting: string) =>
   `See the role's ${setting} (SHOW ${setting}): ALTER ROLE … SET ${setting} = 0 takes the limit off.`
-const UP = 'See that it is up, and that DATABASE_URL is right.'
+const UP = 'Check that it is up, and that DATABASE_URL is right.'
 const LOGIN =
-  'See that its URL (DATABASE_URL, or what this command was given) names the right user, password and database.'
+  'Check that its URL (DATABASE_URL, or what this command was given) names the right user, password and database.'
 
 const PARAMETER = 'Take it out of DATABASE_URL.'
 /** Codes that mean a rejected login while connecting, but an error of the statement later. */
@@ -33,7 +33,7 @@ const AT_LOGIN = ['42704', '22023']
 const FAULTS: readonly (readonly [begin: string, Kind, says: string, remedy: string])[] = [
   [
     ...(['25006', 'noWrites', 'takes no writes: the session is read-only'] as const),
-    'See that DATABASE_URL leads to the primary (SELECT pg_is_in_recovery()), and that default_transaction_read_only is off for this role and database.',
+    'Check that DATABASE_URL leads to the primary (SELECT pg_is_in_recovery()), and that default_transaction_read_only is off for this role and database.',
   ],
   [
     '53100',
@@ -64,7 +64,7 @@ const FAULTS: readonly (readonly [begin: string, Kind, says: string, remedy: str
   ['3D', 'closed', 'refuses the connection', LOGIN],
   ['53', 'away', 'lacks memory or another resource', 'See its log for what it lacks.'],
   ['57P', 'away', 'ended the connection', 'It is stopping or starting: see its log for why.'],
-  ['58', 'away', 'failed by an error of its system', 'See its log for which one, and check its disk.'],
+  ['58', 'away', 'failed with a system error', 'See its log for which one, and check its disk.'],
   ['08', 'away', 'cannot be reached', UP],
 ]
 

@@ -18,7 +18,7 @@ export class UnreleasedLedgerError extends KnownError {
   constructor() {
     super(
       'fatal',
-      'this ledger is of an unreleased checkout; its refunds, releases and deny list are in no chain: export them with that checkout first',
+      'this ledger belongs to an unreleased checkout; its refunds, releases and deny list are not on the chain, so export them with that checkout first',
     )
   }
 }
@@ -101,7 +101,7 @@ async function readRecorded(sql: Sql): Promise<Map<string, string>> {
     SELECT attname::text AS name FROM pg_attribute WHERE attrelid = to_regclass('migrations') AND attnum > 0`
   if (columns.count === 0) return new Map()
   if (!['name', 'checksum'].every((ours) => columns.some(({ name }) => name === ours)))
-    throw new UnfitDatabaseError(`its table "migrations" is of another program. ${OF_ANOTHER}`)
+    throw new UnfitDatabaseError(`its table "migrations" belongs to another program. ${OF_ANOTHER}`)
   const rows = await sql<{ name: string; checksum: string }[]>`SELECT name, checksum FROM migrations ORDER BY name`
   return new Map(rows.map(({ name, checksum }) => [name, checksum]))
 }

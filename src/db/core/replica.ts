@@ -59,6 +59,6 @@ async function positionOf(sql: Pool): Promise<bigint> {
   const [row] = await sql<{ position: bigint }[]>`
     SELECT pg_wal_lsn_diff(
       CASE WHEN pg_is_in_recovery() THEN coalesce(pg_last_wal_replay_lsn(), '0/0') ELSE pg_current_wal_lsn() END, '0/0') AS position`
-  if (!row) throw new Error('the database did not say how far it is')
+  if (!row) throw new Error('the database did not report its position')
   return row.position
 }

@@ -20,7 +20,7 @@ interface Need {
 
 const off = (name: string): Need => ({
   fits: (value) => value === '0',
-  todo: `Long statements and waits are ended by it, and are done again by the next pass: ${alter(name, '0')}.`,
+  todo: `It ends long statements and waits, and the next pass does them again: ${alter(name, '0')}.`,
 })
 
 /** By the setting's name. PostgreSQL before 17 has no transaction_timeout. */

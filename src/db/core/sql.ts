@@ -48,7 +48,7 @@ function arrayType(oid: number) {
     from: [oid],
     serialize: (items: readonly unknown[]) => `{${items.map(elementOf).join(',')}}`,
     parse: (text: string) => {
-      throw new TypeError(`an array came from the database, which only JSON may hold: ${text}`)
+      throw new TypeError(`the database returned an array, but statements must return lists as JSON: ${text}`)
     },
   }
 }
@@ -147,7 +147,7 @@ export function connect(url: string, options: PoolOptions): Pool {
   return renewing(open)
 }
 
-/** The shortest time between two replacements of all sessions of a pool. */
+/** How often, at most, a pool replaces all its sessions. */
 const RENEW_MS = 1_000
 
 /**

@@ -30,7 +30,6 @@ export async function lockState(sql: Sql, name: string): Promise<void> {
   await sql`SELECT FROM settings WHERE name = ${name} FOR UPDATE`
 }
 
-/** Removes a setting. */
 export async function clearState(sql: Sql, name: string): Promise<void> {
   await sql`DELETE FROM settings WHERE name = ${name}`
 }

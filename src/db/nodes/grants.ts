@@ -20,7 +20,7 @@ export async function listUnpaidNodes(
     ORDER BY n.node_id DESC LIMIT ${limit}`
 }
 
-/** How many nodes `listUnpaidNodes` has with `open`, counted up to a limit. */
+/** Counts the nodes that `listUnpaidNodes` lists with `open`, up to a limit. */
 export async function countUnpaidNodes(sql: Sql, most: number): Promise<number> {
   const [row] = await sql<{ nodes: number }[]>`SELECT ${sql.unsafe(countUnpaid(most))} AS nodes`
   return row?.nodes ?? 0

@@ -4,7 +4,6 @@ import type { NotOwedWindow } from '../../domain/payouts.ts'
 import type { NewOwnerAct } from '../../domain/replay.ts'
 import { jsonRows, type Sql } from '../core/sql.ts'
 
-/** Stores acts of the owner. */
 export async function insertOwnerActs(sql: Sql, acts: readonly NewOwnerAct[]): Promise<void> {
   if (acts.length === 0) return
   await sql`
@@ -14,7 +13,6 @@ export async function insertOwnerActs(sql: Sql, acts: readonly NewOwnerAct[]): P
       detail jsonb, "txHash" text, "blockTime" bigint, "blockHash" text)`
 }
 
-/** Rewinds acts to a height. */
 export async function rewindOwnerActs(sql: Sql, height: number): Promise<void> {
   await sql`DELETE FROM owner_acts WHERE block_number > ${height}`
 }

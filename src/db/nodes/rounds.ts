@@ -93,7 +93,6 @@ export async function lastRound(sql: Sql): Promise<number> {
   return row?.round ?? 0
 }
 
-/** Rewinds rounds to a height. */
 export async function rewindRounds(sql: Sql, height: number): Promise<number> {
   const removed = await sql`DELETE FROM rounds WHERE block_number > ${height}`
   return removed.count

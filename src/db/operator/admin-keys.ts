@@ -89,7 +89,6 @@ export async function insertAdminKey(
   return row
 }
 
-/** The key of this id. */
 export async function readAdminKey(sql: Sql, id: number): Promise<AdminKeyRow | null> {
   const [row] = await sql<AdminKeyRow[]>`SELECT ${columns(sql)} FROM admin_keys WHERE id = ${id}`
   return row ?? null
@@ -102,7 +101,6 @@ export async function isOpen(sql: Sql, id: number): Promise<boolean> {
   return row?.open ?? false
 }
 
-/** Revokes a key. */
 export async function revokeAdminKey(sql: Sql, id: number, by: string): Promise<void> {
   await sql`UPDATE admin_keys SET revoked_at = now(), revoked_by = ${by} WHERE id = ${id} AND revoked_at IS NULL`
 }

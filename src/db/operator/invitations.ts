@@ -31,7 +31,6 @@ export async function readOpenInvitations(sql: Sql, limit: number): Promise<Invi
     SELECT ${columns(sql)} FROM passkey_invitations WHERE ${open(sql)} ORDER BY id DESC LIMIT ${limit}`
 }
 
-/** How many invitations are open. */
 export async function countOpenInvitations(sql: Sql): Promise<number> {
   const [row] = await sql<{ n: number }[]>`SELECT count(*) AS n FROM passkey_invitations WHERE ${open(sql)}`
   return row?.n ?? 0
@@ -59,7 +58,6 @@ export async function insertInvitation(
   return row
 }
 
-/** The invitation with this digest. */
 export async function findInvitation(sql: Sql, digest: string): Promise<InvitationRow | null> {
   const [row] = await sql<InvitationRow[]>`
     SELECT ${columns(sql)} FROM passkey_invitations WHERE digest = decode(${digest}, 'hex')`

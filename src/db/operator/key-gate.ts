@@ -31,7 +31,7 @@ export async function readOpen(sql: Sql): Promise<Made> {
   return madeOf(await sql<MadeRow[]>`SELECT kind, id FROM (${open(sql)}) o`)
 }
 
-/** The keys and passkeys that this person made and that are not among `keys` and `passkeys`, directly or through others of the new ones. */
+/** The keys and passkeys that this person made, directly or with another new key, except those in `keys` and `passkeys`. */
 export async function readMadeSince(sql: Sql, label: string, { keys, passkeys }: Made): Promise<Made> {
   return madeOf(
     await sql<MadeRow[]>`

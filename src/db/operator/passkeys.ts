@@ -41,7 +41,6 @@ export async function hasLivePasskeys(sql: Sql): Promise<boolean> {
   return (await countLivePasskeys(sql)) > 0
 }
 
-/** How many passkeys are valid. */
 export async function countLivePasskeys(sql: Sql): Promise<number> {
   const [row] = await sql<{ n: number }[]>`
     SELECT count(*) AS n FROM passkeys WHERE revoked_at IS NULL AND expires_at > now()`
@@ -86,7 +85,6 @@ export async function lockPasskey(sql: Sql, id: number): Promise<(PasskeyRow & {
   return row ?? null
 }
 
-/** Records a sign-in. */
 export async function notePasskeyUsed(sql: Sql, id: number, counter: number): Promise<void> {
   await sql`UPDATE passkeys SET counter = ${counter}, used_at = now() WHERE id = ${id}`
 }

@@ -125,7 +125,8 @@ async function fileParts(sql: Sql, residueRef: Hash): Promise<Hash[]> {
       FROM attributions a JOIN payments p ON p.ref = a.part_of WHERE a.ref = ANY(${refs})`,
     evidence: { rule: 'part', partOf: residueRef },
   })
-  if (filed !== refs.length) throw new Error(`of ${refs.length} parts of residue ${residueRef} ${filed} were filed`)
+  if (filed !== refs.length)
+    throw new Error(`only ${filed} of ${refs.length} parts of residue ${residueRef} were filed`)
   await sql`
     UPDATE payments SET value_wei = value_wei - (SELECT sum(a.value_wei) FROM attributions a WHERE a.ref = ANY(${refs})), updated_at = now()
     WHERE ref = ${residueRef}`

@@ -4,7 +4,6 @@ import type { Address, Hash } from '../../domain/units.ts'
 import { column, type Fragment, jsonRows, type Sql } from '../core/sql.ts'
 import { enter, move } from './moves.ts'
 
-/** Identifies an inner transfer. */
 type InnerKey = Pick<InnerTransferIn, 'txHash' | 'wallet' | 'innerIndex'>
 
 const keyOf = ({ txHash, wallet, innerIndex }: InnerKey) => `${txHash} ${wallet} ${innerIndex}`

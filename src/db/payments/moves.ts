@@ -126,7 +126,7 @@ export async function writeVerdict(sql: Sql, paymentId: number, decision: Decisi
     evidence,
     by,
   })
-  if (moved !== 1) throw new Error(`payment ${paymentId} is in no state that it can be moved from: ${name}`)
+  if (moved !== 1) throw new Error(`the state of payment ${paymentId} does not allow the move ${name}`)
 }
 
 /** The judge's verdict on a payment that was in state `was` in that block. If it names no tier, an accepted payment keeps its tier. */
@@ -166,7 +166,7 @@ export async function writeVerdicts(
     by: 'pass',
   })
   if (moved !== judged.length)
-    throw new Error(`${judged.length - moved} payments are in no state that they can be moved from: ${name}`)
+    throw new Error(`the states of ${judged.length - moved} payments do not allow the move ${name}`)
 }
 
 /**

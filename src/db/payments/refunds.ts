@@ -26,7 +26,8 @@ export interface Refund {
 }
 
 /**
- * Records a refund or a commission. If it is already recorded, accepts it again, because the operator has decided again, perhaps about another block.
+ * Records a refund or a commission. Accepts one that is already recorded, because the operator may decide again after the payment returned in another
+ * block.
  * @returns false if the transfer already proves something else, or if the payment has another refund.
  */
 export async function insertRefund(sql: Sql, refund: Refund): Promise<boolean> {
@@ -190,7 +191,7 @@ export async function moveFromRefunding(sql: Sql, paymentId: number, { verdict, 
     returning: sql`p.state`,
   }
   const [moved] = await moveAndRead(sql, 'cancelRefund', change, sql<Word[]>`state AS verdict, reason`)
-  return moved ?? Promise.reject(new Error(`payment ${paymentId} cannot go back from its refund to ${verdict}`))
+  return moved ?? Promise.reject(new Error(`payment ${paymentId} cannot return from refunding to ${verdict}`))
 }
 
 /** True if the transaction that mints a payment is in no followed block. */

@@ -51,7 +51,7 @@ export async function lockTiers(sql: Sql, tierNos: readonly number[], { wait }: 
   const taken = sql.unsafe(wait ? 'pg_advisory_xact_lock(8, n) IS NOT NULL' : 'pg_try_advisory_xact_lock(8, n)')
   const inOrder = [...tierNos].sort((a, b) => a - b)
   const [row] = await sql<{ free: boolean }[]>`SELECT bool_and(${taken}) AS free FROM unnest(${inOrder}::int[]) AS t(n)`
-  if (!row?.free) throw new Error('another session takes places of one of these tiers just now')
+  if (!row?.free) throw new Error('another session is taking places of one of these tiers')
 }
 
 /** The supply of each of these tiers, if the tier has a supply now. If read under the tier's lock, it cannot change until the transaction ends. */

@@ -146,6 +146,6 @@ export async function replaceResidue(sql: Sql, { ref, residueWei }: TraceableRes
     residueWei > 0n
       ? await explainResidue(sql, sql`p.ref = ${ref}`)
       : (await sql`DELETE FROM wallet_outflows WHERE ref = ${ref}`).count
-  if (gone !== 1) throw new Error(`residue ${ref} was locked, and is not there any more`)
+  if (gone !== 1) throw new Error(`residue ${ref} was locked, but is gone`)
   await sql`DELETE FROM residue_traces WHERE ref = ${ref}`
 }

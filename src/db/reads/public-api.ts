@@ -171,7 +171,6 @@ const NODE_PAGES = new Map<number, string>(
   }),
 )
 
-/** A requested page. */
 export interface AskedNode {
   id: bigint
   limit: number
@@ -212,7 +211,6 @@ function pageOf([, node, matchedBy, credits, withdrawals, ...more]: (Buffer | nu
   }
 }
 
-/** Reads a single page. */
 export async function readNode(sql: Sql, id: bigint, limit: number): Promise<NodePage | null> {
   const [page = null] = await readNodes(sql, [{ id, limit }])
   return page

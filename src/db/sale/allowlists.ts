@@ -4,7 +4,6 @@ import { NODE_BYTES, nodeCount, proofPlaces } from '../../domain/payers/allowlis
 import type { Address, Hash } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 
-/** Nodes per page. */
 export const PAGE_NODES = 1_024
 
 /** An allowlist without its rows. */

@@ -61,7 +61,6 @@ export async function insertFirstTerms(
   return true
 }
 
-/** Removes an entry. */
 export async function deleteTerms(sql: Sql, fromTime: number): Promise<void> {
   await sql`DELETE FROM credit_terms WHERE from_time = ${fromTime}`
 }

@@ -40,12 +40,11 @@ function driftOf({ detail }: Audited): Data {
   return { count, drifts: drifts.slice(0, DRIFTS_MAX) }
 }
 
-/** Every kind of event. */
 export const KINDS: Readonly<Record<string, Kind>> = {
   'payment.held': { words: 'A payment is held, and waits for you', asks: true, place: ofPayment },
   'payment.minted': { words: 'A node is sold', place: ofPayment },
   'payment.decided': {
-    words: 'A payment was decided about',
+    words: 'A held payment was decided',
     place: ({ subject }) => paymentNamed(subject, AUDIT),
     acts: [
       ...['released', 'dismissed', 'dustDismissed', 'attributed'],
@@ -54,7 +53,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   },
   'round.credited': { words: 'A round is credited', place: '/console/rounds' },
   'rounds.paused': { words: 'Rounds are paused', place: '/console/rounds', acts: ['paused'] },
-  'rounds.resumed': { words: 'Rounds go on', place: '/console/rounds', acts: ['unpaused'] },
+  'rounds.resumed': { words: 'Rounds resume', place: '/console/rounds', acts: ['unpaused'] },
   'withdrawal.seen': { words: 'An owner withdrew', place: ofNode },
   'refund.alarm': {
     words: 'A refund contradicts the chain',
@@ -96,13 +95,13 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   },
   'passes.halted': { words: 'The passes are halted', asks: true, place: STATE, acts: ['halted'] },
   'passes.stuck': {
-    words: 'The same block stops the passes again and again',
+    words: 'One block keeps stopping the passes',
     asks: true,
     place: STATE,
     acts: ['stuck'],
     data: ({ detail }) => without(detail, 'lasts'),
   },
-  'passes.resumed': { words: 'The passes go on', place: STATE, acts: ['resumed', 'haltWithdrawn', 'unstuck'] },
+  'passes.resumed': { words: 'The passes resume', place: STATE, acts: ['resumed', 'haltWithdrawn', 'unstuck'] },
   'terms.changed': {
     words: 'The credit terms were changed',
     place: '/console/terms',
@@ -135,14 +134,14 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   'signer.down': { words: 'A signer does not sign', asks: true, place: '/console/transactions', acts: ['signerDown'] },
   'signer.restored': { words: 'A signer signs again', place: '/console/transactions', acts: ['signerRestored'] },
   'role.lost': {
-    words: 'The contract knows another account in the role of ours',
+    words: 'The contract gives our account’s role to another account',
     asks: true,
     place: '/console/transactions',
     acts: ['roleLost'],
   },
   'role.restored': { words: 'An account has its role again', place: '/console/transactions', acts: ['roleRestored'] },
   'fee.capped': {
-    words: 'A fee stands at its cap, and the chain wants more',
+    words: 'A fee is at its cap, and the chain asks for more',
     asks: true,
     place: '/console/transactions',
     acts: ['feeCapped'],
@@ -155,19 +154,19 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     acts: ['foreignTransaction'],
   },
   'proof.failed': {
-    words: 'A provider’s answer does not prove what the chain proves',
+    words: 'A provider’s answer failed its proof',
     asks: true,
     place: STATE,
     acts: ['proofFailed'],
   },
   'guard.refused': {
-    words: 'A provider is wrong about a block: nothing is signed on its word',
+    words: 'A provider is wrong about a block, so nothing is signed',
     asks: true,
     place: AUDIT,
     acts: ['guardRefused'],
   },
   'keys.wrong': {
-    words: 'Wrong admin keys are being tried',
+    words: 'Somebody is trying wrong admin keys',
     asks: true,
     place: AUDIT,
     acts: ['wrongAdminKeys', 'passkeyCopied'],
@@ -188,7 +187,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     acts: ['paidNodeExpelled'],
   },
   'ledger.restored': {
-    words: 'The ledger was restored from a backup: payments are held to be looked at',
+    words: 'The ledger was restored from a backup: payments are held for review',
     asks: true,
     place: `${HELD}&reason=recheck`,
     acts: ['restored'],

@@ -6,7 +6,7 @@
 // take value out of it. (survey.ts ensures that the wallet belongs to a key, at whose address no contract can be created. An EIP-7702 delegation
 // would give it code, but uses up a nonce.) Value that we do not know of can therefore only have come in. No unknown inflow can cancel out another,
 // so the balances differ by the sum of all of them. Nonces only grow, so unknown uses cannot cancel out either. For the factory we compare only its
-// storage, in each gap between two blocks with known logs. Changes that cancel out within a gap we find only through the providers' logs.
+// storage, in each gap between two blocks with known logs. Only the providers' logs show changes that cancel out within a gap.
 import type { AccountState, ProvenBlock, SurveyReader } from '../../chain/port.ts'
 import type { Address } from '../../domain/units.ts'
 import type { Seen } from './seen.ts'
@@ -14,8 +14,8 @@ import type { Seen } from './seen.ts'
 /** If a stretch is this short and still differs, we read all its blocks. */
 const READ_WHOLE_MAX = 4
 /**
- * How many states we may read in search of unknown changes: one for this many blocks of the range, but at least STATES_MIN. If it takes more, reading
- * all blocks is cheaper.
+ * We may read one state for this many blocks of the range in search of unknown changes, but at least STATES_MIN. If it takes more, reading all blocks
+ * is cheaper.
  */
 const BLOCKS_PER_STATE = 16
 const STATES_MIN = 64
@@ -109,7 +109,7 @@ function unknownOf(seen: Seen, stretch: Stretch, account: Address) {
 
 /**
  * For a stretch of which we have read all blocks: true if a wallet used a nonce or lost value that these blocks do not explain. It may then have had
- * code for a while. Value that only came in, by an inner call, is no concern here: we find it when we compare balances with the books.
+ * code for a while. Value that only came in by an inner call does not count here, because we find it when we compare balances with the books.
  */
 function isUnexplained({ wallets }: Watched, seen: Seen, stretch: Stretch): boolean {
   return stretch.accounts.some((account) => {
@@ -121,6 +121,6 @@ function isUnexplained({ wallets }: Watched, seen: Seen, stretch: Stretch): bool
 
 function statesOf({ low, high }: Stretch, account: Address): [AccountState, AccountState] {
   const [before, after] = [low.accounts.get(account), high.accounts.get(account)]
-  if (!before || !after) throw new Error(`the state of ${account} was not asked for`)
+  if (!before || !after) throw new Error(`no state of ${account} was read`)
   return [before, after]
 }

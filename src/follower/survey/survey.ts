@@ -1,5 +1,5 @@
 // Surveys a range of old blocks: reads the blocks that may contain something of ours, and proves that the others contain nothing. It first reads the
-// candidates: blocks with factory logs, and the blocks of the payments that mints name. It must never accept a proof from fewer providers than must
+// candidates: blocks with factory logs, and the blocks of the payments that mints name. It must never accept a proof on which too few providers
 // agree, and never return only part of what happened. If anything is not available, it returns null.
 //
 // It does not find transactions that moved nothing and used no nonce of ours: failed payments, failed withdraw calls and zero-value transfers.

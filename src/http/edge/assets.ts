@@ -30,7 +30,6 @@ export interface AssetRoute {
   countedAs: string
 }
 
-/** The route of a file. */
 export function assetRoute({ asset, cors = false, ...route }: AssetRoute): Route {
   return {
     ...route,

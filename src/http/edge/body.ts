@@ -87,7 +87,7 @@ function readBytes(request: IncomingMessage): Promise<Buffer | Refusal> {
     request.on('end', () => resolve(Buffer.concat(chunks)))
     request.on('error', reject)
     // If the caller disconnects halfway, only this event fires.
-    request.on('close', () => reject(new Error('the caller went away while sending')))
+    request.on('close', () => reject(new Error('the caller disconnected while sending')))
   })
 }
 

@@ -12,7 +12,6 @@ const RESERVED_FILES = 256
 const PER_ADDRESS_MAX = 512
 
 export interface ConnectionLimits {
-  /** Connections in total. */
   total: number
   /** Connections from one address that is not a trusted proxy. */
   perAddress: number

@@ -65,7 +65,6 @@ export class Limits {
     return (this.#counts.get(this.#keyOf(bucket, client)) ?? 0) >= limit
   }
 
-  /** The current number of counters. */
   get size(): number {
     return this.#counts.size
   }

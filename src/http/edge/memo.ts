@@ -48,7 +48,6 @@ export interface MemoOptions<T> {
   observe?: ((result: 'hit' | 'miss' | 'joined') => void) | undefined
 }
 
-/** Builds the cache of answers. */
 export function createMemo<T>({ clock, changes, bytesOf, bytesMax = BYTES_MAX, observe }: MemoOptions<T>): Cache<T> {
   const memo = new Cache<T>({
     clock,

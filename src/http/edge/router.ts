@@ -9,7 +9,6 @@ const TREE = 'GET'
 /** The route that a request target names, and the target's parts. */
 export interface Found {
   readonly route: Route
-  /** The number of the route. */
   readonly bucket: number
   readonly target: Target
 }

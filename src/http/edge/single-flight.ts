@@ -41,7 +41,7 @@ export class SingleFlight<T> {
   async run(key: string, caller: string, act: () => Promise<T>): Promise<T | null> {
     const inTurn = () => this.#places.run(act)
     try {
-      // The caller's own limit is checked first. So no request joins a run that still waits for other requests of its caller.
+      // The caller's own limit is checked first. So a request never joins a run that itself waits for the caller's other requests.
       return await this.#asCaller(caller, async () => this.#cache.get(key, this.#options.keptMs, inTurn))
     } catch (error) {
       if (error instanceof Crowded) return null

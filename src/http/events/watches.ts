@@ -20,7 +20,6 @@ const END_MS = 1_000
 const RETRY_AFTER_SEC = 30
 
 export interface StreamLimits {
-  /** Streams in total. */
   total: number
   /** Streams per client address. Many users may share one (NAT). */
   perClient: number

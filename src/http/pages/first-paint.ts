@@ -5,7 +5,6 @@ import { inEther } from '../../domain/units.ts'
 /** A page's title and a sentence about it. */
 export type Said = readonly [title: string, description: string]
 
-/** Whose sale it is. */
 interface Sale {
   name: string
   logoUrl: string

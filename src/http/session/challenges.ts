@@ -21,7 +21,6 @@ export class Challenges {
     this.#clock = clock
   }
 
-  /** A new challenge. */
   issue(purpose: ChallengePurpose): string {
     return sign(`${purpose}.${randomBytes(RANDOM_BYTES).toString('hex')}.${this.#now()}`, this.#keys)
   }

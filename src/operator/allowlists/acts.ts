@@ -29,14 +29,14 @@ export interface EnteredList extends ListPreview {
 
 const ROWS_BYTES_MAX = 16_384
 /** What the operator enters besides the rows. */
-export const GIVEN = { label: field.text('what you call it', { max: 64 }), reason: field.REASON }
+export const GIVEN = { label: field.text('its name, for you', { max: 64 }), reason: field.REASON }
 
 export const addAllowlist = defineAct({
   path: 'allowlists',
   scope: 'prices',
   command: 'allowlists add',
   summary: 'add an allowlist: wallets, and how many nodes each may buy',
-  details: `The file has a row for each wallet, address,allocation, and at most 1,000,000 rows. If a line is bad, the service adds nothing.
+  details: `Each row of the file is address,allocation; there are at most 1,000,000 rows. If a line is bad, the service adds nothing.
 A list never changes: add a new one, and name it in the tier.`,
   examples: ['allowlists add --file <list-file> --label "first phase" --yes'],
   asks: 'Enter this list permanently?',
@@ -74,7 +74,7 @@ export async function enterList(
   { label, reason }: { label: string; reason: string | null },
 ): Promise<EnteredList> {
   const { root, entries, allocated } = preview
-  if (root === null) throw new Error('a list with a bad line is not entered')
+  if (root === null) throw new Error('a list with a bad line cannot be entered')
   return await inTransaction(pool, async (sql) => {
     const id = await insertAllowlist(sql, { root, label, entries, allocated, enteredBy: actor.name })
     if (id === null) return { ...preview, changed: false }

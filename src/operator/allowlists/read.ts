@@ -79,7 +79,7 @@ class ListReader {
 
   end(): ListRead {
     if (!this.isOver && (this.#rest.length > 0 || this.#restIsLong)) this.#endLine(new Uint8Array())
-    if (this.#addresses.length === 0 && this.#badLines === 0) this.#complain('there is no row')
+    if (this.#addresses.length === 0 && this.#badLines === 0) this.#complain('the list has no row')
     return {
       addresses: this.#addresses,
       allocations: this.#allocations,
@@ -125,10 +125,10 @@ class ListReader {
     const known = this.#lineOf.get(wallet)
     if (known !== undefined) {
       this.#duplicates++
-      return `the address is on line ${known} already`
+      return `the address is already on line ${known}`
     }
     this.isOver = this.#addresses.length === this.#entriesMax
-    if (this.isOver) return `there may be ${this.#entriesMax.toLocaleString('en')} rows at most`
+    if (this.isOver) return `a list has at most ${this.#entriesMax.toLocaleString('en')} rows`
     this.#lineOf.set(wallet, this.#line)
     this.#addresses.push(wallet)
     this.#allocations.push(Number(allocation))

@@ -74,7 +74,7 @@ async function exportAs(
   const pool = deps.readPool
   const running = underWay.get(pool) ?? 0
   if (running >= EXPORTS_MAX)
-    return refuseAct('notYet', `${EXPORTS_MAX} exports are under way: ask again when one of them is done.`)
+    return refuseAct('notYet', `${EXPORTS_MAX} exports are running: try again when one is done.`)
   underWay.set(pool, running + 1)
   const whole = asked.from === null && asked.to === null
   return begin(pool, name, form, async (sql) => {
@@ -134,7 +134,7 @@ function begin(
 async function write(stream: PassThrough, text: string): Promise<void> {
   if (stream.write(text)) return
   const gone = new AbortController()
-  const onClose = () => gone.abort(new Error('the reader went away'))
+  const onClose = () => gone.abort(new Error('the reader disconnected'))
   stream.once('close', onClose)
   const stalled = setTimeout(() => gone.abort(new Error('the reader stalled')), STALLED_MS)
   try {

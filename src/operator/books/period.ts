@@ -125,7 +125,6 @@ async function blockOf(deps: ChainRead, sql: Sql, number: number, cursor: Place)
   return block
 }
 
-/** A boundary for display. */
 export interface ShownPlace {
   blockNumber: number
   blockHash: string

@@ -21,9 +21,9 @@ export const showTrends = defineReading({
   path: 'trends',
   summary: 'sales, held payments and gas over time',
   fields: {
-    range: field.orElse(field.word('how far back; `24h` unless given', RANGE_NAMES), '24h' as const),
+    range: field.orElse(field.word('how far back; by default `24h`', RANGE_NAMES), '24h' as const),
     by: field.orNull(
-      field.word<Trends['by']>('the length of a bin, in UTC; unless given, `hour` up to a week and `day` beyond', [
+      field.word<Trends['by']>('the length of a bin, in UTC; by default `hour` up to a week and `day` beyond', [
         'hour',
         'day',
       ]),

@@ -115,7 +115,7 @@ export const revokeAllKeys = defineAct({
   says: REVOKED_SAYS,
   run: ({ pool }: LedgerDb, actor, { reason }) =>
     whileNobodyMakes(pool, actor.name, async (sql) => {
-      // In this order: it waits for people who are accepting an invitation or signing in, and then ends their sessions too.
+      // Invitations first: this waits for people who are accepting one or signing in. What follows then ends their sessions too.
       const invitations = await revokeInvitations(sql, 'all', actor.name)
       const passkeys = await revokeAllPasskeys(sql, actor.name)
       const revoked = await keys.revokeAllAdminKeys(sql, actor.name)

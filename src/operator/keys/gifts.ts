@@ -80,7 +80,7 @@ export async function refuseGift(
   if (held.keyId !== null && !(await isOpen(sql, held.keyId)))
     return refuseAct('forbidden', 'Your key is revoked or has expired.')
   if (held.passkey && held.passkey.signedInAt.getTime() < Date.now() - FRESH_MS)
-    return refuseAct('forbidden', 'That takes a sign-in within the last ten minutes: leave, and sign in again.')
+    return refuseAct('forbidden', 'That takes a sign-in within the last ten minutes: sign out, and sign in again.')
   const end = held.passkey ? held.passkey.endsAt : held.expiresAt
   if (end && end.getTime() < Date.now() + seconds * 1000)
     return refuseAct(

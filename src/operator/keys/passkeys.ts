@@ -24,7 +24,7 @@ export const invite = defineAct({
   secret: 'link',
   command: 'admin-keys invite',
   summary: 'invite a person to create a passkey for signing in to the console',
-  details: `Prints a link to the console at PUBLIC_URL, or writes it to a file that only you may read. Give it to that person alone. It works once, within
+  details: `Prints a link to the console at PUBLIC_URL, or writes it to a file that only you may read. Give it only to that person. It works once, within
 24 hours. Each sign-in opens a session of eight hours with this label and these scopes. If two people check each other, invite both here.`,
   examples: ['admin-keys invite --label grace --scopes read,decide --out grace.link'],
   fields: giftOf('how long the passkey signs in; 365d by default, at most 366d', 365),

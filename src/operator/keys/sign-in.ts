@@ -53,8 +53,7 @@ export async function readInvitation(sql: Sql, code: unknown): Promise<Invitatio
 }
 
 function refuseClosed({ passkeyId, revokedAt, isExpired }: InvitationRow): OperatorRefusal | null {
-  const became =
-    passkeyId !== null ? 'was used' : revokedAt !== null ? 'was taken back' : isExpired ? 'has expired' : null
+  const became = passkeyId !== null ? 'was used' : revokedAt !== null ? 'was revoked' : isExpired ? 'has expired' : null
   return became && refuseAct('conflict', `This invitation ${became}: ask for another one.`)
 }
 
@@ -98,7 +97,7 @@ export async function signIn(
     if (!(await spendNonce(sql, challenge.hash, KEPT_SEC))) return 'lapsed'
     const actor = { name: passkey.label, requestId }
     if (isBehind(counter, passkey.counter)) {
-      log.warn({ passkey: known.id }, 'the counter of a passkey went back: it may have been copied')
+      log.warn({ passkey: known.id }, 'a passkey’s counter went down: the passkey may have been copied')
       const after = { counter, known: passkey.counter }
       await recordAct(sql, actor, { action: 'passkeyCopied', subject: `passkey ${known.id}`, after })
       return 'refused'
@@ -129,11 +128,11 @@ async function openSession(
 export const signOut = defineAct({
   path: 'keys/self/sign-out',
   scope: null,
-  summary: 'end the session that asks',
+  summary: 'end your own session',
   fields: {},
   change: async ({ sql, actor, record }) => {
     const { passkey, keyId } = actor.held ?? {}
-    if (!passkey || !keyId) return refuseAct('conflict', 'Not a session of a passkey: to end a key, revoke it.')
+    if (!passkey || !keyId) return refuseAct('conflict', 'This key is not a passkey’s session: revoke it instead.')
     await closeGate(sql)
     await revokeAdminKey(sql, keyId, actor.name)
     record({ action: 'signedOut', subject: `passkey ${passkey.id}`, before: { session: keyId } })

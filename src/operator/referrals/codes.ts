@@ -51,7 +51,7 @@ the version of their block. To end a code, register it again with --closes-at.`,
       ...TIME,
       help: 'from when it counts, unix seconds of block time; by default from the next block on',
     }),
-    closesAt: field.orNull({ ...TIME, help: 'until when it counts, unix seconds of block time; by default for good' }),
+    closesAt: field.orNull({ ...TIME, help: 'until when it counts, unix seconds of block time; by default forever' }),
     reason: field.REASON,
   },
   onChain: true,
@@ -73,7 +73,7 @@ the version of their block. To end a code, register it again with --closes-at.`,
     await insertReferral(sql, asked, { version, fromBlock: now.number + 1, enteredBy: actor.name })
     record({ action: 'referralRegistered', subject: asked.code, before, after: asked })
     const referral = await latest()
-    return referral ? { referral, changed: true } : Promise.reject(new Error(`code ${asked.code} is not there`))
+    return referral ? { referral, changed: true } : Promise.reject(new Error(`there is no code ${asked.code}`))
   },
   says: ({ changed, referral: { code, fromBlock } }) =>
     changed ? `Registered: ${code} counts from block ${fromBlock} on.` : 'No change.',

@@ -25,7 +25,7 @@ const finalBlock = async (deps: CommissionContext) => (await readHorizon(deps)).
 export const listCommissions = defineReading({
   path: 'referrals/commissions',
   command: 'referrals commissions',
-  summary: 'list what each code earned, and what of it is taken back, paid and due',
+  summary: 'list what each code earned, and how much of that is reversed, paid and due',
   examples: ['referrals commissions'],
   fields: {},
   onChain: true,
@@ -42,7 +42,7 @@ export interface CommissionFile {
   safeBatch: SafeBatch | null
 }
 
-/** What is due in sum, leaving out what was paid too much. */
+/** The sum of what is due. Overpaid codes do not reduce it. */
 const sumOf = (commissions: readonly DueCommission[]): bigint =>
   commissions.reduce((sum, { dueWei }) => sum + (dueWei > 0n ? dueWei : 0n), 0n)
 
@@ -140,7 +140,7 @@ async function recordPaid(
     const proof = { paymentRef: null, commissionOf: code, txHash, blockNumber, blockHash, recordedBy: actor.name }
     // The passes watch the transfer until its block is final.
     if (!(await insertRefund(sql, { ...transfer, ...proof, final: false })))
-      return refuseAct('conflict', 'That transfer proves something else just now: try again.')
+      return refuseAct('conflict', 'Another act has just used that transfer: try again.')
     const after = { payee: transfer.to, txHash, valueWei: transfer.valueWei.toString() }
     await recordAct(sql, actor, { action: 'commissionPaid', subject: code, after, reason })
     await notifyLedgerChanged(sql)
@@ -182,7 +182,7 @@ async function choose(
   return refuseAct(
     'invalid',
     moved.length === 0
-      ? 'The transaction pays no payee of that code such an amount. If a contract wallet paid, the provider has to show it (debug_traceTransaction).'
-      : 'What the transaction paid proves other refunds or commissions: one transfer proves one.',
+      ? 'The transaction does not pay that amount to a payee of the code. If a contract wallet paid, the provider has to show it (debug_traceTransaction).'
+      : 'The transaction’s transfers already prove other refunds or commissions: one transfer proves one.',
   )
 }

@@ -37,7 +37,7 @@ const MANY = { payments: PAYMENTS, reason: field.REASON }
 export const prepareRefunds = defineGuardedAct({
   path: 'payments/refunds/prepare',
   scope: 'decide',
-  summary: 'sign no mint for several payments from now on',
+  summary: 'prepare the refunds of several payments: the service signs no more mints for them',
   fields: MANY,
   proposedAs: 'prepareRefunds',
   sum: (sql, { payments }) => sumToPrepare(sql, keysOf(payments)),

@@ -33,8 +33,8 @@ export interface RefundResult extends DecisionResult {
 type RefundAlarm = 'refundOfMinted' | 'refundOfOrphaned' | 'refundTooEarly'
 
 /**
- * If a payment has no known sender, the operator may refund the person who they know sent it. Then we do not check the recipient, and the record says
- * so. If the payment was not held, it is no longer a sale after the refund, unless it has its node.
+ * If a payment has no known sender, the operator decides whom to refund. Then we do not check the recipient, and the record says so. If the payment
+ * was not held, it is no longer a sale after the refund, unless it has its node.
  */
 export const refundPayment = defineAct({
   path: 'payments/:payment/refund',
@@ -56,7 +56,7 @@ The service records it even if you sent it too early, and says so.`,
 const CONTRADICTS: Record<RefundAlarm, string> = {
   refundOfMinted: 'It has its node as well: the buyer has both.',
   refundOfOrphaned: 'Its block was reorganised out: you may have paid back ether that you never received.',
-  refundTooEarly: 'It was too early: a mint that was signed before may yet give the buyer a node as well.',
+  refundTooEarly: 'It was too early: an earlier signed mint may still give the buyer a node as well.',
 }
 
 async function recordRefund(
@@ -112,7 +112,7 @@ async function recordRefund(
     const alarm = await alarmOf(sql, payment, safety)
     if (alarm) {
       const detail = { refundTxHash, valueWei: payment.valueWei.toString(), safeAfter: safety.safeAfter }
-      const says = 'a refund contradicts what is on the chain, or may yet be'
+      const says = 'a refund contradicts the chain, or may yet contradict it'
       await raiseAlarm(deps, sql, { level: 'error', says, by: actor, action: alarm, subject: payment.ref, detail })
     }
     const status = name === 'refund' ? 'refunded' : payment.state
@@ -203,7 +203,7 @@ function refuseAsRefund(wallets: readonly PaymentWallet[], payment: DeskPayment,
   const no = (message: string) => refuseAct('invalid', message)
   if (payment.from !== null && tx.to !== payment.from)
     return no(
-      `The refund went to ${tx.to}; the payment came from ${payment.from}. If a contract wallet paid it, the provider has to show an inner transfer of just that amount to the payer (debug_traceTransaction). A refund to another address cannot be recorded: dismiss the payment with a note.`,
+      `The refund went to ${tx.to}; the payment came from ${payment.from}. If a contract wallet paid it, the provider has to show an inner transfer of exactly that amount to the payer (debug_traceTransaction). A refund to another address cannot be recorded: dismiss the payment with a note.`,
     )
   const still = refuseUnmoved('refund', wallets, tx)
   if (still) return still
@@ -221,6 +221,6 @@ export function refuseUnmoved(
 ): OperatorRefusal | null {
   const no = (text: string) => refuseAct('invalid', `The ${what} ${text}`)
   if (wallets.some(({ wallet }) => wallet === to)) return no('went to a payments wallet itself.')
-  if (from === to || signer === to) return no('was sent by the one who received it: nothing moved.')
+  if (from === to || signer === to) return no('was sent by its own receiver: nothing moved.')
   return null
 }

@@ -1,5 +1,5 @@
-// The first step of a refund. We hold the payment, so that no further mint is signed for it, and show the operator when the last signed mint expires
-// for good. An earlier refund might pay back a payment that still becomes a node. It sends nothing and never could.
+// The first step of a refund. We hold the payment, so that no further mint is signed for it, and show the operator when the last signed mint expires.
+// An earlier refund might pay back a payment that still becomes a node. It sends nothing and never could.
 import { readBlock, readCursor, readHashes } from '../../db/blocks/blocks.ts'
 import { inTransaction, type Sql } from '../../db/core/sql.ts'
 import { notifyLedgerChanged } from '../../db/core/state.ts'
@@ -148,12 +148,12 @@ function tell(safety: RefundSafety, fileMadeAt: string | null) {
   const { safeAfter, mayStillMint, isPaymentFinal } = safety
   const at = safeAfter === null ? null : new Date(safeAfter * 1000).toISOString()
   const says = mayStillMint
-    ? `Do not send it yet: a mint that was signed for it can be executed until ${at}, by the time of a block that is final. Ask again after that.`
+    ? `Do not send it yet: a mint signed for it can be executed until the chain’s final block is later than ${at}. Ask again after that.`
     : isPaymentFinal
       ? fileMadeAt === null
         ? 'Send it now, then record it.'
         : `A file that pays it back was made at ${fileMadeAt}. Send it now unless that one was sent, then record it.`
-      : 'Do not send it yet: the payment’s own block is not final. If a reorganisation took the payment out, you would have paid back ether that you never received. Ask again in a while.'
+      : 'Do not send it yet: the payment’s own block is not final. If a reorganisation removed the payment, you would have paid back ether that you never received. Ask again in a while.'
   return { safeAfter: at, mayStillMint, isPaymentFinal, sendNow: isRefundSafe(safety), fileMadeAt, says }
 }
 
@@ -255,7 +255,7 @@ export async function refundSafety(
   { final, lost }: RefundHorizon,
 ): Promise<RefundSafety | OperatorRefusal> {
   if ((await readRecheck(sql)) !== (lost?.upToBlock ?? null))
-    return refuseAct('notYet', 'The ledger was found to be a restored one just now: try again.')
+    return refuseAct('notYet', 'The service has just found that the ledger was restored: try again.')
   const isLost = lost !== null && blockNumber !== null && blockNumber <= lost.upToBlock
   const signedUntil = await readSignedUntil(sql, ref, final?.time ?? 0)
   return judgeRefund({ final, signedUntil, lostUntil: isLost ? lost.until : null, blockNumber })

@@ -28,7 +28,7 @@ export const setSecondPerson = defineGuardedAct({
   scope: 'operate',
   command: 'second-person set',
   summary:
-    'require a second person for releases and refunds above an amount, acts that let such payments through, terms and payments wallets',
+    'require a second person for terms and payments wallets, and above an amount for acts that release or refund payments',
   details: `Such an act becomes a proposal, which another person confirms or refuses within seven days. A person is the label of a key, or the user here.
 Raising the amount or switching the rule off needs a second person, too.`,
   examples: ['second-person set --above-wei 1000ether --reason "four eyes" --yes'],

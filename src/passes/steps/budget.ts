@@ -60,7 +60,7 @@ export async function watchBudget(
     await note(ctx, before, known({ budget, bounds, need }, spent))
     await passFinished(ctx.pool, 'budget', { outcome: {} })
   } catch (error) {
-    ctx.log.warn({ err: error }, 'what the contract’s owner allows could not be looked at')
+    ctx.log.warn({ err: error }, 'the minter’s budget and the distributor’s bounds could not be read')
     await passFinished(ctx.pool, 'budget', { error: messageOf(error) })
   }
 }
@@ -88,7 +88,7 @@ async function note(ctx: LedgerDb & Logging, before: KnownBudget | null, now: Kn
     for (const action of changes) {
       await writeAudit(sql, { actor: 'pass', action, detail: now })
       if (action !== 'budgetRestored')
-        ctx.log.warn({ action, ...now }, 'the minter’s budget: have the contract’s owner refill it')
+        ctx.log.warn({ action, ...now }, 'the minter’s budget is low or spent: have the contract’s owner refill it')
     }
   })
 }

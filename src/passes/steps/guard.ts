@@ -11,7 +11,7 @@ import type { LedgerDb, Logging } from '../context.ts'
 
 type Asked = Pick<SignerAccount, 'address' | 'hashesOf'>
 
-/** Why we must not sign a call, because its guard may be wrong; null if we may sign it. */
+/** Why a call's guard may be wrong, so that we must not sign the call; null if we may. */
 export async function refuseGuard(ctx: LedgerDb & Logging, sender: Asked, call: FactoryCall): Promise<string | null> {
   if (call.kind === 'openCohorts' || call.guard === null) return null
   const { number, hash } = call.guard

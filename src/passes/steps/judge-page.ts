@@ -72,13 +72,12 @@ export interface Judged {
 }
 
 /**
- * False if the payment cannot become a sale whatever we learn of its wallet, because it failed, or its amount was never the price of a tier. Always
- * true for a held payment: it may be waiting for room, or the operator may have released it.
+ * False if the payment can never become a sale, because it failed, or its amount was never the price of a tier. Always true for a held payment: it
+ * may be waiting for room, or the operator may have released it.
  */
 export const mayBuy = ({ payment, selection }: Candidate): boolean =>
   payment.state === 'held' || (payment.succeeded && selection.kind !== 'none')
 
-/** A verdict to store. */
 interface Written {
   verdict: keyof typeof MOVE_OF
   row: JudgedPayment
@@ -176,7 +175,7 @@ const idOf = ({ payment }: Candidate): number => payment.id
 const isRestored = ({ recheckUpTo }: JudgingBasis, { blockNumber }: Payment): boolean =>
   recheckUpTo !== null && blockNumber <= recheckUpTo
 
-/** True if the payment is as we read it. False if in the meantime it was decided elsewhere, or a reorganisation removed it. */
+/** True if the payment has not changed since we read it. False if it was decided elsewhere or a reorganisation removed it. */
 function isAsRead({ payment }: Candidate, current: PageFacts['current']): boolean {
   const now = current.get(payment.id)
   return now?.state === payment.state && now.blockHash === payment.blockHash && now.reason === payment.reason
@@ -330,7 +329,7 @@ function factsOf(basis: JudgingBasis, candidate: Candidate, facts: PageFacts): P
   }
 }
 
-/** True if the awaited tier is sold out, or may be by undecided payments up to this block. Old ones that rest on one provider do not count. */
+/** True if the awaited tier is sold out, or undecided payments up to this block (not old ones that rest on one provider) may sell it out. */
 function mayOpen(
   basis: JudgingBasis,
   awaited: number | null,
@@ -382,7 +381,7 @@ function acceptIfWalletHasRoom({ walletMax }: JudgingBasis, payment: Payment, fa
   return { outcome: 'accepted', written: { verdict: 'accepted', row }, taking: placeIn(payment.tierNo) }
 }
 
-/** Logs each verdict on a payment that matches a tier's price. Of the other payments, logs only how many were held or ignored for which reason. */
+/** Logs each verdict on a payment that matches a tier's price. For the other payments, logs only how many were held or ignored for each reason. */
 function tell(ctx: Logging, page: readonly Candidate[], written: readonly Written[]): void {
   const byId = new Map(page.map((candidate) => [candidate.payment.id, candidate]))
   const unpriced: Written[] = []
@@ -395,6 +394,6 @@ function tell(ctx: Logging, page: readonly Candidate[], written: readonly Writte
   for (const group of Map.groupBy(unpriced, ({ row }) => row.reason).values())
     ctx.log.info(
       { verdict: group[0]?.verdict, reason: group[0]?.row.reason, count: group.length },
-      'payments of no price judged',
+      'judged payments that match no price',
     )
 }

@@ -77,7 +77,6 @@ interface JudgingLimits {
 
 /** The judging of one run, which can pause and go on. */
 export interface Judging {
-  /** The result so far. */
   readonly result: JudgeResult
   /** Continues to judge until nothing is left, or until `stop` returns true. It calls `stop` before each page. */
   goOn(stop: () => boolean): Promise<void>
@@ -287,7 +286,7 @@ async function judgeTogether(bench: Bench, page: readonly Candidate[]): Promise<
   } catch (error) {
     if (error instanceof Killed || isDatabaseDown(error)) throw error
     if (page.length > 1) {
-      bench.log.warn({ err: error, payments: page.length }, 'payments could not be judged together: tried one by one')
+      bench.log.warn({ err: error, payments: page.length }, 'could not judge payments together: judging one by one')
       return null
     }
     const { id, txHash } = first.payment

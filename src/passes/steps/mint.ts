@@ -38,7 +38,6 @@ const SKIP_AWAITED_SEC = 300
 /** Reasons for which a call was refused although another call may be accepted. */
 const OF_THE_CALL: readonly string[] = ['reverts', 'overGasCap', 'insufficientFunds']
 
-/** Which payments we may mint. */
 export interface Mintable {
   /** The settled height. */
   upToBlock: number
@@ -46,7 +45,6 @@ export interface Mintable {
   believes: boolean
 }
 
-/** The result of a mint. */
 export interface MintResult {
   /** The transaction that we tried to send; null if there was nothing to send. */
   sent: Sent | null
@@ -94,7 +92,7 @@ async function sendWithin(
     const sent = await sendOpenings(ctx, sending, openings.slice(0, budget.cohorts), budget)
     if (sent.kind === 'sent' || batch.length === 0 || !OF_THE_CALL.includes(sent.why))
       return { sent, budgetSpent: null }
-    ctx.log.error(sent, 'cannot open cohorts: mints the orders that have one, and the rest wait')
+    ctx.log.error(sent, 'cannot open cohorts; minting the orders that have one, the rest wait')
   }
   const affordable = batch.slice(0, budget.nodes)
   const isUnopened = openings.length > 0 && budget.cohorts === 0
@@ -107,7 +105,7 @@ async function sendWithin(
   return { sent, budgetSpent }
 }
 
-/** True if the contract has another account as its minter. The budget that we read is then that account's. */
+/** True if the contract has another account as its minter. Then the budget that we read belongs to that account. */
 async function isMinterAnother(ctx: MintContext, sending: SenderRun): Promise<boolean> {
   const nothing: FactoryCall = { kind: 'mint', orders: [], guard: null, validUntil: validUntil(ctx, sending) }
   return refusesRole(await sending.sender.estimate(nothing))
@@ -166,7 +164,7 @@ function sharedOpenings(at: CohortsAt, accepted: readonly payments.Payment[]): O
   return [...tiers].flatMap((tierNo) => sharedOpening(at, tierNo) ?? []).slice(0, OPENINGS_MAX)
 }
 
-/** Opens the given cohorts, or as many of the first ones as fit in a transaction on this chain and the minter can pay for. */
+/** Opens the given cohorts, in order. Opens fewer if all do not fit in a transaction on this chain, or the minter cannot pay for all. */
 function sendOpenings(
   ctx: MintContext,
   sending: SenderRun,

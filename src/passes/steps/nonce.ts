@@ -28,11 +28,11 @@ const unknown = (detail: string): NonceReading => ({ kind: 'unknown', detail })
 export async function readNonce(ctx: LedgerDb & Logging, account: Account): Promise<NonceReading> {
   const { sender, cursor } = account
   const known = (await readKnownNonces(ctx.pool, sender.address)) ?? (await beginWatching(ctx, account))
-  if (known === null) return unknown('the providers do not agree on the nonce that this key begins with here')
+  if (known === null) return unknown('the providers disagree on this key’s first nonce here')
   const said = await sender.nonce()
   const now = said <= known.followed ? said : least(await sender.nonces())
   if (now === null)
-    return unknown(`a provider says nonce ${said}, the ledger is at ${known.next}, and no other one answers`)
+    return unknown(`a provider says nonce ${said}, the ledger is at ${known.next}, and no other provider answers`)
   if (now > known.followed) {
     // The newer transactions are in blocks that we have not followed yet, or we missed them in blocks that we followed.
     const at = agreedNonce(await sender.noncesAt(cursor.hash))
@@ -51,7 +51,8 @@ async function beginWatching(ctx: LedgerDb & Logging, { sender, cursor }: Accoun
     await writeBase(sql, sender.address, { nonce, blockNumber: cursor.number })
     return true
   })
-  if (begun) ctx.log.info({ sender: sender.address, nonce }, 'this sender’s transactions are known from here on')
+  if (begun)
+    ctx.log.info({ sender: sender.address, nonce }, 'the ledger records this sender’s transactions from here on')
   return begun ? { next: nonce, followed: nonce } : null
 }
 
@@ -75,7 +76,7 @@ async function ahead(ctx: LedgerDb & Logging, { sender, cursor }: Account, said:
   const detail = `the providers say nonce ${now}, followed blocks show ${known.followed}`
   ctx.log.error(
     { sender: sender.address, ...known, now },
-    `${detail}: another user of the key, or a provider that is wrong`,
+    `${detail}: somebody else uses the key, or a provider is wrong`,
   )
   return unknown(detail)
 }
@@ -103,7 +104,7 @@ async function takeOver(
     await clearNonceAhead(sql, sender.address)
     const detail = { nonce, known: known.followed, displaced: given.length }
     await writeAudit(sql, { actor: 'pass', action: 'nonceTakenOver', subject: sender.address, detail })
-    ctx.log.warn({ sender: sender.address, ...detail }, 'adopted the nonce that the providers name')
+    ctx.log.warn({ sender: sender.address, ...detail }, 'adopted the providers’ nonce')
   })
 }
 

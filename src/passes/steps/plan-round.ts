@@ -31,7 +31,7 @@ import type { ChainRead, LedgerDb } from '../context.ts'
 
 type PricedTurn = Turn & TurnTerms
 
-/** The plan, and every due cohort with what its turns' amounts are computed from. */
+/** The plan, and every due cohort with the inputs of its turns' amounts. */
 export interface DueRound {
   plan: RoundPlan
   /** The ledger's terms at the time of planning, and the contract's bounds for a turn. */
@@ -40,7 +40,7 @@ export interface DueRound {
   cohorts: (Omit<DueCohort, 'turns'> & { turns: PricedTurn[] })[]
 }
 
-/** Everything that the operator enters and that a round's amounts depend on. */
+/** The operator's entries on which a round's amounts depend. */
 export interface TermsBasis {
   terms: CreditTerms[]
   tiers: TierVersion[]
@@ -151,7 +151,7 @@ async function price(reader: TermsReader, { state, planned, payable }: Candidate
   }
 }
 
-/** Cohorts that could take nodes for accepted payments if their turns that are not owed were skipped. */
+/** Cohorts that could take nodes for accepted payments once a round skips the turns that are not owed. */
 async function readCohortsToSkip(ctx: LedgerDb, cursor: Cursor, owing: Owing): Promise<Set<number>> {
   const schedule = termsAt(owing.terms, cursor.time)
   if (!schedule || owing.windows.length === 0) return new Set()

@@ -40,7 +40,7 @@ export async function lookAfterRefunds(ctx: LedgerDb & ChainRead & Logging, curs
       await Promise.all(some.map((refund) => lookAt(ctx, { cursor, oldest }, refund)))
     }
   } catch (error) {
-    ctx.log.warn({ err: error }, 'recorded refunds could not be looked at; the next run does')
+    ctx.log.warn({ err: error }, 'recorded refunds could not be checked; the next run tries again')
   }
 }
 

@@ -15,7 +15,7 @@ type RoundContext = LedgerDb & ChainRead & FactoryRead & RuledBy<CreditRules & S
 /** The contract's errors that may be about one cohort that differs from the ledger. Any other error is about the entire round. */
 const COHORTS_FAULTS: readonly string[] = [
   ...['EmptyCohort', 'WrongTurn', 'TurnNotDue', 'TurnOwed', 'AmountOutOfBounds', 'AmountTooLarge'],
-  // A round must send its exact value. If a cohort has another size than in the ledger, the value is wrong, and the contract returns one of these
+  // A round must send its exact value. If a cohort's size differs from the ledger's, the value is wrong, and the contract returns one of these
   // errors.
   ...['WrongValue', 'AllowanceExceeded', 'SurplusExceeded'],
 ]
@@ -126,10 +126,7 @@ async function withoutFaults(
 async function report(ctx: LedgerDb & Logging, refused: RoundPlan, sound: RoundPlan): Promise<void> {
   const kept = new Set(sound.credits.map(({ cohort }) => cohort))
   const cohorts = refused.credits.map(({ cohort }) => cohort).filter((cohort) => !kept.has(cohort))
-  ctx.log.error(
-    { cohorts },
-    'the contract refuses these cohorts as the ledger has them: the round goes on without them',
-  )
+  ctx.log.error({ cohorts }, 'the contract rejects these cohorts as the ledger has them; the round goes without them')
   if (await writeState(ctx.pool, 'refusedCohorts', cohorts, 'pass'))
     await writeAudit(ctx.pool, { actor: 'pass', action: 'cohortsRefused', detail: { cohorts } })
 }

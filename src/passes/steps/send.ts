@@ -110,8 +110,8 @@ export async function send(
 }
 
 /**
- * Sends a batch, or as many of its first items as fit in a transaction on this chain and the signer account can pay for. `sendPart` makes and sends
- * the call for some of the items.
+ * Sends a batch, in order. Sends fewer items if all do not fit in a transaction on this chain, or the signer account cannot pay for all. `sendPart`
+ * makes and sends the call for some of the items.
  */
 export async function sendWhatFits<T>(
   batch: readonly T[],
@@ -135,7 +135,7 @@ async function holdToGuard(sql: Sql, call: FactoryCall): Promise<void> {
   if (call.kind === 'openCohorts' || call.guard === null) return
   const { number, hash } = call.guard
   if ((await readBlock(sql, number))?.hash !== hash)
-    throw new Error('the ledger was taken back while a call was being signed; the next run makes it again')
+    throw new Error('the ledger was rewound while a call was being signed; the next run makes it again')
 }
 
 /** Why a signer account must pause: its last transactions all reverted. Null if it may send. */
@@ -170,7 +170,7 @@ export async function resolvePending(ctx: SendContext, sending: SenderRun): Prom
     return true
   }
   const accountNonce = reading.now
-  // If the outbox does not know, we read the account's nonce at the followed block. A provider that lags does not have that block.
+  // If the outbox knows no free nonce, we read the account's nonce at the followed block. A provider that lags does not have that block.
   const free = freed ?? (accountNonce < first.nonce ? agreedNonce(await sender.noncesAt(cursor.hash)) : null)
   // If both nonces are the same, this nonce is unused: it is in no followed block, and in no newer block of the provider.
   if (free !== null && free === accountNonce) await fillNonce(ctx, sending, free, fees)
@@ -263,7 +263,7 @@ async function bump(ctx: SendContext, sending: SenderRun, intent: outbox.Pending
   // Sends the transaction that is already signed, because it may still be mined.
   if (signed instanceof SignerFault) return void (await handOver(ctx, sending, intent, 'resend.sent'))
   await outbox.insertAttempt(ctx.pool, intent.id, attemptOf(signed.txHash, signed.raw, fees, cursor))
-  const said = lapsed ? 'fee raised, for a call that does nothing: the previous call has lapsed' : 'fee raised'
+  const said = lapsed ? 'the call has expired: a call that does nothing replaces it, at a higher fee' : 'fee raised'
   ctx.log.warn({ nonce: intent.nonce, txHash: signed.txHash, replaces: intent.txHash }, said)
   failpoint('bump.stored')
   await handOver(ctx, sending, signed, 'resend.sent')
@@ -275,7 +275,7 @@ async function signedOrNot<T>(ctx: Logging, signing: Promise<T>): Promise<T | Si
     return await signing
   } catch (error) {
     if (!(error instanceof SignerFault)) throw error
-    ctx.log.error({ err: error }, 'not signed: stored and sent nothing, and used no nonce')
+    ctx.log.error({ err: error }, 'not signed: nothing was stored or sent, and no nonce was used')
     return error
   }
 }

@@ -114,7 +114,7 @@ async function noteRole(
     if (await noteTrouble(sql, trouble)) await writeAudit(sql, tell('roleLost'))
   })
   if (!isInRole)
-    ctx.log.error({ sender: role, address }, 'the contract knows another account in this role: nothing is sent')
+    ctx.log.error({ sender: role, address }, 'another account has this role on the contract: nothing is sent')
 }
 
 /** Records whether the signer signed. Writes the start of a failure to the audit log. */
@@ -137,7 +137,7 @@ async function note(
   ctx.log.error({ sender: role, err: refusal }, 'the signer does not sign: each run tries again')
 }
 
-/** Records that the signer does not fail. Reports the recovery once it has lasted. */
+/** Records that the signer works. Reports a recovery once it has lasted. */
 async function noteWell(ctx: LedgerDb, role: AccountRole, { address }: Pick<SignerAccount, 'address'>): Promise<void> {
   await inTransaction(ctx.pool, async (sql) => {
     if ((await noteCalm(sql, `signer ${role}`)) !== 'over') return

@@ -103,7 +103,7 @@ describe('an act', () => {
     })
     assert.equal(twice.status, 409, 'null is not given')
     const both = await desk.post('payments/999/attribute', { transfers, valueWei: '1' })
-    assert.match(both.json.error, /valueWei and transfers are two ways to say it/)
+    assert.match(both.json.error, /valueWei and transfers exclude each other/)
   })
 
   it('refuses options that it does not take on the command line', async () => {

@@ -52,7 +52,7 @@ describe('passkeys', () => {
 
     const open = (await door.desk.post('keys/invite', { label: 'taken', scopes: ['read'] })).json
     assert.equal((await door.desk.post(`invitations/${open.id}/revoke`)).status, 200)
-    assert.match((await post('/invitation', { code: codeIn(open.link) })).json.error, /was taken back/)
+    assert.match((await post('/invitation', { code: codeIn(open.link) })).json.error, /was revoked/)
     assert.equal((await door.desk.post(`invitations/${open.id}/revoke`)).status, 409)
     assert.equal((await door.desk.post('invitations/999999/revoke')).status, 404)
     for (const wrong of [`nli_${'a'.repeat(43)}`, 'nli_', '', 7, null, ['x'], { toString: 1 }])
@@ -108,7 +108,7 @@ describe('passkeys', () => {
     assert.equal((await post('/sign-in', { credential: used })).status, 200)
     for (const replay of [used, device.sign(forSigning)]) {
       const { status, json } = await post('/sign-in', { credential: replay })
-      assert.deepEqual([status, json.error], [401, 'The challenge was used already or has lapsed: try again.'])
+      assert.deepEqual([status, json.error], [401, 'The challenge was used or has expired: try again.'])
     }
     const old = await challenge()
     door.desk.service.clock.now += CHALLENGE_MS

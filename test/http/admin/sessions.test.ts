@@ -100,7 +100,7 @@ describe('passkeys', () => {
     for (const one of both) one.clock.now += HOLDS_MS
     assert.deepEqual(await opens(), [401, 401, 401, 401])
     assert.equal((await signIn(device)).status, 401)
-    assert.match((await post('/invitation', { code: codeIn(invited.link) })).json.error, /was taken back/)
+    assert.match((await post('/invitation', { code: codeIn(invited.link) })).json.error, /was revoked/)
     assert.equal((await door.desk.post(`passkeys/${id}/revoke`)).status, 409)
     assert.equal((await door.desk.post('passkeys/999999/revoke')).status, 404)
     await other.close()
@@ -150,7 +150,7 @@ describe('passkeys', () => {
     await door.desk.post(`keys/${maker.id}/revoke`)
     const late = { label: 'made', scopes: ['read'], expires: '1d' }
     assert.match((await door.desk.post('keys', late, as(maker.key))).json.error ?? 'made', /is revoked or has expired/)
-    assert.match((await post('/invitation', { code: codeIn(link) })).json.error, /was taken back/)
+    assert.match((await post('/invitation', { code: codeIn(link) })).json.error, /was revoked/)
   })
 
   it('keep ten sessions each, of which another sign-in ends the oldest', async () => {

@@ -57,7 +57,7 @@ test('a bad line refuses the whole list, with its number; a preview tells the sa
   assert.equal(refused.status, 400)
   assert.match(
     refused.json.error,
-    /Bad lines: 2; duplicates: 1; wrong checksums: 0\. Line 5: .*line 3 already\. Line 6: the allocation/,
+    /Bad lines: 2; duplicates: 1; wrong checksums: 0\. Line 5: .*already on line 3\. Line 6: the allocation/,
   )
   const { json } = await desk.post('allowlists', { rows, label: 'x', dryRun: true })
   assert.deepEqual(
@@ -66,7 +66,7 @@ test('a bad line refuses the whole list, with its number; a preview tells the sa
   )
   assert.match(
     (await desk.post('allowlists', { rows: csvOf(rowsOf(301)).slice(20), label: 'x' })).json.error,
-    /300 rows at most/,
+    /at most 300 rows/,
   )
   for (const rows of ['', 5, null, ['a']])
     assert.equal((await desk.post('allowlists', { rows, label: 'x' })).status, 400)

@@ -64,7 +64,7 @@ test('names each bad line by its number and says what is wrong with it', async (
   const allocation = 'the allocation must be a whole number from 1 to 2147483647'
   const address = 'the address must be 0x and 40 hex digits'
   assert.deepEqual(await problems(text.join('\n')), [
-    ...['3: the address is on line 2 already', '4: the checksum of the address is wrong'],
+    ...['3: the address is already on line 2', '4: the checksum of the address is wrong'],
     ...[5, 6, 7, 8, 9, 10, 11].map((line) => `${line}: ${allocation}`),
     ...[12, 13, 14].map((line) => `${line}: it must be address,allocation`),
     ...[15, 16, 17].map((line) => `${line}: ${address}`),
@@ -84,9 +84,9 @@ test('names the first twenty bad lines, and counts all', async () => {
 
 test('refuses an empty list, and one with more rows than it may have', async () => {
   for (const text of ['', '\n\n', '\uFEFF', 'address,allocation\n'])
-    assert.match((await problems(text)).join(), /there is no row/)
+    assert.match((await problems(text)).join(), /the list has no row/)
   assert.deepEqual(await problems(`${A},1\n${B},1\n\n`, 2), [])
-  assert.deepEqual(await problems(`${A},1\n${B},1\n${CHECKED},1\n${MIXED},1`, 2), ['3: there may be 2 rows at most'])
+  assert.deepEqual(await problems(`${A},1\n${B},1\n${CHECKED},1\n${MIXED},1`, 2), ['3: a list has at most 2 rows'])
 })
 
 test('reads on to the end of no endless line, and holds none of it', async () => {

@@ -59,7 +59,7 @@ export function testPasskeys(opened: ConsoleUnderTest): void {
     await axe()
     await row.getByRole('button', { name: 'Revoke…' }).click()
     await confirm('Revoke')
-    await page.getByText('Your key is revoked').waitFor()
+    await page.getByText('Your key was revoked').waitFor()
     await axe()
 
     await page.goto(link)

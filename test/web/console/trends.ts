@@ -11,7 +11,7 @@ export function testTrends(opened: ConsoleUnderTest): void {
   test('trends are plotted by the hour and by the day, with what was sold and what is held', async () => {
     const { page, service, wellKnown } = opened
     await go('Trends')
-    await page.getByText('By the time of their blocks, as they stand now.').waitFor()
+    await page.getByText('Counted by the time of their blocks, in their present state.').waitFor()
     await page.getByText(/^Sold, up to 0\.0[1-9]\d* ETH$/).waitFor()
     const figures = page.getByRole('table', { name: 'Figures by the hour, the newest first' })
     // Whatever hour it is now.

@@ -152,7 +152,7 @@ function ActForm({ label, says, path, fields: all, body, did, danger, warns, clo
           {act.isPending ? 'Working…' : label}
         </button>
         <button type="button" className="button quiet" onClick={close}>
-          Leave it
+          Cancel
         </button>
       </div>
     </form>

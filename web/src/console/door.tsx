@@ -35,7 +35,7 @@ export function Door({ wasInside, opened }: DoorProps) {
     <>
       {wasInside && (
         <p className="notice" role="status">
-          Your key is revoked or has expired. What you had not sent yet is not done.
+          Your key was revoked or has expired. Whatever you had not sent is lost.
         </p>
       )}
       <ByPasskey {...keeping} opened={opened} />
@@ -74,7 +74,7 @@ function ByPasskey({ opened, ...keeping }: WayProps) {
           {entry.isPending ? 'Waiting for your device…' : 'Sign in with a passkey'}
         </button>
         <p className="note">
-          Your device asks for your finger, your face or a PIN. You are in for eight hours at most.
+          Your device asks for your fingerprint, your face or a PIN. You stay signed in for at most eight hours.
         </p>
       </div>
     </Section>
@@ -98,7 +98,7 @@ function Invitation({ code, opened, leave, ...keeping }: WayProps & { code: stri
             <>
               <p>
                 To act here as <strong>{label}</strong>, with these rights: {scopes.join(', ')}. Your device makes a
-                passkey, by which you sign in from then on, until <Time at={passkeyExpiresAt} ahead />.
+                passkey, with which you can sign in until <Time at={passkeyExpiresAt} ahead />.
               </p>
               <Keep what="my session" {...keeping} />
               {making.error && <Failed error={making.error} />}
@@ -106,7 +106,7 @@ function Invitation({ code, opened, leave, ...keeping }: WayProps & { code: stri
                 {making.isPending ? 'Waiting for your device…' : 'Make a passkey'}
               </button>
               <p className="note">
-                It stays on your device or in your password manager; this service gets its public half alone. The link
+                It stays on your device or in your password manager; this service gets only its public half. The link
                 works once.
               </p>
             </>
@@ -147,11 +147,11 @@ function ByKey({ opened, ...keeping }: WayProps) {
           {knock.isPending ? 'Trying…' : 'Enter'}
         </button>
         <p className="note">
-          A key of the ledger, which another operator or <code translate="no">node-ledger admin-keys create</code>{' '}
-          makes, or one of <code translate="no">ADMIN_KEY</code>; on an embedded ledger that is in{' '}
-          <code translate="no">secrets.json</code> of the data directory. It is kept in this page’s memory alone, and
-          gone when you leave or reload, unless you have it kept for this tab: then a script that got into this page
-          could read it. The same goes for what a passkey opens.
+          Enter a key of the ledger, from another operator or from{' '}
+          <code translate="no">node-ledger admin-keys create</code>, or a key of <code translate="no">ADMIN_KEY</code>.
+          An embedded ledger has that in <code translate="no">secrets.json</code> of the data directory. This page keeps
+          it only in memory, until you leave or reload. If you keep it for this tab, a script that got into this page
+          could read it. The same applies to the session that a passkey opens.
         </p>
       </form>
     </Section>

@@ -69,7 +69,7 @@ const inWords =
     if (kind === 'NotAllowedError')
       throw new Error('No passkey was used: it was cancelled, took too long, or this device has none.', { cause })
     if (kind === 'SecurityError' || kind === 'WebAuthnError')
-      throw new Error(`Browsers use passkeys of this service under the name “${name}”: open the console there.`, {
+      throw new Error(`Passkeys of this service work only under the name “${name}”: open the console there.`, {
         cause,
       })
     if (!isSecureContext)

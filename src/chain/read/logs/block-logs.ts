@@ -143,14 +143,14 @@ function checkLogs(watched: WatchedAddresses, bloomCheck: BloomCheck, block: Log
   const { header: head, txHashes } = block
   // If a chain does not fill blooms, they are empty. We then have to accept the answer by block hash.
   if (!isEmptyBloom(head.logsBloom) && !allowedByBloom(bloomCheck, head, logs)) {
-    throwRetryable(`the bloom of block ${head.number} denies a log the provider gave for it`)
+    throwRetryable(`the bloom of block ${head.number} rules out a log that the provider returned`)
   }
   logs.sort(byPlace)
   for (const entry of logs) {
     const ours = entry.address === watched.factory && ledgerTopics.includes(entry.topics[0] as Hash)
     const here = entry.blockHash === head.hash && entry.blockNumber === head.number
     if (!ours || !here || txHashes?.[entry.txIndex] !== entry.txHash)
-      throwRetryable(`the logs of block ${head.number} do not fit the block`)
+      throwRetryable(`the logs of block ${head.number} do not match the block`)
   }
   numberLogs(logs)
 }

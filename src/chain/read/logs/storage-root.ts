@@ -60,7 +60,7 @@ export function createFactoryStates(rpc: RpcReads, factory: Address, soundness: 
     if (!isAskedFor(soundness, 'header')) return await readState(rpc, factory, at.hash)
     const account = await readProvenAccount({ rpc, soundness }, factory, at)
     if (account === null || EMPTY.includes(account.storageRoot))
-      throw new ChainFault('the provider proves no storage of the contract', { retryable: true })
+      throw new ChainFault('the provider did not prove the contract’s storage', { retryable: true })
     return { root: account.storageRoot, balanceWei: account.balanceWei }
   }
 

@@ -56,7 +56,7 @@ export async function agreedHashes(
       (key) => key,
     )
     if (same === words) agreed.add(hash)
-    else if (same !== null) throw new ProofFault(part, blockNumber, `two providers tell another ${what} ${hash}`)
+    else if (same !== null) throw new ProofFault(part, blockNumber, `two providers report a different ${what} ${hash}`)
   }
   return agreed
 }

@@ -66,7 +66,7 @@ async function readAgreed(providers: readonly RpcReads[], owner: Address, at: Bl
   const agreed = agreedAnswer(told, (wei) => wei)
   const isGone = !said.includes(null) && told.filter((wei) => wei !== null).length < VOICES
   if (agreed === null && !isGone)
-    throw new ChainFault(`two providers do not tell the same balance after block ${at.number}`, { retryable: true })
+    throw new ChainFault(`no two providers agree on the balance after block ${at.number}`, { retryable: true })
   return agreed
 }
 

@@ -32,7 +32,7 @@ interface ProvenState {
 
 /**
  * Reads an account, proven against the state root of exactly that block, and passes it through `read`. Null if there is no proof, or if this chain's
- * headers cannot be proven. Throws a ProofFault if the proof does not match that state, or if `read` throws a ChainFault. If account proofs have been
+ * headers cannot be proven. Throws a ProofFault if the proof does not match that state, or if `read` throws a ChainFault. If account proofs are
  * lowered, it returns null instead of throwing.
  */
 export async function readProven<T>(
@@ -51,7 +51,7 @@ export async function readProven<T>(
   if (!isHeaderSound(soundness, block.result, at.number)) return null
   try {
     const { hash, stateRoot } = fields<'hash' | 'stateRoot'>(block.result, 'block')
-    if (hash !== at.hash) throw new ChainFault(`a header of another block than ${at.hash}`, { retryable: true })
+    if (hash !== at.hash) throw new ChainFault(`a header of a block other than ${at.hash}`, { retryable: true })
     const { accountProof, storageProof } = fields<'accountProof' | 'storageProof'>(proof.result, 'proof')
     const account = provenAccount(hash32(stateRoot, 'state root'), owner, nodesOf(accountProof))
     const proofs = slots.length > 0 ? list(storageProof, 'proof of storage') : []
@@ -68,7 +68,6 @@ export async function readProven<T>(
 
 const nodesOf = (proof: unknown) => list(proof, 'proof').map((node) => bytes(node, 'node of a proof'))
 
-/** Reads only the account. */
 export async function readProvenAccount(
   asking: Asking<RpcReads>,
   owner: Address,

@@ -20,7 +20,7 @@ export async function firstBlockAt(
   const parent = await blockAt(found.number - 1)
   // The chain was reorganised during the search, or two providers answered from two forks.
   if (parent.hash !== found.parentHash || parent.time >= time) {
-    throw new ChainFault(`blocks ${parent.number} and ${found.number} are of two forks`, { retryable: true })
+    throw new ChainFault(`blocks ${parent.number} and ${found.number} are on two forks`, { retryable: true })
   }
   return { block: found, parent }
 }

@@ -81,7 +81,10 @@ export function createLogSource(rpc: RpcReads, factory: Address): LogSource {
     const strange = logs.find(
       ({ blockNumber, address }) => blockNumber < from || blockNumber > to || address !== factory,
     )
-    if (strange) throw new ChainFault(`a log of block ${strange.blockNumber} was not asked for`, { retryable: true })
+    if (strange)
+      throw new ChainFault(`the provider returned a log of block ${strange.blockNumber}, which we did not request`, {
+        retryable: true,
+      })
     return logs.sort(byPlace)
   }
 }

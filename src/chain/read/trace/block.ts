@@ -17,7 +17,7 @@ interface Question {
 
 /**
  * Inner transfers to and from wallets in one exact block, in order of execution, from one provider, in one request. Null if the provider does not
- * trace the block. `eth_simulateV1` would be no substitute, because it runs the transactions again, under other rules than the block's.
+ * trace the block. `eth_simulateV1` would be no substitute, because it runs the transactions again, under rules other than the block's.
  */
 export async function readBlockTransfers(
   rpc: RpcReads,

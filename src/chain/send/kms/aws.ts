@@ -13,7 +13,6 @@ const AHEAD_MS = 5 * 60_000
 /** Seconds for which a token of the machine's metadata service is valid. We need it for a single exchange. */
 const METADATA_TOKEN_SEC = '60'
 
-/** An AWS KMS key. */
 export function awsKms(key: AwsKey, access: AwsAccess): Kms {
   const credentials = keptCredentials(access)
   const url = access.endpoint ?? `https://kms.${key.region}.${key.domain}/`
@@ -87,7 +86,7 @@ function keptCredentials(access: AwsAccess): () => Promise<AwsCredentials> {
 async function lend(access: AwsAccess): Promise<Lent> {
   const { containerUrl, containerTokenFile, metadataUrl } = access
   const answer = containerUrl ? await askContainer(containerUrl, containerTokenFile) : await askMachine(metadataUrl)
-  const of = 'what hands out the keys of the role'
+  const of = 'the service that gives out the role’s credentials'
   return {
     credentials: {
       accessKeyId: textOf(answer, 'AccessKeyId', of),

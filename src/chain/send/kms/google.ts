@@ -38,7 +38,10 @@ function keptToken(access: GoogleAccess): () => Promise<string> {
     const askedAt = Date.now()
     const answer = access.account ? await askForAccount(access.account) : await askMachine(access.metadataHost)
     const seconds = typeof answer.expires_in === 'number' ? answer.expires_in : 0
-    kept = { token: textOf(answer, 'access_token', 'what hands out tokens'), lapsesAt: askedAt + seconds * 1_000 }
+    kept = {
+      token: textOf(answer, 'access_token', 'the service that gives out tokens'),
+      lapsesAt: askedAt + seconds * 1_000,
+    }
     return kept.token
   }
 }

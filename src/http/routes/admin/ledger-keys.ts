@@ -54,7 +54,7 @@ export class LedgerKeys {
     if (isNoted || now - (this.#noted.get(id) ?? Number.NEGATIVE_INFINITY) < NOTE_EVERY_MS) return
     this.#noted.set(id, now)
     this.#query((sql) => noteKeyUsed(sql, id)).catch((err) =>
-      this.#log.warn({ err, key: id }, 'the use of an admin key was not put on record'),
+      this.#log.warn({ err, key: id }, 'could not record the use of an admin key'),
     )
   }
 }

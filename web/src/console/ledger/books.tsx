@@ -49,8 +49,8 @@ export function Books() {
       <Section title="Exports">
         <div className="stack">
           <p className="note">
-            Of the same month. Each file ends with its number of rows and its totals; one without that last line is not
-            whole.
+            For the same month. Each file ends with its number of rows and its totals; a file without that last line is
+            incomplete.
           </p>
           <div className="buttons">
             {EXPORTS.map((kind) => (
@@ -64,7 +64,7 @@ export function Books() {
                 {kind}
               </button>
             ))}
-            {save.isPending && <span role="status">Being made…</span>}
+            {save.isPending && <span role="status">Preparing…</span>}
           </div>
         </div>
       </Section>
@@ -120,7 +120,7 @@ function Figures({ statement }: { statement: Statement }) {
               <Exact key={tierId} wei={valueWei} />,
             ]),
           ),
-          'Sales in all': <Exact wei={totalSalesWei} />,
+          'Total sales': <Exact wei={totalSalesWei} />,
           ...Object.fromEntries(
             assurance.map(({ of, assurance: rest, count, wei }) => [
               `${of === 'turns' ? 'Turns' : 'Payments'}, ${rest ?? 'not known'}: ${count}`,

@@ -35,7 +35,8 @@ function People({ reading }: { reading: Reading<Read<'keys'>> }) {
               first={PAGE}
               empty={
                 <Empty title="Nobody has a passkey.">
-                  Invite each person, with the rights they need: they sign in by their device, and have no key to lose.
+                  Invite each person, with the rights they need: they sign in with their device, and have no key to
+                  lose.
                 </Empty>
               }
             />
@@ -74,7 +75,7 @@ function Machines({ reading }: { reading: Reading<Read<'keys'>> }) {
             />
             <p className="note">
               {environment.length > 0 && `In ADMIN_KEY, with every right: ${environment.join(', ')}. `}
-              The ledger knows keys by their digests alone. A revoked key opens nothing within three seconds.
+              The ledger stores only digests of keys. A revoked key stops working within three seconds.
             </p>
           </div>
         )}
@@ -104,7 +105,7 @@ function Invite() {
       main
       label="Invite a person"
       act="keys/invite"
-      says="They get a link, by which their device makes a passkey: once, within 24 hours. Give it to them alone. To the rule of the second person the two of you count as one."
+      says="They get a link with which their device makes a passkey, once, within 24 hours. Give it to nobody else. For the second-person rule, the two of you count as one person."
       more={ownScopes()}
       did={({ says, link }) => shownOnce(says, link, 'Link')}
     />
@@ -117,7 +118,7 @@ function MakeKey() {
       main
       label="Make a key"
       act="keys"
-      says="It opens at once, on every instance, and is shown this once. The label is the name in the audit log."
+      says="It works at once on every instance, and is shown only once. The label is the name in the audit log."
       more={ownScopes()}
       did={({ says, key }) => shownOnce(says, key, 'Key')}
     />
@@ -142,7 +143,7 @@ const COLUMNS: readonly Column<AdminKey>[] = [
           label="Revoke"
           act="keys/{id}/revoke"
           params={{ id: String(id) }}
-          says={`Key ${id} of ${label} opens nothing any more, on any instance, within three seconds.`}
+          says={`Within three seconds, no instance accepts key ${id} of ${label} any more.`}
           danger
         />
       ),
@@ -166,7 +167,7 @@ const PASSKEYS: readonly Column<Passkey>[] = [
           label="Revoke"
           act="passkeys/{id}/revoke"
           params={{ id: String(id) }}
-          says={`Passkey ${id} of ${label} is revoked with its sessions. It works on every instance within three seconds.`}
+          says={`Within three seconds, no instance accepts passkey ${id} of ${label} or its sessions any more.`}
           danger
         />
       ),
@@ -186,7 +187,7 @@ const INVITATIONS: readonly Column<Invitation>[] = [
         label="Take back"
         act="invitations/{id}/revoke"
         params={{ id: String(id) }}
-        says={`The link for ${label} makes no passkey any more.`}
+        says={`The link for ${label} stops working.`}
         danger
       />
     ),

@@ -34,8 +34,8 @@ export function Nodes() {
         {({ nodes, nextCursor }) => (
           <div className="stack">
             <p className="note">
-              A node without a payment may come from a stolen key: its whole group is credited nothing until you grant
-              it. Did you not mint it? Then have the contract’s owner pause the contract and change the minter’s key.
+              A node without a payment may come from a stolen key: its whole group gets no credits until you grant it.
+              If you did not mint it, have the contract’s owner pause the contract and change the minter’s key.
             </p>
             <Table
               caption="Nodes without a payment"
@@ -86,7 +86,7 @@ function GrantButton({ node: { nodeId, owner, cohort } }: { node: UnpaidNode }) 
       label="Grant"
       act="nodes/{nodeId}/grant"
       params={{ nodeId }}
-      says={`Node ${nodeId} of ${owner} is meant to be, though it has no payment. Once no node of group ${cohort} waits for a grant, the group is credited again.`}
+      says={`Confirms that node ${nodeId} of ${owner} is legitimate without a payment. Once no node of group ${cohort} waits for a grant, the group is credited again.`}
     />
   )
 }
@@ -95,10 +95,10 @@ function RevokeButton({ node: { nodeId, owner, cohort } }: { node: UnpaidNode })
   return (
     <ActButton
       danger
-      label="Take the grant back"
+      label="Revoke the grant"
       act="nodes/{nodeId}/revoke"
       params={{ nodeId }}
-      says={`Group ${cohort}, to which node ${nodeId} of ${owner} belongs, is credited nothing more until the node is granted again. What was credited stays.`}
+      says={`Group ${cohort}, with node ${nodeId} of ${owner}, gets no more credits until the node is granted again. Earlier credits stay.`}
     />
   )
 }

@@ -51,7 +51,7 @@ function SetRule() {
         main={!data || data.aboveWei === null}
         label="Set the amount"
         act="second-person"
-        says="Above it a release or a refund becomes a proposal, which another person confirms. To raise it takes a second person, too."
+        says="Releases and refunds above it become proposals, which another person confirms. Raising it takes a second person, too."
         fields={['aboveWei']}
         more={{ aboveWei: { required: true } }}
       />
@@ -61,7 +61,7 @@ function SetRule() {
           act="second-person"
           body={{ off: true }}
           fields={[]}
-          says="This takes a second person. Proposals that wait go on waiting."
+          says="This takes a second person. Open proposals stay open."
           danger
         />
       )}
@@ -113,7 +113,7 @@ function Answer({ proposal: { id, act, proposedBy } }: { proposal: Proposal }) {
           label="Confirm"
           act="proposals/{id}/confirm"
           params={params}
-          says={`${act} is done now as ${proposedBy} proposed it, if it still can be. The audit log has both names.`}
+          says={`Does ${act} now, as ${proposedBy} proposed it, if that is still possible. The audit log has both names.`}
           did={({ says, done: { safeBatch } }) => (
             <div className="stack">
               <p>{says}</p>
@@ -122,7 +122,7 @@ function Answer({ proposal: { id, act, proposedBy } }: { proposal: Proposal }) {
           )}
         />
       )}
-      <ActButton label="Refuse" act="proposals/{id}/refuse" params={params} says="It is not done." danger />
+      <ActButton label="Refuse" act="proposals/{id}/refuse" params={params} says="The act is not done." danger />
     </div>
   )
 }

@@ -13,20 +13,20 @@ import { Exact } from '../exact.tsx'
 
 const STOPS: Record<string, string> = {
   nothingDue: 'no node is due now',
-  unpaidNodes: 'what is due holds nodes with neither payment nor grant',
-  outOfBounds: 'the contract does not let the distributor pay that much, or that little',
-  delayed: 'turns that are not owed wait for the window of the contract’s owner',
+  unpaidNodes: 'due groups have nodes with neither payment nor grant',
+  outOfBounds: 'an amount is outside the distributor’s bounds on the contract',
+  delayed: 'turns that are not owed wait until the contract’s owner sets a window',
   behind: 'the ledger is a few blocks behind the chain',
   disabled: 'rounds are switched off by the settings',
   paused: 'rounds are paused by the operator',
   contractPaused: 'the contract is paused',
   halted: 'the passes have halted',
-  underfunded: 'the distributor’s wallet is short',
+  underfunded: 'the distributor has too little ether',
   pending: 'the last round is not in a block yet',
   notSigned: 'the distributor’s signer does not sign',
-  roleLost: 'the contract knows another account as its distributor',
-  noDistributor: 'this service holds no distributor’s key',
-  chainUnreachable: 'no provider of the chain gives a block',
+  roleLost: 'another account is the contract’s distributor',
+  noDistributor: 'this service has no distributor’s key',
+  chainUnreachable: 'no provider of the chain returns a block',
 }
 
 export function RoundsConsole() {
@@ -54,7 +54,7 @@ function NextRound({ next: { round, funds, stops, nextDay, blockNumber } }: { ne
           name="Distributor holds"
           note={
             funds.sufficient === null ? (
-              'whether it suffices could not be checked'
+              'we could not check whether that is enough'
             ) : (
               <Mark tone={funds.sufficient ? 'good' : 'bad'}>{funds.sufficient ? 'suffices' : 'too little'}</Mark>
             )
@@ -73,11 +73,11 @@ function NextRound({ next: { round, funds, stops, nextDay, blockNumber } }: { ne
         </Figure>
       </dl>
       {stops.length > 0 && (
-        <p className="notice">Nothing is sent just now: {stops.map((stop) => STOPS[stop] ?? stop).join('; ')}.</p>
+        <p className="notice">Nothing is sent now: {stops.map((stop) => STOPS[stop] ?? stop).join('; ')}.</p>
       )}
       {round.unbackedCohorts.length > 0 && (
         <p className="notice warn">
-          Credited nothing for a node without a payment: group {round.unbackedCohorts.join(', ')}.
+          Not credited because of a node without a payment: group {round.unbackedCohorts.join(', ')}.
           <Link href="/console/nodes">See the nodes</Link>
         </p>
       )}
@@ -110,7 +110,7 @@ function PauseButton() {
       main
       label="Resume rounds"
       act="resume"
-      says="Rounds go on with the next pass; turns that were missed are paid at once."
+      says="Rounds resume with the next pass, which pays missed turns at once."
     />
   ) : (
     <ActButton

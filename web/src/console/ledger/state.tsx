@@ -56,7 +56,7 @@ function Budget() {
           ) : (
             <div className="stack">
               <dl className="tiles">
-                <Figure name="Nodes left to mint" note={`${budget.nodesPerWeek.toLocaleString()} a week just now`}>
+                <Figure name="Nodes left to mint" note={`${budget.nodesPerWeek.toLocaleString()} used in a week`}>
                   <Left count={budget.nodes} isLow={budget.low.includes('nodes')} />
                 </Figure>
                 <Figure name="Groups left to open" note={`one more tier opens ${budget.cohortsPerTier}`}>
@@ -70,9 +70,7 @@ function Budget() {
                 </Figure>
               </dl>
               {budget.spent !== null && (
-                <p className="notice bad">
-                  Work waits: no more {budget.spent === 'nodes' ? 'nodes' : 'groups'} are left.
-                </p>
+                <p className="notice bad">Work waits: no {budget.spent === 'nodes' ? 'nodes' : 'groups'} are left.</p>
               )}
               <p className="note">
                 The contract’s owner refills them: <code translate="no">node-ledger owner refill-minter</code> prepares
@@ -181,7 +179,7 @@ function AgainstChain() {
                   danger
                   label="Clear the halt"
                   act="halt/clear"
-                  says="Lets the passes go on with the chain as it is now. They halt again if nothing has changed. Find out first why the chain was another one."
+                  says="Lets the passes continue with the chain as it is now. They halt again if nothing has changed. First find out why the chain was a different one."
                 />
               </div>
             )}
@@ -201,7 +199,7 @@ function AgainstChain() {
             {wallets.map((wallet) => (
               <p className="note" key={wallet.address}>
                 The payments wallet {wallet.address}
-                {wallet.closedBlock === null ? '' : ', closed since,'} is audited to block{' '}
+                {wallet.closedBlock === null ? '' : ', closed since,'} is checked up to block{' '}
                 {wallet.auditedBlock?.toLocaleString() ?? '–'}, where the books say{' '}
                 <Exact wei={wallet.bookedWei} hinted />.
               </p>

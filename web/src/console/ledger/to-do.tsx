@@ -64,7 +64,7 @@ export function ToDo() {
         </ul>
       )}
       {readings.some(({ isPending }) => isPending) && <Waiting lines={2} />}
-      {readings.some(({ isError }) => isError) && <p className="notice warn">Some of it could not be read.</p>}
+      {readings.some(({ isError }) => isError) && <p className="notice warn">We could not read all of it.</p>}
       {tasks.length === 0 && readings.every(({ isSuccess }) => isSuccess) && <Empty title="Nothing needs you now." />}
     </Section>
   )

@@ -25,29 +25,29 @@ const SENT: readonly Column<Transaction>[] = [
 
 const WHY: Record<StuckTransaction['why'], string> = {
   nonce: 'The nonce of its account is in doubt, as above.',
-  behind: 'One of the same account that comes before it is stuck.',
-  over: 'Its time is over. The next run takes its nonce for nothing and sends what it was for again.',
-  fee: 'Blocks ask for more than it offers. It is raised every 12 blocks, up to FEE_CAP_WEI.',
-  refused: 'The providers do not take it.',
-  waiting: 'The providers have it, and no block took it yet.',
+  behind: 'An earlier transaction of the same account is stuck.',
+  over: 'It has expired. The next run uses its nonce for an empty call, and sends its work again.',
+  fee: 'Its fee is too low for the blocks. The service raises it every 12 blocks, up to FEE_CAP_WEI.',
+  refused: 'The providers reject it.',
+  waiting: 'The providers have it, but it is in no block yet.',
 }
 
 const STUCK_SENDERS: readonly Column<StuckSender>[] = [
   { heading: 'Account', cell: ({ sender }) => <Address of={sender} link={false} /> },
-  { heading: 'Nonce by the providers', figure: true, cell: ({ said }) => said },
-  { heading: 'By followed blocks', figure: true, cell: ({ known }) => known },
+  { heading: 'Nonce per providers', figure: true, cell: ({ said }) => said },
+  { heading: 'Per followed blocks', figure: true, cell: ({ known }) => known },
   { heading: 'Since block', figure: true, cell: ({ sinceBlock }) => sinceBlock.toLocaleString() },
   {
     heading: 'Decide',
     cell: ({ sender, takeOver }) =>
       takeOver ? (
-        'The next run takes it over.'
+        'The next run adopts it.'
       ) : (
         <ActButton
           label="Take over"
           act="transactions/free"
           body={{ sender }}
-          says="The next run adopts the nonce that the providers name, if they still agree, and sends again what can no longer be mined. If a provider may be wrong, wait: the service does it after 64 blocks in which all agree."
+          says="The next run adopts the providers’ nonce, if they still agree, and replaces transactions that can no longer be mined. If a provider may be wrong, wait: after 64 blocks in which all agree, the service does it without you."
           danger
         />
       ),

@@ -58,7 +58,8 @@ function Plots({ read }: { read: Read }) {
         <p className="note">
           <InAll of={bins} name="sold" says="became nodes" />, <InAll of={bins} name="held" says="are held" />,{' '}
           <InAll of={bins} name="refunded" says="are paid back" />,{' '}
-          <InAll of={bins} name="dismissed" says="are dismissed" />. By the time of their blocks, as they stand now.
+          <InAll of={bins} name="dismissed" says="are dismissed" />. Counted by the time of their blocks, in their
+          present state.
         </p>
       </Section>
       <Section title="Gas">

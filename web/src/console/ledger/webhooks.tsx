@@ -28,7 +28,7 @@ function Endpoints() {
           main
           label="Add an endpoint"
           act="webhooks"
-          says="Events from now on are sent there, by all instances. A known endpoint gets the secrets you give."
+          says="From now on, all instances send events there. If the endpoint is known, its secrets are replaced."
         />
       }
     >
@@ -43,7 +43,7 @@ function Endpoints() {
               empty={<Empty title="No endpoint gets events." />}
             />
             <p className="note">
-              Each is named by its host and a digest of its URL. URLs and secrets are shown nowhere.
+              An endpoint’s name is its host and a digest of its URL. URLs and secrets are never shown.
             </p>
           </div>
         )}
@@ -76,7 +76,7 @@ const ENDPOINTS: readonly Column<Endpoint>[] = [
             label="Send to it again"
             act="webhooks/enable"
             body={{ endpoint }}
-            says={`Events go to ${endpoint} again, what waited for it at once. See first that it takes them.`}
+            says={`Events go to ${endpoint} again, waiting ones at once. First check that it accepts them.`}
           />
         )}
         {active && (
@@ -85,7 +85,7 @@ const ENDPOINTS: readonly Column<Endpoint>[] = [
             act="webhooks/events"
             body={{ endpoint }}
             more={{ events: { value: events } }}
-            says={`From now on ${endpoint} is sent these kinds of events. What waits for it of others is not sent any more.`}
+            says={`From now on ${endpoint} gets these kinds of events. Waiting events of other kinds are dropped.`}
           />
         )}
         {active && (
@@ -93,7 +93,7 @@ const ENDPOINTS: readonly Column<Endpoint>[] = [
             label="Remove"
             act="webhooks/remove"
             body={{ endpoint }}
-            says={`Nothing more is sent to ${endpoint}, by any instance.`}
+            says={`No instance sends anything more to ${endpoint}.`}
             danger
           />
         )}
@@ -189,7 +189,7 @@ function DeliveryRow({ delivery: { id, type, eventId, endpoint, state, createdAt
               label="Send again"
               act="webhooks/deliveries/{id}/redeliver"
               params={{ id: String(id) }}
-              says={`The same ${type} goes to ${endpoint} once more, under the same id, failed before or not.`}
+              says={`Sends the same ${type} to ${endpoint} once more, under the same id, whether it failed before or not.`}
             />
           </div>
         </div>

@@ -33,7 +33,8 @@ export function ContractWalletsConsole() {
               columns={ALLOWED}
               empty={
                 <Empty title="No contract is allowed.">
-                  In the mode proven those buy that have signed in or are known wallets.
+                  In the mode proven, a contract may buy without being on this list if it has signed in or is a known
+                  wallet.
                 </Empty>
               }
             />
@@ -49,8 +50,8 @@ function Modes({ mode, modes, knownWallets }: ContractWallets) {
   return (
     <div className="stack">
       <p>
-        <Mark tone={mode === 'hold' ? 'calm' : 'good'}>{mode}</Mark> Of payments by internal calls become nodes by
-        themselves: {MEANS[mode]}. The list of known wallets is version {knownWallets}.
+        <Mark tone={mode === 'hold' ? 'calm' : 'good'}>{mode}</Mark> Contracts whose payments become nodes
+        automatically: {MEANS[mode]}. The list of known wallets is version {knownWallets}.
       </p>
       {modes.length > 0 && (
         <Table
@@ -103,10 +104,10 @@ const ALLOWED: readonly Column<AllowedContract>[] = [
     heading: 'Decide',
     cell: ({ address, label }) => (
       <ActButton
-        label="Allow no more"
+        label="Disallow"
         act="contract-wallets/{address}/disallow"
         params={{ address }}
-        says={`What ${label} (${address}) pays from now on is judged by the rules alone. What it has bought stays bought.`}
+        says={`From now on only the rules decide about payments from ${label} (${address}). Its nodes stay.`}
       />
     ),
   },

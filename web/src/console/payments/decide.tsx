@@ -36,21 +36,21 @@ function Refund({ payment, name }: { payment: PaymentFacts; name: string }) {
         label={isRefunding ? 'May it be sent?' : 'Prepare a refund'}
         act="payments/{payment}/refund/prepare"
         params={{ payment: name }}
-        says={`From now on the service signs no mint for this payment. One signed before may still land: the answer says until when. Send the ${amount} only once it says so.`}
+        says={`From now on the service signs no mint for this payment. One signed before may still land: the answer says until when. Send the ${amount} only when it says so.`}
       />
       {isRefunding && (
         <ActButton
-          label="Give the refund up"
+          label="Give up the refund"
           act="payments/{payment}/refund/cancel"
           params={{ payment: name }}
-          says="The payment returns to its state before the refund was prepared, or the service judges it again. Only if you have sent nothing."
+          says="The payment returns to its state before the refund was prepared, or the service judges it again. Do this only if you have sent nothing."
         />
       )}
       <ActButton
         label="Record a refund"
         act="payments/{payment}/refund"
         params={{ payment: name }}
-        says={`First prepare the refund, and send ${amount} back to ${payment.from ?? 'the payer'} with a wallet of your own once the answer says so. Then name that transaction here: it is looked up on chain, its recipient and its amount are checked, and no node will come of the payment.`}
+        says={`First prepare the refund, and send ${amount} back to ${payment.from ?? 'the payer'} with a wallet of your own once the answer says so. Then enter that transaction here. The service looks it up on chain and checks its recipient and amount. The payment then gets no node.`}
       />
     </>
   )
@@ -72,7 +72,7 @@ function Accept({ payment, name }: { payment: PaymentFacts; name: string }) {
           label="Attribute"
           act="payments/{payment}/attribute"
           params={{ payment: name }}
-          says={`Name the transaction by which these ${amount} came, as an explorer shows it among its internal ones. The provider’s trace of it has to show who sent them; to that sender the payment can then be released. Where it brought only a part, name the place of the transfer: the part is a payment of its own then, and the rest stays.`}
+          says={`Enter the transaction that brought these ${amount}; explorers list it under internal transactions. The provider’s trace has to show who sent them, and the payment can then be released to that sender. If the transaction brought only a part, enter the transfer’s place: that part becomes a payment of its own, and the rest stays.`}
           fields={['txHash', 'innerIndex', 'from', 'valueWei']}
           more={{ txHash: { required: true } }}
         />

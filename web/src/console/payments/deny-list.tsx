@@ -17,7 +17,7 @@ export function DenyList() {
           main
           label="Add a wallet"
           act="senders"
-          says="What this wallet pays from now on is held with the reason senderDenied, until you release or refund it. Meant for wallets that pay for others and can own no node for them, as an exchange does. A wallet that is on the list already gets the new name and reason."
+          says="From now on the service holds this wallet’s payments (senderDenied) until you release or refund them. Use it for wallets that pay for others and must not own their nodes, such as an exchange’s. A wallet that is already on the list gets the new name and reason."
         />
       }
     >
@@ -30,7 +30,7 @@ export function DenyList() {
   )
 }
 
-const NOBODY = <Empty title="No wallet is on the list.">Payments are judged by the rules alone, from any sender.</Empty>
+const NOBODY = <Empty title="No wallet is on the list.">Only the rules decide about payments, from any sender.</Empty>
 
 const COLUMNS: readonly Column<DeniedSender>[] = [
   { heading: 'Wallet', cell: ({ address }) => <Address of={address} /> },
@@ -42,7 +42,7 @@ const COLUMNS: readonly Column<DeniedSender>[] = [
         label="Take off the list"
         act="senders/{address}/remove"
         params={{ address }}
-        says={`What ${label} (${address}) pays from now on is judged by the rules alone. What is held already stays held until you decide it.`}
+        says={`From now on only the rules decide about payments from ${label} (${address}). Held payments stay held until you decide.`}
       />
     ),
   },

@@ -188,7 +188,7 @@ function TierFor({ payments, tiers }: { payments: readonly Payment[]; tiers: Tie
   const other = payments.filter(({ valueWei }) => valueWei !== tier?.priceWei)
   return (
     <>
-      <Field label="Tier, of those whose amount names none" name="tier">
+      <Field label="Tier for payments that match no price" name="tier">
         <select
           id="many-tier"
           name="tierId"
@@ -205,7 +205,7 @@ function TierFor({ payments, tiers }: { payments: readonly Payment[]; tiers: Tie
       </Field>
       {tier && other.length > 0 && (
         <p className="notice warn" role="status">
-          {count(other.length, 'payment is', 'payments are')} of another amount than the price of {tier.label}.
+          {count(other.length, 'payment does', 'payments do')} not match the price of {tier.label}.
         </p>
       )}
     </>

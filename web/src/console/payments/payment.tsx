@@ -130,7 +130,7 @@ export function PaymentDetail({ payment }: RowProps) {
 /** The parts taken out of a residue, and how a later trace explains it. */
 function MadeOf({ parts, shown: traced }: { parts: readonly object[]; shown: readonly object[] }) {
   const transfers = [
-    ...parts.map((part) => ['Taken out of it', part] as const),
+    ...parts.map((part) => ['Attributed parts', part] as const),
     ...traced.map((transfer) => ['A later trace shows', transfer] as const),
   ]
   return transfers.map(([says, transfer]) => (

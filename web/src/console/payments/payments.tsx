@@ -184,7 +184,7 @@ function DismissDust() {
       danger
       label="Dismiss dust"
       act="payments/dismiss"
-      says="Dismisses every held payment of less than an amount that you name. First see how many there are and what they come to."
+      says="Dismisses every held payment below an amount that you enter. First preview their number and sum."
       more={{ dryRun: { value: 'true' } }}
     />
   )

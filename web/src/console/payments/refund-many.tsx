@@ -59,8 +59,8 @@ export function RefundMany({ payments, close }: RefundManyProps) {
   return (
     <div className="stack">
       <p>
-        From now on no mint is signed for these {count(payments.length, 'payment')}. Nothing is sent from here: you pay
-        them back with a wallet of your own, by one transaction, and name it.
+        From now on the service signs no mint for these {count(payments.length, 'payment')}. It sends nothing: you
+        refund them with one transaction from a wallet of your own, and enter its hash.
       </p>
       {outcomes && <Outcomes of={outcomes} well="may be sent" ill="not yet" />}
       {prepare.error && <Failed error={prepare.error} />}
@@ -87,7 +87,7 @@ function outcomeOf(payment: Payment, { results }: Prepared): Outcome {
   return {
     payment,
     isWell: found?.prepared?.sendNow ?? false,
-    says: found?.refusal ?? found?.prepared?.says ?? 'The service says nothing of it.',
+    says: found?.refusal ?? found?.prepared?.says ?? 'The service gave no answer for it.',
   }
 }
 
@@ -97,7 +97,7 @@ function Ended({ outcomes, close }: { outcomes: readonly Outcome[]; close: () =>
   return (
     <div className="stack">
       <p role="status">{outcomes.filter(({ isWell }) => isWell).length} recorded.</p>
-      <Outcomes of={outcomes} well="recorded" ill="look at it" />
+      <Outcomes of={outcomes} well="recorded" ill="view it" />
       <div className="buttons">
         <button type="button" className="button quiet" onClick={close}>
           Done
@@ -125,14 +125,14 @@ function Send({ payments, prepared: { safeBatch, sendNowWei }, isBusy, record }:
   return (
     <form className="stack" onSubmit={submit}>
       <p>
-        Pay {etherAndWei(sendNowWei)} in all, to each payer the exact amount: recipients and amounts as a list for a
-        wallet that sends several at once{' '}
-        <CopyButton text={`receiver,amount\n${rows.join('\n')}`} what="recipients and amounts" />, or the file for a
-        Safe, which its Transaction Builder takes.
+        Pay {etherAndWei(sendNowWei)} in all, the exact amount to each payer. For a wallet that sends several at once,
+        copy the recipients and amounts{' '}
+        <CopyButton text={`receiver,amount\n${rows.join('\n')}`} what="recipients and amounts" />. For a Safe, save the
+        file for its Transaction Builder.
       </p>
       {unknown.length > 0 && (
         <p className="notice warn">
-          {count(unknown.length, 'payment has', 'payments have')} no proven payer, and no place in the file: only you
+          {count(unknown.length, 'payment has', 'payments have')} no proven payer, so the file leaves them out: only you
           can know whom to pay back.
         </p>
       )}

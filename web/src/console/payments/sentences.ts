@@ -18,7 +18,7 @@ const SENTENCES: Readonly<Record<string, (of: Facts, tiers: Tiers) => string>> =
   wrongAmount: ({ receivedWei }, tiers) => {
     const nearest = nearestTier(amount(receivedWei), tiers)
     const beside = nearest && `: ${difference(amount(receivedWei), nearest.priceWei)} than ${nearest.label}`
-    return `It was the price of no tier when it was paid${beside ?? ''}.`
+    return `It matched no tier’s price when it was paid${beside ?? ''}.`
   },
   saleClosed: ({ tierId }) => `Tier ${shown(tierId)} was off sale when it was paid.`,
   notOpenYet: ({ tierId }) => `Tier ${shown(tierId)} was not open yet when it was paid.`,
@@ -34,19 +34,19 @@ const SENTENCES: Readonly<Record<string, (of: Facts, tiers: Tiers) => string>> =
     `Its wallet has ${shown(of.walletNodes)} nodes${inFlight(of)}; the contract lets it have ${shown(of.walletMax)}.`,
   holding: ({ unreadable, holdingReadWei, holdingNeededWei, holdingToken }) =>
     unreadable === true
-      ? `What it held of the token ${shown(holdingToken)} could not be read for too long.`
+      ? `Its balance of the token ${shown(holdingToken)} stayed unreadable for too long.`
       : `It held ${shown(holdingReadWei)} of the token ${shown(holdingToken)}; ${shown(holdingNeededWei)} are needed.`,
   senderDenied: () => 'Its wallet is on the deny list.',
-  oldWallet: () => 'It was paid to a wallet that was replaced, when buyers were given another one.',
+  oldWallet: () => 'It was paid to a replaced wallet, when buyers already saw another one.',
   recheck: () =>
-    'The database was restored from a backup, and what was decided about it since is not known. Check that it has no node and no refund.',
+    'The database was restored from a backup, so later decisions about it are lost. Check that it has no node and no refund.',
   unattributed: () => 'It came by an internal call, and no account is proven to have sent it.',
   contractWallet: ({ unreadable, noCode }) =>
     unreadable === true
-      ? 'Whether its sender is a contract could not be read for too long.'
+      ? 'Its sender’s code stayed unreadable for too long.'
       : noCode === true
         ? 'Its sender has no code now, though it sent by an internal call.'
-        : 'Its sender is a contract, and not a known wallet.',
+        : 'Its sender is a contract that is not a known wallet.',
   mintReverted: () => 'The contract refused its mint.',
   supplySpent: () => 'The contract has as many nodes of its tier as it may ever have.',
   mintedElsewhere: () => 'Another wallet’s node already has its ref.',
@@ -59,9 +59,9 @@ const SENTENCES: Readonly<Record<string, (of: Facts, tiers: Tiers) => string>> =
     if (tierId === undefined) return 'It was released, and its wallet has room.'
     return `Released in tier ${shown(tierId)} for ${price}, though held for ${shown(heldFor)}.`
   },
-  dismissed: ({ heldFor }) => `Dismissed, held for ${shown(heldFor)} before: no node, no refund.`,
+  dismissed: ({ heldFor }) => `Dismissed after it was held for ${shown(heldFor)}: no node, no refund.`,
   accepted: ({ tierId, byGrace }) =>
-    `The price of tier ${shown(tierId)}${byGrace === true ? ', which had just been changed: it counts by the grace' : ''}, and no rule speaks against it.`,
+    `The price of tier ${shown(tierId)}${byGrace === true ? ', which had just changed, so it counts by the grace period' : ''}, and no rule refuses it.`,
   self: () => 'From a payments wallet itself: no sale.',
   operator: () => 'From an account of the service: no sale.',
   zero: () => 'A transfer of nothing: no sale.',

@@ -16,7 +16,7 @@ export function AllowlistsConsole() {
           main
           label="Add a list"
           act="allowlists"
-          says="A list is never changed, and holds nothing up before a tier names its root. For more than 300 rows use the command allowlists add."
+          says="A list never changes, and has no effect until a tier names its root. For more than 300 rows use the command allowlists add."
         />
       }
     >

@@ -20,7 +20,7 @@ export function ReferralsConsole() {
             main
             label="Register a code"
             act="referrals"
-            says="It counts from the next block on. Payments before keep the version of their block."
+            says="It counts from the next block on. Earlier payments keep the version of their block."
           />
         }
       >
@@ -36,7 +36,7 @@ export function ReferralsConsole() {
           <ActButton
             label="File for a Safe"
             act="referrals/commissions/file"
-            says="It pays every code what is due. Send only one file, then record its transaction for each code."
+            says="It pays each code what is due. Send only one file, then record its transaction for each code."
             did={({ says, safeBatch }) => (
               <div className="stack">
                 <p>{says}</p>

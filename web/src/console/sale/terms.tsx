@@ -43,7 +43,7 @@ function Acts({ terms }: { terms: readonly Terms[] }) {
       <ActButton
         label="Preview terms"
         act="terms/preview"
-        says="Says what would be entered, and what the contract’s owner would have to send. It changes nothing."
+        says="Shows what would be entered, and what the contract’s owner would have to send. Changes nothing."
         {...asked}
         did={proposed}
       />
@@ -51,7 +51,7 @@ function Acts({ terms }: { terms: readonly Terms[] }) {
         main
         label="Enter terms"
         act="terms"
-        says="What you fill in changes, from five minutes after the latest block, or from the time you give. Turns due before are paid by the terms of their time. Groups that are open keep their interval until the contract’s owner sets it."
+        says="Changes the fields that you fill in, from five minutes after the latest block or from the time you give. Earlier turns are paid by the terms of their time. Open groups keep their interval until the contract’s owner sets it."
         {...asked}
         did={proposed}
       />
@@ -60,7 +60,7 @@ function Acts({ terms }: { terms: readonly Terms[] }) {
           label="Take the latest back"
           act="terms/take-back"
           body={{ fromTime: last.fromTime }}
-          says="Rejected if the entry holds already."
+          says="Rejected if the entry is already in force."
           danger
         />
       )}
@@ -82,7 +82,8 @@ function ForTheOwner({ transaction: { to, call, data } }: { transaction: OwnersT
   return (
     <div className="notice">
       <p>
-        The contract’s owner has to send this. Until it is on chain, turns that are not to be owed are owed, and wait.
+        The contract’s owner has to send this. Until it is on chain, the turns that it declares not owed are still owed,
+        and wait.
       </p>
       <p>
         <code translate="no">{call}</code>

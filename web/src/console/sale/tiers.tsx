@@ -26,7 +26,7 @@ export function TiersConsole() {
           main
           label="Create a tier"
           act="tiers"
-          says="It is on sale from the next block on. Its groups are opened on the contract by the next pass."
+          says="It is on sale from the next block on. The next pass opens its groups on the contract."
         />
       }
     >
@@ -114,7 +114,7 @@ function TierVersions({ tier }: { tier: Tier }) {
             label="New version"
             act="tiers/{tierId}"
             params={{ tierId: tier.tierId }}
-            says="Changes hold from the next block on. The service judges a payment by the terms of its block, and the old price still buys this tier for a grace period."
+            says="Changes apply from the next block on. The service judges a payment by the terms of its block, and the old price still buys this tier for a grace period."
             more={presentOf(tier)}
           />
           <ActButton
@@ -125,7 +125,7 @@ function TierVersions({ tier }: { tier: Tier }) {
             {...(!tier.onSale && { fields: [] })}
             says={
               tier.onSale
-                ? 'Quotes end at once, and it still sells for a grace period. Later payments are held with the reason “sale closed”.'
+                ? 'Quotes end at once, but it still sells for a grace period. Later payments are held with the reason “sale closed”.'
                 : 'It can be bought from the next block on.'
             }
           />

@@ -32,13 +32,13 @@ function Changes() {
       <ActButton
         label="Preview a change"
         act="payment-wallets/preview"
-        says="Says from when the change would hold. It changes nothing."
+        says="Shows when the change would take effect. Changes nothing."
       />
       <ActButton
         main
         label="Change the wallet"
         act="payment-wallets"
-        says="Buyers get the new wallet from 64 blocks and five minutes ahead; it is watched from the next block on. If the present one was stolen, they get it from the next block on. It must be a wallet of your own whose key no server holds."
+        says="Buyers see the new wallet after 64 blocks and five minutes; the service watches it from the next block on. If the present one was stolen, buyers see the new one from the next block on. It must be a wallet of your own whose key no server holds."
         danger
       />
     </div>
@@ -79,7 +79,7 @@ function Decide({ wallet: { wallet, state, closedBlock } }: { wallet: PaymentsWa
         label="Take back"
         act="payment-wallets/take-back"
         body={{ address: wallet }}
-        says={`Buyers never see ${wallet}. Rejected once it holds, or once something was paid to it.`}
+        says={`Buyers never see ${wallet}. Rejected once it is in force, or has received a payment.`}
       />
     )
   if (state === 'old')
@@ -88,7 +88,7 @@ function Decide({ wallet: { wallet, state, closedBlock } }: { wallet: PaymentsWa
         label="Close its books"
         act="payment-wallets/close"
         body={{ address: wallet }}
-        says={`What comes to ${wallet} from the next block on is not seen any more.`}
+        says={`From the next block on, the service no longer sees payments to ${wallet}.`}
         danger
       />
     )
