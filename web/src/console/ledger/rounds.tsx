@@ -48,7 +48,7 @@ function NextRound({ next: { round, funds, stops, nextDay, blockNumber } }: { ne
           {round.nodeCount.toLocaleString()} nodes
         </Figure>
         <Figure name="Would pay">
-          <Exact wei={round.totalWei} />
+          <Exact wei={round.totalWei} hinted />
         </Figure>
         <Figure
           name="Distributor holds"
@@ -67,7 +67,7 @@ function NextRound({ next: { round, funds, stops, nextDay, blockNumber } }: { ne
             <Amount wei={null} />
           ) : (
             <>
-              at least <Exact wei={nextDay.minWei} />
+              at least <Exact wei={nextDay.minWei} hinted />
             </>
           )}
         </Figure>
