@@ -52,6 +52,8 @@ describe('the console', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Leave' }).click()
     await page.getByLabel('Admin key').waitFor()
     assert.equal(await page.evaluate('sessionStorage.length'), 0)
+    // A browser without a network still reaches a service on its own machine.
+    await page.evaluate("dispatchEvent(new Event('offline'))")
     await enter()
     assert.equal(await page.title(), 'State · Operator console · Node Ledger')
     await page.getByText('Nothing needs you now.').waitFor()

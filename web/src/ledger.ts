@@ -17,7 +17,10 @@ export const queries = new QueryClient({
       retry: false,
       staleTime: 2_000,
       refetchIntervalInBackground: false,
+      networkMode: 'always',
     },
+    // Otherwise a request would wait silently while the browser reports no network. The service may be on this machine, and a failure is shown.
+    mutations: { networkMode: 'always' },
   },
 })
 
