@@ -342,10 +342,17 @@ describe('the console', { skip: noBrowser }, () => {
       body.round.totalWei = '1234123456789012345678'
       await route.fulfill({ response, json: body })
     })
+    await page.route('**/api/admin/reconciliation', async (route) => {
+      const response = await route.fetch()
+      const body = (await response.json()) as { passes: Record<string, object> }
+      body.passes.credit = { ...body.passes.credit, error: 'w'.repeat(200) }
+      await route.fulfill({ response, json: body })
+    })
     await opened.showSections()
     const sections = page.getByRole('navigation', { name: 'Sections of the console' }).getByRole('link')
     for (const name of await sections.allTextContents()) {
       await go(name)
+      if (name === 'State') await page.getByText('w'.repeat(200)).waitFor()
       if (name === 'Deny list') await page.getByText(long.label, { exact: true }).waitFor()
       if (name === 'Payments') {
         await page.getByLabel('State').selectOption('dismissed')
@@ -364,7 +371,7 @@ describe('the console', { skip: noBrowser }, () => {
     // Nothing on the page covers a dialog of full height.
     await dialog().getByRole('button', { name: 'Close' }).click()
     await dialog().waitFor({ state: 'detached' })
-    await page.unroute('**/api/admin/credit/preview')
+    await page.unrouteAll()
     await page.setViewportSize({ width: 1280, height: 720 })
     await page.emulateMedia({ colorScheme: null })
   })

@@ -104,7 +104,12 @@ function WorkerMark({ health }: { health: NonNullable<ReturnType<typeof useHealt
 type PassRow = NonNullable<Reconciliation['passes']>[string] & { name: string }
 
 function Ending({ error, outcome }: PassRow) {
-  if (error) return <Mark tone="bad">{error}</Mark>
+  if (error)
+    return (
+      <>
+        <Mark tone="bad">failed</Mark> <span className="note">{error}</span>
+      </>
+    )
   if (outcome?.signer === 'roleLost') return <Mark tone="bad">role lost</Mark>
   return outcome?.signer === 'notSigned' ? <Mark tone="bad">not signed</Mark> : <Mark tone="good">well</Mark>
 }
