@@ -152,7 +152,7 @@ test('getMe without a session is null, and every other fault is thrown', async (
 
 test('a server that is no Node Ledger is reported as such', async () => {
   await assert.rejects(told({ status: 200, body: '<html>' }).getStats(), (error: Error) =>
-    /no JSON/.test(error.message),
+    /not JSON/.test(error.message),
   )
   assert.throws(() => createClient({ baseUrl: 'ledger.example' }), /absolute URL/)
 })
