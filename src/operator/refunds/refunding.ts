@@ -15,6 +15,7 @@ import {
   readSignedUntil,
   withdrawRefunding,
 } from '../../db/payments/refunds.ts'
+import { readPaymentWallets } from '../../db/sale/payment-wallets.ts'
 import { FINAL_DEPTH, firmHeight } from '../../domain/finality.ts'
 import type { Evidence } from '../../domain/payment.ts'
 import {
@@ -96,7 +97,7 @@ export async function prepareLocked(
       'conflict',
       'Its node was expelled, and no other can be minted for it. Send it back now, then record the refund.',
     )
-  const refusal = refuseToPrepare(payment) ?? (await refuseSpent(sql, payment))
+  const refusal = refuseToPrepare(payment) ?? (await refuseOwn(sql, payment)) ?? (await refuseSpent(sql, payment))
   if (refusal) return refusal
   const safety = await refundSafety(sql, payment, horizon)
   if (isOperatorRefusal(safety)) return safety
@@ -142,6 +143,12 @@ function refuseToPrepare(payment: DeskPayment): OperatorRefusal | null {
   if (state === 'refunded') return refuseAct('conflict', 'The payment is refunded. Send nothing back.')
   if (state === 'ignored') return refuseAct('conflict', 'That transfer is not a sale: nothing to refund.')
   return refuseFailed(payment)
+}
+
+/** Refuses a transfer from a payments wallet before it is judged. The judge will ignore it. */
+async function refuseOwn(sql: Sql, { from }: DeskPayment): Promise<OperatorRefusal | null> {
+  const isOwn = (await readPaymentWallets(sql)).some(({ wallet }) => wallet === from)
+  return isOwn ? refuseAct('conflict', 'It came from a payments wallet itself: nothing to refund.') : null
 }
 
 function tell(safety: RefundSafety, fileMadeAt: string | null) {
