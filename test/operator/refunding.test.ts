@@ -8,7 +8,6 @@ import { createSignerAccount } from '../../src/chain/send/signer-account.ts'
 import { raiseRecheck } from '../../src/db/payments/recheck.ts'
 import { readLedgerFigures } from '../../src/db/reads/metrics.ts'
 import type { Hash } from '../../src/domain/units.ts'
-import { follow as followOnly } from '../../src/follower/follow.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { prepareRefund } from '../../src/operator/refunds/refunding.ts'
 import { rescan } from '../../src/operator/rescan.ts'
@@ -119,18 +118,6 @@ describe('a refund that is prepared', () => {
       ['refunded', 'refundPrepared'],
       'asked again, nothing is done again',
     )
-  })
-
-  it('is refused for what a payments wallet paid itself, before it is judged and after', async () => {
-    const own = await world.pay(3, BASIC, world.at(3))
-    await world.chain.mine()
-    await followOnly(world.ctx, { checkLock: () => {}, outOfTime: () => false })
-    assert.equal(await told(own), 'seen')
-    const early = await prepare(own)
-    assert.deepEqual([early.status, /payments wallet itself/.test(early.json.error)], [409, true])
-    await follow()
-    assert.equal(await told(own), 'ignored self')
-    assert.equal((await prepare(own)).status, 409)
   })
 
   it('waits until a mint that was signed has run out in a final block, whichever key signed it', async () => {
