@@ -127,7 +127,7 @@ test('a provider that is down is given up after one batch and one call, and keep
 
 test('a batch that hangs is waited for once: the call after it gets a second, and no batch of that size follows', async (t) => {
   const { proxy, rpc, sizes } = await providerOf(3, () => null)
-  // A clock on which 4 seconds pass in 1.5. What is answered may take longer than it, because the machine may be busy.
+  // A clock on which 4 seconds pass in 1.5. Shorter waits last five times as long, because the machine may be busy.
   const [now, timeout] = [performance.now.bind(performance), AbortSignal.timeout.bind(AbortSignal)]
   const waits: number[] = []
   let ahead = 0

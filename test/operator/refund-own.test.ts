@@ -1,11 +1,11 @@
-// What a payments wallet paid itself is no sale: no refund of it is prepared, before it is judged or after.
+// A transfer from a payments wallet to itself is no sale. The service refuses to prepare its refund, both before and after judging it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { follow } from '../../src/follower/follow.ts'
 import { startDesk } from '../support/operator.ts'
 import { ETHER, judgeOnly, standingOf } from '../support/world.ts'
 
-test('a refund of what a payments wallet paid itself is refused, before it is judged and after', async () => {
+test('the service prepares no refund of a transfer from a payments wallet to itself, before or after judging it', async () => {
   const desk = await startDesk()
   const { world } = desk
   try {

@@ -1,5 +1,5 @@
-// What blocks of this chain prove about themselves, part by part. Once a part was proven, we require its proof. A person or two agreeing providers,
-// but not one provider, can end that ("lower" the part); then we believe it without proof.
+// The parts of a block that this chain's blocks prove. Once a block has proven a part, we require its proof. The operator, or two providers that
+// agree, can end that ("lower" the part), but one provider cannot. We then believe the part without proof.
 import type { ProofStates, ProvenPart } from '../../domain/observed.ts'
 import type { Sql } from '../core/sql.ts'
 import { writeAudit } from '../core/state.ts'
