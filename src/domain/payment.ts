@@ -63,8 +63,8 @@ export interface PaymentFacts {
   wallets: readonly Address[]
   /** True if it went to a replaced wallet after the grace period. */
   isToOldWallet: boolean
-  /** Our own wallets, which pay for other things: minter and distributor. */
-  serviceAccounts: readonly Address[]
+  /** Our own wallets, which pay for other things: minter and distributor. Null for an account without a key. */
+  serviceAccounts: readonly (Address | null)[]
   /** True if the payer is on the deny list (an exchange's wallet, for example), so the operator decides. */
   senderDenied: boolean
   /** True for a payment from before a restore or rebuild, because the lost part may have recorded a refund of it. */

@@ -15,12 +15,13 @@ import {
 import { readOrphansOfResidue } from '../db/payments/inner.ts'
 import { isDust } from '../db/payments/junk.ts'
 import { lockWallet } from '../db/payments/places.ts'
+import { readPaymentWallets } from '../db/sale/payment-wallets.ts'
 import { mayStillMint } from '../db/sends/outbox.ts'
-import { HELD_REASONS, IGNORE_REASONS } from '../domain/payment.ts'
+import { HELD_REASONS, IGNORE_REASONS, refuseTransfer } from '../domain/payment.ts'
 import { PAYMENT_STATES } from '../domain/transitions.ts'
 import type { Hash } from '../domain/units.ts'
 import type { LedgerDb } from '../passes/context.ts'
-import { isOperatorRefusal, type OperatorRefusal, refuseAct } from './act.ts'
+import { isOperatorRefusal, type OperatorRefusal, refuseAct, type SignerAddresses } from './act.ts'
 import { defineReading } from './define-act.ts'
 import * as field from './input.ts'
 
@@ -194,10 +195,13 @@ const refuseSeveral = (payments: readonly { id: number }[]) =>
     `That transaction holds several payments: name one by its id, of ${payments.map(({ id }) => id).join(', ')}.`,
   )
 
-/** Refuses to refund a failed transfer, even before the judge has seen it. But if the transfer was reorganised out, it may still succeed. */
-export function refuseFailed({ succeeded, state }: DeskPayment): OperatorRefusal | null {
-  if (succeeded || state === 'orphaned') return null
-  return refuseAct('conflict', 'That transfer failed on chain and moved nothing: there is nothing to refund.')
+/** Refuses to refund a transfer that is not judged yet and that the judge will ignore. What is judged already keeps its verdict. */
+export async function refuseNoSale(sql: Sql, signers: SignerAddresses['signers'], payment: DeskPayment) {
+  const { state, from } = payment
+  if (state !== 'seen' || from === null) return null
+  const wallets = (await readPaymentWallets(sql)).map(({ wallet }) => wallet)
+  const why = refuseTransfer({ ...payment, from, wallets, serviceAccounts: Object.values(signers) })
+  return why && refuseAct('conflict', `That transfer is no sale (${why}): there is nothing to refund.`)
 }
 
 /** Locks a payment if it is held, because the operator decides only held payments. A payment that is about to be refunded is already decided. */

@@ -1,6 +1,7 @@
 // The follower traces residues again: once their block can be traced, their parts replace them, unless someone has decided about them.
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
+import { operatorDeps } from '../../src/boot/app.ts'
 import { readBlock, readCursor } from '../../src/db/blocks/blocks.ts'
 import { wei } from '../../src/domain/units.ts'
 import { rewindTo } from '../../src/follower/rewind.ts'
@@ -219,7 +220,7 @@ describe('a residue', () => {
     await instance.payments()
     const payment = await splitResidue(world)
     for (const act of [dismissPayment, prepareRefund]) {
-      const refused = await act(world.ctx, ADA, { payment })
+      const refused = await act(operatorDeps(world.ctx, world.pool), ADA, { payment })
       assert.ok(isOperatorRefusal(refused) && refused.message.endsWith(`attribute the transaction ${txHash} first.`))
     }
     const part = await attributePayment(world.ctx, ADA, { payment, txHash, innerIndex: 1 })
@@ -239,7 +240,7 @@ describe('a residue', () => {
     await mute(world).payments()
     const payment = await splitResidue(world)
     for (const act of [dismissPayment, prepareRefund]) {
-      const refused: object = await act(world.ctx, ADA, { payment })
+      const refused: object = await act(operatorDeps(world.ctx, world.pool), ADA, { payment })
       assert.ok(isOperatorRefusal(refused) && refused.because === 'notYet', JSON.stringify(refused))
     }
     await world.settle()

@@ -44,7 +44,7 @@ test('several refunds are prepared by one act, each for itself, and paid by one 
   assert.deepEqual([early.json.safeBatch, early.json.sendNowWei], [null, '0'], early.text)
   const refusals = early.json.results.map(({ refusal }: { refusal: string | null }) => refusal)
   assert.deepEqual([refusals[0], refusals[3]], [null, null])
-  assert.match(refusals[1], /has its node/)
+  assert.match(refusals[1], /is minted/)
   assert.match(refusals[2], /named by its transaction hash/)
   assert.deepEqual([await told(first), await told(second)], ['held refunding', 'held refunding'])
   assert.deepEqual((await prepare([])).status, 400)

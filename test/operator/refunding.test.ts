@@ -191,7 +191,7 @@ describe('a refund that is prepared', () => {
     await follow()
     assert.equal(await told(paid), 'orphaned refunding')
     assert.deepEqual(await alarmsOf(world, paid), ['refundOfOrphaned'])
-    assert.match((await prepare(paid)).json.error, /reorganised out/)
+    assert.match((await prepare(paid)).json.error, /is orphaned/)
     await world.chain.rpc('eth_sendRawTransaction', [raw])
     await world.chain.mine()
     await world.settle()
@@ -216,7 +216,7 @@ describe('a refund that is prepared', () => {
     assert.equal(await told(paid), 'seen')
     for (const refused of [await prepare(paid), await record(paid, await sendBack(16))]) {
       assert.equal(refused.status, 409, refused.text)
-      assert.match(refused.json.error, /failed on chain/)
+      assert.match(refused.json.error, /no sale \(failed\)/)
     }
     await world.settle()
     assert.equal(await told(paid), 'ignored failed')

@@ -2,6 +2,7 @@
 // and rewinds them with their blocks. Each test has its own world.
 import assert from 'node:assert/strict'
 import { encodeFunctionData } from 'viem'
+import { operatorDeps } from '../../src/boot/app.ts'
 import { readBlock, readCursor } from '../../src/db/blocks/blocks.ts'
 import { readNode } from '../../src/db/reads/public-api.ts'
 import { type Hash, hash, wei } from '../../src/domain/units.ts'
@@ -101,11 +102,14 @@ inWorld(
     await world.rest()
     assert.deepEqual((await shown()).credits, before.credits)
     const actor = { name: 'operator', requestId: null }
-    const prepared = await prepareRefund.unguarded(world.ctx, actor, { payment: paid })
+    const prepared = await prepareRefund.unguarded(operatorDeps(world.ctx, world.pool), actor, { payment: paid })
     assert.ok(isOperatorRefusal(prepared) && /Send it back now/.test(prepared.message))
     const back = await world.chain.send({ from: world.at(3), to: world.at(5), value: `0x${BASIC.toString(16)}` })
     await world.rest()
-    const recorded = await refundPayment(world.ctx, actor, { payment: paid, refundTxHash: back })
+    const recorded = await refundPayment(operatorDeps(world.ctx, world.pool), actor, {
+      payment: paid,
+      refundTxHash: back,
+    })
     assert.ok(!isOperatorRefusal(recorded) && recorded.alarm === null)
     await world.act(5, 'withdrawAll', [[1n], world.at(9)])
     await world.payments()
@@ -125,7 +129,10 @@ inWorld('a node that is expelled keeps its place in the tier until its payment i
   const back = await world.chain.send({ from: world.at(3), to: world.at(5), value: `0x${RARE.toString(16)}` })
   await world.rest()
   const actor = { name: 'operator', requestId: null }
-  const recorded = await refundPayment(world.ctx, actor, { payment: paid, refundTxHash: back })
+  const recorded = await refundPayment(operatorDeps(world.ctx, world.pool), actor, {
+    payment: paid,
+    refundTxHash: back,
+  })
   assert.ok(!isOperatorRefusal(recorded) && recorded.alarm === null)
   await world.settle()
   assert.equal((await paymentOf(world, late))?.state, 'minted')

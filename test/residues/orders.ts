@@ -2,6 +2,7 @@
 // operator's acts, kills in the middle of an act, and reorganisations come as the dice fall. Whatever the order, each
 // transfer is in the books once, and becomes at most one node or one refund.
 import assert from 'node:assert/strict'
+import { operatorDeps } from '../../src/boot/app.ts'
 import { ChainFault } from '../../src/chain/faults.ts'
 import type { BlockTransfer } from '../../src/chain/port.ts'
 import { readBlock, readCursor } from '../../src/db/blocks/blocks.ts'
@@ -177,8 +178,9 @@ async function refund(play: Play): Promise<string> {
   ]
   if (payments.length === 0) return '(none)'
   const { id, from, valueWei } = pick(payments)
+  const deps = operatorDeps(world.ctx, world.pool)
   // Ether sent without preparation is recorded beside a node: that is an alarm, and not the subject of these plays.
-  const prepared = await prepareRefund.unguarded(world.ctx, ACTOR, { payment: String(id) })
+  const prepared = await prepareRefund.unguarded(deps, ACTOR, { payment: String(id) })
   if (isOperatorRefusal(prepared) || prepared.mayStillMint) return say(prepared)
   const refundTxHash = await world.chain.send({
     from: world.at(4),
@@ -187,7 +189,7 @@ async function refund(play: Play): Promise<string> {
     gas: '0x100000',
   })
   await world.chain.mine()
-  return say(await refundPayment(world.ctx, ACTOR, { payment: String(id), refundTxHash }))
+  return say(await refundPayment(deps, ACTOR, { payment: String(id), refundTxHash }))
 }
 
 /** The ledger rewinds, and the same blocks return; now and then at once, through a provider that does not trace. */

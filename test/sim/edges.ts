@@ -2,6 +2,7 @@
 // transactions cancelled by hand, and the operator's decisions, also during reorganisations. Drawn from separate dice,
 // so the rest of a seed stays the same.
 import type { Hex } from 'viem'
+import { operatorDeps } from '../../src/boot/app.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { dismissPayment, releasePayment } from '../../src/operator/decide.ts'
@@ -150,7 +151,7 @@ const CALLS_OVER_SEC = 1_000
 async function refund(play: Play, dice: Dice): Promise<string | null> {
   const { pool, world } = play.stage
   const finality = play.rules.finality ?? 'guarded'
-  const deps = { pool, chain: world.ctx.chain, rules: { finality }, log: world.ctx.log }
+  const deps = operatorDeps({ ...world.ctx, pool, rules: { ...world.ctx.rules, finality } }, pool)
   const payment = await pickPayment(play, dice, ['seen', 'accepted', 'minting', 'held', 'dismissed'])
   if (!payment?.from) return null
   const { id, ref, from, value, wasSigned } = payment

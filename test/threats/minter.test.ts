@@ -1,6 +1,7 @@
 // A stolen minter: each attack of docs/THREATS.md from outside with the key in hand. The doctor and an alert see it,
 // its damage is bounded as the table says, and recovery works as the runbook says.
 import assert from 'node:assert/strict'
+import { operatorDeps } from '../../src/boot/app.ts'
 import { type Hash, hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { releasePayment } from '../../src/operator/decide.ts'
@@ -51,7 +52,7 @@ attack('T1: a squatted ref costs its buyer the node, not the ether: held, seen, 
   const refundTxHash = await world.pay(3, BASIC, world.at(5))
   await world.chain.mine()
   await service.payments()
-  const refunded = await refundPayment(world.ctx, ACTOR, { payment: paid, refundTxHash })
+  const refunded = await refundPayment(operatorDeps(world.ctx, world.pool), ACTOR, { payment: paid, refundTxHash })
   assert.ok(!isOperatorRefusal(refunded), JSON.stringify(refunded))
   await world.chain.increaseTime(INTERVAL_SEC)
   await world.chain.mine()

@@ -4,11 +4,11 @@ import { inTransaction } from '../../db/core/sql.ts'
 import { sumToPrepare } from '../../db/operator/sums.ts'
 import { type Address, inEther, type Wei } from '../../domain/units.ts'
 import type { ChainRead, FinalityRules, LedgerDb, RuledBy } from '../../passes/context.ts'
-import { type Actor, isOperatorRefusal, type OperatorRefusal } from '../act.ts'
+import { type Actor, isOperatorRefusal, type OperatorRefusal, type SignerAddresses } from '../act.ts'
 import { defineGuardedAct } from '../define-act.ts'
 import * as field from '../input.ts'
 import { findRows, keysOf, PAYMENTS, type RowNamed } from '../payments.ts'
-import { noteFile, type PreparedRefund, prepareLocked, type RefundHorizon, readHorizon } from './refunding.ts'
+import { noteFile, type PreparedRefund, type Preparing, prepareLocked, readHorizon } from './refunding.ts'
 import { batchOf, type SafeBatch } from './safe-batch.ts'
 
 /** The outcome for a named payment. */
@@ -47,14 +47,14 @@ export const prepareRefunds = defineGuardedAct({
 })
 
 async function prepareEach(
-  deps: LedgerDb & ChainRead & RuledBy<FinalityRules>,
+  deps: LedgerDb & ChainRead & SignerAddresses & RuledBy<FinalityRules>,
   actor: Actor,
   { payments, reason: note }: field.Read<typeof MANY>,
 ): Promise<PreparedRefunds> {
   const horizon = await readHorizon(deps)
   const outcomes: Outcome[] = []
   for (const one of await findRows(deps.pool, payments))
-    outcomes.push(await prepareOne(deps, actor, one, { note, horizon }))
+    outcomes.push(await prepareOne(deps, one, { actor, note, horizon, signers: deps.signers }))
   const transfers = outcomes.flatMap(({ transfer }) => transfer ?? [])
   return {
     results: outcomes.map(({ result }) => result),
@@ -72,24 +72,19 @@ interface Outcome {
   transfer: { to: Address; valueWei: Wei } | null
 }
 
-async function prepareOne(
-  { pool }: LedgerDb,
-  actor: Actor,
-  { payment, row }: RowNamed,
-  { note, horizon }: { note: string | null; horizon: RefundHorizon },
-): Promise<Outcome> {
+async function prepareOne({ pool }: LedgerDb, { payment, row }: RowNamed, asked: Preparing): Promise<Outcome> {
   const refused = ({ message: refusal }: OperatorRefusal): Outcome => ({
     result: { payment, from: null, valueWei: null, prepared: null, refusal },
     transfer: null,
   })
   if (isOperatorRefusal(row)) return refused(row)
   return inTransaction(pool, async (sql) => {
-    const found = await prepareLocked(sql, { actor, key: row, note, horizon })
+    const found = await prepareLocked(sql, row, asked)
     if (isOperatorRefusal(found)) return refused(found)
     const { from, valueWei } = found.payment
     const transfer = found.answer.sendNow && from && valueWei > 0n ? { to: from, valueWei } : null
     // Recorded under the payment's lock. If two people ask at once, the second is shown that there is already a file.
-    if (transfer) await noteFile(sql, actor, found.payment)
+    if (transfer) await noteFile(sql, asked.actor, found.payment)
     return { result: { payment, from, valueWei, prepared: found.answer, refusal: null }, transfer }
   })
 }

@@ -15,12 +15,12 @@ import type { PaymentState } from '../../domain/transitions.ts'
 import type { Address, Hash, Wei } from '../../domain/units.ts'
 import { raiseAlarm } from '../../follower/alarm.ts'
 import type { ChainRead, FinalityRules, LedgerDb, Logging, RuledBy } from '../../passes/context.ts'
-import { type Actor, isOperatorRefusal, type OperatorRefusal, refuseAct } from '../act.ts'
+import { type Actor, isOperatorRefusal, type OperatorRefusal, refuseAct, type SignerAddresses } from '../act.ts'
 import { type DecisionResult, recordDecision } from '../decide.ts'
 import { defineAct } from '../define-act.ts'
 import * as field from '../input.ts'
 import { isOwnBlock, type MinedTransaction, readMined, takenBack } from '../mined.ts'
-import { lockPayment, PAYMENT, refuseFailed } from '../payments.ts'
+import { lockPayment, PAYMENT, refuseNoSale } from '../payments.ts'
 import { readHorizon, refundSafety } from './refunding.ts'
 
 /** A recorded refund, and what it contradicts. */
@@ -60,7 +60,7 @@ const CONTRADICTS: Record<RefundAlarm, string> = {
 }
 
 async function recordRefund(
-  deps: LedgerDb & ChainRead & RuledBy<FinalityRules> & Logging,
+  deps: LedgerDb & ChainRead & SignerAddresses & RuledBy<FinalityRules> & Logging,
   actor: Actor,
   { payment: key, refundTxHash, reason: note }: { payment: PaymentKey; refundTxHash: Hash; reason: string | null },
 ): Promise<RefundResult | OperatorRefusal> {
@@ -75,8 +75,8 @@ async function recordRefund(
     if (isOperatorRefusal(payment)) return payment
     const name = MOVE_FROM[payment.state]
     if (!name) return refuseAct('conflict', `The payment is ${payment.state}: no refund of it can be recorded.`)
-    const failed = refuseFailed(payment)
-    if (failed) return failed
+    const noSale = await refuseNoSale(sql, deps.signers, payment)
+    if (noSale) return noSale
     const safety = await refundSafety(sql, payment, horizon)
     if (isOperatorRefusal(safety)) return safety
     const transfer = {

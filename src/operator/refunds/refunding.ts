@@ -15,7 +15,6 @@ import {
   readSignedUntil,
   withdrawRefunding,
 } from '../../db/payments/refunds.ts'
-import { readPaymentWallets } from '../../db/sale/payment-wallets.ts'
 import { FINAL_DEPTH, firmHeight } from '../../domain/finality.ts'
 import type { Evidence } from '../../domain/payment.ts'
 import {
@@ -25,10 +24,18 @@ import {
   type RefundSafety,
   VALID_FOR_SEC_MAX,
 } from '../../domain/refunds.ts'
+import { mayMove } from '../../domain/transitions.ts'
 import type { ChainRead, FinalityRules, LedgerDb, RuledBy } from '../../passes/context.ts'
-import { type Actor, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from '../act.ts'
+import {
+  type Actor,
+  isOperatorRefusal,
+  type OperatorRefusal,
+  recordAct,
+  refuseAct,
+  type SignerAddresses,
+} from '../act.ts'
 import { defineGuardedAct } from '../define-act.ts'
-import { lockPayment, PAYMENT_ACT, refuseFailed, refuseSpent } from '../payments.ts'
+import { lockPayment, PAYMENT_ACT, refuseNoSale, refuseSpent } from '../payments.ts'
 
 type RefundDeps = LedgerDb & ChainRead & RuledBy<FinalityRules>
 
@@ -68,19 +75,19 @@ before may still land until the time that the command prints. Send nothing befor
   proposedAs: 'prepareRefund',
   // The second preparation of a refund gives away nothing more, so it counts as 0.
   sum: (sql, { payment }) => sumToPrepare(sql, [payment]),
-  run: async (deps: RefundDeps, actor, { payment: key, reason: note }): Promise<PreparedRefund | OperatorRefusal> => {
+  run: async (deps: RefundDeps & SignerAddresses, actor, { payment: key, reason: note }) => {
     const horizon = await readHorizon(deps)
     return inTransaction(deps.pool, async (sql) => {
-      const prepared = await prepareLocked(sql, { actor, key, note, horizon })
+      const prepared = await prepareLocked(sql, key, { actor, note, horizon, signers: deps.signers })
       return isOperatorRefusal(prepared) ? prepared : prepared.answer
     })
   },
   says: (done) => done.says,
 })
 
-interface Preparing {
+/** What preparing needs, apart from the payment. */
+export interface Preparing extends SignerAddresses {
   actor: Actor
-  key: PaymentKey
   note: string | null
   horizon: RefundHorizon
 }
@@ -88,7 +95,8 @@ interface Preparing {
 /** Locks a payment and holds it for its refund, unless it is already held for that. Returns whether its ether may be sent. */
 export async function prepareLocked(
   sql: Sql,
-  { actor, key, note, horizon }: Preparing,
+  key: PaymentKey,
+  { actor, note, horizon, signers }: Preparing,
 ): Promise<{ payment: DeskPayment; answer: PreparedRefund } | OperatorRefusal> {
   const payment = await lockPayment(sql, key)
   if (isOperatorRefusal(payment)) return payment
@@ -97,7 +105,9 @@ export async function prepareLocked(
       'conflict',
       'Its node was expelled, and no other can be minted for it. Send it back now, then record the refund.',
     )
-  const refusal = refuseToPrepare(payment) ?? (await refuseOwn(sql, payment)) ?? (await refuseSpent(sql, payment))
+  if (!mayMove('prepareRefund', payment.state, 'held'))
+    return refuseAct('conflict', `The payment is ${payment.state}. Send nothing back.`)
+  const refusal = (await refuseNoSale(sql, signers, payment)) ?? (await refuseSpent(sql, payment))
   if (refusal) return refusal
   const safety = await refundSafety(sql, payment, horizon)
   if (isOperatorRefusal(safety)) return safety
@@ -134,22 +144,6 @@ async function hold(
 }
 
 const subjectOf = ({ id, txHash }: DeskPayment) => txHash ?? String(id)
-
-function refuseToPrepare(payment: DeskPayment): OperatorRefusal | null {
-  const { state } = payment
-  if (state === 'minted') return refuseAct('conflict', 'The payment has its node. Send nothing back.')
-  if (state === 'orphaned')
-    return refuseAct('conflict', 'The payment was reorganised out of the chain. Send nothing back.')
-  if (state === 'refunded') return refuseAct('conflict', 'The payment is refunded. Send nothing back.')
-  if (state === 'ignored') return refuseAct('conflict', 'That transfer is not a sale: nothing to refund.')
-  return refuseFailed(payment)
-}
-
-/** Refuses a transfer from a payments wallet before it is judged. The judge will ignore it. */
-async function refuseOwn(sql: Sql, { from }: DeskPayment): Promise<OperatorRefusal | null> {
-  const isOwn = (await readPaymentWallets(sql)).some(({ wallet }) => wallet === from)
-  return isOwn ? refuseAct('conflict', 'It came from a payments wallet itself: nothing to refund.') : null
-}
 
 function tell(safety: RefundSafety, fileMadeAt: string | null) {
   const { safeAfter, mayStillMint, isPaymentFinal } = safety

@@ -110,7 +110,6 @@ async function readSale(
 
 function factsOf({ deps }: Tools, from: Address, sale: Sale, reading: BuyerReading): BuyerFacts {
   const { tier, quoted, sold, most, now, history, standing, rest } = sale
-  const { minter = null, distributor = null } = deps.operator?.signers ?? {}
   return {
     from,
     tier,
@@ -124,7 +123,7 @@ function factsOf({ deps }: Tools, from: Address, sale: Sale, reading: BuyerReadi
     waiting: standing.waiting,
     standing: {
       wallets: rest.wallets,
-      serviceAccounts: [minter, distributor].filter((account) => account !== null),
+      serviceAccounts: Object.values(deps.operator?.signers ?? {}),
       senderDenied: standing.denied,
       beforeRestore: rest.beforeRestore,
     },
