@@ -1,6 +1,7 @@
 // The one list of steps that must pass: format and lint, types, generated files, contract tests, tests. Both `npm test`
 // and `npm run check` run this list, so a new step here runs in both, and in continuous integration.
 import { spawn, spawnSync } from 'node:child_process'
+import { globSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -18,6 +19,9 @@ const COLOURS = process.stdout.isTTY ? [] : ['--colors=off']
  * beside it keep the cores busy anyway.
  */
 const ONE_THREAD = ['--singleThreaded']
+
+/** Everything from which the pages are built. */
+const OF_PAGES = ['web/*.*', 'web/public/*.*', 'web/src/**/*.*', 'client/src/**/*.ts', 'api/*.*', 'docs/RUNBOOK.md']
 
 /** A check of the repository itself, run by this Node in its own process. */
 export interface Step {
@@ -61,6 +65,10 @@ export function isTreeClean(): boolean {
  * failures, then the processor time, and the test runner's closing lines last. True if everything passed.
  */
 export async function runAll(steps: readonly Step[], files: readonly string[]): Promise<boolean> {
+  if (files.some((file) => file.startsWith('test/web/')) && !arePagesNew()) {
+    console.error('The pages are older than their source. Build them first: node bin/prepare.mjs')
+    return false
+  }
   const { failed, closing } = await withTestServer(async (signal) => {
     const [names, outcome] = await Promise.all([runSteps(steps, signal), runNodeTests(files, signal)])
     return { failed: outcome.passed ? names : [...names, 'tests'], closing: outcome.closing }
@@ -68,6 +76,13 @@ export async function runAll(steps: readonly Step[], files: readonly string[]): 
   if (failed.length > 0) console.error(`\nFailed: ${failed.join(', ')}`)
   console.log(`\n${[...processorTimeLines(readProcessorSeconds()), ...closing].join('\n')}`)
   return failed.length === 0
+}
+
+/** False if the pages were built before their source changed. Tests would wait for texts that such pages do not have. */
+function arePagesNew(): boolean {
+  const timeOf = (path: string) => statSync(join(ROOT, path), { throwIfNoEntry: false })?.mtimeMs ?? 0
+  const builtAt = timeOf('web/dist/index.html')
+  return globSync(OF_PAGES, { cwd: ROOT }).every((path) => timeOf(path) <= builtAt)
 }
 
 /** The names of the failed steps. */
