@@ -37,27 +37,28 @@ export class LeftOutFault extends ChainFault {
 }
 
 /**
- * Compares the transfers of one block with the block's own list.
- * @returns `same` if the ledger has the transfers that the block's hash commits to; `unproven` if no provider proves the list, or if the block is too
- * old to rewind.
+ * Compares the transfers of one block with the block's own list, and records which payments that proves.
+ * @returns the transactions of payments that are proven now. None if no provider proves the list, or if the block is too old to rewind.
  * @throws a LeftOutFault if the ledger has rewound, and a ChainFault if providers do not prove the block or contradict it.
  */
 export async function compareTransfers(
   ctx: LeftOutContext,
   cursor: Cursor,
   { number, hash }: Pick<Block, 'number' | 'hash'>,
-): Promise<'same' | 'unproven'> {
+): Promise<readonly Hash[]> {
   const { pool } = ctx
   const states = await readProofStates(pool)
-  if (states.get('transactions') !== 'askedFor') return 'unproven'
+  // The list's root is in the header.
+  if (states.get('header') !== 'askedFor' || states.get('transactions') !== 'askedFor') return []
   const read = await observeWhole(ctx, number)
-  if (read?.blocks[0]?.hash !== hash) return 'unproven'
+  if (read?.blocks[0]?.hash !== hash) return []
   if (await hasTransfersOf(pool, number, { ...read, isOutcomeProven: states.get('receipts') === 'askedFor' })) {
-    await noteProof(pool, { blockHash: hash, txHashes: provenIn(read) }, 'proven')
-    return 'same'
+    const txHashes = read.transfers.filter(({ proof }) => proof === 'proven').map(({ txHash }) => txHash)
+    await noteProof(pool, { blockHash: hash, txHashes }, 'proven')
+    return txHashes
   }
   await goBack(ctx, cursor, { number, hash, failedProofs: read.failedProofs })
-  return 'unproven'
+  return []
 }
 
 /** The most transactions of ours that one run looks for. */
@@ -191,6 +192,3 @@ function wordsFor(told: Told, isOutcomeProven: boolean): string {
   const of = 'from' in told ? [told.from, told.valueWei, isOutcomeProven && told.succeeded, told.codes] : [told.to]
   return [told.txHash, told.wallet, ...of].join(' ')
 }
-
-const provenIn = ({ transfers }: ObservedRange) =>
-  transfers.filter(({ proof }) => proof === 'proven').map(({ txHash }) => txHash)

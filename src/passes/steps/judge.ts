@@ -21,7 +21,6 @@ import { MINT_BATCH_MAX } from '../../domain/send.ts'
 import { selectTier, supplyNow, type TierVersion } from '../../domain/tiers.ts'
 import type { Address } from '../../domain/units.ts'
 import { readFinality } from '../../follower/finality.ts'
-import { tellFailedProofs } from '../../follower/proofs.ts'
 import { Killed } from '../../lib/failpoint.ts'
 import {
   addressesOf,
@@ -57,8 +56,6 @@ const JUDGED_MAX = 10_000
 export const PAGE_MAX = 500
 /** For how many wallets we read facts from the chain at the same time. */
 const READINGS_AT_ONCE = 4
-/** Seconds of block time after a payment's block, by which even a lagging provider should have the block. */
-const TOLD_AFTER_SEC = 120
 /** After this many milliseconds judging pauses, so that the pass can mint what it has accepted. */
 const BEFORE_MINT_MS = 2_000
 
@@ -371,21 +368,11 @@ async function withCode(ctx: ChainRead, { now }: JudgingBasis, candidate: Candid
   return { ...candidate, code: code ? { kind: 'read', code } : { kind: 'unreadable', sinceSec: now - blockTime } }
 }
 
-/** Asks all providers about a payment that rests on one provider's word. It waits until two agree. If that takes long, we report it. */
+/** A payment that rests on one provider's word waits until two agree. */
 async function withProof(ctx: JudgeContext, basis: JudgingBasis, candidate: Candidate): Promise<Candidate> {
   const { payment } = candidate
-  if (!restsOnOne(basis, payment)) return candidate
-  if (await agree(ctx, payment)) return { ...candidate, payment: { ...payment, proof: 'agreed' } }
-  const { txHash, blockNumber, blockTime } = payment
-  const failed = {
-    part: 'transactions',
-    blockNumber,
-    host: null,
-    says: `only one provider reports payment ${txHash}`,
-  } as const
-  if (basis.now - blockTime >= TOLD_AFTER_SEC)
-    await inTransaction(ctx.pool, (sql) => tellFailedProofs(ctx, sql, [failed]))
-  return candidate
+  if (!restsOnOne(basis, payment) || !(await agree(ctx, payment, basis.now))) return candidate
+  return { ...candidate, payment: { ...payment, proof: 'agreed' } }
 }
 
 async function withHolding(ctx: ChainRead, { now }: JudgingBasis, candidate: Candidate): Promise<Candidate> {

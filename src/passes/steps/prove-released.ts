@@ -1,38 +1,63 @@
-// Proves payments whose amount matches no tier, but which the operator released. We did not prove them when we read their block, because a transfer
-// of that amount buys nothing on its own. We must not mint them unproven.
+// Proves payments that rest on one provider's word. We must not mint them unproven. When we read a block, we do not prove a transfer whose amount
+// matches no tier, because it buys nothing unless the operator releases it; and a provider that would have agreed may have been silent.
 import { orNull } from '../../chain/faults.ts'
 import type { Cursor } from '../../db/blocks/blocks.ts'
 import { readProofStates } from '../../db/blocks/proofs.ts'
+import { inTransaction } from '../../db/core/sql.ts'
 import * as payments from '../../db/payments/rows.ts'
 import { VOICES } from '../../domain/finality.ts'
+import { LEARNT } from '../../domain/observed.ts'
 import { MINT_BATCH_MAX } from '../../domain/send.ts'
 import { compareTransfers } from '../../follower/left-out.ts'
-import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy, RunLimits } from '../context.ts'
+import { tellFailedProofs } from '../../follower/proofs.ts'
+import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy, RunLimits, TrustRules } from '../context.ts'
 
-type ProveContext = LedgerDb & ChainRead & RuledBy<FollowRules> & Logging
+type ProveContext = LedgerDb & ChainRead & RuledBy<FollowRules & TrustRules> & Logging
+
+/** A payment that only one provider confirms is reported once it is this old, in seconds of block time. */
+const TOLD_AFTER_SEC = 120
 
 /**
  * Proves accepted payments that rest on one provider's word.
- * @returns true if one provider's word is enough for a mint: there is no second provider, and this chain cannot prove transactions.
+ * @returns true if one provider's word is enough for a mint: there is no second provider, and a part of this chain's blocks cannot be proven. That is
+ * so if two providers or a person lowered the part, or if the operator trusts the only provider.
  */
 export async function proveReleased(ctx: ProveContext, cursor: Cursor, run: RunLimits): Promise<boolean> {
   const isAlone = ctx.chain.providers.length < VOICES
-  if (isAlone && (await readProofStates(ctx.pool)).get('transactions') !== 'askedFor') return true
+  const states = await readProofStates(ctx.pool)
+  const isBelieved = (part: (typeof LEARNT)[number]) =>
+    states.get(part) === 'lowered' || (!states.has(part) && ctx.rules.trustsProvider)
+  if (isAlone && LEARNT.some(isBelieved)) return true
   const open = { states: ['accepted' as const], rests: 'onOne' as const, upToBlock: cursor.number }
   for (const payment of await payments.readPayments(ctx.pool, { ...open, limit: MINT_BATCH_MAX })) {
     if (run.outOfTime()) break
     const place = { number: payment.blockNumber, hash: payment.blockHash }
-    if ((await compareTransfers(ctx, cursor, place)) === 'unproven' && !isAlone) await agree(ctx, payment)
+    const proven = await compareTransfers(ctx, cursor, place)
+    if (!proven.includes(payment.txHash)) await agree(ctx, payment, cursor.time)
   }
   return false
 }
 
-/** Asks all providers about a payment. @returns true if two of them agree with the ledger, or the only one does. */
-export async function agree({ pool, chain }: LedgerDb & ChainRead, payment: payments.Payment): Promise<boolean> {
-  const tx = await orNull(chain.minedTransaction(payment.txHash))
-  const { txHash, from, wallet, valueWei, blockHash, succeeded } = payment
-  if (tx?.from !== from || tx.to !== wallet || tx.valueWei !== valueWei) return false
-  if (tx.blockHash !== blockHash || tx.succeeded !== succeeded) return false
-  await payments.noteProof(pool, { blockHash, txHashes: [txHash] }, 'agreed')
-  return true
+/**
+ * Asks all providers about a payment that rests on one provider's word. If that is so for long, we report it. `now` is block time.
+ * @returns true if two providers agree with the ledger.
+ */
+export async function agree(
+  ctx: LedgerDb & ChainRead & Logging,
+  payment: payments.Payment,
+  now: number,
+): Promise<boolean> {
+  const { pool, chain } = ctx
+  const { txHash, from, wallet, valueWei, blockNumber, blockHash, succeeded } = payment
+  const tx = chain.providers.length < VOICES ? null : await orNull(chain.minedTransaction(txHash))
+  const isSame = tx?.from === from && tx.to === wallet && tx.valueWei === valueWei
+  if (isSame && tx.blockHash === blockHash && tx.succeeded === succeeded) {
+    await payments.noteProof(pool, { blockHash, txHashes: [txHash] }, 'agreed')
+    return true
+  }
+  const says = `only one provider reports payment ${txHash}, and nothing proves it`
+  const failed = { part: 'transactions', blockNumber, host: null, says } as const
+  if (now - payment.blockTime >= TOLD_AFTER_SEC)
+    await inTransaction(pool, (sql) => tellFailedProofs(ctx, sql, [failed]))
+  return false
 }
