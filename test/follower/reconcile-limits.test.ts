@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type FalseProvider, type Rule, startFalseProvider } from '../chain/false-provider.ts'
+import { loseNode } from '../support/faults/lost-node.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, INTERVAL_SEC, startWorld, type World } from '../support/world.ts'
-import { loseNode } from './lost.ts'
 
 const BASIC = ETHER / 100n
 /** More blocks than the range over which it fetches a node's events one by one. */

@@ -9,9 +9,9 @@ import { reconcileWindow } from '../../src/follower/reconcile.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { verifyLedger } from '../../src/operator/books/verify.ts'
 import { FOREVER, mintData } from '../support/factory.ts'
+import { loseNode } from '../support/faults/lost-node.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { beginSlot, ETHER, INTERVAL_SEC, startWorld, type World } from '../support/world.ts'
-import { loseNode } from './lost.ts'
 
 const BASIC = ETHER / 100n
 

@@ -5,7 +5,7 @@ import { factoryTopics } from '../../src/chain/factory/abi.ts'
 import { type Address, type Hash, hash } from '../../src/domain/units.ts'
 import { createSyncer } from '../../src/requests/sync.ts'
 import { BASIC, openStage, paid, type Stage } from '../faults/stage.ts'
-import { loseNode } from '../follower/lost.ts'
+import { loseNode } from '../support/faults/lost-node.ts'
 import { checkInvariants } from '../support/invariants.ts'
 
 let stage: Stage

@@ -1,5 +1,5 @@
 // A node that the ledger lost: deleted as if the follower had never seen it.
-import type { World } from '../support/world.ts'
+import type { World } from '../world.ts'
 
 export async function loseNode({ pool }: Pick<World, 'pool'>, nodeId: number): Promise<void> {
   await pool.begin(async (sql) => {
