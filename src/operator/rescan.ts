@@ -79,36 +79,27 @@ async function rescanFrom(
   const { toBlock, missing, surplus } = scanned
   const first = Math.min(...[...missing, ...surplus].map(({ blockNumber }) => blockNumber))
   const result = { dryRun, fromBlock, toBlock, followedTo: cursor.number, missing, surplus }
-  if (dryRun || !Number.isFinite(first)) {
-    if (!dryRun) await inTransaction(deps.pool, (sql) => recordAct(sql, actor, record(result, null, reason)))
-    return { ...result, wentBackTo: null }
-  }
-  const wentBackTo = await goBack(deps, actor, first - 1)
+  const wentBackTo = dryRun || !Number.isFinite(first) ? null : await goBack(deps, actor, first)
   if (isOperatorRefusal(wentBackTo)) return wentBackTo
-  await inTransaction(deps.pool, (sql) => recordAct(sql, actor, record(result, wentBackTo, reason)))
-  return { ...result, wentBackTo }
+  const after = { ...result, wentBackTo }
+  const act = { action: 'rescanned', subject: String(fromBlock), after, reason }
+  if (!dryRun) await inTransaction(deps.pool, (sql) => recordAct(sql, actor, act))
+  return after
 }
 
-/** Rewinds the ledger to a block. The cursor may move on in the meantime, because all later blocks build on that block. */
+/** Rewinds the ledger to before a block. The cursor may move on in the meantime, because all later blocks build on the one before. */
 async function goBack(
   deps: LedgerDb & RuledBy<FollowRules> & Logging,
   actor: Actor,
-  toBlock: number,
+  fromBlock: number,
 ): Promise<number | OperatorRefusal> {
   for (let i = 0; i < TRIES_MAX; i++) {
-    const [back, cursor] = [await blockBefore(deps, toBlock + 1), await readCursor(deps.pool)]
-    if (back === undefined || !cursor) return tooFar(toBlock + 1)
-    if (await rewindTo(deps, back, cursor, { actor: actor.name, action: 'wentBack' })) return toBlock
+    const [back, cursor] = [await blockBefore(deps, fromBlock), await readCursor(deps.pool)]
+    if (back === undefined || !cursor) return tooFar(fromBlock)
+    if (await rewindTo(deps, back, cursor, { actor: actor.name, action: 'wentBack' })) return fromBlock - 1
   }
   return refuseAct('notYet', 'A pass is working on these blocks: try again.')
 }
-
-const record = (result: Omit<RescanResult, 'wentBackTo'>, wentBackTo: number | null, reason: string | null) => ({
-  action: 'rescanned',
-  subject: String(result.fromBlock),
-  after: { ...result, wentBackTo },
-  reason,
-})
 
 const tooFar = (block: number) =>
   refuseAct(

@@ -31,22 +31,11 @@ export interface Refund {
  * @returns false if the transfer already proves something else, or if the payment has another refund.
  */
 export async function insertRefund(sql: Sql, refund: Refund): Promise<boolean> {
-  const {
-    paymentRef,
-    commissionOf,
-    txHash,
-    innerIndex,
-    from,
-    to,
-    valueWei,
-    blockNumber,
-    blockHash,
-    final,
-    recordedBy,
-  } = refund
+  const { paymentRef, commissionOf, txHash, from, to, blockNumber, blockHash } = refund
   const added = await sql`
     INSERT INTO refunds (payment_ref, commission_of, tx_hash, inner_index, from_address, to_address, value_wei, block_number, block_hash, final, recorded_by)
-    VALUES (${paymentRef}, ${commissionOf}, ${txHash}, ${innerIndex}, ${from}, ${to}, ${valueWei.toString()}, ${blockNumber}, ${blockHash}, ${final}, ${recordedBy})
+    VALUES (${paymentRef}, ${commissionOf}, ${txHash}, ${refund.innerIndex}, ${from}, ${to}, ${refund.valueWei.toString()},
+      ${blockNumber}, ${blockHash}, ${refund.final}, ${refund.recordedBy})
     ON CONFLICT DO NOTHING`
   if (added.count > 0) return true
   const known = await sql`

@@ -5,13 +5,13 @@
 import { inTransaction, type Sql } from '../../db/core/sql.ts'
 import { isExpelled } from '../../db/nodes/nodes.ts'
 import { type DeskPayment, type PaymentKey, readForReview } from '../../db/payments/decisions.ts'
-import { type Decision, writeVerdict } from '../../db/payments/moves.ts'
+import { writeVerdict } from '../../db/payments/moves.ts'
 import { insertRefund, readRefundsBy } from '../../db/payments/refunds.ts'
 import { readPaymentWallets } from '../../db/sale/payment-wallets.ts'
 import type { Evidence } from '../../domain/payment.ts'
 import type { PaymentWallet } from '../../domain/payment-wallets.ts'
 import type { RefundSafety } from '../../domain/refunds.ts'
-import type { PaymentState } from '../../domain/transitions.ts'
+import { MOVES } from '../../domain/transitions.ts'
 import type { Address, Hash, Wei } from '../../domain/units.ts'
 import { raiseAlarm } from '../../follower/alarm.ts'
 import type { ChainRead, FinalityRules, LedgerDb, Logging, RuledBy } from '../../passes/context.ts'
@@ -73,7 +73,7 @@ async function recordRefund(
     if (isOwn === false) return takenBack('refund')
     const payment = await lockPayment(sql, key)
     if (isOperatorRefusal(payment)) return payment
-    const name = MOVE_FROM[payment.state]
+    const name = RECORDING.find((move) => MOVES[move].from.some((state) => state === payment.state))
     if (!name) return refuseAct('conflict', `The payment is ${payment.state}: no refund of it can be recorded.`)
     const noSale = await refuseNoSale(sql, deps.signers, payment)
     if (noSale) return noSale
@@ -87,22 +87,9 @@ async function recordRefund(
     }
     const refusal = refuseAsRefund(await readPaymentWallets(sql), payment, transfer)
     if (refusal) return refusal
-    const { from, to, valueWei, blockNumber, blockHash, innerIndex } = transfer
-    const recorded = await insertRefund(sql, {
-      paymentRef: payment.ref,
-      commissionOf: null,
-      txHash: refundTxHash,
-      innerIndex,
-      from,
-      to,
-      valueWei,
-      blockNumber,
-      blockHash,
-      // The passes watch the refund until its block is final.
-      final: false,
-      recordedBy: actor.name,
-    })
-    if (!recorded)
+    const proof = { paymentRef: payment.ref, commissionOf: null, txHash: refundTxHash, recordedBy: actor.name }
+    // The passes watch the refund until its block is final.
+    if (!(await insertRefund(sql, { ...transfer, ...proof, final: false })))
       return refuseAct(
         'conflict',
         'That transfer is the refund of another payment, or this payment has another refund on record. One transfer proves one refund.',
@@ -132,16 +119,8 @@ function evidenceOf(payment: DeskPayment, { from, to, blockNumber, blockHash }: 
   }
 }
 
-/** The move that records a refund, by the payment's state before it. */
-const MOVE_FROM: Partial<Record<PaymentState, Decision['move'] & `refund${string}`>> = {
-  seen: 'refund',
-  accepted: 'refund',
-  minting: 'refund',
-  held: 'refund',
-  dismissed: 'refund',
-  minted: 'refundMinted',
-  orphaned: 'refundOrphaned',
-}
+/** The moves that record a refund. No two of them begin in the same state. */
+const RECORDING = ['refund', 'refundMinted', 'refundOrphaned'] as const
 
 async function alarmOf(sql: Sql, payment: DeskPayment, { mayStillMint }: RefundSafety): Promise<RefundAlarm | null> {
   const { state } = payment
