@@ -1,13 +1,11 @@
 // Who may buy by an inner call, which is how a Safe and other contract wallets pay. That depends on the sale's mode as of a block, and on the
 // contracts that the operator knows to belong to someone. After a change of either, the next payments pass judges waiting payments again.
-import { orNull } from '../chain/faults.ts'
-import type { ChainReader } from '../chain/port.ts'
-import { type Cursor, readCursor } from '../db/blocks/blocks.ts'
-import type { Sql } from '../db/core/sql.ts'
+import { readCursor } from '../db/blocks/blocks.ts'
 import { sumWaiting } from '../db/operator/sums.ts'
 import {
   allowContract,
   disallowContract,
+  findAllowed,
   insertMode,
   lockModes,
   type ModeRow,
@@ -17,12 +15,12 @@ import {
 import type { NotedAddress } from '../db/sale/noted-addresses.ts'
 import { KNOWN_WALLETS_VERSION } from '../domain/payers/known-wallets.ts'
 import { CONTRACT_WALLET_MODES, type ContractWalletMode, modeAt } from '../domain/payers/payer.ts'
-import type { Address } from '../domain/units.ts'
 import type { ChainRead, LedgerDb } from '../passes/context.ts'
 import { type OperatorRefusal, refuseAct } from './act.ts'
 import { defineAct, defineGuardedAct, defineReading } from './define-act.ts'
 import * as field from './input.ts'
 import { ANY_SUM } from './second-person/guard.ts'
+import { newestOf } from './terms.ts'
 
 /** The mode in force at the followed block, all modes entered so far, and what `proven` depends on. */
 export interface ContractWalletsView {
@@ -85,7 +83,7 @@ or is allowed by you. all: any contract. The mode applies from the next block on
   ): Promise<ModeChange | OperatorRefusal> => {
     await lockModes(sql)
     // The cursor is locked, so that no instance judges later blocks before the mode is stored.
-    const newest = await newestBlock(chain, await readCursor(sql, { lock: true }))
+    const newest = await newestOf('number', chain, await readCursor(sql, { lock: true }))
     if (newest === null)
       return refuseAct('unavailable', 'No provider answers, so we cannot tell from which block on it applies.')
     const latest = (await readModes(sql)).at(-1)
@@ -99,13 +97,6 @@ or is allowed by you. all: any contract. The mode applies from the next block on
   says: ({ changed, mode, fromBlock }) =>
     changed ? `Entered: ${mode} from block ${fromBlock} on.` : `It is already ${mode}.`,
 })
-
-/** The newest block that the ledger or any provider reports; null if no provider answers. */
-async function newestBlock(chain: ChainReader, cursor: Cursor | null): Promise<number | null> {
-  const heads = await Promise.all([chain, ...chain.providers].map((reader) => orNull(reader.head())))
-  const numbers = heads.flatMap((head) => (head ? [head.number] : []))
-  return numbers.length === 0 ? null : Math.max(cursor?.number ?? 0, ...numbers)
-}
 
 /** If the contract is already allowed, replaces its label and reason. */
 export const allowContractWallet = defineGuardedAct({
@@ -123,13 +114,13 @@ export const allowContractWallet = defineGuardedAct({
   asks: 'Allow this contract to buy in the mode proven?',
   proposedAs: 'allowContractWallet',
   // Payments of a contract that is already allowed do not wait for this act.
-  sum: async (sql, { address }) => ((await find(sql, address)) ? 0n : sumWaiting(sql, address, 'contractWallet')),
-  change: async ({ sql, actor, record }, { address, label, reason }): Promise<{ wallet: NotedAddress }> => {
-    const before = await find(sql, address)
-    await allowContract(sql, { address, label, reason, addedBy: actor.name })
+  sum: async (sql, { address }) =>
+    (await findAllowed(sql, address)) ? 0n : sumWaiting(sql, address, 'contractWallet'),
+  change: async ({ sql, actor, record }, { address, label, reason }) => {
+    const before = await findAllowed(sql, address)
+    const wallet = await allowContract(sql, { address, label, reason, addedBy: actor.name })
     record({ action: 'contractAllowed', subject: address, before, after: { label, reason } })
-    const wallet = await find(sql, address)
-    return wallet ? { wallet } : Promise.reject(new Error(`${address} was allowed, but is not in the list`))
+    return { wallet }
   },
   says: 'Allowed. The next payments pass judges its waiting payments again.',
 })
@@ -143,14 +134,10 @@ export const disallowContractWallet = defineAct({
   fields: { address: field.address('the contract'), reason: field.REASON },
   asks: 'Stop allowing this contract?',
   change: async ({ sql, record }, { address }) => {
-    const before = await find(sql, address)
-    if (!(await disallowContract(sql, address))) return refuseAct('notFound', 'That contract is not on the list.')
+    const before = await disallowContract(sql, address)
+    if (!before) return refuseAct('notFound', 'That contract is not on the list.')
     record({ action: 'contractDisallowed', subject: address, before })
     return { address, disallowed: true as const }
   },
   says: 'No longer allowed. Its nodes stay.',
 })
-
-async function find(sql: Sql, address: Address): Promise<NotedAddress | null> {
-  return (await readAllowedWallets(sql)).find((wallet) => wallet.address === address) ?? null
-}

@@ -1,9 +1,7 @@
 // The deny list: wallets whose payments the operator wants to review first, such as an exchange's wallet. Once a wallet is on the list, its payments
 // are held as `senderDenied` when judged.
-import type { Sql } from '../db/core/sql.ts'
 import { sumWaiting } from '../db/operator/sums.ts'
-import { allowWallet, denyWallet, readDenyList } from '../db/payments/deny-list.ts'
-import type { Address } from '../domain/units.ts'
+import { allowWallet, denyWallet, findDenied, readDenyList } from '../db/payments/deny-list.ts'
 import type { LedgerDb } from '../passes/context.ts'
 import { refuseAct } from './act.ts'
 import { defineAct, defineGuardedAct, defineReading } from './define-act.ts'
@@ -38,10 +36,10 @@ export const addToDenyList = defineAct({
   asks: (input) => `Hold all payments of ${input.address} from now on?`,
   otherwise: OTHERWISE,
   change: async ({ sql, actor, record }, { address, label, reason }) => {
-    const before = await find(sql, address)
-    await denyWallet(sql, { address, label, reason, addedBy: actor.name })
+    const before = await findDenied(sql, address)
+    const sender = await denyWallet(sql, { address, label, reason, addedBy: actor.name })
     record({ action: 'senderDenied', subject: address, before, after: { label, reason } })
-    return { sender: await find(sql, address) }
+    return { sender }
   },
   says: 'Payments of this wallet are held from now on.',
 })
@@ -61,14 +59,10 @@ export const removeFromDenyList = defineGuardedAct({
   proposedAs: 'removeFromDenyList',
   sum: (sql, { address }) => sumWaiting(sql, address, 'senderDenied'),
   change: async ({ sql, record }, { address }) => {
-    const before = await find(sql, address)
-    if (!(await allowWallet(sql, address))) return refuseAct('notFound', 'That wallet is not on the list.')
+    const before = await allowWallet(sql, address)
+    if (!before) return refuseAct('notFound', 'That wallet is not on the list.')
     record({ action: 'senderAllowed', subject: address, before })
     return { address, removed: true }
   },
   says: 'Taken off the list. Payments that are held stay held until you decide.',
 })
-
-async function find(sql: Sql, address: Address) {
-  return (await readDenyList(sql)).find((sender) => sender.address === address) ?? null
-}

@@ -181,7 +181,7 @@ export const takeBackTerms = defineGuardedAct({
   sum: () => ANY_SUM,
   change: async ({ sql, record }, { fromTime }, { chain }: TermsContext) => {
     await lockTerms(sql)
-    const now = await latestBlockTime(chain, await readCursor(sql, { lock: true }))
+    const now = await newestOf('time', chain, await readCursor(sql, { lock: true }))
     if (now === null) return unreachable()
     const [former, last] = (await readCreditTerms(sql)).slice(-2)
     if (!last || !former || last.fromTime !== fromTime)
@@ -211,7 +211,7 @@ async function propose(
   cursor: Cursor | null,
   asked: TermsRequest,
 ): Promise<TermsProposal | OperatorRefusal> {
-  const now = await latestBlockTime(deps.chain, cursor)
+  const now = await newestOf('time', deps.chain, cursor)
   if (now === null) return unreachable()
   const [known, windows] = [await readCreditTerms(sql), await readWindows(sql)]
   const before = known.at(-1) ?? null
@@ -318,11 +318,15 @@ export async function refuseOutOfBounds(
   )
 }
 
-/** The latest block time that the ledger or any provider reports; null if no provider answers. */
-async function latestBlockTime(chain: ChainReader, cursor: Cursor | null): Promise<number | null> {
+/** The highest block number, or the latest block time, that the ledger or any provider reports; null if no provider answers. */
+export async function newestOf(
+  what: 'number' | 'time',
+  chain: ChainReader,
+  cursor: Cursor | null,
+): Promise<number | null> {
   const heads = await Promise.all([chain, ...chain.providers].map((reader) => orNull(reader.head())))
-  const times = heads.flatMap((head) => (head ? [head.time] : []))
-  return times.length === 0 ? null : Math.max(cursor?.time ?? 0, ...times)
+  const reported = heads.flatMap((head) => (head ? [head[what]] : []))
+  return reported.length === 0 ? null : Math.max(cursor?.[what] ?? 0, ...reported)
 }
 
 async function ownersNext(

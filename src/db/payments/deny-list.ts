@@ -5,14 +5,7 @@ import type { Sql } from '../core/sql.ts'
 import { notedAddresses } from '../sale/noted-addresses.ts'
 
 /** Payments that are held when their wallet is taken off the list stay held until they are released. */
-export const { read: readDenyList, put: denyWallet, remove: allowWallet } = notedAddresses('senders')
-
-/** True if a wallet is on the list. */
-export async function isDenied(sql: Sql, address: Address): Promise<boolean> {
-  const [row] = await sql<{ denied: boolean }[]>`
-    SELECT EXISTS (SELECT FROM senders WHERE address = ${address}) AS denied`
-  return row?.denied ?? false
-}
+export const { read: readDenyList, find: findDenied, put: denyWallet, remove: allowWallet } = notedAddresses('senders')
 
 /** The wallets among these that are on the list. */
 export async function readDenied(sql: Sql, wallets: readonly Address[]): Promise<Set<Address>> {

@@ -5,7 +5,7 @@ import type { Listed } from '../../domain/payment.ts'
 import type { TierVersion } from '../../domain/tiers.ts'
 import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
-import { isDenied } from '../payments/deny-list.ts'
+import { findDenied } from '../payments/deny-list.ts'
 import { permissionColumns } from '../payments/payers.ts'
 import { readWalletUse, type WalletUse } from '../payments/places.ts'
 import { readAllocations, readUsed } from '../sale/allowlists.ts'
@@ -27,14 +27,15 @@ export interface BuyerStanding {
 
 /** Reads the standing of a wallet, using only indexes on the wallet. */
 export async function readBuyerStanding(sql: Sql, wallet: Address, tier: ListedTier): Promise<BuyerStanding> {
-  const [use, listed, waiting, denied, [shown]] = await Promise.all([
+  const [use, listed, waiting, entry, [shown]] = await Promise.all([
     readWalletUse(sql, wallet, tier.tierNo),
     readListed(sql, wallet, tier),
     readWaiting(sql, wallet),
-    isDenied(sql, wallet),
+    findDenied(sql, wallet),
     sql<{ signedIn: boolean; allowed: boolean }[]>`SELECT ${permissionColumns(sql, wallet)}`,
   ])
-  return { use, listed, waiting, denied, signedIn: shown?.signedIn ?? false, allowed: shown?.allowed ?? false }
+  const { signedIn = false, allowed = false } = shown ?? {}
+  return { use, listed, waiting, denied: entry !== null, signedIn, allowed }
 }
 
 async function readListed(sql: Sql, wallet: Address, { tierNo, allowlist: root }: ListedTier): Promise<Listed | null> {

@@ -48,6 +48,7 @@ export async function enterFirstMode(pool: Pool, mode: ContractWalletMode): Prom
 /** The contracts that the operator allows. */
 export const {
   read: readAllowedWallets,
+  find: findAllowed,
   put: allowContract,
   remove: disallowContract,
 } = notedAddresses('allowed_wallets')
