@@ -54,7 +54,6 @@ export interface NodeOfRef {
   owner: Address
   /** Null once the node was expelled. */
   cohort: number | null
-  paid: boolean
   granted: boolean
   /** What the node was credited since its mint. After its first credit it can be expelled only for a while. */
   creditedWei: Wei
@@ -67,7 +66,7 @@ export interface NodeOfRef {
 /** The nodes of these refs, ordered by id. A ref without a node is left out. */
 export async function readNodesOfRefs(sql: Sql, refs: readonly Hash[]): Promise<NodeOfRef[]> {
   return await sql<NodeOfRef[]>`
-    SELECT n.ref, n.node_id AS "nodeId", n.owner, n.cohort, n.payment_id IS NOT NULL AS paid, g.ref IS NOT NULL AS granted,
+    SELECT n.ref, n.node_id AS "nodeId", n.owner, n.cohort, g.ref IS NOT NULL AS granted,
       ${sql.unsafe(CREDITED)} AS "creditedWei", extract(epoch FROM n.minted_at)::bigint AS "mintedAt", c.interval_sec AS "intervalSec"
     FROM nodes n LEFT JOIN cohorts c USING (cohort) LEFT JOIN grants g ON g.ref = n.ref
     WHERE n.ref = ANY(${[...refs]}) ORDER BY n.node_id`

@@ -15,13 +15,12 @@ export interface InvitationRow {
   /** The passkey made with it; null until it is used. */
   passkeyId: number | null
   revokedAt: Date | null
-  revokedBy: string | null
   isExpired: boolean
 }
 
 const columns = (sql: Sql) => sql`
   id, label, to_jsonb(scopes) AS scopes, made_by AS "madeBy", made_at AS "madeAt", expires_at AS "expiresAt",
-  passkey_expires_at AS "passkeyExpiresAt", passkey_id AS "passkeyId", revoked_at AS "revokedAt", revoked_by AS "revokedBy",
+  passkey_expires_at AS "passkeyExpiresAt", passkey_id AS "passkeyId", revoked_at AS "revokedAt",
   expires_at <= now() AS "isExpired"`
 const open = (sql: Sql) => sql`passkey_id IS NULL AND revoked_at IS NULL AND expires_at > now()`
 

@@ -22,7 +22,6 @@ export interface Credential {
   id: number
   credentialId: string
   publicKey: string
-  counter: number
 }
 
 const columns = (sql: Sql) => sql`
@@ -36,11 +35,7 @@ export async function readPasskeys(sql: Sql, limit: number): Promise<PasskeyRow[
     SELECT ${columns(sql)} FROM passkeys p ORDER BY p.revoked_at IS NULL AND p.expires_at > now() DESC, p.id DESC LIMIT ${limit}`
 }
 
-/** True if anyone can sign in with a passkey. */
-export async function hasLivePasskeys(sql: Sql): Promise<boolean> {
-  return (await countLivePasskeys(sql)) > 0
-}
-
+/** How many passkeys can sign in. */
 export async function countLivePasskeys(sql: Sql): Promise<number> {
   const [row] = await sql<{ n: number }[]>`
     SELECT count(*) AS n FROM passkeys WHERE revoked_at IS NULL AND expires_at > now()`
@@ -50,7 +45,7 @@ export async function countLivePasskeys(sql: Sql): Promise<number> {
 /** The passkey with this credential, if it is valid. Costs one index read. */
 export async function findCredential(sql: Sql, credentialId: string): Promise<Credential | null> {
   const [row] = await sql<(Omit<Credential, 'credentialId' | 'publicKey'> & { publicKey: Buffer })[]>`
-    SELECT id, public_key AS "publicKey", counter FROM passkeys
+    SELECT id, public_key AS "publicKey" FROM passkeys
     WHERE credential_id = ${Buffer.from(credentialId, 'base64url')} AND revoked_at IS NULL AND expires_at > now()`
   return row ? { ...row, credentialId, publicKey: row.publicKey.toString('base64url') } : null
 }

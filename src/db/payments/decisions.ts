@@ -135,7 +135,6 @@ export interface DeskPayment {
   ref: Hash
   wallet: Address
   txHash: Hash | null
-  innerIndex: number
   from: Address | null
   valueWei: Wei
   /** False if the transfer failed on chain and moved nothing. */
@@ -151,7 +150,7 @@ export interface DeskPayment {
 /** The selected payments. With `lock`, only this transaction can decide about them until it ends. */
 export async function readForReview(sql: Sql, key: PaymentKey, { lock }: { lock: boolean }): Promise<DeskPayment[]> {
   return await sql<DeskPayment[]>`
-    SELECT p.id, p.ref, p.wallet, p.tx_hash AS "txHash", p.inner_index AS "innerIndex", p.from_address AS "from",
+    SELECT p.id, p.ref, p.wallet, p.tx_hash AS "txHash", p.from_address AS "from",
       p.value_wei AS "valueWei", p.succeeded, p.state, p.reason, p.tier_id AS "tierId", p.tier_version AS "tierVersion",
       p.block_number AS "blockNumber", p.block_hash AS "blockHash"
     FROM payments p WHERE ${where(sql, key)} ORDER BY p.inner_index ${lock ? sql`FOR UPDATE` : sql``}`

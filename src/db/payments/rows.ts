@@ -22,7 +22,6 @@ export interface Payment {
   succeeded: boolean
   state: PaymentState
   reason: HoldReason | IgnoreReason | null
-  tierId: string | null
   tierNo: number | null
   blockNumber: number
   blockHash: Hash
@@ -37,7 +36,7 @@ export interface Payment {
 
 function columns(sql: Sql) {
   return sql`p.id, p.tx_hash AS "txHash", p.ref, p.wallet, p.from_address AS "from", p.value_wei AS "valueWei", p.succeeded, p.state,
-    p.reason, p.tier_id AS "tierId", t.tier_no AS "tierNo", p.block_number AS "blockNumber",
+    p.reason, t.tier_no AS "tierNo", p.block_number AS "blockNumber",
     p.block_hash AS "blockHash", extract(epoch FROM p.block_time)::bigint AS "blockTime",
     p.tx_index AS "txIndex", p.inner_index AS "innerIndex", p.unsigned_type AS "unsignedType", p.proof`
 }

@@ -21,7 +21,6 @@ export interface Attempt {
 /** An intent that is not in a followed block yet, with its last attempt. */
 export interface PendingIntent extends Attempt {
   id: number
-  kind: IntentKind
   nonce: number
   call: unknown
   gasLimit: number
@@ -86,7 +85,7 @@ export async function neverStored(sql: Sql, txHashes: readonly Hash[]): Promise<
 /** A signer account's intents that are not in a followed block, lowest nonce first. */
 export async function readPending(sql: Sql, sender: Address): Promise<PendingIntent[]> {
   return await sql<PendingIntent[]>`
-    SELECT o.id, o.kind, o.nonce, o.call, o.gas_limit AS "gasLimit", o.guard_block AS "guardBlock",
+    SELECT o.id, o.nonce, o.call, o.gas_limit AS "gasLimit", o.guard_block AS "guardBlock",
       o.valid_until AS "validUntil", a.attempt AS attempts, a.tx_hash AS "txHash", a.raw, a.max_fee_wei AS "maxFeeWei", a.max_priority_fee_wei AS "maxPriorityFeeWei", a.signed_at_block AS "signedAtBlock",
       a.last_outcome AS "lastOutcome"
     FROM outbox o

@@ -9,7 +9,7 @@ import { defineAct, defineReading } from '../define-act.ts'
 import * as field from '../input.ts'
 import { checkGift, giftOf, REVOKED, REVOKED_SAYS, refuseAbove, refuseGift, refuseLabel } from './gifts.ts'
 import { endKey, whileNobodyMakes } from './revoking.ts'
-import { newAdminKey } from './secret.ts'
+import { newSecret } from './secret.ts'
 
 /** Far more than the people and machines of one operator need. A longer list means that a script is misbehaving. */
 const LIVE_MAX = 200
@@ -37,15 +37,7 @@ async function readKeys({ pool, environmentLabels }: LedgerDb & EnvironmentKeys)
     environment: environmentLabels,
     keys: rows.map(({ passkeyId: _none, ...row }) => ({ ...row, state: stateOf(row, now) })),
     passkeys: passkeys.map((row) => ({ ...row, state: stateOf(row, now) })),
-    invitations: invitations.map(({ id, label, scopes, madeBy, madeAt, expiresAt, passkeyExpiresAt }) => ({
-      id,
-      label,
-      scopes,
-      madeBy,
-      madeAt,
-      expiresAt,
-      passkeyExpiresAt,
-    })),
+    invitations: invitations.map(({ passkeyId: _none, revokedAt: _never, isExpired: _no, ...row }) => row),
   }
 }
 
@@ -71,7 +63,7 @@ keys).`,
   check: checkGift,
   change: async ({ sql, actor, record }, gift, { environmentLabels }: LedgerDb & EnvironmentKeys) => {
     const { label, scopes, expires: seconds } = gift
-    const { key, digest } = newAdminKey()
+    const { text: key, digest } = newSecret('nlk_')
     const refused = (await refuseGift(sql, actor, gift)) ?? (await refuseLabel(sql, actor, label, environmentLabels))
     if (refused) return refused
     if ((await keys.countLiveKeys(sql)) >= LIVE_MAX)

@@ -8,7 +8,7 @@ import { type EnvironmentKeys, type ReachedAt, recordAct, refuseAct } from '../a
 import { defineAct } from '../define-act.ts'
 import { checkGift, giftOf, REVOKED, REVOKED_SAYS, refuseAbove, refuseGift, refuseLabel } from './gifts.ts'
 import { endPasskey, whileNobodyMakes } from './revoking.ts'
-import { newCode } from './secret.ts'
+import { newSecret } from './secret.ts'
 
 /** Far more than the people who work for one operator. */
 const PEOPLE_MAX = 200
@@ -33,7 +33,7 @@ export const invite = defineAct({
     const party = relyingPartyAt(deps.publicUrl)
     if (party === null) return refuseAct('unavailable', PASSKEYS_OFF)
     const { label, scopes, expires: seconds } = gift
-    const { code, digest } = newCode()
+    const { text: code, digest } = newSecret('nli_')
     const { keyId = null, passkey = null } = actor.held ?? {}
     const refused =
       (await refuseGift(sql, actor, gift)) ?? (await refuseLabel(sql, actor, label, deps.environmentLabels))

@@ -6,19 +6,11 @@ import { createHash, randomBytes } from 'node:crypto'
 const FORM = /^nlk_[A-Za-z0-9_-]{43}$/
 const CODE_FORM = /^nli_[A-Za-z0-9_-]{43}$/
 
-/** A new key: `key` is for its holder alone, `digest` for the ledger. */
-export function newAdminKey(): { key: string; digest: string } {
-  const key = `nlk_${random()}`
-  return { key, digest: digestOfKey(key) }
+/** A new key, or a new invitation's code: `text` is for its holder alone, `digest` for the ledger. */
+export function newSecret(prefix: 'nlk_' | 'nli_'): { text: string; digest: string } {
+  const text = `${prefix}${randomBytes(32).toString('base64url')}`
+  return { text, digest: digestOfKey(text) }
 }
-
-/** A new invitation's code, for the invited person. */
-export function newCode(): { code: string; digest: string } {
-  const code = `nli_${random()}`
-  return { code, digest: digestOfKey(code) }
-}
-
-const random = () => randomBytes(32).toString('base64url')
 
 /** True if the text may be a key of the ledger; we do not look up any other. */
 export const isKeyForm = (text: string): boolean => FORM.test(text)

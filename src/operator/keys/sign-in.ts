@@ -10,7 +10,7 @@ import type { RelyingParty } from '../../domain/keys/passkey.ts'
 import type { LedgerDb, Logging } from '../../passes/context.ts'
 import { type Actor, type OperatorRefusal, recordAct, refuseAct } from '../act.ts'
 import { defineAct } from '../define-act.ts'
-import { digestOfKey, isCodeForm, newAdminKey } from './secret.ts'
+import { digestOfKey, isCodeForm, newSecret } from './secret.ts'
 import { credentialIdIn, readMadePasskey, readSignature } from './webauthn.ts'
 
 /** How long a session lasts: a working day, so a person who forgot to sign out is signed out the next morning. */
@@ -116,7 +116,7 @@ async function openSession(
   actor: Actor,
   { id, label, scopes, invitedBy }: Pick<passkeys.PasskeyRow, 'id' | 'label' | 'scopes' | 'invitedBy'>,
 ): Promise<Session> {
-  const { key, digest } = newAdminKey()
+  const { text: key, digest } = newSecret('nlk_')
   const made = { label, scopes, digest, madeBy: invitedBy, seconds: SESSION_SEC, passkeyId: id }
   const { id: session, expiresAt } = await insertAdminKey(sql, made)
   await passkeys.endOldSessions(sql, id, SESSIONS_MAX, label)

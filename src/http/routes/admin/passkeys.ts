@@ -1,7 +1,7 @@
 // /api/passkeys: how people get an admin key with a passkey. These routes are not under /api/admin, because routes there require a key. They are for
 // operators, so only api/admin.yaml describes them. First we check that a browser's answer belongs to one of our own challenges.
 
-import { hasLivePasskeys } from '../../../db/operator/passkeys.ts'
+import { countLivePasskeys } from '../../../db/operator/passkeys.ts'
 import { type RelyingParty, relyingPartyAt } from '../../../domain/keys/passkey.ts'
 import { shared } from '../../../lib/cache.ts'
 import { toJson } from '../../../lib/json.ts'
@@ -34,7 +34,7 @@ const POSTED = { ...RULES, methods: ['POST'], takesJson: true, limitPerMinute: A
 
 /** Whether people can sign in here with a passkey. */
 const offer = (tools: Tools): Route => {
-  const hasAny = shared(() => tools.queryPrimary(hasLivePasskeys), {
+  const count = shared(() => tools.queryPrimary(countLivePasskeys), {
     ageMaxMs: AGE_MAX_MS,
     clock: tools.deps.monotonicClock,
   })
@@ -45,7 +45,7 @@ const offer = (tools: Tools): Route => {
     limitPerMinute: ASKED_PER_MINUTE,
     handle: async () => {
       const isOn = partyOf(tools) !== null
-      return { json: toJson({ offered: isOn && (await hasAny()), whyNot: isOn ? null : PASSKEYS_OFF }) }
+      return { json: toJson({ offered: isOn && (await count()) > 0, whyNot: isOn ? null : PASSKEYS_OFF }) }
     },
   }
 }
