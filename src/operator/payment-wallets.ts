@@ -161,18 +161,11 @@ async function enterWallet(
     const cursor = await readCursor(sql, { lock: true })
     const proposal = await propose(deps, sql, cursor, asked)
     if (isOperatorRefusal(proposal)) return proposal
-    const { wallet, fromBlock, fromTime, stolen, graceSec } = proposal
+    const { wallet, before, fromBlock, fromTime, stolen, graceSec } = proposal
     const watchedFrom = cursor ? cursor.number + 1 : 0
-    if (!(await insertFirstWallet(sql, wallet, watchedFrom, actor.name)))
-      await insertWallet(sql, { wallet, fromBlock, fromTime, stolen, graceSec, watchedFrom }, actor.name)
     const after = { wallet, fromBlock, fromTime, stolen, graceSec, watchedFrom }
-    await recordAct(sql, actor, {
-      action: 'walletChanged',
-      subject: wallet,
-      before: proposal.before,
-      after,
-      reason: asked.reason,
-    })
+    if (!(await insertFirstWallet(sql, wallet, watchedFrom, actor.name))) await insertWallet(sql, after, actor.name)
+    await recordAct(sql, actor, { action: 'walletChanged', subject: wallet, before, after, reason: asked.reason })
     await notifyLedgerChanged(sql)
     return proposal
   })
@@ -180,24 +173,14 @@ async function enterWallet(
 
 const ONE = { address: field.address('the wallet'), reason: field.REASON }
 
-/**
- * Runs `body` under a lock, so that no other wallet is entered or closed and no block is stored during it. Refuses a wallet that the ledger never
- * had.
- */
-const withWallet = <T>(
-  pool: Pool,
-  wallet: Address,
-  body: (sql: Sql, found: { wallets: PaymentWallet[]; known: PaymentWallet; cursor: Cursor | null }) => Promise<T>,
-) =>
-  inTransaction(pool, async (sql) => {
-    await lockWallets(sql)
-    const cursor = await readCursor(sql, { lock: true })
-    const wallets = await readPaymentWallets(sql)
-    const known = wallets.find((row) => row.wallet === wallet)
-    return known
-      ? body(sql, { wallets, known, cursor })
-      : refuseAct('notFound', 'Not a payments wallet of this ledger.')
-  })
+/** The wallets, locked: no other is entered or closed, and no block is stored, until the transaction ends. Refuses a wallet that is none of them. */
+async function lockKnown(sql: Sql, wallet: Address) {
+  await lockWallets(sql)
+  const cursor = await readCursor(sql, { lock: true })
+  const wallets = await readPaymentWallets(sql)
+  const known = wallets.find((row) => row.wallet === wallet)
+  return known ? { wallets, known, cursor } : refuseAct('notFound', 'Not a payments wallet of this ledger.')
+}
 
 /** A wallet can be taken back only before any buyer has seen it. */
 export const takeBackWallet = defineGuardedAct({
@@ -211,20 +194,20 @@ export const takeBackWallet = defineGuardedAct({
   asks: 'Take this change back?',
   proposedAs: 'takeBackWallet',
   sum: () => ANY_SUM,
-  run: ({ pool }: LedgerDb, actor, { address: wallet, reason }) =>
-    withWallet(pool, wallet, async (sql, { wallets, cursor }) => {
-      const at = cursor ?? { number: 0, time: 0 }
-      const [last, inForce] = [wallets.at(-1), walletAt(wallets, at)]
-      if (last?.wallet !== wallet)
-        return refuseAct('conflict', 'Only the wallet that was entered last can be taken back: name another one.')
-      if (!inForce || walletAt([last], at)) return refuseAct('conflict', 'Buyers already see it: name another one.')
-      if (!(await deleteWallet(sql, last)))
-        return refuseAct('conflict', 'It has received a transfer, which stays in the books: name another one.')
-      const after = { inForce: inForce.wallet }
-      await recordAct(sql, actor, { action: 'walletTakenBack', subject: wallet, before: last, after, reason })
-      await notifyLedgerChanged(sql)
-      return { takenBack: wallet, inForce: inForce.wallet }
-    }),
+  change: async ({ sql, record }, { address: wallet }) => {
+    const found = await lockKnown(sql, wallet)
+    if (isOperatorRefusal(found)) return found
+    const { wallets, cursor } = found
+    const at = cursor ?? { number: 0, time: 0 }
+    const [last, inForce] = [wallets.at(-1), walletAt(wallets, at)]
+    if (last?.wallet !== wallet)
+      return refuseAct('conflict', 'Only the wallet that was entered last can be taken back: name another one.')
+    if (!inForce || walletAt([last], at)) return refuseAct('conflict', 'Buyers already see it: name another one.')
+    if (!(await deleteWallet(sql, last)))
+      return refuseAct('conflict', 'It has received a transfer, which stays in the books: name another one.')
+    record({ action: 'walletTakenBack', subject: wallet, before: last, after: { inForce: inForce.wallet } })
+    return { takenBack: wallet, inForce: inForce.wallet }
+  },
   says: ({ inForce }) => `Taken back. Buyers keep paying to ${inForce}.`,
 })
 
@@ -239,27 +222,27 @@ export const closeBooks = defineGuardedAct({
   asks: 'Close its books? The service will not see later payments to it.',
   proposedAs: 'closeBooks',
   sum: () => ANY_SUM,
-  run: ({ pool }: LedgerDb, actor, { address: wallet, reason }) =>
-    withWallet(pool, wallet, async (sql, { wallets, known, cursor }) => {
-      if (known.closedBlock !== null)
-        return refuseAct('conflict', `Its books were closed at block ${known.closedBlock}.`)
-      if (!cursor || !isOldWallet(wallets, wallet, cursor))
-        return refuseAct(
-          'conflict',
-          'A payment to it is still a sale. You can close its books once another wallet is in force and the grace period is over.',
-        )
-      const books = await readWalletBalance(sql, wallet)
-      if (books?.auditedBlock != null && books.auditedBlock < cursor.number)
-        return refuseAct(
-          'notYet',
-          `Its books are audited up to block ${books.auditedBlock}, and the ledger is at ${cursor.number}: let the payments pass run, and try again.`,
-        )
-      await closeWallet(sql, wallet, cursor.number, actor.name)
-      const after = { wallet, closedBlock: cursor.number }
-      await recordAct(sql, actor, { action: 'walletClosed', subject: wallet, after, reason })
-      await notifyLedgerChanged(sql)
-      return after
-    }),
+  change: async ({ sql, actor, record }, { address: wallet }) => {
+    const found = await lockKnown(sql, wallet)
+    if (isOperatorRefusal(found)) return found
+    const { wallets, known, cursor } = found
+    if (known.closedBlock !== null) return refuseAct('conflict', `Its books were closed at block ${known.closedBlock}.`)
+    if (!cursor || !isOldWallet(wallets, wallet, cursor))
+      return refuseAct(
+        'conflict',
+        'A payment to it is still a sale. You can close its books once another wallet is in force and the grace period is over.',
+      )
+    const books = await readWalletBalance(sql, wallet)
+    if (books?.auditedBlock != null && books.auditedBlock < cursor.number)
+      return refuseAct(
+        'notYet',
+        `Its books are audited up to block ${books.auditedBlock}, and the ledger is at ${cursor.number}: let the payments pass run, and try again.`,
+      )
+    await closeWallet(sql, wallet, cursor.number, actor.name)
+    const after = { wallet, closedBlock: cursor.number }
+    record({ action: 'walletClosed', subject: wallet, after })
+    return after
+  },
   says: ({ closedBlock }) => `Closed at block ${closedBlock}.`,
 })
 

@@ -60,18 +60,11 @@ async function readAllStuck(deps: LedgerDb) {
   const senders = await listNoncesAhead(deps.pool)
   const ahead = new Set(senders.map(({ sender }) => sender))
   const stuck = await readStuck(deps.pool, STUCK_AFTER_BLOCKS)
-  const transactions = stuck.map(({ isOver, isBehind, maxFeeWei, baseFeeWei, ...row }) => ({
-    ...row,
-    maxFeeWei: maxFeeWei.toString(),
-    baseFeeWei: baseFeeWei?.toString() ?? null,
-    why: whyStuck({
-      isOver,
-      isBehind,
-      lastOutcome: row.lastOutcome,
-      isAhead: ahead.has(row.sender),
-      isCheap: baseFeeWei !== null && maxFeeWei < baseFeeWei,
-    }),
-  }))
+  const transactions = stuck.map(({ isOver, isBehind, ...row }) => {
+    const { sender, lastOutcome, maxFeeWei, baseFeeWei } = row
+    const isCheap = baseFeeWei !== null && maxFeeWei < baseFeeWei
+    return { ...row, why: whyStuck({ isOver, isBehind, lastOutcome, isAhead: ahead.has(sender), isCheap }) }
+  })
   return { senders, transactions }
 }
 

@@ -118,7 +118,8 @@ async function placeOf(deps: ChainRead, sql: Sql, { first, cursor }: FollowedRan
   return parent && parent.number >= first ? parent : blockOf(deps, sql, first, cursor)
 }
 
-async function blockOf(deps: ChainRead, sql: Sql, number: number, cursor: Place): Promise<Place> {
+/** A block that `cursor`, the ledger or the chain has. Throws a ChainFault if none has it. */
+export async function blockOf(deps: ChainRead, sql: Sql, number: number, cursor: Place): Promise<Place> {
   if (number === cursor.number) return cursor
   const block = (await readBlock(sql, number)) ?? (await deps.chain.block(number))
   if (!block) throw new ChainFault(`the provider has no block ${number}`, { retryable: true })

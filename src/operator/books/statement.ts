@@ -1,8 +1,7 @@
 // The statement of a period: what was sold, minted, refunded, credited, withdrawn and spent. It has every account's books from its balance at the
 // opening block to its balance at the closing block, to the wei. Everything comes from one snapshot of the ledger.
 import { Readable } from 'node:stream'
-import { ChainFault, orNull } from '../../chain/faults.ts'
-import { readBlock } from '../../db/blocks/blocks.ts'
+import { orNull } from '../../chain/faults.ts'
 import { inSnapshot, type Place } from '../../db/core/snapshot.ts'
 import type { Sql } from '../../db/core/sql.ts'
 import { readState } from '../../db/core/state.ts'
@@ -19,6 +18,7 @@ import { defineReading } from '../define-act.ts'
 import { type Account, readAccount } from './account.ts'
 import {
   type AskedPeriod,
+  blockOf,
   checkPeriod,
   findPeriod,
   PERIOD,
@@ -190,7 +190,7 @@ async function readAccounts(
  * ledger.
  */
 async function whileWatched(
-  { chain }: ChainRead,
+  deps: ChainRead,
   sql: Sql,
   { watchedFrom, closedBlock }: Omit<WatchedWallet, 'wallet'>,
   period: Period,
@@ -198,13 +198,8 @@ async function whileWatched(
   const first = Math.max(period.opening.number, watchedFrom - 1)
   const last = Math.min(period.closing.number, closedBlock ?? period.closing.number)
   if (first > last || (closedBlock !== null && closedBlock <= period.opening.number)) return null
-  const placeAt = async (number: number, known: Place) => {
-    if (number === known.number) return known
-    const block = (await readBlock(sql, number)) ?? (await chain.block(number))
-    if (block) return block
-    throw new ChainFault(`the provider has no block ${number}`, { retryable: true })
-  }
-  return { ...period, opening: await placeAt(first, period.opening), closing: await placeAt(last, period.closing) }
+  const opening = await blockOf(deps, sql, first, period.opening)
+  return { ...period, opening, closing: await blockOf(deps, sql, last, period.closing) }
 }
 
 async function readContract(
