@@ -21,6 +21,7 @@ import { newModelChain, startModelChain } from './model/test-chain.ts'
 import { readRaw } from './model/transactions.ts'
 import { deployPayers, type Payers } from './payers/contracts.ts'
 import { Provider, REPLY_BYTES_MAX } from './provider.ts'
+import { changedInEmptyBlocks } from './real/by-hand.ts'
 import { openShelves, type Shelf } from './shelves.ts'
 
 export type Backend = 'model' | 'real'
@@ -84,7 +85,7 @@ export interface Stage {
 /** Opens one; a second or so. */
 export async function openStage(backend: Backend): Promise<Stage> {
   const [database, rebuilding] = [await createDatabase(), await createDatabase()]
-  const { chain, fork, setShape } = await openChain(backend)
+  const { chain, played, fork, setShape } = await openChain(backend)
   const pool = connect(`${database.url}${PLANNED_ONCE}`, { max: 5, prepare: true, applicationName: 'sim' })
   const observer = connect(`${database.url}${PLANNED_ONCE}`, { max: 1, prepare: true, applicationName: 'sim observer' })
   const rebuildPool = connect(`${rebuilding.url}${PLANNED_ONCE}`, {
@@ -125,7 +126,7 @@ export async function openStage(backend: Backend): Promise<Stage> {
     begun = await begin(shelves.begun)
   }
   return {
-    ...{ backend, chain, fork, database, pool, observer, rebuildPool, ...contracts },
+    ...{ backend, chain: played, fork, database, pool, observer, rebuildPool, ...contracts },
     ...{ payers, locks, unstored, world, rpcOn, checkStored },
     reshape: setShape && ((name: ShapeName) => reshape(observer, chain, () => setShape(SHAPES[name]), SHAPES[name])),
     async reset(wantsBegun) {
@@ -153,15 +154,20 @@ export async function openStage(backend: Backend): Promise<Stage> {
 }
 
 interface OpenChain extends Pick<Stage, 'chain' | 'fork'> {
+  /** The same chain for seeds to play on. */
+  played: TestChain
   setShape: ((shape: Shape) => void) | null
 }
 
 async function openChain(backend: Backend): Promise<OpenChain> {
-  if (backend === 'real')
-    return { chain: await startTestChain({ slotsInEpoch: SLOTS_IN_EPOCH }), fork: null, setShape: null }
+  if (backend === 'real') {
+    const chain = await startTestChain({ slotsInEpoch: SLOTS_IN_EPOCH })
+    return { chain, played: changedInEmptyBlocks(chain), fork: null, setShape: null }
+  }
   const model = newModelChain()
+  const chain = startModelChain(model)
   return {
-    chain: startModelChain(model),
+    ...{ chain, played: chain },
     fork: (depth) => startModelChain(model.fork(depth)),
     setShape(shape) {
       model.shape = shape
