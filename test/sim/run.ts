@@ -36,6 +36,7 @@ import { calmPayers, KNOWN_PAID, PAYERS_ACTS, payersActs, providersFor } from '.
 import { TRACE_FAULTS } from './payers/faults.ts'
 import { checkInside, isAllTold } from './payers/oracle.ts'
 import { armInstances, createPlay, mine, type PassName, type Play, runPass, startInstance } from './play.ts'
+import { noteMined, unworn } from './real/forgets.ts'
 import { type Backend, INTERVAL_SEC, openStage, type Stage } from './stage.ts'
 import { checkSupply, limitSupply, scarceOf } from './supply.ts'
 import { addTo, count, type Tally } from './tally.ts'
@@ -49,8 +50,6 @@ const REST_BLOCKS_MAX = 60
 const REST_STEP_SEC = 60
 /** Time between blocks in the second half if rounds wait for final blocks, which must come faster than turns. */
 const REST_STEP_UNGUARDED_SEC = 5
-/** Anvil forgets its first states only after more seeds than this. */
-const SEEDS_PER_CHAIN = 25
 /** Fee bumps come after twelve blocks. */
 const LONG_WAIT_BLOCKS = 13
 /** Share of seeds whose chain cannot use the fork guard. */
@@ -126,6 +125,7 @@ export async function playSeed(
     await instance.close()
   }
   releaseClock()
+  await noteMined(stage)
   return { seed, steps, tally, log, failure }
 }
 
@@ -309,16 +309,13 @@ export async function runSeeds({ from, count: seeds, backend, say, onSeed, signa
   let stage = await openStage(backend)
   try {
     for (let seed = from; seed < from + seeds && !signal?.aborted; seed++) {
-      if (backend === 'real' && counts.seeds > 0 && counts.seeds % SEEDS_PER_CHAIN === 0) {
-        await stage.close()
-        stage = await openStage(backend)
-      }
+      stage = await unworn(stage)
       const outcome = await playUnhindered(stage, seed)
       counts.seeds++
       addTo(counts.tally, outcome.tally)
       if (outcome.failure) {
         counts.failed.push(seed)
-        say(tellFailure(outcome, backend, await shortest(stage, outcome)))
+        say(tellFailure(outcome, backend, await shortest(backend, outcome)))
       }
       onSeed?.(counts)
     }
@@ -336,10 +333,18 @@ async function playUnhindered(stage: Stage, seed: number): Promise<SeedOutcome> 
 }
 
 /** The fewest steps of the seed's business after which it breaks. */
-async function shortest(stage: Stage, { seed, steps }: SeedOutcome): Promise<number> {
-  for (let stepsMax = 0; stepsMax < steps; stepsMax++)
-    if ((await playSeed(stage, seed, { stepsMax })).failure) return stepsMax
-  return steps
+async function shortest(backend: Backend, { seed, steps }: SeedOutcome): Promise<number> {
+  let stage = await openStage(backend)
+  let stepsMax = 0
+  try {
+    for (; stepsMax < steps; stepsMax++) {
+      stage = await unworn(stage)
+      if ((await playSeed(stage, seed, { stepsMax })).failure) break
+    }
+  } finally {
+    await stage.close()
+  }
+  return stepsMax
 }
 
 /** Prints the failure, and how to reproduce it. */
