@@ -224,8 +224,8 @@ export async function checkRebuild({ stage, dice, tally }: Play): Promise<void> 
 }
 
 /**
- * Lowers in a rebuild what the ledger lowered, up to the head. The first blocks of a short history may be the only ones that recompute, and anvil proves
- * no state that was set by hand before a reorganisation.
+ * Lowers in a rebuild what the ledger lowered, up to the head. The first blocks of a short history may be the only ones that recompute, and anvil never
+ * proves a state that was changed by hand (real/by-hand.ts).
  */
 async function lowerAsIn(ledger: Sql, rebuilt: Sql, head: number): Promise<void> {
   const rows = await ledger<{ part: ProvenPart }[]>`

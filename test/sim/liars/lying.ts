@@ -37,7 +37,7 @@ export function lyingOf(play: Play): Lying | null {
     // Without a guard nothing distinguishes two chains that are each valid.
     if (name === FORK) return fork !== null && guardUsable
     if (name === NO_HASHES) return guardUsable
-    // Proofs refute it later, but anvil proves no state that was set by hand before a reorganisation.
+    // Proofs refute it later, but anvil never proves the empty block whose state was changed by hand (real/by-hand.ts).
     return name !== MADE_UP || backend === 'model'
   })
   const name = dice.pick('lie', names)
