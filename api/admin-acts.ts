@@ -1,5 +1,5 @@
 // The scope that a key must have for each act of the operator's, and the fields that it takes. Written by "npm run generate" from what the
-// modules of src/operator/acts.ts declare; never edit it.
+// modules of src/operator/operations.ts declare; never edit it.
 
 export const ACTS = {
   'payments/{payment}/release': {

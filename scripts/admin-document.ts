@@ -3,10 +3,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { OPERATIONS } from '../src/operator/acts.ts'
-import { PERIOD } from '../src/operator/books/period.ts'
+import { PERIOD } from '../src/operator/acts/books/period.ts'
 import type { Operation } from '../src/operator/define-act.ts'
 import { type Field, PAGE } from '../src/operator/input.ts'
+import { OPERATIONS } from '../src/operator/operations.ts'
 
 const PATH = join(fileURLToPath(new URL('../', import.meta.url)), 'api/admin.yaml')
 /** Parameters that many readings share, by their field. */

@@ -4,8 +4,8 @@ import { spawnSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { OPERATIONS } from '../src/operator/acts.ts'
 import type { Field } from '../src/operator/input.ts'
+import { OPERATIONS } from '../src/operator/operations.ts'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const CLIENT = join(ROOT, 'client')
@@ -15,7 +15,7 @@ const GENERATOR = join(CLIENT, 'node_modules/openapi-typescript/bin/cli.js')
 const MADE = [
   { file: 'client/src/schema.ts', document: 'api/openapi.yaml', make: types(['components', 'operations']) },
   { file: 'api/admin.ts', document: 'api/admin.yaml', make: types(['paths', 'components', 'operations']) },
-  { file: 'api/admin-acts.ts', document: 'src/operator/acts.ts', make: acts },
+  { file: 'api/admin-acts.ts', document: 'src/operator/operations.ts', make: acts },
 ]
 
 /** Writes all generated files. */

@@ -88,11 +88,11 @@ const LAYERS: readonly Layer[] = [
       'src/passes/steps',
       'src/chain/factory/owner-calls.ts',
       'src/chain/read/bounds.ts',
-      'src/operator/keys/webauthn.ts',
+      'src/operator/acts/keys/webauthn.ts',
     ],
     packages: ['node'],
   },
-  { of: ['src/operator/keys/webauthn.ts'], may: ['src/domain'], packages: ['node', '@simplewebauthn/server'] },
+  { of: ['src/operator/acts/keys/webauthn.ts'], may: ['src/domain'], packages: ['node', '@simplewebauthn/server'] },
   {
     of: ['src/http'],
     may: [
@@ -101,7 +101,7 @@ const LAYERS: readonly Layer[] = [
         'src/db',
         'src/chain/port.ts',
         'src/operator',
-        'src/operator/keys/webauthn.ts',
+        'src/operator/acts/keys/webauthn.ts',
         'src/passes/outcomes.ts',
         'src/requests/price.ts',
       ],

@@ -3,7 +3,7 @@
 import type { OpenedChain } from '../boot/parts.ts'
 import { silentLog } from '../lib/log.ts'
 import type { EveryPart } from '../operator/act.ts'
-import type { OwnerDeps } from '../operator/owner.ts'
+import type { OwnerDeps } from '../operator/acts/owner.ts'
 import type { PassContext } from '../passes/context.ts'
 import { noService, type OpenDatabase, openPool, settingsPart, withDatabase } from './database.ts'
 import type { Io } from './io.ts'

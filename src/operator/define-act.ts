@@ -16,8 +16,8 @@ import {
   type Proposed,
   recordAct,
 } from './act.ts'
+import { type Guard, mustWait, propose } from './guard.ts'
 import { type Check, type Read, readInput, type Shape } from './input.ts'
-import { type Guard, mustWait, propose } from './second-person/guard.ts'
 
 /** A column of a list on the command line: a field of its rows, or a heading with a field or with a function of the row. */
 export type Column<Row = Readonly<Record<string, unknown>>> =

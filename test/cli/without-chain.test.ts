@@ -82,7 +82,7 @@ test('what needs the database alone loads neither viem nor undici, and works whi
     assert.deepEqual(chain, [], line)
   }
   assert.ok(
-    ran.some(({ loaded }) => loaded.some((url) => url.endsWith('/operator/tiers.ts'))),
+    ran.some(({ loaded }) => loaded.some((url) => url.endsWith('/operator/acts/tiers.ts'))),
     'the list is of all that was loaded',
   )
 })

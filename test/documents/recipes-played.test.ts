@@ -22,7 +22,7 @@ const KEY = 'admin-key-of-ada-0123456789abcdefg'
 const ADDED: Readonly<Record<string, readonly [path: string, before: string, text: string][]>> = {
   'an act': [
     [
-      'src/operator/pause.ts',
+      'src/operator/acts/pause.ts',
       'export const resume = ',
       `export const ring = defineAct({
   path: 'pause/bell',

@@ -6,7 +6,7 @@ import { innerRef } from '../../src/chain/digest.ts'
 import { readBlock, readCursor } from '../../src/db/blocks/blocks.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { rewindTo } from '../../src/follower/rewind.ts'
-import { releasePayment } from '../../src/operator/decide.ts'
+import { releasePayment } from '../../src/operator/acts/decide.ts'
 import {
   FORWARDER,
   forwardTo,

@@ -6,9 +6,9 @@ import { readBlock, readCursor } from '../../src/db/blocks/blocks.ts'
 import { wei } from '../../src/domain/units.ts'
 import { rewindTo } from '../../src/follower/rewind.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
-import { attributePayment } from '../../src/operator/attribute.ts'
-import { dismissPayment, releasePayment } from '../../src/operator/decide.ts'
-import { prepareRefund } from '../../src/operator/refunds/refunding.ts'
+import { attributePayment } from '../../src/operator/acts/attribute.ts'
+import { dismissPayment, releasePayment } from '../../src/operator/acts/decide.ts'
+import { prepareRefund } from '../../src/operator/acts/refunds/refunding.ts'
 import {
   FORWARDER,
   forwardTo,

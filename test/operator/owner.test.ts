@@ -14,7 +14,7 @@ import {
   previewMinter,
   previewPause,
   previewRefill,
-} from '../../src/operator/owner.ts'
+} from '../../src/operator/acts/owner.ts'
 import { mintData } from '../support/factory.ts'
 import { worldTest } from '../support/in-world.ts'
 import { ETHER, INTERVAL_SEC, type World } from '../support/world.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { whyStuck } from '../../src/domain/send.ts'
-import { listStuck } from '../../src/operator/transactions.ts'
+import { listStuck } from '../../src/operator/acts/transactions.ts'
 import { isOneNode } from '../faults/stage.ts'
 import { ETHER, startWorld, type World } from '../support/world.ts'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
-import { listStuck, takeOverNonce } from '../../src/operator/transactions.ts'
+import { listStuck, takeOverNonce } from '../../src/operator/acts/transactions.ts'
 import { AHEAD_BLOCKS, agreedNonce } from '../../src/passes/steps/nonce.ts'
 import type { FalseProvider, Rule } from '../chain/false-provider.ts'
 import { attemptsOf, isOneNode, lastAttempt } from '../faults/stage.ts'

@@ -8,7 +8,7 @@ import { readMintedTo } from '../../src/db/nodes/nodes.ts'
 import { type Hash, wei } from '../../src/domain/units.ts'
 import { rewindTo } from '../../src/follower/rewind.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
-import { releasePayment } from '../../src/operator/decide.ts'
+import { releasePayment } from '../../src/operator/acts/decide.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import {
   ETHER,

@@ -7,7 +7,7 @@ import { recordIdentity } from '../../src/db/core/state.ts'
 import { countEvents } from '../../src/db/nodes/nodes.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
-import { readStatement, type Statement } from '../../src/operator/books/statement.ts'
+import { readStatement, type Statement } from '../../src/operator/acts/books/statement.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
 

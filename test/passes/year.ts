@@ -5,7 +5,7 @@ import { mapBounded } from '../../src/chain/rpc/parallel.ts'
 import { connect, jsonRows } from '../../src/db/core/sql.ts'
 import { seedOf, turnAmountWei } from '../../src/domain/credit.ts'
 import { type Hash, hash } from '../../src/domain/units.ts'
-import { verifyLedger } from '../../src/operator/books/verify.ts'
+import { verifyLedger } from '../../src/operator/acts/books/verify.ts'
 import { createDatabase } from '../support/postgres.ts'
 import { ETHER, INTERVAL_SEC, type World } from '../support/world.ts'
 

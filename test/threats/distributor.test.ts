@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { CohortCredit } from '../../src/chain/port.ts'
 import { hash, wei } from '../../src/domain/units.ts'
-import { previewBounds, previewDistributor, previewExpel } from '../../src/operator/owner.ts'
+import { previewBounds, previewDistributor, previewExpel } from '../../src/operator/acts/owner.ts'
 import { oneTurn } from '../support/factory.ts'
 import { ETHER, INTERVAL_SEC } from '../support/world.ts'
 import { attack, balanceOf, type Stage } from './stage.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { encodeFunctionData } from 'viem'
 import { factoryFullAbi } from '../../contracts/factory.full.abi.ts'
-import { previewDistributor, previewExpel, previewMinter, previewRefill } from '../../src/operator/owner.ts'
+import { previewDistributor, previewExpel, previewMinter, previewRefill } from '../../src/operator/acts/owner.ts'
 import { ETHER, INTERVAL_SEC, standingOf, type World } from '../support/world.ts'
 import { attack, balanceOf, type Stage } from './stage.ts'
 

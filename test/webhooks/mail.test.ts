@@ -15,7 +15,7 @@ import { addEndpoint, endpointName, listEndpoints, readTargets, removeEndpoint }
 import { KINDS } from '../../src/domain/webhooks/kinds.ts'
 import { mailTargetOf } from '../../src/domain/webhooks/receiver.ts'
 import { silentLog } from '../../src/lib/log.ts'
-import { addWebhook } from '../../src/operator/webhooks.ts'
+import { addWebhook } from '../../src/operator/acts/webhooks.ts'
 import { sendMail } from '../../src/webhooks/mail.ts'
 import { adoptEndpoints, startWebhooks, type Webhooks } from '../../src/webhooks/worker.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres.ts'

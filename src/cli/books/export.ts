@@ -2,7 +2,7 @@
 import { createWriteStream } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
-import { type ExportFile, exportLedger, exportOwner } from '../../operator/books/exports.ts'
+import { type ExportFile, exportLedger, exportOwner } from '../../operator/acts/books/exports.ts'
 import { withOperator } from '../chain.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { RefusedError, UsageError } from '../errors.ts'

@@ -1,5 +1,5 @@
 // The command `node-ledger statement`: a period's books, from every account's opening balance to its closing balance.
-import { readStatement, type Statement, statementCsv, statementLines } from '../../operator/books/statement.ts'
+import { readStatement, type Statement, statementCsv, statementLines } from '../../operator/acts/books/statement.ts'
 import { withOperator } from '../chain.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { inEther } from '../ether.ts'

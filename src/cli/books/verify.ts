@@ -1,7 +1,7 @@
 // The command `node-ledger verify`: compares the ledger with the contract at the ledger's block, and prints the differences. Changes nothing on
 // either side.
 import { isOperatorRefusal } from '../../operator/act.ts'
-import { verifyLedger } from '../../operator/books/verify.ts'
+import { verifyLedger } from '../../operator/acts/books/verify.ts'
 import { withOperator } from '../chain.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { UnavailableError } from '../errors.ts'

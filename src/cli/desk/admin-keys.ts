@@ -1,9 +1,9 @@
 // What `node-ledger admin-keys create`, `invite`, `list` and `revoke` do beyond their acts: show a secret once, or write it to a file.
 import { relyingPartyAt } from '../../domain/keys/passkey.ts'
 import type { Fields, LedgerPart, OperatorRefusal } from '../../operator/act.ts'
+import { createKey, revokeAllKeys, revokeKey } from '../../operator/acts/keys/admin-keys.ts'
+import { invite, PASSKEYS_OFF, revokeInvitation, revokePasskey } from '../../operator/acts/keys/passkeys.ts'
 import type { Act } from '../../operator/define-act.ts'
-import { createKey, revokeAllKeys, revokeKey } from '../../operator/keys/admin-keys.ts'
-import { invite, PASSKEYS_OFF, revokeInvitation, revokePasskey } from '../../operator/keys/passkeys.ts'
 import type { LedgerDb } from '../../passes/context.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere, withDatabase, withLedger } from '../database.ts'

@@ -1,9 +1,9 @@
 // The command `allowlists add`: reads a file of any size, shows what is in it, and enters it.
 import { createReadStream } from 'node:fs'
 import { codeOf } from '../../lib/errors.ts'
-import { enteredInWords, enterList, GIVEN, problemsInWords } from '../../operator/allowlists/acts.ts'
-import { build } from '../../operator/allowlists/built.ts'
-import { readList } from '../../operator/allowlists/read.ts'
+import { enteredInWords, enterList, GIVEN, problemsInWords } from '../../operator/acts/allowlists/acts.ts'
+import { build } from '../../operator/acts/allowlists/built.ts'
+import { readList } from '../../operator/acts/allowlists/read.ts'
 import { readInput } from '../../operator/input.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere, withLedger } from '../database.ts'

@@ -1,5 +1,5 @@
 // How `node-ledger owner …` reads the contract. It previews the transactions that the contract's owner may sign, and never sends.
-import { previewPause } from '../../operator/owner.ts'
+import { previewPause } from '../../operator/acts/owner.ts'
 import { withOwnerPreviews } from '../chain.ts'
 import type { Command } from '../command.ts'
 import { commandOf, type View } from '../operator.ts'

@@ -1,7 +1,7 @@
 // The command `referrals file`: writes the file from which a Safe pays the commissions that are due. Nothing here can send ether.
 
+import { fileCommissions } from '../../operator/acts/referrals/commissions.ts'
 import { toldOf } from '../../operator/define-act.ts'
-import { fileCommissions } from '../../operator/referrals/commissions.ts'
 import { withOperator } from '../chain.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere } from '../database.ts'

@@ -1,6 +1,6 @@
 // What `node-ledger terms …` shows before it asks: the entry that it would make, and what the contract's owner has to do for it.
 import type { EveryPart } from '../../operator/act.ts'
-import { listTerms, previewTerms, proposalInWords, type TermsProposal } from '../../operator/terms.ts'
+import { listTerms, previewTerms, proposalInWords, type TermsProposal } from '../../operator/acts/terms.ts'
 import { actorHere } from '../database.ts'
 import { accepted, type View } from '../operator.ts'
 import { outline } from '../output.ts'

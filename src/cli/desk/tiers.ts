@@ -1,6 +1,6 @@
 // What `node-ledger tiers …` shows before a change, which is a new version: the tier as it is, and what is entered.
 import type { EveryPart, Fields } from '../../operator/act.ts'
-import { listTiers, nextGraceSec, setOnSale, type TierView } from '../../operator/tiers.ts'
+import { listTiers, nextGraceSec, setOnSale, type TierView } from '../../operator/acts/tiers.ts'
 import type { Command } from '../command.ts'
 import { commandOf, type View } from '../operator.ts'
 import { outline } from '../output.ts'

@@ -1,6 +1,6 @@
 // What `node-ledger wallets set` shows before it asks: what the change would do.
 import type { EveryPart } from '../../operator/act.ts'
-import { changeInWords, previewWallet } from '../../operator/payment-wallets.ts'
+import { changeInWords, previewWallet } from '../../operator/acts/payment-wallets.ts'
 import { actorHere } from '../database.ts'
 import { accepted, type View } from '../operator.ts'
 

@@ -1,6 +1,6 @@
 // The command `node-ledger webhooks add`: adds the endpoints that WEBHOOK_URL names here. It takes neither a URL nor a secret from the command line.
 import { choiceText } from '../../domain/webhooks/choice.ts'
-import { addWebhook } from '../../operator/webhooks.ts'
+import { addWebhook } from '../../operator/acts/webhooks.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere, withDatabase } from '../database.ts'
 import { UsageError } from '../errors.ts'

@@ -1,6 +1,7 @@
 // What `node-ledger proofs lower` shows before the question: what the providers prove, and what the part would rest on.
+
+import { lowerProofByHand } from '../../operator/acts/proofs.ts'
 import { toldOf } from '../../operator/define-act.ts'
-import { lowerProofByHand } from '../../operator/proofs.ts'
 import { actorHere } from '../database.ts'
 import { accepted, type View } from '../operator.ts'
 

@@ -1,8 +1,8 @@
 // The command `node-ledger rescan`: reads blocks again and compares them with the ledger. By default it only reports. On request it also rewinds the
 // ledger, so that the next pass follows those blocks again.
 import { toJson } from '../../lib/json.ts'
+import { type RescanResult, rescan } from '../../operator/acts/rescan.ts'
 import { toldOf } from '../../operator/define-act.ts'
-import { type RescanResult, rescan } from '../../operator/rescan.ts'
 import { withOperator } from '../chain.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { actorHere } from '../database.ts'

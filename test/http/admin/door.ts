@@ -1,7 +1,7 @@
 // Sign-in for people at an operator's desk, for tests of passkeys: invitations, devices, sign-ins. Real parts; the device is one in software.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach } from 'node:test'
-import { invite } from '../../../src/operator/keys/passkeys.ts'
+import { invite } from '../../../src/operator/acts/keys/passkeys.ts'
 import { type AskOptions, PUBLIC_URL, type Service } from '../../support/http.ts'
 import { type Desk, startDesk } from '../../support/operator.ts'
 import { Authenticator, type Said } from './authenticator.ts'

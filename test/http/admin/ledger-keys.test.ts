@@ -226,7 +226,7 @@ describe('without a key in the settings', () => {
     const status = async (key = 'none') =>
       (await desk.service.get('/api/admin/senders', { headers: { 'x-admin-key': key } })).status
     assert.equal(await status(), 404)
-    const { createKey, revokeAllKeys } = await import('../../../src/operator/keys/admin-keys.ts')
+    const { createKey, revokeAllKeys } = await import('../../../src/operator/acts/keys/admin-keys.ts')
     const actor = { name: 'cli:test', requestId: null }
     const given = { label: 'first', scopes: 'read' }
     const { key } = (await createKey({ ...desk.world, environmentLabels: [] }, actor, given)) as { key: string }

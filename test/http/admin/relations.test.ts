@@ -2,7 +2,7 @@
 // everyone with the same creator, in any way and over any number of steps. Real parts; the device is one in software.
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import { createKey } from '../../../src/operator/keys/admin-keys.ts'
+import { createKey } from '../../../src/operator/acts/keys/admin-keys.ts'
 import { KEYS } from '../../support/operator.ts'
 import { as, CLI, codeIn, openDoor } from './door.ts'
 

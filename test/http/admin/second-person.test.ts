@@ -1,7 +1,7 @@
 // The second person: what waits for one, who may be one, and that the service judges a confirmed act again and does it once. Real parts.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { createKey } from '../../../src/operator/keys/admin-keys.ts'
+import { createKey } from '../../../src/operator/acts/keys/admin-keys.ts'
 import { type Desk, KEYS, startDesk } from '../../support/operator.ts'
 import { until } from '../../support/until.ts'
 import { ETHER, paymentOf } from '../../support/world.ts'

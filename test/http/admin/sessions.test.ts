@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { operatorDeps } from '../../../src/boot/app.ts'
-import { invite } from '../../../src/operator/keys/passkeys.ts'
+import { invite } from '../../../src/operator/acts/keys/passkeys.ts'
 import { PUBLIC_URL, startService } from '../../support/http.ts'
 import { KEYS, startDesk } from '../../support/operator.ts'
 import { Authenticator } from './authenticator.ts'
@@ -212,7 +212,7 @@ describe('without a key in the settings', () => {
     await desk.world.pool`UPDATE admin_keys SET expires_at = now()`
     assert.equal(await status(key), 401, 'nobody has a session now, and somebody can have one')
     await invited('wanda')
-    const { revokeAllKeys } = await import('../../../src/operator/keys/admin-keys.ts')
+    const { revokeAllKeys } = await import('../../../src/operator/acts/keys/admin-keys.ts')
     assert.deepEqual(await revokeAllKeys(desk.world, CLI, {}), { revoked: 0, passkeys: 1, invitations: 1 })
     assert.equal(await status(key), 404)
     await desk.close()

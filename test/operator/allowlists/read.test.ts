@@ -1,7 +1,7 @@
 // Reading an allowlist: what is a row, what is refused with its line, and that no input has the reader hold more than a line.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readList } from '../../../src/operator/allowlists/read.ts'
+import { readList } from '../../../src/operator/acts/allowlists/read.ts'
 
 const A = '0x52908400098527886e0f7030069857d2e4169ee7'
 const B = '0x8617e340b3d01fa5f11f306f4090fd50e238070d'

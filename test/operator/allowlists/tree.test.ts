@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { StandardMerkleTree } from '@openzeppelin/merkle-tree'
 import { proofPlaces } from '../../../src/domain/payers/allowlists.ts'
 import { type Address, address } from '../../../src/domain/units.ts'
-import { buildTree, type Entries } from '../../../src/operator/allowlists/tree.ts'
+import { buildTree, type Entries } from '../../../src/operator/acts/allowlists/tree.ts'
 
 const addressOf = (n: number) => `0x${createHash('sha256').update(String(n)).digest('hex').slice(0, 40)}` as Address
 

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { connect } from '../../../src/db/core/sql.ts'
 import { readStats } from '../../../src/db/reads/public-api.ts'
 import { isOperatorRefusal, type OperatorDeps } from '../../../src/operator/act.ts'
-import { exportLedger } from '../../../src/operator/books/exports.ts'
+import { exportLedger } from '../../../src/operator/acts/books/exports.ts'
 import { createDatabase } from '../../support/postgres.ts'
 import { factsOf, fillLedger, ROUNDS } from './ledger.ts'
 

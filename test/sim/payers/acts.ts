@@ -9,7 +9,7 @@ import {
   allowContractWallet,
   disallowContractWallet,
   setContractWallets,
-} from '../../../src/operator/contract-wallets.ts'
+} from '../../../src/operator/acts/contract-wallets.ts'
 import type { Hex } from '../../support/anvil.ts'
 import type { Dice } from '../../support/faults/dice.ts'
 import { forwardTo, leakOf, splitTo } from '../../support/forwarder.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connect } from '../../../src/db/core/sql.ts'
-import { createKey } from '../../../src/operator/keys/admin-keys.ts'
+import { createKey } from '../../../src/operator/acts/keys/admin-keys.ts'
 import type { ConsoleUnderTest } from '../console.ts'
 import { testPasskeys } from './passkeys.ts'
 

@@ -1,6 +1,6 @@
-// The operator's routes under /api/admin: all acts and readings of src/operator/acts.ts, and two other routes.
+// The operator's routes under /api/admin: all acts and readings of src/operator/operations.ts, and two other routes.
 import { toJson } from '../../../lib/json.ts'
-import { OPERATIONS } from '../../../operator/acts.ts'
+import { OPERATIONS } from '../../../operator/operations.ts'
 import { refuse } from '../../refusals.ts'
 import type { Route } from '../../route.ts'
 import type { Tools } from '../../tools.ts'

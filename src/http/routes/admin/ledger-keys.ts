@@ -4,7 +4,7 @@
 import { findLiveKey, hasLiveKeys, type LiveKey, noteKeyUsed } from '../../../db/operator/admin-keys.ts'
 import { Cache, shared } from '../../../lib/cache.ts'
 import type { Log } from '../../../lib/log.ts'
-import { digestOfKey, isKeyForm } from '../../../operator/keys/secret.ts'
+import { digestOfKey, isKeyForm } from '../../../operator/acts/keys/secret.ts'
 import type { DatabaseRead } from '../../database-read.ts'
 
 /** A revoked key works no longer than this. */

@@ -6,7 +6,7 @@ import { type RelyingParty, relyingPartyAt } from '../../../domain/keys/passkey.
 import { shared } from '../../../lib/cache.ts'
 import { toJson } from '../../../lib/json.ts'
 import { isOperatorRefusal, type OperatorRefusal, refuseAct } from '../../../operator/act.ts'
-import { PASSKEYS_OFF } from '../../../operator/keys/passkeys.ts'
+import { PASSKEYS_OFF } from '../../../operator/acts/keys/passkeys.ts'
 import {
   type Attempt,
   makePasskey,
@@ -14,8 +14,8 @@ import {
   readInvitation,
   type Session,
   signIn,
-} from '../../../operator/keys/sign-in.ts'
-import { challengeIn, creationOptions, requestOptions } from '../../../operator/keys/webauthn.ts'
+} from '../../../operator/acts/keys/sign-in.ts'
+import { challengeIn, creationOptions, requestOptions } from '../../../operator/acts/keys/webauthn.ts'
 import { isRefusal, type Refusal, refuse, refuseAs } from '../../refusals.ts'
 import { type Call, type Outcome, READ_DEADLINE_MS, type Route } from '../../route.ts'
 import type { ChallengePurpose } from '../../session/challenges.ts'

@@ -1,4 +1,4 @@
-// Makes routes from the operator's acts and readings (src/operator/acts.ts). The caller's input goes in as plain fields; a result comes back as JSON,
+// Makes routes from the operator's acts and readings (src/operator/operations.ts). The caller's input goes in as plain fields; a result comes back as JSON,
 // a refusal with its status and its own message. An act runs only once per `Idempotency-Key`.
 import { createHash } from 'node:crypto'
 import { finishKey, freeKey, takeKey } from '../../../db/core/idempotency.ts'

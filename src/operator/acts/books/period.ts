@@ -1,0 +1,140 @@
+// The range of blocks that a statement or an export covers. A time means the last block before it, so that adjacent periods share a boundary block:
+// one month's closing figures are the next month's opening figures.
+import { ChainFault } from '../../../chain/faults.ts'
+import { readBlock, readCursor } from '../../../db/blocks/blocks.ts'
+import { lastStoredBlockBefore, type Place } from '../../../db/core/snapshot.ts'
+import type { Sql } from '../../../db/core/sql.ts'
+import type { ChainRead, FollowRules, RuledBy } from '../../../passes/context.ts'
+import { fieldNamed, type OperatorRefusal, refuseAct } from '../../act.ts'
+import * as field from '../../input.ts'
+
+const FORM = 'a block number, a date like 2026-10-01 or a time like 2026-10-01T00:00:00Z'
+const MONTH = /^(\d{4})-(0[1-9]|1[0-2])$/
+
+/** The requested start or end of a period. Time is in unix seconds. */
+type Moment = { block: number } | { time: number }
+
+/** The requested period; null means from the beginning, or up to now. */
+export interface AskedPeriod {
+  from: Moment | null
+  to: Moment | null
+}
+
+/** Blocks after `opening` up to `closing`. */
+export interface Period {
+  opening: Place
+  closing: Place
+  /** False if the period extends beyond what the ledger has followed. */
+  complete: boolean
+}
+
+const moment = (help: string) =>
+  field.orNull(field.ofForm<Moment>(help, { ...MOMENT, otherwise: { block: 0 }, parse: parseMoment }))
+const MOMENT = { schema: { type: 'string' }, value: 'moment', form: FORM }
+
+/**
+ * The fields of a period: `from` and `to`, or a month. For times, `from` is the first time in the period and `to` the first time after it. For block
+ * numbers, both are in the period. A date means the start of its day in UTC.
+ */
+export const PERIOD = {
+  month: field.orNull(
+    field.ofForm<AskedPeriod>('a month, by UTC', {
+      value: 'yyyy-mm',
+      form: 'a month like 2026-10',
+      otherwise: { from: null, to: null },
+      parse: parseMonth,
+      schema: { type: 'string', examples: ['2026-10'] },
+    }),
+  ),
+  from: moment('its first block, or a time like 2026-10-01 or 2026-10-01T00:00:00Z'),
+  to: moment('its last block, or the time before which it ends'),
+}
+type PeriodFields = field.Read<typeof PERIOD>
+
+export const checkPeriod: field.Check<typeof PERIOD> = (_asked, { isGiven, complain }) => {
+  if (isGiven('month') && (isGiven('from') || isGiven('to')))
+    complain(null, `give either ${fieldNamed('month')}, or ${fieldNamed('from')} and ${fieldNamed('to')}`)
+}
+
+export const periodIn = ({ month, from, to }: PeriodFields): AskedPeriod => month ?? { from, to }
+
+function parseMonth(given: unknown): AskedPeriod | undefined {
+  const [, year, index] = (MONTH.exec(String(given)) ?? []).map(Number)
+  if (year === undefined || index === undefined) return undefined
+  return { from: { time: Date.UTC(year, index - 1) / 1000 }, to: { time: Date.UTC(year, index) / 1000 } }
+}
+
+function parseMoment(given: unknown): Moment | undefined {
+  const text = String(given)
+  if (/^(0|[1-9]\d{0,14})$/.test(text)) return { block: Number(text) }
+  const time = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text)
+    ? Date.parse(text)
+    : Number.NaN
+  const day = text.slice(0, 10)
+  // The parser reads 30 February as a day in March.
+  const exact = Number.isFinite(time) && new Date(day).toISOString().startsWith(day)
+  return exact ? { time: Math.ceil(time / 1000) } : undefined
+}
+
+/** Finds a period's boundary blocks. Asks the chain only for blocks older than the stored headers. */
+export async function findPeriod(
+  deps: ChainRead & RuledBy<FollowRules>,
+  sql: Sql,
+  { from, to }: AskedPeriod,
+): Promise<Period | OperatorRefusal> {
+  const cursor = await readCursor(sql)
+  if (!cursor) return refuseAct('unavailable', 'The ledger has not followed a block yet: run the payments pass first.')
+  const first = Math.max(0, deps.rules.startBlock - 1)
+  const followed = { first, cursor }
+  const opening = await placeOf(deps, sql, followed, from === null ? first : edgeOf(from, -1))
+  const closing = to === null ? cursor : await placeOf(deps, sql, followed, edgeOf(to, 0))
+  if (opening.number > closing.number)
+    return refuseAct(
+      'invalid',
+      `${fieldNamed('from')} must not be later than ${fieldNamed('to')}, nor than the block the ledger has followed to.`,
+    )
+  const complete = to !== null && ('block' in to ? to.block <= cursor.number : to.time <= cursor.time)
+  return { opening, closing, complete }
+}
+
+/** A block number, or a time that stands for the last block before it. */
+type Edge = number | { before: number }
+const edgeOf = (moment: Moment, shift: number): Edge =>
+  'block' in moment ? moment.block + shift : { before: moment.time }
+
+/** The blocks that the ledger has followed: from the block before START_BLOCK up to the cursor. */
+interface FollowedRange {
+  first: number
+  cursor: Place
+}
+
+async function placeOf(deps: ChainRead, sql: Sql, { first, cursor }: FollowedRange, edge: Edge): Promise<Place> {
+  if (typeof edge === 'number') return blockOf(deps, sql, Math.min(cursor.number, Math.max(first, edge)), cursor)
+  if (edge.before > cursor.time) return cursor
+  const stored = await lastStoredBlockBefore(sql, edge.before)
+  if (stored && stored.number >= first) return stored
+  const found = stored ? null : await deps.chain.firstBlockAt(edge.before, cursor.number)
+  const parent = found?.parent ?? null
+  return parent && parent.number >= first ? parent : blockOf(deps, sql, first, cursor)
+}
+
+/** A block that `cursor`, the ledger or the chain has. Throws a ChainFault if none has it. */
+export async function blockOf(deps: ChainRead, sql: Sql, number: number, cursor: Place): Promise<Place> {
+  if (number === cursor.number) return cursor
+  const block = (await readBlock(sql, number)) ?? (await deps.chain.block(number))
+  if (!block) throw new ChainFault(`the provider has no block ${number}`, { retryable: true })
+  return block
+}
+
+export interface ShownPlace {
+  blockNumber: number
+  blockHash: string
+  /** ISO 8601. */
+  blockTime: string
+}
+
+export const shownPlace = ({ number, hash, time }: Place): ShownPlace => ({
+  blockNumber: number,
+  blockHash: hash,
+  blockTime: new Date(time * 1000).toISOString(),
+})

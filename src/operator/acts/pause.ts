@@ -1,0 +1,69 @@
+// The operator's pause switch. While it is on, no round is credited, but payments are still followed, judged and minted. Only the owner's wallet can
+// pause the contract itself. Also the act that lets halted passes continue.
+import { clearHalt, type HaltReason, readHalt } from '../../db/blocks/halts.ts'
+import { readPaused, writeState } from '../../db/core/state.ts'
+import { refuseAct } from '../act.ts'
+import { type Changing, defineAct } from '../define-act.ts'
+import * as field from '../input.ts'
+
+/** `changed` is false if the switch was already in that position. */
+export interface PauseState {
+  paused: boolean
+  changed: boolean
+}
+
+const setPaused =
+  (paused: boolean) =>
+  async ({ sql, actor, record }: Changing): Promise<PauseState> => {
+    const before = await readPaused(sql)
+    const changed = before !== paused && (await writeState(sql, 'paused', paused, actor.name))
+    if (changed) record({ action: paused ? 'paused' : 'unpaused', before, after: paused })
+    return { paused, changed }
+  }
+
+export const pause = defineAct({
+  path: 'pause',
+  scope: 'operate',
+  command: 'pause',
+  summary: 'pause rounds; the service still follows, judges and mints',
+  details: 'A round that was already sent completes. The service pays missed turns later, one after the other.',
+  examples: ['pause --reason "the treasury moves" --yes'],
+  fields: { reason: field.REASON },
+  asks: 'Stop crediting, until "node-ledger resume"?',
+  otherwise: 'Crediting goes on.',
+  change: setPaused(true),
+  says: ({ changed }) => (changed ? 'Crediting is paused; payments go on.' : 'Crediting was paused already.'),
+})
+
+export const resume = defineAct({
+  path: 'resume',
+  scope: 'operate',
+  summary: 'credit rounds again; turns that were missed are paid one after the other',
+  fields: { reason: field.REASON },
+  change: setPaused(false),
+  says: ({ changed }) => (changed ? 'Crediting goes on.' : 'Crediting was not paused.'),
+})
+
+/** What happens once a halt is cleared, by its reason. */
+export const AFTER_HALT: Readonly<Record<HaltReason, string>> = {
+  otherChain: 'The passes continue if RPC_URL leads to the chain of this ledger again. If not, they halt again.',
+  tooDeep:
+    'Unless the provider was wrong, the passes will halt again, because a ledger cannot be rewound so far. Rebuild it with "node-ledger rebuild" and point DATABASE_URL at the new one.',
+  mintedTwice:
+    'Unless the provider was wrong, the passes will halt again. Rebuild the ledger with "node-ledger rebuild" and point DATABASE_URL at the new one.',
+  unproven: 'The passes then believe that part of blocks without proof, until it can be proven again.',
+  pastFinalized: 'The passes then follow the current chain, and undo what is no longer on it.',
+}
+
+export const clearHaltByHand = defineAct({
+  path: 'halt/clear',
+  scope: 'operate',
+  summary: 'let halted passes look at the chain again; they halt again if nothing has changed',
+  fields: { dryRun: field.flag('only say what it would do'), reason: field.REASON },
+  change: async ({ sql, actor }, { dryRun, reason: note }) => {
+    const halt = dryRun ? await readHalt(sql) : await clearHalt(sql, actor.name, { requestId: actor.requestId, note })
+    return halt === null ? refuseAct('conflict', 'The passes are not halted.') : { dryRun, cleared: halt }
+  },
+  says: ({ dryRun, cleared }) =>
+    dryRun ? AFTER_HALT[cleared.reason] : 'Cleared: the next passes look at the chain again.',
+})

@@ -1,0 +1,188 @@
+// Commissions of referral codes: what is due, a file by which a Safe pays it, and the record of what was paid, which the chain must confirm. It sends
+// nothing and never could.
+import { inTransaction, type Sql } from '../../../db/core/sql.ts'
+import { notifyLedgerChanged } from '../../../db/core/state.ts'
+import { insertRefund, type Refund, readRefundsBy } from '../../../db/payments/refunds.ts'
+import { type DueCommission, readDueCommissions } from '../../../db/reads/commissions.ts'
+import { readPaymentWallets } from '../../../db/sale/payment-wallets.ts'
+import { readReferrals } from '../../../db/sale/referrals.ts'
+import { type Address, type Hash, inEther, type Wei, wei } from '../../../domain/units.ts'
+import type { ChainRead, FinalityRules, LedgerDb, RuledBy } from '../../../passes/context.ts'
+import { type Actor, fieldNamed, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from '../../act.ts'
+import { defineAct, defineGuardedAct, defineReading } from '../../define-act.ts'
+import * as field from '../../input.ts'
+import { isOwnBlock, type MinedTransaction, readMined, takenBack } from '../mined.ts'
+import { innerTransfersTo, refuseUnmoved } from '../refunds/refund.ts'
+import { readHorizon } from '../refunds/refunding.ts'
+import { batchOf, type SafeBatch } from '../refunds/safe-batch.ts'
+import { CODE } from './codes.ts'
+
+type CommissionContext = LedgerDb & ChainRead & RuledBy<FinalityRules>
+
+/** The newest final block, from the chain. If there is none, nothing is due. */
+const finalBlock = async (deps: CommissionContext) => (await readHorizon(deps)).final?.number ?? -1
+
+export const listCommissions = defineReading({
+  path: 'referrals/commissions',
+  command: 'referrals commissions',
+  summary: 'list what each code earned, and how much of that is reversed, paid and due',
+  examples: ['referrals commissions'],
+  fields: {},
+  onChain: true,
+  run: async (deps: CommissionContext) => ({
+    commissions: await readDueCommissions(deps.pool, await finalBlock(deps)),
+  }),
+  columns: ['code', 'payee', 'count', 'earnedWei', 'takenBackWei', 'paidWei', 'dueWei', 'fileMadeAt'],
+})
+
+/** What is due by code and payee, and a file with one transfer for each; the file is null if nothing is due. */
+export interface CommissionFile {
+  commissions: DueCommission[]
+  sendNowWei: bigint
+  safeBatch: SafeBatch | null
+}
+
+/** The sum of what is due. Overpaid codes do not reduce it. */
+const sumOf = (commissions: readonly DueCommission[]): bigint =>
+  commissions.reduce((sum, { dueWei }) => sum + (dueWei > 0n ? dueWei : 0n), 0n)
+
+export const fileCommissions = defineGuardedAct({
+  path: 'referrals/commissions/file',
+  scope: 'decide',
+  command: 'referrals file',
+  summary: 'make the file with which a Safe pays all commissions that are due',
+  details: `The file is for Safe's Transaction Builder, with a transfer for each code. Send only one file: the answer says when an earlier one was made.
+Then record the Safe's transaction for each code with "referrals paid".`,
+  examples: ['referrals file --safe-file commissions.json'],
+  fields: { reason: field.REASON },
+  onChain: true,
+  proposedAs: 'fileCommissions',
+  // The guard reads no chain, so it counts what is not final yet, too.
+  sum: async (sql) => sumOf(await readDueCommissions(sql, Number.MAX_SAFE_INTEGER)),
+  run: async (deps: CommissionContext, actor, { reason }): Promise<CommissionFile> => {
+    const final = await finalBlock(deps)
+    return await inTransaction(deps.pool, async (sql) => {
+      // If two people ask at once, the second is shown that there is already a file.
+      await sql`LOCK TABLE referral_codes IN SHARE ROW EXCLUSIVE MODE`
+      const commissions = (await readDueCommissions(sql, final)).filter(({ dueWei }) => dueWei > 0n)
+      for (const { code, payee, dueWei } of commissions) {
+        const after = { payee, valueWei: dueWei.toString() }
+        await recordAct(sql, actor, { action: 'commissionFileMade', subject: code, after, reason })
+      }
+      const transfers = commissions.map(({ payee, dueWei }) => ({ to: payee, valueWei: wei(dueWei) }))
+      const texts = { name: 'Commissions', description: `${transfers.length} commissions, one transfer for each code` }
+      return { commissions, sendNowWei: sumOf(commissions), safeBatch: await batchOf(sql, transfers, texts) }
+    })
+  },
+  says: ({ commissions, sendNowWei }) =>
+    [
+      `${inEther(sendNowWei)} ether is due for ${commissions.length} codes.`,
+      ...commissions.flatMap(({ code, fileMadeAt }) =>
+        fileMadeAt === null ? [] : [`A file that pays ${code} was made at ${fileMadeAt}: send only one.`],
+      ),
+    ].join(' '),
+})
+
+/** A recorded commission. `changed` is false if it was already on record. */
+export interface RecordedCommission {
+  code: string
+  payee: Address
+  txHash: Hash
+  valueWei: Wei
+  changed: boolean
+}
+
+const PAID = {
+  code: CODE,
+  txHash: field.hash('the transaction of your payment'),
+  valueWei: field.orNull(field.wei('the amount, if the transaction pays the payee more than once')),
+  reason: field.REASON,
+}
+
+export const recordCommission = defineAct({
+  path: 'referrals/:code/paid',
+  scope: 'decide',
+  command: 'referrals paid',
+  summary: 'record that you paid a commission, which the chain must confirm',
+  details: `You pay with a wallet of your own: nothing here sends it. The transaction must be in a block, have succeeded and pay a payee of the code;
+if a Safe made it, the provider's trace has to show that. One transfer proves one commission, and no refund.`,
+  examples: ['referrals paid friends --tx-hash <refund> --yes'],
+  fields: PAID,
+  onChain: true,
+  asks: 'Record that it was paid?',
+  run: recordPaid,
+  says: ({ changed, valueWei, payee }) =>
+    changed ? `Recorded: ${inEther(valueWei)} ether to ${payee}.` : 'No change.',
+})
+
+async function recordPaid(
+  deps: CommissionContext,
+  actor: Actor,
+  { code, txHash, valueWei, reason }: field.Read<typeof PAID>,
+): Promise<RecordedCommission | OperatorRefusal> {
+  const tx = await readMined(deps, 'commission', txHash)
+  if (isOperatorRefusal(tx)) return tx
+  const versions = (await readReferrals(deps.pool)).filter((one) => one.code === code)
+  if (versions.length === 0) return refuseAct('notFound', `There is no code ${code}.`)
+  const moved: Moved[] = []
+  for (const payee of new Set(versions.map(({ payee: each }) => each)))
+    moved.push(...(await movedTo(deps, payee, tx)).filter((one) => valueWei === null || one.valueWei === valueWei))
+  return await inTransaction(deps.pool, async (sql) => {
+    if ((await isOwnBlock(sql, tx)) === false) return takenBack('commission')
+    const chosen = await choose(sql, code, txHash, moved)
+    if (isOperatorRefusal(chosen)) return chosen
+    const { transfer, isKnown } = chosen
+    const done = { code, payee: transfer.to, txHash, valueWei: transfer.valueWei }
+    if (isKnown) return { ...done, changed: false }
+    const still = refuseUnmoved('commission', await readPaymentWallets(sql), { ...transfer, signer: tx.from })
+    if (still) return still
+    const { blockNumber, blockHash } = tx
+    const proof = { paymentRef: null, commissionOf: code, txHash, blockNumber, blockHash, recordedBy: actor.name }
+    // The passes watch the transfer until its block is final.
+    if (!(await insertRefund(sql, { ...transfer, ...proof, final: false })))
+      return refuseAct('conflict', 'Another act has just used that transfer: try again.')
+    const after = { payee: transfer.to, txHash, valueWei: transfer.valueWei.toString() }
+    await recordAct(sql, actor, { action: 'commissionPaid', subject: code, after, reason })
+    await notifyLedgerChanged(sql)
+    return { ...done, changed: true }
+  })
+}
+
+/** A transfer to a payee. */
+type Moved = Pick<Refund, 'innerIndex' | 'from' | 'to' | 'valueWei'>
+
+async function movedTo(deps: ChainRead, payee: Address, tx: MinedTransaction): Promise<Moved[]> {
+  const inner = await innerTransfersTo(deps, payee, tx)
+  const all = tx.to === payee ? [{ innerIndex: 0, from: tx.from, to: payee, valueWei: tx.valueWei }] : (inner ?? [])
+  return all.filter(({ valueWei }) => valueWei > 0n)
+}
+
+/** A transfer that proves no other payout yet. If there is none, the transfer recorded for this code. */
+async function choose(
+  sql: Sql,
+  code: string,
+  txHash: Hash,
+  moved: readonly Moved[],
+): Promise<{ transfer: Moved; isKnown: boolean } | OperatorRefusal> {
+  const free: Moved[] = []
+  let known: Moved | undefined
+  for (const [payee, transfers] of Map.groupBy(moved, ({ to }) => to)) {
+    const recorded = await readRefundsBy(sql, txHash, payee)
+    for (const transfer of transfers) {
+      const proves = recorded.find(({ innerIndex }) => innerIndex === transfer.innerIndex)
+      if (proves === undefined) free.push(transfer)
+      else if (proves.commissionOf === code) known = transfer
+    }
+  }
+  const [first] = free
+  if (first && free.some(({ valueWei }) => valueWei !== first.valueWei))
+    return refuseAct('invalid', `The transaction pays more than once: give ${fieldNamed('valueWei')}.`)
+  if (first) return { transfer: first, isKnown: false }
+  if (known) return { transfer: known, isKnown: true }
+  return refuseAct(
+    'invalid',
+    moved.length === 0
+      ? 'The transaction does not pay that amount to a payee of the code. If a contract wallet paid, the provider has to show it (debug_traceTransaction).'
+      : 'The transaction’s transfers already prove other refunds or commissions: one transfer proves one.',
+  )
+}

@@ -1,0 +1,90 @@
+// The first step of several refunds at once. It judges and holds each payment separately, in a transaction of its own, and puts the refunds that may
+// be sent now into a file for Safe's Transaction Builder. It sends nothing and never could.
+import { inTransaction } from '../../../db/core/sql.ts'
+import { sumToPrepare } from '../../../db/operator/sums.ts'
+import { type Address, inEther, type Wei } from '../../../domain/units.ts'
+import type { ChainRead, FinalityRules, LedgerDb, RuledBy } from '../../../passes/context.ts'
+import { type Actor, isOperatorRefusal, type OperatorRefusal, type SignerAddresses } from '../../act.ts'
+import { defineGuardedAct } from '../../define-act.ts'
+import * as field from '../../input.ts'
+import { findRows, keysOf, PAYMENTS, type RowNamed } from '../payments.ts'
+import { noteFile, type PreparedRefund, type Preparing, prepareLocked, readHorizon } from './refunding.ts'
+import { batchOf, type SafeBatch } from './safe-batch.ts'
+
+/** The outcome for a named payment. */
+export interface OneOfMany {
+  /** The payment, as the caller named it. */
+  payment: string
+  /** The payer; null if none is proven. Then the operator has to know whom to pay back. */
+  from: Address | null
+  valueWei: Wei | null
+  prepared: PreparedRefund | null
+  /** Why the refund was not prepared; null if it was. */
+  refusal: string | null
+}
+
+export interface PreparedRefunds {
+  results: OneOfMany[]
+  /** The sum that may be sent now to known payers. */
+  sendNowWei: bigint
+  /** A file with one transfer for each refund that may be sent now; null if there is none. */
+  safeBatch: SafeBatch | null
+}
+
+const MANY = { payments: PAYMENTS, reason: field.REASON }
+
+/** Prepares each refund as if it were the only one, so a refused one does not stop the others. */
+export const prepareRefunds = defineGuardedAct({
+  path: 'payments/refunds/prepare',
+  scope: 'decide',
+  summary: 'prepare the refunds of several payments: the service signs no more mints for them',
+  fields: MANY,
+  proposedAs: 'prepareRefunds',
+  sum: (sql, { payments }) => sumToPrepare(sql, keysOf(payments)),
+  run: prepareEach,
+  says: ({ results, sendNowWei }) =>
+    `${results.filter(({ refusal }) => refusal === null).length} of ${results.length} are held for their refunds. Send ${inEther(sendNowWei)} ether of it now.`,
+})
+
+async function prepareEach(
+  deps: LedgerDb & ChainRead & SignerAddresses & RuledBy<FinalityRules>,
+  actor: Actor,
+  { payments, reason: note }: field.Read<typeof MANY>,
+): Promise<PreparedRefunds> {
+  const horizon = await readHorizon(deps)
+  const outcomes: Outcome[] = []
+  for (const one of await findRows(deps.pool, payments))
+    outcomes.push(await prepareOne(deps, one, { actor, note, horizon, signers: deps.signers }))
+  const transfers = outcomes.flatMap(({ transfer }) => transfer ?? [])
+  return {
+    results: outcomes.map(({ result }) => result),
+    sendNowWei: transfers.reduce((sum, { valueWei }) => sum + valueWei, 0n),
+    safeBatch: await batchOf(deps.pool, transfers, {
+      name: 'Refunds',
+      description: `${transfers.length} payments, each paid back to its payer with the exact amount`,
+    }),
+  }
+}
+
+interface Outcome {
+  result: OneOfMany
+  /** The payment's transfer in the file; null if it has none. */
+  transfer: { to: Address; valueWei: Wei } | null
+}
+
+async function prepareOne({ pool }: LedgerDb, { payment, row }: RowNamed, asked: Preparing): Promise<Outcome> {
+  const refused = ({ message: refusal }: OperatorRefusal): Outcome => ({
+    result: { payment, from: null, valueWei: null, prepared: null, refusal },
+    transfer: null,
+  })
+  if (isOperatorRefusal(row)) return refused(row)
+  return inTransaction(pool, async (sql) => {
+    const found = await prepareLocked(sql, row, asked)
+    if (isOperatorRefusal(found)) return refused(found)
+    const { from, valueWei } = found.payment
+    const transfer = found.answer.sendNow && from && valueWei > 0n ? { to: from, valueWei } : null
+    // Recorded under the payment's lock. If two people ask at once, the second is shown that there is already a file.
+    if (transfer) await noteFile(sql, asked.actor, found.payment)
+    return { result: { payment, from, valueWei, prepared: found.answer, refusal: null }, transfer }
+  })
+}

@@ -1,0 +1,263 @@
+// The first step of a refund. We hold the payment, so that no further mint is signed for it, and show the operator when the last signed mint expires.
+// An earlier refund might pay back a payment that still becomes a node. It sends nothing and never could.
+import { readBlock, readCursor, readHashes } from '../../../db/blocks/blocks.ts'
+import { inTransaction, type Sql } from '../../../db/core/sql.ts'
+import { notifyLedgerChanged } from '../../../db/core/state.ts'
+import { isExpelled } from '../../../db/nodes/nodes.ts'
+import { sumOfPayments, sumToPrepare } from '../../../db/operator/sums.ts'
+import type { DeskPayment, PaymentKey } from '../../../db/payments/decisions.ts'
+import { writeVerdict } from '../../../db/payments/moves.ts'
+import { readRecheck, type Word } from '../../../db/payments/recheck.ts'
+import {
+  isIntentPending,
+  moveFromRefunding,
+  readFirstFile,
+  readSignedUntil,
+  withdrawRefunding,
+} from '../../../db/payments/refunds.ts'
+import { FINAL_DEPTH, firmHeight } from '../../../domain/finality.ts'
+import type { Evidence } from '../../../domain/payment.ts'
+import {
+  type FinalBlock,
+  isRefundSafe,
+  judgeRefund,
+  type RefundSafety,
+  VALID_FOR_SEC_MAX,
+} from '../../../domain/refunds.ts'
+import { mayMove } from '../../../domain/transitions.ts'
+import type { ChainRead, FinalityRules, LedgerDb, RuledBy } from '../../../passes/context.ts'
+import {
+  type Actor,
+  isOperatorRefusal,
+  type OperatorRefusal,
+  recordAct,
+  refuseAct,
+  type SignerAddresses,
+} from '../../act.ts'
+import { defineGuardedAct } from '../../define-act.ts'
+import { lockPayment, PAYMENT_ACT, refuseNoSale, refuseSpent } from '../payments.ts'
+
+type RefundDeps = LedgerDb & ChainRead & RuledBy<FinalityRules>
+
+/** A payment that is about to be refunded, and whether its ether may already be sent. */
+export interface PreparedRefund {
+  id: number
+  txHash: string | null
+  status: 'held'
+  reason: 'refunding'
+  tierId: string | null
+  /** The last time at which a signed mint for it can be executed; null if there is none. */
+  safeAfter: string | null
+  /** True if it may still be minted. */
+  mayStillMint: boolean
+  /** True if no reorganisation can remove the payment. */
+  isPaymentFinal: boolean
+  /** True if the ether should be sent back now. */
+  sendNow: boolean
+  /** When the first Safe file that refunds it was made, ISO 8601; null if there is none. */
+  fileMadeAt: string | null
+  /** What these fields mean for the operator, in words. */
+  says: string
+}
+
+/** Call this act again to see whether the ether may be sent by now. */
+export const prepareRefund = defineGuardedAct({
+  path: 'payments/:payment/refund/prepare',
+  scope: 'decide',
+  command: 'payments refund-prepare',
+  summary: 'prepare a refund, and say whether you may send it now',
+  details: `This is the first step of a refund, for any payment without a node. The service signs no mint for it from then on; one signed
+before may still land until the time that the command prints. Send nothing before it says "Send it now": run it again until it does.`,
+  examples: ['payments refund-prepare <hash> --reason "agreed by mail" --yes'],
+  fields: PAYMENT_ACT,
+  onChain: true,
+  asks: 'Prepare the refund? The service then signs no mint for it.',
+  proposedAs: 'prepareRefund',
+  // The second preparation of a refund gives away nothing more, so it counts as 0.
+  sum: (sql, { payment }) => sumToPrepare(sql, [payment]),
+  run: async (deps: RefundDeps & SignerAddresses, actor, { payment: key, reason: note }) => {
+    const horizon = await readHorizon(deps)
+    return inTransaction(deps.pool, async (sql) => {
+      const prepared = await prepareLocked(sql, key, { actor, note, horizon, signers: deps.signers })
+      return isOperatorRefusal(prepared) ? prepared : prepared.answer
+    })
+  },
+  says: (done) => done.says,
+})
+
+/** What preparing needs, apart from the payment. */
+export interface Preparing extends SignerAddresses {
+  actor: Actor
+  note: string | null
+  horizon: RefundHorizon
+}
+
+/** Locks a payment and holds it for its refund, unless it is already held for that. Returns whether its ether may be sent. */
+export async function prepareLocked(
+  sql: Sql,
+  key: PaymentKey,
+  { actor, note, horizon, signers }: Preparing,
+): Promise<{ payment: DeskPayment; answer: PreparedRefund } | OperatorRefusal> {
+  const payment = await lockPayment(sql, key)
+  if (isOperatorRefusal(payment)) return payment
+  if (await isExpelled(sql, payment))
+    return refuseAct(
+      'conflict',
+      'Its node was expelled, and no other can be minted for it. Send it back now, then record the refund.',
+    )
+  if (!mayMove('prepareRefund', payment.state, 'held'))
+    return refuseAct('conflict', `The payment is ${payment.state}. Send nothing back.`)
+  const refusal = (await refuseNoSale(sql, signers, payment)) ?? (await refuseSpent(sql, payment))
+  if (refusal) return refusal
+  const safety = await refundSafety(sql, payment, horizon)
+  if (isOperatorRefusal(safety)) return safety
+  if (payment.reason !== 'refunding') await hold(sql, { actor, payment, note })
+  const { id, txHash, tierId } = payment
+  const fileMadeAt = await readFirstFile(sql, id, subjectOf(payment))
+  return { payment, answer: { id, txHash, status: 'held', reason: 'refunding', tierId, ...tell(safety, fileMadeAt) } }
+}
+
+/** Records that a file refunds this payment, so that we can warn anyone who asks for another file. The payment must be locked. */
+export function noteFile(sql: Sql, actor: Actor, payment: DeskPayment): Promise<void> {
+  const after = { id: payment.id, valueWei: payment.valueWei.toString() }
+  return recordAct(sql, actor, { action: 'refundFileMade', subject: subjectOf(payment), after })
+}
+
+async function hold(
+  sql: Sql,
+  { actor, payment, note }: { actor: Actor; payment: DeskPayment; note: string | null },
+): Promise<void> {
+  const evidence = {
+    rule: 'refunding',
+    stoodAs: payment.state,
+    heldFor: payment.reason,
+    blockHash: payment.blockHash,
+    tierId: payment.tierId,
+    tierVersion: payment.tierVersion,
+    note,
+  }
+  await writeVerdict(sql, payment.id, { move: 'prepareRefund', evidence, by: actor.name })
+  const before = { status: payment.state, reason: payment.reason }
+  const after = { status: 'held', reason: 'refunding' }
+  await recordAct(sql, actor, { action: 'refundPrepared', subject: subjectOf(payment), before, after, reason: note })
+  await notifyLedgerChanged(sql)
+}
+
+const subjectOf = ({ id, txHash }: DeskPayment) => txHash ?? String(id)
+
+function tell(safety: RefundSafety, fileMadeAt: string | null) {
+  const { safeAfter, mayStillMint, isPaymentFinal } = safety
+  const at = safeAfter === null ? null : new Date(safeAfter * 1000).toISOString()
+  const says = mayStillMint
+    ? `Do not send it yet: a mint signed for it can be executed until the chain’s final block is later than ${at}. Ask again after that.`
+    : isPaymentFinal
+      ? fileMadeAt === null
+        ? 'Send it now, then record it.'
+        : `A file that pays it back was made at ${fileMadeAt}. Send it now unless that one was sent, then record it.`
+      : 'Do not send it yet: the payment’s own block is not final. If a reorganisation removed the payment, you would have paid back ether that you never received. Ask again in a while.'
+  return { safeAfter: at, mayStillMint, isPaymentFinal, sendNow: isRefundSafe(safety), fileMadeAt, says }
+}
+
+/** A payment whose refund was cancelled. */
+export interface CancelledRefund {
+  id: number
+  txHash: string | null
+  status: string
+  reason: string | null
+}
+
+/** The next pass judges the payment again, so it may become a node although its ether was already sent back. */
+export const cancelRefund = defineGuardedAct({
+  path: 'payments/:payment/refund/cancel',
+  scope: 'decide',
+  command: 'payments refund-cancel',
+  summary: 'cancel a prepared refund: the payment returns to its earlier state, or the service judges it again',
+  examples: ['payments refund-cancel <refunding> --yes'],
+  fields: PAYMENT_ACT,
+  asks: 'Cancel its refund and restore its earlier state?',
+  proposedAs: 'cancelRefund',
+  sum: (sql, { payment }) => sumOfPayments(sql, [payment]),
+  change: async ({ sql, actor, record }, { payment: key }): Promise<CancelledRefund | OperatorRefusal> => {
+    const payment = await lockPayment(sql, key)
+    if (isOperatorRefusal(payment)) return payment
+    if (payment.state !== 'held' || payment.reason !== 'refunding')
+      return refuseAct('conflict', 'No refund of that payment is being prepared.')
+    const { before: stood, word } = await withdrawRefunding(sql, payment.id, actor.name)
+    const stands = standsAs(payment, { before: stood, word, isMinting: await isIntentPending(sql, payment.id) })
+    const { verdict: status, reason } = await moveFromRefunding(sql, payment.id, stands)
+    const [before, after] = [
+      { status: 'held', reason: 'refunding' },
+      { status, reason },
+    ]
+    record({ action: 'refundCancelled', subject: subjectOf(payment), before, after })
+    return { id: payment.id, txHash: payment.txHash, ...after }
+  },
+  says: ({ status, reason }) => `It is ${status}${reason ? ` (${reason})` : ''}.`,
+})
+
+/**
+ * The state of a payment once its refund is cancelled. If a pass had accepted it, we judge it again, because its wallet may be full by now. We also
+ * judge it again if its state was from another block.
+ */
+function standsAs(
+  { from, blockHash }: DeskPayment,
+  { before, word, isMinting }: { before: Evidence | null; word: Word | null; isMinting: boolean },
+): Word {
+  const heldFor = before?.heldFor === undefined ? null : (before.heldFor as string | null)
+  const stood = before?.blockHash === blockHash ? before?.stoodAs : null
+  if (stood === 'held' && heldFor !== null) return { verdict: 'held', reason: heldFor }
+  if (stood === 'minting' && isMinting) return { verdict: 'minting', reason: null }
+  if (from === null && word?.verdict !== 'dismissed') return { verdict: 'held', reason: 'unattributed' }
+  if (word) return word.verdict === 'accepted' ? { ...word, reason: null } : word
+  return { verdict: 'seen', reason: null }
+}
+
+/** What a refund's safety depends on, apart from the payment. */
+export interface RefundHorizon {
+  final: FinalBlock | null
+  /**
+   * The block up to which the ledger was restored or rebuilt, and the time until which lost transactions may still be executed; null if it never was.
+   */
+  lost: { upToBlock: number; until: number } | null
+}
+
+/** Reads the horizon from the chain. Throws a ChainFault if no provider answers. */
+export async function readHorizon(deps: RefundDeps): Promise<RefundHorizon> {
+  const upToBlock = await readRecheck(deps.pool)
+  const lastLost = upToBlock === null ? null : await deps.chain.block(upToBlock)
+  const final = await readFinal(deps)
+  if (upToBlock === null) return { final, lost: null }
+  // If that block does not exist yet, everything that was lost is older than now.
+  const time = lastLost?.time ?? (await deps.chain.head()).time
+  return { final, lost: { upToBlock, until: time + VALID_FOR_SEC_MAX } }
+}
+
+/**
+ * The newest block that is final and followed, so that we know all mints up to it. Null if the ledger is on another fork, or has followed nothing.
+ */
+async function readFinal({ pool, chain, rules }: RefundDeps): Promise<FinalBlock | null> {
+  const word = await chain.finalized((numbers) => readHashes(pool, numbers))
+  const cursor = await readCursor(pool)
+  if (!cursor) return null
+  const depth = Math.max(FINAL_DEPTH, typeof rules.finality === 'number' ? rules.finality : 0)
+  const number = word ? firmHeight(word, cursor.number) : cursor.number - depth
+  const own = word && (await readBlock(pool, word.number))
+  if (number < 0 || (own && own.hash !== word.hash)) return null
+  const ours = number === cursor.number ? cursor : await readBlock(pool, number)
+  const theirs = await chain.block(number)
+  if (!theirs || (ours && ours.hash !== theirs.hash)) return null
+  return { number, time: (ours ?? theirs).time }
+}
+
+/** Checks that a refund of a payment is safe. The payment must be locked. */
+export async function refundSafety(
+  sql: Sql,
+  { ref, blockNumber }: DeskPayment,
+  { final, lost }: RefundHorizon,
+): Promise<RefundSafety | OperatorRefusal> {
+  if ((await readRecheck(sql)) !== (lost?.upToBlock ?? null))
+    return refuseAct('notYet', 'The service has just found that the ledger was restored: try again.')
+  const isLost = lost !== null && blockNumber !== null && blockNumber <= lost.upToBlock
+  const signedUntil = await readSignedUntil(sql, ref, final?.time ?? 0)
+  return judgeRefund({ final, signedUntil, lostUntil: isLost ? lost.until : null, blockNumber })
+}

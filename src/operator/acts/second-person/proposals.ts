@@ -1,0 +1,132 @@
+// Proposals: acts that wait for a second person, who confirms or refuses them.
+import { inTransaction, isDeadlock, type Pool, poolWithin, type Sql } from '../../../db/core/sql.ts'
+import * as proposals from '../../../db/operator/proposals.ts'
+import type { LedgerDb } from '../../../passes/context.ts'
+import {
+  type Actor,
+  type EveryPart,
+  isOperatorRefusal,
+  type OperatorRefusal,
+  recordAct,
+  refuseAct,
+  refuseByScope,
+} from '../../act.ts'
+import { actOf, defineAct, defineReading } from '../../define-act.ts'
+import * as field from '../../input.ts'
+
+const LISTED_MAX = 200
+/**
+ * How often we try a confirmation. If two people confirm acts on the same payments at once, the database may abort one of them (deadlock). It
+ * succeeds when retried.
+ */
+const ATTEMPTS = 3
+
+const stateOf = ({ outcome, isExpired }: Pick<proposals.ProposalRow, 'outcome' | 'isExpired'>) =>
+  outcome ?? (isExpired ? 'expired' : 'open')
+
+/** Proposals, open ones first, then newest first. */
+export const listProposals = defineReading({
+  path: 'proposals',
+  command: 'proposals list',
+  summary: 'list acts that wait for a second person, and earlier proposals with their results',
+  examples: ['proposals list'],
+  fields: {},
+  run: async ({ pool }: LedgerDb) => {
+    const rows = await proposals.readProposals(pool, LISTED_MAX)
+    return {
+      proposals: rows.map(({ outcome, isExpired, ...row }) => ({
+        ...row,
+        scope: actOf(row.act)?.scope ?? null,
+        state: stateOf({ outcome, isExpired }),
+      })),
+    }
+  },
+  columns: ['id', 'state', 'act', 'input', 'proposedBy', 'proposedAt', 'expiresAt', 'settledBy', 'refusal'],
+})
+
+/** The proposal to confirm or refuse. Any key may call the route, but it needs the scope of the proposed act. */
+const ANSWER = { id: field.id('its number in the list'), reason: field.REASON }
+
+/** Runs the act's own function; its row in the audit log has both names. */
+export const confirmProposal = defineAct({
+  path: 'proposals/:id/confirm',
+  scope: null,
+  command: 'proposals confirm',
+  summary: 'confirm another person’s proposal: the service does it now, if it still can',
+  examples: ['proposals confirm <proposal> --yes'],
+  fields: ANSWER,
+  onChain: true,
+  asks: 'Confirm it? The service does it now.',
+  run: (deps: EveryPart, actor, asked) =>
+    answer(deps, actor, asked, async (sql, proposal) => {
+      const { id, proposedBy } = proposal
+      const known = actOf(proposal.act)
+      if (!known) return refuseAct('unavailable', `This version does not know the act ${proposal.act}.`)
+      if (await proposals.mayBeSamePerson(sql, proposedBy, actor.name))
+        return refuseAct('forbidden', sameWords(proposedBy, actor.name))
+      const person = { name: proposedBy, requestId: actor.requestId, confirmed: { by: actor.name, proposal: id } }
+      // Runs in one transaction, so that an act that ran always has a confirmed proposal, even if this process dies.
+      const done = await known.unguarded({ ...deps, pool: poolWithin(sql) }, person, proposal.input)
+      if (!isOperatorRefusal(done)) {
+        await proposals.settleProposal(sql, id, { outcome: 'confirmed', by: actor.name, refusal: null })
+        return { id, state: 'confirmed', done }
+      }
+      // If the act may succeed later, the proposal stays open.
+      if (done.because === 'notYet' || done.because === 'unavailable') return done
+      await proposals.settleProposal(sql, id, { outcome: 'failed', by: actor.name, refusal: done.message })
+      return refuseAct('conflict', `It can no longer be done. ${done.message}`)
+    }),
+  says: 'Confirmed, and done.',
+})
+
+export const refuseProposal = defineAct({
+  path: 'proposals/:id/refuse',
+  scope: null,
+  command: 'proposals refuse',
+  summary: 'refuse a proposal, or withdraw your own',
+  examples: ['proposals refuse <proposal> --reason "not so much" --yes'],
+  fields: ANSWER,
+  asks: 'Refuse it?',
+  run: (deps: LedgerDb, actor, asked) =>
+    answer(deps, actor, asked, async (sql, { id, act, proposedBy }) => {
+      await proposals.settleProposal(sql, id, { outcome: 'refused', by: actor.name, refusal: null })
+      const [before, { reason }] = [{ act, proposedBy }, asked]
+      await recordAct(sql, actor, { action: 'proposalRefused', subject: `proposal ${id}`, before, reason })
+      return { id, state: 'refused' }
+    }),
+  says: 'Refused.',
+})
+
+const sameWords = (one: string, other: string) =>
+  one === other
+    ? 'It takes a second person: you proposed it yourself.'
+    : 'It takes a second person: one of you made the other’s key, or the same person made a key for both of you.'
+
+/** Locks the proposal until the end of the transaction in which `body` answers it. */
+async function answer(
+  { pool }: LedgerDb,
+  { held }: Actor,
+  { id }: field.Read<typeof ANSWER>,
+  body: (sql: Sql, proposal: proposals.ProposalRow) => Promise<object | OperatorRefusal>,
+): Promise<object | OperatorRefusal> {
+  return inTransactionAgain(pool, async (sql) => {
+    const proposal = await proposals.lockProposal(sql, id)
+    if (!proposal) return refuseAct('notFound', `There is no proposal ${id}.`)
+    const state = stateOf(proposal)
+    if (state === 'expired') return refuseAct('conflict', `Proposal ${id} has expired. Propose it again.`)
+    if (state !== 'open') return refuseAct('conflict', `Proposal ${id} was ${state} before, by ${proposal.settledBy}.`)
+    const scope = actOf(proposal.act)?.scope
+    if (held && scope && !held.scopes.includes(scope)) return refuseByScope(scope)
+    return body(sql, proposal)
+  })
+}
+
+async function inTransactionAgain<T>(pool: Pool, body: (sql: Sql) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await inTransaction(pool, body)
+    } catch (error) {
+      if (attempt === ATTEMPTS || !isDeadlock(error)) throw error
+    }
+  }
+}

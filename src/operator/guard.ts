@@ -1,0 +1,45 @@
+// Makes an act wait for a second person by storing it as a proposal instead of running it. The ledger's rule sets the amount above which acts wait.
+// While the rule is set, some acts always wait.
+import { inTransaction, type Pool, type Sql } from '../db/core/sql.ts'
+import { readState } from '../db/core/state.ts'
+import { insertProposal } from '../db/operator/proposals.ts'
+import { UINT256_MAX, type Wei, wei } from '../domain/units.ts'
+import { type Actor, type Fields, type Proposed, recordAct } from './act.ts'
+
+/** The rule's name among the ledger's settings. */
+export const RULE = 'secondPerson'
+
+/** A sum that exceeds any amount of the rule, for acts that always wait while the rule is set. */
+export const ANY_SUM = UINT256_MAX + 1n
+
+/** The part of an act's declaration that says when it waits. */
+export interface Guard<Asked> {
+  /** The act's name in a proposal. */
+  readonly proposedAs: string
+  /** The wei that the act lets through. The act waits if this is more than the rule's amount. */
+  readonly sum: (sql: Sql, asked: Asked) => bigint | Promise<bigint>
+}
+
+/** The amount above which a second person is needed; null while the rule is off. */
+export async function readBound(sql: Sql): Promise<Wei | null> {
+  const stored = (await readState(sql, RULE)) as { aboveWei: string | null } | null
+  return stored?.aboveWei == null ? null : wei(BigInt(stored.aboveWei))
+}
+
+/** True if an act with this input has to wait. */
+export async function mustWait<Asked>(sql: Sql, { sum }: Pick<Guard<Asked>, 'sum'>, asked: Asked): Promise<boolean> {
+  const bound = await readBound(sql)
+  return bound !== null && (await sum(sql, asked)) > bound
+}
+
+/** Stores an act as a proposal. */
+export function propose(pool: Pool, actor: Actor, act: string, input: Fields): Promise<Proposed> {
+  return inTransaction(pool, async (sql) => {
+    const { id, expiresAt, isNew } = await insertProposal(sql, { act, input, by: actor.name })
+    const reason = typeof input.reason === 'string' ? input.reason : null
+    if (isNew)
+      await recordAct(sql, actor, { action: 'proposed', subject: `proposal ${id}`, after: { act, input }, reason })
+    const says = `Not done yet: a second person has to confirm it, as proposal ${id}.`
+    return { proposal: { id, act, expiresAt, says } }
+  })
+}

@@ -1,0 +1,56 @@
+// The table of the operator's acts and readings: everything that the modules named here declare. Routes, api/admin.yaml and docs/ADMIN.md come from
+// it. So do commands, one subject at a time (src/cli/commands.ts).
+import * as allowlists from './acts/allowlists/acts.ts'
+import * as attribute from './acts/attribute.ts'
+import * as audit from './acts/audit.ts'
+import * as exports from './acts/books/exports.ts'
+import * as reconciliation from './acts/books/reconciliation.ts'
+import * as statement from './acts/books/statement.ts'
+import * as trends from './acts/books/trends.ts'
+import * as contractWallets from './acts/contract-wallets.ts'
+import * as decide from './acts/decide.ts'
+import * as denyList from './acts/deny-list.ts'
+import * as grants from './acts/grants.ts'
+import * as adminKeys from './acts/keys/admin-keys.ts'
+import * as passkeys from './acts/keys/passkeys.ts'
+import * as signIn from './acts/keys/sign-in.ts'
+import * as pause from './acts/pause.ts'
+import * as paymentWallets from './acts/payment-wallets.ts'
+import * as payments from './acts/payments.ts'
+import * as preview from './acts/preview.ts'
+import * as proofs from './acts/proofs.ts'
+import * as referrals from './acts/referrals/codes.ts'
+import * as commissions from './acts/referrals/commissions.ts'
+import * as refund from './acts/refunds/refund.ts'
+import * as refundMany from './acts/refunds/refund-many.ts'
+import * as refunding from './acts/refunds/refunding.ts'
+import * as rescan from './acts/rescan.ts'
+import * as proposals from './acts/second-person/proposals.ts'
+import * as rule from './acts/second-person/rule.ts'
+import * as terms from './acts/terms.ts'
+import * as tiers from './acts/tiers.ts'
+import * as transactions from './acts/transactions.ts'
+import * as webhooks from './acts/webhooks.ts'
+import { type Operation, operationsOf } from './define-act.ts'
+
+const MODULES = [
+  ...[
+    payments,
+    decide,
+    attribute,
+    refund,
+    refundMany,
+    refunding,
+    tiers,
+    allowlists,
+    referrals,
+    commissions,
+    terms,
+    paymentWallets,
+    contractWallets,
+  ],
+  ...[pause, rescan, proofs, grants, denyList, statement, exports, transactions, trends, preview, reconciliation],
+  ...[adminKeys, passkeys, signIn, rule, proposals, webhooks, audit],
+]
+
+export const OPERATIONS: readonly Operation[] = operationsOf(MODULES)
