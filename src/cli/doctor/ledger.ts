@@ -1,6 +1,7 @@
 // The checks of the ledger itself: whether the passes run and succeed, whether they are paused or halted, what waits for the operator, whether the
 // last comparisons with the contract found drift, and whether there are signs of a stolen key.
 
+import { BELIEVED_TODO } from '../../boot/preflight.ts'
 import type { Head } from '../../chain/rpc/probe.ts'
 import type { Config } from '../../config/load.ts'
 import { readCursor } from '../../db/blocks/blocks.ts'
@@ -172,7 +173,7 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
     if (unproven.length === 0) return null
     return {
       says: `${unproven.length} payments rest on one provider alone, the newest ${unproven[0]}: they are not minted`,
-      fail: 'Compare them with an explorer. If the chain has them, a provider of RPC_URL lags or lacks them; if not, one of them lies: replace it.',
+      fail: `Compare them with an explorer. If the chain has them, a provider of RPC_URL lags or lacks them; if not, one of them lies: replace it. If RPC_URL names only one: ${BELIEVED_TODO}`,
       reading: { payments: unproven },
     }
   },
