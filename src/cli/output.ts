@@ -107,11 +107,7 @@ export async function mustAgree(
   question: string,
   otherwise = 'Nothing was changed.',
 ): Promise<void> {
-  if (!(await agrees(io, question, flags, signal))) throw new RefusedError(otherwise)
-}
-
-async function agrees(io: Io, question: string, flags: ReadonlySet<string>, signal: AbortSignal): Promise<boolean> {
-  if (flags.has('yes')) return true
+  if (flags.has('yes')) return
   if (!io.stdin.isTTY) throw new UsageError('No terminal to ask: add --yes to do it anyway.')
   const dialogue = createInterface({ input: io.stdin, output: io.stderr })
   // In a dialogue, Ctrl-C is not a signal, because the terminal passes it on as a key.
@@ -119,7 +115,8 @@ async function agrees(io: Io, question: string, flags: ReadonlySet<string>, sign
   const closed = new Promise<string>((resolve) => dialogue.once('close', () => resolve('')))
   try {
     const asked = dialogue.question(`${question} [y/N] `, { signal })
-    return /^y(es)?$/i.test((await Promise.race([asked, interrupted, closed])).trim())
+    const answer = await Promise.race([asked, interrupted, closed])
+    if (!/^y(es)?$/i.test(answer.trim())) throw new RefusedError(otherwise)
   } finally {
     dialogue.close()
   }

@@ -1,6 +1,6 @@
 // What `node-ledger admin-keys create`, `invite`, `list` and `revoke` do beyond their acts: show a secret once, or write it to a file.
 import { relyingPartyAt } from '../../domain/keys/passkey.ts'
-import type { Fields, LedgerPart, OperatorRefusal } from '../../operator/act.ts'
+import type { Fields, LedgerPart } from '../../operator/act.ts'
 import { createKey, revokeAllKeys, revokeKey } from '../../operator/acts/keys/admin-keys.ts'
 import { invite, PASSKEYS_OFF, revokeInvitation, revokePasskey } from '../../operator/acts/keys/passkeys.ts'
 import type { Act } from '../../operator/define-act.ts'
@@ -19,9 +19,9 @@ interface Made {
   id: number
   label: string
   expiresAt: Date
+  key?: string
+  link?: string
 }
-type MadeKey = Made & { key: string }
-type Invited = Made & { link: string }
 
 /** The fields of `listKeys`' answer that we show here. */
 interface Listed {
@@ -36,9 +36,8 @@ export const VIEWS: Readonly<Record<string, View>> = {
   'admin-keys create': {
     options: { out: { value: 'file', help: 'the file to write; must not exist' } },
     run: (call) =>
-      showOnce<MadeKey>(call, {
-        make: (parts, given) => createKey(parts, actorHere(), given) as Promise<MadeKey | OperatorRefusal>,
-        secretOf: ({ key }) => key,
+      showOnce(call, {
+        make: (parts, given) => createKey(parts, actorHere(), given),
         say: ({ id, label, expiresAt }) =>
           `Key ${id} of ${label}, until ${expiresAt.toISOString()}. It is not shown again.`,
         sayWhere: ({ id, label }, file) => `Key ${id} of ${label} is in ${file}.`,
@@ -47,14 +46,13 @@ export const VIEWS: Readonly<Record<string, View>> = {
   'admin-keys invite': {
     options: { out: { value: 'file', help: 'the file to write the link to; must not exist' } },
     run: (call) =>
-      showOnce<Invited>(call, {
-        make: async (parts, given) => {
+      showOnce(call, {
+        make: (parts, given) => {
           const { publicUrl } = parts
           if (relyingPartyAt(publicUrl) === null)
             throw new RefusedError(`${PASSKEYS_OFF} PUBLIC_URL is ${publicUrl}: set it to the console's https address.`)
-          return (await invite(parts, actorHere(), given)) as Invited | OperatorRefusal
+          return invite(parts, actorHere(), given)
         },
-        secretOf: ({ link }) => link,
         say: ({ id, label, expiresAt }) =>
           `Invitation ${id}: give ${label} the link. It works once, until ${expiresAt.toISOString()}, and is not shown again.`,
         sayWhere: ({ id, label }, file) => `Invitation ${id} is in ${file}: give ${label} the link. It works once.`,
@@ -74,53 +72,46 @@ export const VIEWS: Readonly<Record<string, View>> = {
 }
 
 /** Makes a key or an invitation and shows its secret just once: on a terminal, or in a new file that only its owner can read. */
-async function showOnce<T extends Made>(
+async function showOnce(
   call: Call,
   how: {
-    make: (parts: LedgerPart, given: Fields) => Promise<T | OperatorRefusal>
-    secretOf: (made: T) => string
-    say: (made: T) => string
-    sayWhere: (made: T, file: string) => string
+    make: (parts: LedgerPart, given: Fields) => Promise<object>
+    say: (made: Made) => string
+    sayWhere: (made: Made, file: string) => string
   },
 ): Promise<ExitCode> {
   const { io, out } = call
   const { out: file, ...given } = fieldsOf(call)
   if (file === undefined && !io.stdout.isTTY) throw new UsageError('No terminal to show it on: add --out <file>.')
   return await withLedger(io, async (parts) => {
-    const make = async () => accepted(await how.make(parts, given), call)
+    const make = async () => accepted(await how.make(parts, given), call) as Made
+    const secretOf = ({ key, link }: Made) => key ?? link ?? ''
     if (typeof file !== 'string') {
       const made = await make()
-      await out.result(made, how.secretOf(made))
+      await out.result(made, secretOf(made))
       out.say(how.say(made))
       return EXIT.done
     }
-    const made = await writeNew(file, make, how.secretOf)
-    const { key: _key, link: _link, ...shown } = made as T & { key?: string; link?: string }
+    const made = await writeNew(file, make, secretOf)
+    const { key: _key, link: _link, ...shown } = made
     await out.result({ ...shown, file }, how.sayWhere(made, file))
     return EXIT.done
   })
 }
 
-/** What an id in the list refers to, by its prefix. */
+/** What an id in the list refers to, by its prefix; `all` is the flag. */
 const REVOKED = {
   '': { act: revokeKey, question: (id) => `Revoke key ${id}?` },
   'passkey-': { act: revokePasskey, question: (id) => `Revoke passkey ${id}, and end its sessions?` },
   'invitation-': { act: revokeInvitation, question: (id) => `Revoke invitation ${id}?` },
-} satisfies Record<string, Revoking>
-const REVOKE_ALL: Revoking = {
-  act: revokeAllKeys,
-  question: () => 'Revoke all keys, passkeys and invitations of the ledger?',
-}
-interface Revoking {
-  act: Act<LedgerDb>
-  question: (id: string) => string
-}
+  all: { act: revokeAllKeys, question: () => 'Revoke all keys, passkeys and invitations of the ledger?' },
+} satisfies Record<string, { act: Act<LedgerDb>; question: (id: string) => string }>
 
 export async function revoke(call: Call): Promise<ExitCode> {
   const { io, out, args, flags } = call
   if (flags.has('all') === (args.id !== undefined)) throw new UsageError('Name a key by its number, or add --all.')
   const [, kind = '', id = ''] = /^(passkey-|invitation-)?(.*)$/.exec(args.id ?? '') ?? []
-  const { act, question } = flags.has('all') ? REVOKE_ALL : REVOKED[kind as keyof typeof REVOKED]
+  const { act, question } = REVOKED[flags.has('all') ? 'all' : (kind as keyof typeof REVOKED)]
   return await withDatabase(io, async ({ pool }) => {
     await mustAgree(call, question(id), 'No key was revoked.')
     const given = { ...fieldsOf(call), ...(id !== '' && { id }) }

@@ -48,7 +48,8 @@ export async function putOnChain(setup: OnChain): Promise<void> {
       folder.keep({ ...progress, chainId, factory: found })
       return
     }
-    await checkWallet(rpc, setup.answers.payments as Address, { chainId, roles: setup.roles, former: former(call) })
+    const { FORMER_FACTORIES: former } = call.io.env
+    await checkWallet(rpc, setup.answers.payments as Address, { chainId, roles: setup.roles, former })
     await checkDatabase(setup.databaseUrl, (line) => call.out.say(`  ${line}`))
     await seeEther(rpc, setup)
     await deploy(setup, rpc, { ...progress, chainId })
@@ -64,11 +65,6 @@ async function begun(rpc: Rpc, deployer: Address, { expected, nonce, fromBlock }
   if ((await nonceOf(rpc, deployer, 'pending')) > nonce)
     throw new RefusedError('A deployment is under way. Wait for its block, then run the same command again.')
   return null
-}
-
-function former({ io: { env } }: Call): string | undefined {
-  const { FORMER_FACTORIES } = env
-  return FORMER_FACTORIES
 }
 
 /** Gas of a first deployment, of a mint, and of a round of few cohorts; each with a margin. */

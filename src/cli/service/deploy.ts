@@ -53,7 +53,11 @@ export async function deploy(call: Call): Promise<ExitCode> {
     await mustAgree(call, 'Deploy?', 'Not deployed.')
     const deployed = await deployFactory({ ...request, onProgress: (step) => out.say(`  ${step}`) })
     const verify = verifyCommands(plan.chainId, deployed, request)
-    await out.result({ ...asJson(plan, deployed), verify }, asSettings(plan, deployed, request.rpcUrl))
+    const { address: factoryAddress, blockNumber: startBlock, txHash, codeHash } = deployed
+    await out.result(
+      { chainId: plan.chainId, factoryAddress, startBlock, txHash, codeHash, verify },
+      `CHAIN_ID=${plan.chainId}\nFACTORY_ADDRESS=${factoryAddress}\nSTART_BLOCK=${startBlock}\nRPC_URL=${request.rpcUrl}`,
+    )
     if (!out.json) out.say(`${AFTER}\n\n${VERIFY}\n\n${verify.etherscan}\n\n${verify.sourcify}`)
     return EXIT.done
   } catch (error) {
@@ -186,11 +190,3 @@ function preview({ chainId, balanceWei, costMaxWei }: DeployPlan, deployer: Addr
 
 const NO_FLOOR =
   '  no floor: a stolen distributor key could use up due turns without paying for them. --min-wei derives a floor.'
-
-function asSettings({ chainId }: DeployPlan, { address, blockNumber }: DeployedContract, rpcUrl: string): string {
-  return `CHAIN_ID=${chainId}\nFACTORY_ADDRESS=${address}\nSTART_BLOCK=${blockNumber}\nRPC_URL=${rpcUrl}`
-}
-
-function asJson({ chainId }: DeployPlan, { address, blockNumber, txHash, codeHash }: DeployedContract): object {
-  return { chainId, factoryAddress: address, startBlock: blockNumber, txHash, codeHash }
-}
