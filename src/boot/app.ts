@@ -87,10 +87,8 @@ export async function startApp(config: Config, { log, onProgress }: Outside): Pr
 }
 
 /** A start in progress. `stack` can stop whatever it has started. */
-interface Start {
+interface Start extends Outside {
   readonly config: Config
-  readonly log: Log
-  readonly onProgress: (step: string) => void
   readonly stack: AsyncDisposableStack
 }
 

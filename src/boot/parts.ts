@@ -65,7 +65,9 @@ interface StartedPart<Part> {
 export async function openParts(config: Config, log: Log, onProgress: (step: string) => void): Promise<Parts> {
   // In parallel, because each takes seconds at its first start.
   const starting = [
-    config.embedded.chain ? embeddedChain(config, log, onProgress) : ownChain(config, openKeys),
+    config.embedded.chain
+      ? embeddedChain(config, log, onProgress)
+      : ownChain(config, openKeys).then((part) => ({ part, running: null })),
     config.embedded.database ? embeddedDatabase(config, log, onProgress) : { part: ownDatabase(config), running: null },
   ] as const
   const settled = await Promise.allSettled(starting)
@@ -145,15 +147,15 @@ export async function attachChain(
   config: Config,
   open: (config: Config) => Promise<Keys> = openKeys,
 ): Promise<ChainPart | null> {
-  if (!config.embedded.chain) return (await ownChain(config, open)).part
+  if (!config.embedded.chain) return await ownChain(config, open)
   const embedded = await loadEmbedded()
   const running = embedded.findRunning(config.DATA_DIR)?.chain
   return running ? embeddedChainPart(embedded, config, running, await open(config)) : null
 }
 
-async function ownChain(config: Config, open: (config: Config) => Promise<Keys>): Promise<StartedPart<ChainPart>> {
+async function ownChain(config: Config, open: (config: Config) => Promise<Keys>): Promise<ChainPart> {
   if (!config.FACTORY_ADDRESS) throw new Error('FACTORY_ADDRESS is neither set nor embedded')
-  const part: ChainPart = {
+  return {
     rpcUrls: config.RPC_URL ?? [],
     publicRpcUrl: config.PUBLIC_RPC_URL,
     chainId: config.CHAIN_ID,
@@ -165,13 +167,9 @@ async function ownChain(config: Config, open: (config: Config) => Promise<Keys>)
     ...(await open(config)),
     demoToken: null,
   }
-  return { part, running: null }
 }
 
 /** The addresses of the configured signer accounts. */
-export function signersOf(chain: ChainPart): { minter: Address | null; distributor: Address | null } {
-  return {
-    minter: chain.minter?.address ?? null,
-    distributor: chain.distributor?.address ?? null,
-  }
+export function signersOf({ minter, distributor }: Record<keyof Keys, { readonly address: Address } | null>) {
+  return { minter: minter?.address ?? null, distributor: distributor?.address ?? null }
 }

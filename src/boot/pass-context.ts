@@ -12,7 +12,7 @@ import { type FeeRules, usualFeeRules } from '../domain/fees.ts'
 import type { Log } from '../lib/log.ts'
 import type { OperatorDeps } from '../operator/act.ts'
 import { type LedgerContext, type PassContext, REQUEST_POLL_POLICY, type ServiceAccounts } from '../passes/context.ts'
-import type { OpenedChain } from './parts.ts'
+import { type OpenedChain, signersOf } from './parts.ts'
 
 /** Seconds between two comparisons of the ledger with the contract. */
 const RECONCILE_EVERY_SEC = 300
@@ -74,8 +74,7 @@ export function passContext(
 /** Builds the context of the operator's acts and readings. Of the signer accounts, it has only the addresses. */
 export function operatorDeps(ctx: LedgerContext & ServiceAccounts, readPool: Pool): OperatorDeps {
   const { pool, chain, contract, rules, log } = ctx
-  const signers = { minter: ctx.minter?.address ?? null, distributor: ctx.distributor?.address ?? null }
-  return { pool, readPool, chain, contract, signers, rules, log }
+  return { pool, readPool, chain, contract, signers: signersOf(ctx), rules, log }
 }
 
 /** The operator's caps on the gas price. A cap that is not set has the chain's default. */

@@ -73,12 +73,8 @@ class ChainStartError extends StartError {
 export async function checkBeforeMigrating(url: string, chain: ChainPart, rpc: Rpc): Promise<void> {
   const pool = connect(url, { max: 1, prepare: false, applicationName: 'node-ledger check' })
   try {
-    const { factory, chainId } = chain
-    if (await isLedger(pool)) {
-      const stored = await readIdentity(pool)
-      if (stored) assertSameIdentity(stored, { ...stored, ...namedBy(chain), ...(chainId !== null && { chainId }) })
-    }
-    const refused = await inTimeOrNull(FACTORY_LOOK_MS, () => refuseCode(rpc, factory, chain.factoryCodeHash))
+    if (await isLedger(pool)) await assertSameLedger(pool, chain, chain.chainId)
+    const refused = await inTimeOrNull(FACTORY_LOOK_MS, () => refuseCode(rpc, chain.factory, chain.factoryCodeHash))
     if (refused) throw new StartError(`FACTORY_ADDRESS: ${refused.problem}. ${refused.remedy}`)
   } finally {
     await pool.end({ timeout: 5 })
@@ -188,9 +184,9 @@ export async function resolveChainId(pool: Pool, chain: ChainPart, reader: Chain
 }
 
 /** Refuses settings that name another chain, factory or start block than the ledger has. This needs no provider. */
-async function assertSameLedger(pool: Pool, chain: ChainPart, chainId: number): Promise<void> {
+async function assertSameLedger(pool: Pool, chain: ChainPart, chainId: number | null): Promise<void> {
   const stored = await readIdentity(pool)
-  if (stored) assertSameIdentity(stored, { ...stored, ...namedBy(chain), chainId })
+  if (stored) assertSameIdentity(stored, { ...stored, ...namedBy(chain), chainId: chainId ?? stored.chainId })
 }
 
 /**
@@ -333,20 +329,14 @@ export async function lookAtWallet(
   return refuseWallet(wallet, { ...facts, factory: part.factory, hotKeys: hotKeysOf(facts, signersOf(part)) })
 }
 
-async function refuseRange(
-  contract: ContractReader,
-  named: TermsContent,
-  at: { payoutBps: readonly number[]; atBlock: number },
-): Promise<string | null> {
-  const needed = named.payouts ? await readBoundsNeeded(contract, named, at) : null
-  if (needed === null) return null
-  return `they are outside what the contract lets the distributor pay for a turn. Its owner makes room with setBounds: ${needed.floorGwei} to ${needed.ceilingGwei} gwei.`
-}
-
 async function enterFirst(pool: Pool, contract: ContractReader, named: TermsContent, atBlock: number): Promise<void> {
   const payoutBps = (await readTierVersions(pool)).map((tier) => tier.payoutBps)
   const limits = { leastIntervalSec: await contract.leastIntervalSec(), payoutBps, zeroAllowed: false }
-  const objection = refuseTerms(named, limits) ?? (await refuseRange(contract, named, { payoutBps, atBlock }))
+  let objection = refuseTerms(named, limits)
+  const asked = objection === null && named.payouts
+  const needed = asked ? await readBoundsNeeded(contract, named, { payoutBps, atBlock }) : null
+  if (needed)
+    objection = `they are outside what the contract lets the distributor pay for a turn. Its owner makes room with setBounds: ${needed.floorGwei} to ${needed.ceilingGwei} gwei.`
   if (objection)
     throw new StartError(`The terms that DIST_ENABLED and CREDIT_… name cannot be this ledger's: ${objection}`)
   await inTransaction(pool, async (sql) => {
