@@ -34,28 +34,22 @@ function parsePositive(value: unknown): bigint | null {
   return id > UINT256_MAX ? null : id
 }
 
-/** `limit` of a query: 1 to 200, 50 if absent. Also refused if repeated or written as a list (`limit[]=5`). */
-export function parseLimit(query: Query): number | Refusal {
-  for (const name in query) {
-    if (name.startsWith('limit[')) return refuse('badLimit')
-  }
-  const value = query.limit
-  if (value === undefined) return LIMIT_DEFAULT
-  if (typeof value !== 'string' || !/^[1-9][0-9]{0,2}$/.test(value)) return refuse('badLimit')
-  const limit = Number(value)
-  return limit > ENTRIES_MAX ? refuse('badLimit') : limit
-}
+/** `limit` of a query: 1 to 200, 50 if absent. */
+export const parseLimit = (query: Query): number | Refusal =>
+  parseWhole(query, 'limit', [1, ENTRIES_MAX, LIMIT_DEFAULT]) ?? refuse('badLimit')
 
-/** `offset` of a query: 0 (also if absent) to 1999, because a round has at most 2,000 turns. Refused on the same grounds as `limit`. */
-export function parseOffset(query: Query): number | Refusal {
-  for (const name in query) {
-    if (name.startsWith('offset[')) return refuse('badOffset')
+/** `offset` of a query: 0 (also if absent) to 1999, because a round has at most 2,000 turns. */
+export const parseOffset = (query: Query): number | Refusal =>
+  parseWhole(query, 'offset', [0, TURNS_PER_ROUND_MAX - 1, 0]) ?? refuse('badOffset')
+
+/** A whole number; `usual` if absent. Null if out of bounds, repeated or written as a list (`limit[]=5`). */
+function parseWhole(query: Query, name: 'limit' | 'offset', [min, max, usual]: [number, number, number]) {
+  for (const key in query) {
+    if (key.startsWith(`${name}[`)) return null
   }
-  const value = query.offset
-  if (value === undefined) return 0
-  if (typeof value !== 'string' || !/^(0|[1-9][0-9]{0,3})$/.test(value)) return refuse('badOffset')
-  const offset = Number(value)
-  return offset < TURNS_PER_ROUND_MAX ? offset : refuse('badOffset')
+  const value = query[name] ?? String(usual)
+  if (typeof value !== 'string' || !/^(0|[1-9][0-9]{0,3})$/.test(value)) return null
+  return Number(value) >= min && Number(value) <= max ? Number(value) : null
 }
 
 /** A transaction hash, in any case. */

@@ -2,7 +2,7 @@
 // current state. What the caller says about ownership does not count. It writes only through the follower.
 import { readNodesById } from '../../db/reads/public-api.ts'
 import type { Address, Hash } from '../../domain/units.ts'
-import type { FoundNode, Syncer, SyncOutcome } from '../../passes/outcomes.ts'
+import type { FoundNode } from '../../passes/outcomes.ts'
 import type { DatabaseRead } from '../database-read.ts'
 import type { JsonObject } from '../edge/body.ts'
 import { parseHash, parseNodeId } from '../edge/guards.ts'
@@ -32,7 +32,9 @@ export const sync = (tools: Tools): Route => ({
 
 async function synced({ deps, queryPrimary }: Tools, wanted: SyncTarget, wallet: Address): Promise<Outcome> {
   if (deps.syncer === null) return refuse('noChain')
-  const outcome = await lookUp(deps.syncer, wanted, wallet)
+  const outcome = await (wanted.txHash === null
+    ? deps.syncer.byNodeId(wanted.nodeId, wallet)
+    : deps.syncer.byTransaction(wanted.txHash, wallet))
   if (outcome.kind !== 'followed')
     return refuse(REFUSED[outcome.kind][wanted.txHash === null ? 'byNodeId' : 'byTransaction'])
   const asked = outcome.nodes.filter((node) => wanted.nodeId === null || node.nodeId === wanted.nodeId)
@@ -51,10 +53,6 @@ function parseWanted(body: JsonObject): SyncTarget | Refusal {
   if (isRefusal(nodeId)) return nodeId
   if (txHash !== null) return { txHash, nodeId }
   return nodeId === null ? refuse('nothingToSync') : { txHash: null, nodeId }
-}
-
-function lookUp(syncer: Syncer, wanted: SyncTarget, wallet: Address): Promise<SyncOutcome> {
-  return wanted.txHash === null ? syncer.byNodeId(wanted.nodeId, wallet) : syncer.byTransaction(wanted.txHash, wallet)
 }
 
 /** The answer if no node was found, by the kind of request. */
