@@ -1,7 +1,7 @@
 // Decides up to which block a chain is final, from what providers report. Also decides how well a fact is backed that follows from several others.
 // Pure.
 
-import type { Proof } from './observed.ts'
+import type { Proof, ProofStates, ProvenPart } from './observed.ts'
 import type { Hash } from './units.ts'
 
 /** The oldest of the blocks that providers report as final. */
@@ -34,6 +34,16 @@ export const VOICES = 2
 /** True if we may believe what traces show about senders: two providers agree, or the operator trusts the only one. */
 export const tracesCount = (providers: number, { trustsProvider }: { trustsProvider: boolean }): boolean =>
   providers >= VOICES || trustsProvider
+
+/**
+ * True if we may believe an only provider about a part of blocks: two providers or a person gave up its proof, or it was never proven and the operator
+ * trusts the provider.
+ */
+export const isBelievedAlone = (
+  states: ProofStates,
+  part: ProvenPart,
+  { trustsProvider }: { trustsProvider: boolean },
+): boolean => states.get(part) === 'lowered' || (!states.has(part) && trustsProvider)
 
 /** The proof of a fact that follows from several facts: the weakest of their proofs. */
 export function weakest(proofs: readonly Proof[]): Proof {

@@ -5,7 +5,7 @@ import type { Cursor } from '../../db/blocks/blocks.ts'
 import { readProofStates } from '../../db/blocks/proofs.ts'
 import { inTransaction } from '../../db/core/sql.ts'
 import * as payments from '../../db/payments/rows.ts'
-import { VOICES } from '../../domain/finality.ts'
+import { isBelievedAlone, VOICES } from '../../domain/finality.ts'
 import { LEARNT } from '../../domain/observed.ts'
 import { MINT_BATCH_MAX } from '../../domain/send.ts'
 import { compareTransfers } from '../../follower/left-out.ts'
@@ -18,24 +18,23 @@ type ProveContext = LedgerDb & ChainRead & RuledBy<FollowRules & TrustRules> & L
 const TOLD_AFTER_SEC = 120
 
 /**
- * Proves accepted payments that rest on one provider's word.
+ * Proves accepted payments that rest on one provider's word. If that word is enough, it still compares those that a person released with their block's
+ * list, because their amounts were not proven when we read them.
  * @returns true if one provider's word is enough for a mint: there is no second provider, and a part of this chain's blocks cannot be proven. That is
  * so if two providers or a person lowered the part, or if the operator trusts the only provider.
  */
 export async function proveReleased(ctx: ProveContext, cursor: Cursor, run: RunLimits): Promise<boolean> {
   const isAlone = ctx.chain.providers.length < VOICES
   const states = await readProofStates(ctx.pool)
-  const isBelieved = (part: (typeof LEARNT)[number]) =>
-    states.get(part) === 'lowered' || (!states.has(part) && ctx.rules.trustsProvider)
-  if (isAlone && LEARNT.some(isBelieved)) return true
+  const believes = isAlone && LEARNT.some((part) => isBelievedAlone(states, part, ctx.rules))
   const open = { states: ['accepted' as const], rests: 'onOne' as const, upToBlock: cursor.number }
-  for (const payment of await payments.readPayments(ctx.pool, { ...open, limit: MINT_BATCH_MAX })) {
-    if (run.outOfTime()) break
+  for (const payment of await payments.readPayments(ctx.pool, { ...open, byHand: believes, limit: MINT_BATCH_MAX })) {
+    if (run.outOfTime()) return false
     const place = { number: payment.blockNumber, hash: payment.blockHash }
     const proven = await compareTransfers(ctx, cursor, place)
-    if (!proven.includes(payment.txHash)) await agree(ctx, payment, cursor.time)
+    if (!believes && !proven.includes(payment.txHash)) await agree(ctx, payment, cursor.time)
   }
-  return false
+  return believes
 }
 
 /**
