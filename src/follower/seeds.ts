@@ -3,20 +3,20 @@
 import { turnDigest } from '../chain/digest.ts'
 import { ChainFault, orNull } from '../chain/faults.ts'
 import { firstStoredBlockAt, readBlock } from '../db/blocks/blocks.ts'
-import { headersProvenFrom } from '../db/blocks/proofs.ts'
+import { headersProvenFrom, readProofStates } from '../db/blocks/proofs.ts'
 import type { SingleTurn, TurnTerms } from '../db/nodes/rounds.ts'
 import { keepAgreedSeedBlock, keepOldSeedBlock, readSeedBlock, type SeedBlock } from '../db/nodes/seed-blocks.ts'
 import { readSeedBacking } from '../db/payments/assurance.ts'
 import { readCreditTerms } from '../db/sale/terms.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
 import { type CreditTerms, seedOf, termsAt, turnAmountWei } from '../domain/credit.ts'
-import { VOICES, weakest } from '../domain/finality.ts'
+import { isBelievedAlone, VOICES, weakest } from '../domain/finality.ts'
 import type { Block, Proof } from '../domain/observed.ts'
 import type { LedgerCohort, NewTurn } from '../domain/replay.ts'
 import { payoutBpsAt, type TierVersion } from '../domain/tiers.ts'
 import { firstBlocksOfTurns } from '../domain/turns.ts'
 import { type Hash, sumWei, type Wei, wei } from '../domain/units.ts'
-import type { ChainRead, LedgerDb } from '../passes/context.ts'
+import type { ChainRead, LedgerDb, TrustRules } from '../passes/context.ts'
 
 export interface Seed {
   seedBlock: number
@@ -36,10 +36,10 @@ type PaidCredit = Pick<NewTurn, 'cohort' | 'tierNo' | 'due' | 'turns' | 'interva
 export interface TermsReader {
   /**
    * Terms of a turn due at `due`. Fields are null if the ledger has no terms, or if the seed block does not exist yet. For turns due before its first
-   * terms, the ledger uses these first terms, because otherwise that turn, and all turns after it, could never be paid. Throws a ChainFault if there
-   * are several providers and no two of them agree on the seed.
+   * terms, the ledger uses these first terms, because otherwise that turn, and all turns after it, could never be paid. Throws a ChainFault if the
+   * seed rests on one provider's word, and that is not enough.
    */
-  owed(tierNo: number, due: number): Promise<TurnTerms>
+  owed(tierNo: number, due: number, rules: TrustRules): Promise<TurnTerms>
   /**
    * Terms by which a credit's turns were paid: the terms in force when each turn was due. For a turn due before the ledger's first terms, it takes
    * these first terms if they yield the credit's amount. If a credit sums up several turns, each turn in `singles` has its own terms and seed.
@@ -92,12 +92,11 @@ export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: Fres
     }
   }
   return {
-    async owed(tierNo, due) {
+    async owed(tierNo, due, rules) {
       const { first } = await look(tierNo, due)
-      if (first.proof === 'believed' && ctx.chain.providers.length >= VOICES)
-        throw new ChainFault(`no two providers agree on block ${first.seedBlock}, which gives turns their seed`, {
-          retryable: true,
-        })
+      const doubt = first.proof === 'believed' ? await doubtOf(ctx, first.seedBlock, rules) : null
+      if (doubt !== null)
+        throw new ChainFault(`${doubt} block ${first.seedBlock}, which gives turns their seed`, { retryable: true })
       return first
     },
     async paid({ cohort, tierNo, due, turns, intervalSec, amountWei }, notAfter) {
@@ -119,6 +118,16 @@ export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: Fres
       return found.flatMap((seed) => seed?.lookedUp ?? [])
     },
   }
+}
+
+/** Why a seed that rests on one provider's word must not be paid by, as the beginning of a message; null if it may. */
+async function doubtOf({ pool, chain }: LedgerDb & ChainRead, seedBlock: number | null, rules: TrustRules) {
+  if (chain.providers.length >= VOICES) return 'no two providers agree on'
+  const states = await readProofStates(pool)
+  if (isBelievedAlone(states, 'header', rules)) return null
+  // A header that we no longer have shows no more than that it matches its own hash, which the reader has checked.
+  if (states.get('header') === 'askedFor' && (seedBlock === null || !(await readBlock(pool, seedBlock)))) return null
+  return 'only one provider reports, and nothing proves,'
 }
 
 /** Blocks of a range that is being stored, and what backs the seeds from these blocks. */
@@ -184,7 +193,7 @@ async function findSeed(ctx: LedgerDb & ChainRead, due: number, upTo: number, fr
   const { number, time } = block
   // That a header matches its own hash proves nothing about the chain. We know that it belongs to this chain only if we followed it.
   const isFollowed = !observed && stored !== null
-  const isProven = isFollowed && number > ((await headersProvenFrom(ctx.pool)) ?? Number.POSITIVE_INFINITY)
+  const isProven = isFollowed && number - 1 > ((await headersProvenFrom(ctx.pool)) ?? Number.POSITIVE_INFINITY)
   const proof = observed ? fresh.proof : isProven ? 'proven' : 'believed'
   const sound = await confirmed(ctx, { seedBlock: number, seed: seedOf(block, parent), proof }, due, upTo)
   if (stored) return sound
@@ -194,18 +203,21 @@ async function findSeed(ctx: LedgerDb & ChainRead, due: number, upTo: number, fr
 }
 
 /**
- * Confirms a seed that rests on one provider's word, if there are two providers. Returns the seed of the block on which two agree, and stores it in
- * place of a different one. If this chain's headers can be proven, that block's header was.
+ * Confirms a seed that rests on one provider's word: by the block on which two providers agree, or by an only provider's, if that is a followed block
+ * whose header is proven now. Returns the seed of that block, and stores it in place of a different one.
  */
 async function confirmed({ pool, chain }: LedgerDb & ChainRead, told: Seed, due: number, upTo: number): Promise<Seed> {
-  if (told.proof !== 'believed' || chain.providers.length < VOICES) return told
+  if (told.proof !== 'believed') return told
+  const areProven = (await headersProvenFrom(pool)) !== null
+  const isAlone = chain.providers.length < VOICES
+  if (isAlone && !(areProven && (await readBlock(pool, told.seedBlock)))) return told
   const found =
     (await orNull(chain.agreedFirstBlockAt(due, told.seedBlock))) ?? (await orNull(chain.agreedFirstBlockAt(due, upTo)))
   if (!found) return told
   const { block, parent } = found
   const stored = await readBlock(pool, block.number)
-  if (stored && stored.hash !== block.hash) return told
-  const proof = (await headersProvenFrom(pool)) === null ? 'agreed' : 'proven'
+  if (stored ? stored.hash !== block.hash : isAlone) return told
+  const proof = areProven ? 'proven' : 'agreed'
   const [number, seed] = [block.number, seedOf(block, parent)]
   await keepAgreedSeedBlock(pool, { number, time: block.time, parentTime: parent?.time ?? null, seed, proof })
   return { seedBlock: number, seed, proof }

@@ -174,8 +174,8 @@ async function readTurns(
   const before = states.length > 0 && expected ? await readBlock(ctx.pool, expected.number) : null
   const found = seedBlocksOf(blocks, before, states)
   const hasSeeds = found.length > 0 || changes.turns.length > 0
-  const isProven = hasSeeds && !isSurveyed && (await headersProvenFrom(ctx.pool)) !== null
-  const proof: Proof = isProven ? 'proven' : 'believed'
+  const provenFrom = hasSeeds && !isSurveyed ? await headersProvenFrom(ctx.pool) : null
+  const proof: Proof = provenFrom === null ? 'believed' : 'proven'
   const reader = termsReader(ctx, blocks.at(-1)?.number ?? 0, { blocks, proof })
   const paidIn = new Map(changes.rounds.map(({ round, blockNumber }) => [round, blockNumber]))
   const paid = await Promise.all(
@@ -184,7 +184,11 @@ async function readTurns(
   const turns = await withBacking(ctx, paid)
   // In a surveyed range we look up each turn's seed. Several turns may have the same seed block.
   const lookedUp = isSurveyed ? await reader.lookedUp() : []
-  const seedBlocks = found.map((block): SeedBlock => ({ ...block, proof }))
+  // The time of the header before the range counts, too, and that header may be from before we required proofs.
+  const isLinked = before !== null && provenFrom !== null && before.number > provenFrom
+  const seedBlocks = found.map(
+    (block): SeedBlock => ({ ...block, proof: isLinked || block.number !== blocks[0]?.number ? proof : 'believed' }),
+  )
   return { turns, seedBlocks: byNumber([...seedBlocks, ...lookedUp]) }
 }
 

@@ -25,6 +25,7 @@ import type {
   RunLock,
   SendRules,
   Signers,
+  TrustRules,
 } from './context.ts'
 import type { CreditOutcome, CreditReason, Passes, PaymentsOutcome } from './outcomes.ts'
 import { passRunner } from './run.ts'
@@ -34,7 +35,7 @@ import { resolvePending, reviveCall, type SenderRun } from './steps/send.ts'
 import { sendRound } from './steps/send-round.ts'
 import { withSigner } from './steps/signer.ts'
 
-type CreditPassRules = FollowRules & FinalityRules & CreditRules & SendRules
+type CreditPassRules = FollowRules & FinalityRules & CreditRules & SendRules & TrustRules
 type CreditContext = LedgerDb & ChainRead & FactoryRead & Signers & RuledBy<CreditPassRules> & Logging
 
 /** Builds the pass (GET|POST /api/cron/credit). Concurrent calls return `ran: false`. */
@@ -84,7 +85,7 @@ async function creditOnce(ctx: CreditContext, run: Run): Promise<CreditOutcome> 
 
 /** Handles the pending round. If there is none, plans and sends the next one. */
 async function settleAndPay(
-  ctx: LedgerDb & ChainRead & FactoryRead & RuledBy<FinalityRules & CreditRules & SendRules> & Logging,
+  ctx: LedgerDb & ChainRead & FactoryRead & RuledBy<FinalityRules & CreditRules & SendRules & TrustRules> & Logging,
   sending: SenderRun,
   due: readonly LedgerCohort[],
 ): Promise<CreditOutcome> {

@@ -1,13 +1,14 @@
 // Seeds on a chain whose headers prove nothing: one of two providers must not choose what a turn pays.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { lowerProof } from '../../src/db/blocks/proofs.ts'
+import { lowerProof, noteProven } from '../../src/db/blocks/proofs.ts'
 import { inTransaction } from '../../src/db/core/sql.ts'
 import { readDistributions } from '../../src/db/reads/public-api.ts'
+import { BEHIND_HEAD } from '../../src/domain/observed.ts'
 import type { Hash } from '../../src/domain/units.ts'
-import type { FalseProvider, Rule } from '../chain/false-provider.ts'
+import { type FalseProvider, type Rule, startFalseProvider } from '../chain/false-provider.ts'
 import { startTwoProviders } from '../support/two-providers.ts'
-import { ETHER, INTERVAL_SEC, type World } from '../support/world.ts'
+import { ETHER, INTERVAL_SEC, startWorld, type World } from '../support/world.ts'
 import { other, type Wire } from './lies.ts'
 
 let world: World
@@ -56,4 +57,77 @@ for (const [name, lie] of Object.entries(LIES))
     const [block, parent] = [await at(turn.seedBlock), await at(turn.seedBlock - 1)]
     assert.equal(turn.seed, block.mixHash as Hash)
     assert.ok(Number(parent.timestamp) < turn.dueSec && turn.dueSec <= Number(block.timestamp))
+  })
+
+const next = async ({ chain }: World) => Number(await chain.rpc('eth_blockNumber')) + 1
+
+const throughOne = (providers: FalseProvider[]) => async (target: string) => {
+  const provider = await startFalseProvider(target)
+  providers.push(provider)
+  return { urls: [provider.url], close: () => provider.close() }
+}
+
+const dueNext = async ({ pool }: World) =>
+  Number((await pool`SELECT min(next_due) AS due FROM cohorts WHERE size > 0`)[0]?.due)
+
+/** Asserts that the newest turn has the seed of the first block at or after its time. */
+async function assertSeedOfChain(of: World) {
+  const turn = JSON.parse(await readDistributions(of.pool, 1))[0]?.turns[0]
+  const at = (number: number) => of.chain.rpc<Wire>('eth_getBlockByNumber', [`0x${number.toString(16)}`, false])
+  const [block, parent] = [await at(turn.seedBlock), await at(turn.seedBlock - 1)]
+  assert.equal(turn.seed, block.mixHash as Hash)
+  assert.ok(Number(parent.timestamp) < turn.dueSec && turn.dueSec <= Number(block.timestamp))
+}
+
+test('one of two providers tells a false time of the last block before headers are proven again: the turn is paid by the chain’s seed', async () => {
+  await inTransaction(world.pool, (sql) => lowerProof(sql, 'header', { blockNumber: 1, by: 'test' }))
+  const [due, number, round] = [await dueNext(world), await next(world), await world.read<bigint>('round')]
+  await world.chain.setNextTime(due + 2)
+  first.rule = headers((header) =>
+    Number(header.number) === number ? { timestamp: `0x${(due - 1).toString(16)}` } : {},
+  )
+  await world.chain.mine()
+  await world.payments()
+  assert.equal((await world.pool`SELECT time FROM blocks WHERE number = ${number}`)[0]?.time, due - 1)
+  first.rule = () => undefined
+  await inTransaction(world.pool, (sql) => noteProven(sql, 'header', number - BEHIND_HEAD + 1))
+  await world.rest()
+  assert.equal(await world.read<bigint>('round'), round + 1n)
+  await assertSeedOfChain(world)
+})
+
+for (const told of ['mixHash', 'timestamp'] as const)
+  test(`an only provider that nobody trusts tells a false ${told} before it shows that headers can be proven: no turn is paid by it, then by the chain’s seed`, async () => {
+    const providers: FalseProvider[] = []
+    const alone = await startWorld({}, { between: throughOne(providers) })
+    const [liar] = providers as [FalseProvider]
+    const careful = alone.instance({ rules: { trustsProvider: false } })
+    try {
+      await alone.pay(5, ETHER / 100n)
+      await alone.settle()
+      await alone.pool`DELETE FROM chain_proofs`
+      const [due, number] = [await dueNext(alone), await next(alone)]
+      await alone.chain.setNextTime(due + 2)
+      liar.rule = headers((header) => {
+        if (Number(header.number) !== number) return {}
+        return told === 'mixHash' ? { mixHash: other(header.mixHash) } : { timestamp: `0x${(due - 1).toString(16)}` }
+      })
+      await alone.chain.mine()
+      await careful.payments()
+      if (told === 'mixHash') await assert.rejects(careful.credit(), /only one provider reports, and nothing proves/)
+      await inTransaction(alone.pool, (sql) => noteProven(sql, 'header', number - BEHIND_HEAD + 1))
+      // It still tells the same of that block, which is now a false answer.
+      await careful.credit().catch(() => undefined)
+      assert.equal(await alone.read<bigint>('round'), 0n)
+      liar.rule = () => undefined
+      for (let run = 0; run < 3; run++) {
+        await alone.chain.mine()
+        await careful.payments()
+        await careful.credit()
+      }
+      assert.equal(await alone.read<bigint>('round'), 1n)
+      await assertSeedOfChain(alone)
+    } finally {
+      await alone.close()
+    }
   })

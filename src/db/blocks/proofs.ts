@@ -20,7 +20,7 @@ export async function readLowered(sql: Sql): Promise<{ part: ProvenPart; block: 
     SELECT part, lowered_block AS block, lowered_by AS by FROM chain_proofs WHERE lowered_block IS NOT NULL ORDER BY part`
 }
 
-/** The first followed block whose header we recomputed; null while we do not require that. */
+/** A block after which all followed blocks have a header that we recomputed; null while we do not require that. */
 export async function headersProvenFrom(sql: Sql): Promise<number | null> {
   const [row] = await sql<{ number: number }[]>`
     SELECT proven_block AS number FROM chain_proofs WHERE part = 'header' AND lowered_block IS NULL`
@@ -37,13 +37,14 @@ export async function isDoubted(sql: Sql): Promise<boolean> {
 
 /**
  * Notes that a block has proven a part. From now on we require the part's proof, even if the part was lowered. A block before the one that lowered
- * the part changes nothing.
+ * the part changes nothing. The record names the followed block if that is higher, because blocks up to it were read without that proof.
  */
 export async function noteProven(sql: Sql, part: ProvenPart, blockNumber: number): Promise<void> {
   const rows = await sql`
-    INSERT INTO chain_proofs (part, proven_block) VALUES (${part}, ${blockNumber})
+    INSERT INTO chain_proofs (part, proven_block)
+    VALUES (${part}, greatest(${blockNumber}, (SELECT block_number FROM cursors WHERE name = 'follow')))
     ON CONFLICT (part) DO UPDATE SET proven_block = excluded.proven_block, lowered_block = NULL, lowered_by = NULL
-      WHERE chain_proofs.lowered_block < excluded.proven_block`
+      WHERE chain_proofs.lowered_block < ${blockNumber}`
   if (rows.count > 0)
     await writeAudit(sql, { actor: 'pass', action: 'proofRaised', subject: part, detail: { blockNumber } })
 }

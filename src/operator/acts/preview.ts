@@ -14,14 +14,14 @@ import { type CreditTerms, type PlannedCredit, type RoundPlan, termsAt } from '.
 import type { LedgerCohort } from '../../domain/replay.ts'
 import { payoutBpsAt, type TierVersion } from '../../domain/tiers.ts'
 import { BPS_BASE } from '../../domain/units.ts'
-import type { ChainRead, CreditRules, FactoryRead, LedgerDb, RuledBy } from '../../passes/context.ts'
+import type { ChainRead, CreditRules, FactoryRead, LedgerDb, RuledBy, TrustRules } from '../../passes/context.ts'
 import { type DueRound, planDueRound } from '../../passes/steps/plan-round.ts'
 import { type OperatorRefusal, refuseAct, type SignerAddresses } from '../act.ts'
 import { defineReading } from '../define-act.ts'
 import * as field from '../input.ts'
 import { PER_WALLET_MAX, TIER_ID } from './tiers.ts'
 
-type PreviewContext = LedgerDb & ChainRead & FactoryRead & SignerAddresses & RuledBy<CreditRules>
+type PreviewContext = LedgerDb & ChainRead & FactoryRead & SignerAddresses & RuledBy<CreditRules & TrustRules>
 
 /** Gas of a round with one cohort, and of each further cohort, including the guard. The contract's gas tests check these figures. */
 const FIRST_COHORT_GAS = 44_900n

@@ -27,7 +27,7 @@ import { MINT_BATCH_MAX } from '../../domain/send.ts'
 import type { TierVersion } from '../../domain/tiers.ts'
 import { cohortToSkipFor, pendingTurns } from '../../domain/turns.ts'
 import { amountBy, type TermsReader, termsReader } from '../../follower/seeds.ts'
-import type { ChainRead, LedgerDb } from '../context.ts'
+import type { ChainRead, LedgerDb, RuledBy, TrustRules } from '../context.ts'
 
 type PricedTurn = Turn & TurnTerms
 
@@ -87,13 +87,17 @@ interface Candidate {
 const SHARES_MAX = 10
 
 /** Plans the next round as of the cursor. Cohorts that the service did not open get no credit. */
-export async function planDueRound(ctx: LedgerDb & ChainRead, { bounds, cursor, upTo }: RoundBasis): Promise<DueRound> {
+export async function planDueRound(
+  ctx: LedgerDb & ChainRead & RuledBy<TrustRules>,
+  { bounds, cursor, upTo }: RoundBasis,
+): Promise<DueRound> {
   const cohorts = await readSoundCohorts(ctx.pool)
   const [basis, windows] = await Promise.all([readBasis(ctx.pool), readWindows(ctx.pool)])
   const reader = termsReader(ctx, cursor.number)
+  const priceUpTo = (candidate: Candidate, count: number) => price(reader, ctx.rules, candidate, count)
   const candidates = await readCandidates(ctx, { cursor, upTo }, { cohorts, terms: basis.terms, windows })
   // A cohort's first turn shows whether we can compute the amount at all. If we can, the cohort gets a share of the round's turns.
-  for (const candidate of candidates) await price(reader, candidate, Math.min(1, candidate.payable.payable))
+  for (const candidate of candidates) await priceUpTo(candidate, Math.min(1, candidate.payable.payable))
   const planned = candidates.map((candidate) => candidate.planned)
   const sharing = candidates.filter(
     ({ planned: { unbackedNodes, turns } }) => unbackedNodes === 0 && turns[0] && turns[0].amountWei !== null,
@@ -102,7 +106,7 @@ export async function planDueRound(ctx: LedgerDb & ChainRead, { bounds, cursor, 
   for (let i = 0; i < SHARES_MAX; i++) {
     const within = sharing.filter(({ state }) => !outOfBounds.has(state.cohort))
     const shares = shareTurns(within.map(({ payable }) => payable))
-    for (const candidate of within) await price(reader, candidate, shares.get(candidate.state.cohort) ?? 1)
+    for (const candidate of within) await priceUpTo(candidate, shares.get(candidate.state.cohort) ?? 1)
     const before = outOfBounds.size
     for (const cohort of planRound(planned, bounds).outOfBounds) outOfBounds.add(cohort)
     if (outOfBounds.size === before) break
@@ -143,10 +147,15 @@ async function readCandidates(
 }
 
 /** Adds turns with their amounts to a cohort until it has `count` turns. */
-async function price(reader: TermsReader, { state, planned, payable }: Candidate, count: number): Promise<void> {
+async function price(
+  reader: TermsReader,
+  rules: TrustRules,
+  { state, planned, payable }: Candidate,
+  count: number,
+): Promise<void> {
   for (let i = planned.turns.length; i < count; i++) {
     const due = payable.firstPayable + i * payable.intervalSec
-    const terms = await reader.owed(state.tierNo, due)
+    const terms = await reader.owed(state.tierNo, due, rules)
     planned.turns.push({ due, amountWei: amountBy(terms, state.cohort, due), ...terms })
   }
 }
