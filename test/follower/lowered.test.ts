@@ -68,6 +68,28 @@ test('a provider that leaves a payment out when its block is claimed: nothing pr
   }
 })
 
+test('one of two providers leaves a payment out, and lists were never proven before: its block’s list proves it, and it is minted within five runs', async () => {
+  const { world, first } = await startTwoProviders()
+  try {
+    await learn(world)
+    await world.pool`DELETE FROM chain_proofs WHERE part <> 'header'`
+    const number = Number(await world.chain.rpc('eth_blockNumber')) + 1
+    await world.pay(6, 1n, world.at(7))
+    const txHash = await world.pay(5, BASIC)
+    await world.chain.mine()
+    first.rule = lieBody(world, number, (transactions) => transactions.filter(({ hash }) => hash !== txHash))
+    for (let run = 0; run < 5; run++) {
+      await world.payments().catch((error: Error) => assert.equal(error.name, 'LeftOutFault'))
+      await world.chain.mine()
+    }
+    assert.deepEqual([...(await readProofStates(world.pool)).keys()], ['header'])
+    assert.equal((await paymentOf(world, txHash))?.state, 'minted')
+    assert.equal((await world.pool`SELECT FROM audit WHERE action = 'proofFailed'`).count, 1)
+  } finally {
+    await world.close()
+  }
+})
+
 /** A world with one provider, whose word about what is not proven the operator trusts or not. */
 async function startAlone() {
   const providers: FalseProvider[] = []

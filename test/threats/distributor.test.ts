@@ -238,8 +238,9 @@ attack('an interval set by mistake is caught up with in one round', async (stage
   assert.ok((await stage.doctor()).includes('cohorts.intervals'))
   await world.chain.increaseTime(INTERVAL_SEC + 2_000)
   await world.rest()
-  const [{ turns, rounds } = assert.fail()] = await world.pool<{ turns: number; rounds: number }[]>`
-    SELECT sum(turns)::int AS turns, count(DISTINCT round)::int AS rounds FROM turns`
-  assert.ok(turns > 300 && rounds <= 3, `${turns} turns in ${rounds} rounds`)
+  // Further turns become due while the test runs.
+  const [{ most } = assert.fail()] = await world.pool<{ most: number }[]>`
+    SELECT max(turns)::int AS most FROM (SELECT sum(turns) AS turns FROM turns GROUP BY round) AS rounds`
+  assert.ok(most > 300, `at most ${most} turns in a round`)
   await world.act(0, 'setInterval', [BigInt(cohort), BigInt(INTERVAL_SEC)])
 })
