@@ -59,7 +59,7 @@ export async function compareTransfers(
     await noteProof(pool, { blockHash: hash, txHashes }, 'proven')
     return txHashes
   }
-  await goBack(ctx, cursor, { number, hash, failedProofs: read.failedProofs })
+  await goBack(ctx, cursor, { number, hash })
   return []
 }
 
@@ -80,7 +80,7 @@ export async function findSentLeftOut(ctx: LeftOutContext, cursor: Cursor): Prom
     if (own === null) continue
     const read = await orNull(observeWhole(ctx, own.number))
     const isThere = read?.sent.some((sent) => sent.txHash === txHash && sent.proof === 'proven')
-    if (isThere && read?.blocks[0]?.hash === own.hash) await goBack(ctx, cursor, { ...own, ...read })
+    if (isThere && read?.blocks[0]?.hash === own.hash) await goBack(ctx, cursor, own)
   }
   for (const { sender } of await listNoncesAhead(pool)) await findNonceLeftOut(ctx, cursor, sender)
 }
@@ -123,15 +123,11 @@ export async function findClaimedLeftOut(ctx: LeftOutContext, cursor: Cursor): P
 async function goBack(
   ctx: LeftOutContext,
   cursor: Cursor,
-  {
-    number,
-    hash,
-    failedProofs,
-  }: Pick<Block, 'number' | 'hash'> & { failedProofs?: ObservedRange['failedProofs'] | undefined },
+  { number, hash }: Pick<Block, 'number' | 'hash'>,
 ): Promise<void> {
   const { pool } = ctx
   // From now on we prove every list, so that no provider can make the ledger rewind for the same block again.
-  await inTransaction(pool, (sql) => tellFailedProofs(ctx, sql, failedProofs ?? [toldOtherwise(number)]))
+  await inTransaction(pool, (sql) => tellFailedProofs(ctx, sql, [toldOtherwise(number)]))
   const before = await blockBefore(ctx, number)
   if (before === undefined || (await hasAudit(pool, LEFT_OUT, hash))) return
   if (await rewindTo(ctx, before, cursor, { actor: 'pass', action: LEFT_OUT, subject: hash }))
@@ -146,7 +142,10 @@ async function goBack(
 async function observeWhole(ctx: LeftOutContext, number: number): Promise<ObservedRange | null> {
   const watching = { ...(await readWatching(ctx.pool)), prices: undefined, isWhole: true }
   try {
-    return await ctx.chain.observe(number, number, null, watching)
+    const read = await ctx.chain.observe(number, number, null, watching)
+    // A range takes along all answers that were rejected since the last one.
+    await inTransaction(ctx.pool, (sql) => tellFailedProofs(ctx, sql, read.failedProofs ?? []))
+    return read
   } catch (error) {
     if (!(error instanceof ChainFault)) throw error
     const isLowered = error instanceof ProofFault && (await lowerOrHalt(ctx, error)) === null
