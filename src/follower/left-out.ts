@@ -52,10 +52,10 @@ export async function compareTransfers(
   if (states.get('header') !== 'askedFor' || states.get('transactions') === 'lowered') return []
   const read = await observeWhole(ctx, number)
   if (read?.blocks[0]?.hash !== hash) return []
+  const txHashes = read.transfers.filter(({ proof }) => proof === 'proven').map(({ txHash }) => txHash)
   // A provider that is silent while lists are learnt must not keep us from a list that is proven all the same.
-  if (!states.has('transactions') && !read.transfers.some(({ proof }) => proof === 'proven')) return []
+  if (!states.has('transactions') && txHashes.length === 0) return []
   if (await hasTransfersOf(pool, number, { ...read, isOutcomeProven: states.get('receipts') === 'askedFor' })) {
-    const txHashes = read.transfers.filter(({ proof }) => proof === 'proven').map(({ txHash }) => txHash)
     await noteProof(pool, { blockHash: hash, txHashes }, 'proven')
     return txHashes
   }
@@ -144,7 +144,8 @@ async function observeWhole(ctx: LeftOutContext, number: number): Promise<Observ
   try {
     const read = await ctx.chain.observe(number, number, null, watching)
     // A range takes along all answers that were rejected since the last one.
-    await inTransaction(ctx.pool, (sql) => tellFailedProofs(ctx, sql, read.failedProofs ?? []))
+    const { failedProofs } = read
+    if (failedProofs) await inTransaction(ctx.pool, (sql) => tellFailedProofs(ctx, sql, failedProofs))
     return read
   } catch (error) {
     if (!(error instanceof ChainFault)) throw error
