@@ -14,14 +14,14 @@ import { mustAgree, tableOf } from '../output.ts'
 
 const COLUMNS = ['id', 'label', 'scopes', 'state', 'expiresAt', 'usedAt', 'madeBy', 'madeAt', 'revokedBy']
 
-/** A secret that is shown once: a key, or the link of an invitation. */
+/** A new key or invitation, without its secret. */
 interface Made {
   id: number
   label: string
   expiresAt: Date
-  key?: string
-  link?: string
 }
+/** The same with the secret, which is shown once: the key, or the invitation's link. */
+type Secret = Made & ({ key: string; link?: undefined } | { link: string; key?: undefined })
 
 /** The fields of `listKeys`' answer that we show here. */
 interface Listed {
@@ -84,8 +84,8 @@ async function showOnce(
   const { out: file, ...given } = fieldsOf(call)
   if (file === undefined && !io.stdout.isTTY) throw new UsageError('No terminal to show it on: add --out <file>.')
   return await withLedger(io, async (parts) => {
-    const make = async () => accepted(await how.make(parts, given), call) as Made
-    const secretOf = ({ key, link }: Made) => key ?? link ?? ''
+    const make = async () => accepted(await how.make(parts, given), call) as Secret
+    const secretOf = ({ key, link }: Secret) => key ?? link
     if (typeof file !== 'string') {
       const made = await make()
       await out.result(made, secretOf(made))
@@ -99,19 +99,26 @@ async function showOnce(
   })
 }
 
-/** What an id in the list refers to, by its prefix; `all` is the flag. */
+/** What an id in the list refers to, by its prefix. */
 const REVOKED = {
   '': { act: revokeKey, question: (id) => `Revoke key ${id}?` },
   'passkey-': { act: revokePasskey, question: (id) => `Revoke passkey ${id}, and end its sessions?` },
   'invitation-': { act: revokeInvitation, question: (id) => `Revoke invitation ${id}?` },
-  all: { act: revokeAllKeys, question: () => 'Revoke all keys, passkeys and invitations of the ledger?' },
-} satisfies Record<string, { act: Act<LedgerDb>; question: (id: string) => string }>
+} satisfies Record<string, Revoking>
+const REVOKE_ALL: Revoking = {
+  act: revokeAllKeys,
+  question: () => 'Revoke all keys, passkeys and invitations of the ledger?',
+}
+interface Revoking {
+  act: Act<LedgerDb>
+  question: (id: string) => string
+}
 
 export async function revoke(call: Call): Promise<ExitCode> {
   const { io, out, args, flags } = call
   if (flags.has('all') === (args.id !== undefined)) throw new UsageError('Name a key by its number, or add --all.')
   const [, kind = '', id = ''] = /^(passkey-|invitation-)?(.*)$/.exec(args.id ?? '') ?? []
-  const { act, question } = REVOKED[flags.has('all') ? 'all' : (kind as keyof typeof REVOKED)]
+  const { act, question } = flags.has('all') ? REVOKE_ALL : REVOKED[kind as keyof typeof REVOKED]
   return await withDatabase(io, async ({ pool }) => {
     await mustAgree(call, question(id), 'No key was revoked.')
     const given = { ...fieldsOf(call), ...(id !== '' && { id }) }
