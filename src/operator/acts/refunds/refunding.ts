@@ -85,7 +85,7 @@ before may still land until the time that the command prints. Send nothing befor
   says: (done) => done.says,
 })
 
-/** What preparing needs, apart from the payment. */
+/** The inputs of a preparation that are the same for every payment. */
 export interface Preparing extends SignerAddresses {
   actor: Actor
   note: string | null
