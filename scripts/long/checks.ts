@@ -7,7 +7,7 @@ import { findTestFiles } from '../tests/run.ts'
 /**
  * Into how many runs we split the planted bugs, so that each run fits into continuous integration's time beside others.
  */
-const PLANTED_SLICES = { contract: 4, service: 12 } as const
+const PLANTED_SLICES = { contract: 4, service: 5 } as const
 
 export interface TestFileCheck {
   readonly kind: 'file'
