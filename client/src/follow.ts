@@ -79,8 +79,10 @@ async function follow(
       if (claimed !== undefined) tell(chosen)
       if (chosen.length > 0 && chosen.every(({ status }) => SETTLED.has(status)))
         return Promise.all(chosen.map(async (payment) => ({ payment, node: await nodeOf(ledger, payment, call) })))
-      const pauseMs = Math.max(pollMs, waitMs)
-      if (Date.now() + pauseMs > deadline) throw timeIsUp(txHash, last[0] ?? 'waiting')
+      const leftMs = deadline - Date.now()
+      if (leftMs <= 0) throw timeIsUp(txHash, last[0] ?? 'waiting')
+      // A rate limit may ask for a wait beyond the deadline. Until then an event can still report the node.
+      const pauseMs = Math.min(Math.max(pollMs, waitMs), leftMs)
       changes ??= new Changes(ledger, txHash, either(stop.signal, signal))
       const told = await changes.next(pauseMs, signal)
       ;({ claimed, waitMs } = told ? { claimed: told, waitMs } : await claim(ledger, txHash, call))

@@ -226,6 +226,22 @@ test('a payment that is followed is heard of by events, and where there is a lim
   assert.ok((claims[2]?.at ?? 0) - (claims[1]?.at ?? 0) >= 990)
 })
 
+test('a rate limit that outlasts the deadline does not end the wait for an event', async () => {
+  const paid = (status: string) => event('payment', { txHash: '0x01', status, nodeId: '7', reason: null })
+  apart = { '/api/events': streamed(current('one', ['0x01']), paid('minted')) }
+  const seen = { status: 200, body: { status: 'seen', nodeId: null, reason: null } }
+  const node = { status: 200, body: { nodeId: '7' } }
+  const followed = await followPayment(told({ status: 429, headers: { 'retry-after': '60' } }, node), '0x01', {
+    timeoutMs: 10_000,
+  })
+  assert.equal(followed.node?.nodeId, '7')
+  apart = SILENT
+  const limited = told(seen, { status: 429, headers: { 'retry-after': '60' } })
+  const startedAt = Date.now()
+  await assert.rejects(followPayment(limited, '0x01', { pollMs: 5, timeoutMs: 300 }), /still "seen"/)
+  assert.ok(Date.now() - startedAt >= 290)
+})
+
 test('a held payment has no node and a reason; one that takes too long is given up with what to do', async () => {
   apart = SILENT
   const held = { status: 200, body: { status: 'held', nodeId: null, reason: 'wrongAmount' } }

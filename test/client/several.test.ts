@@ -12,7 +12,7 @@ import { type Service, startServiceHere, type WellKnown, wallet } from '../suppo
 import { HANGING_MS } from '../support/until.ts'
 import { putSmartAccount } from './smart-account.ts'
 
-const FAST = { pollMs: 500, timeoutMs: HANGING_MS }
+const PATIENT = { timeoutMs: HANGING_MS }
 const REFUSAL = { code: 4001, message: 'User rejected the request.' }
 const LOST = { code: -32603, message: 'the wallet has lost it' }
 
@@ -48,7 +48,7 @@ test('a contract wallet pays for three in one transaction, and each becomes a no
   const { client, asked } = await putSmartAccount(wellKnown.rpcUrl, account)
   const seen: unknown[] = []
   const onAsk = (transfer: unknown) => seen.push(transfer)
-  const { bought, stopped } = await buy(ledger, client, { tier: 'basic', quantity: 3 }, { ...FAST, onAsk })
+  const { bought, stopped } = await buy(ledger, client, { tier: 'basic', quantity: 3 }, { ...PATIENT, onAsk })
   assert.equal(stopped, null)
   assert.deepEqual(seen, [{ number: 1, of: 3, together: true }])
   assert.equal(new Set(bought.map(({ txHash }) => txHash)).size, 1)
@@ -60,7 +60,7 @@ test('a contract wallet pays for three in one transaction, and each becomes a no
 test('a contract wallet that sends nothing together pays one after the other', async () => {
   const account = { address: '0x000000000000000000000000000000000000051c', owner: 10 } as const
   const { client, asked } = await putSmartAccount(wellKnown.rpcUrl, account)
-  const { bought, stopped } = await buy(ledger, client, { tier: 'basic', quantity: 2 }, FAST)
+  const { bought, stopped } = await buy(ledger, client, { tier: 'basic', quantity: 2 }, PATIENT)
   assert.equal(stopped, null)
   assert.equal(new Set(bought.map(({ txHash }) => txHash)).size, 2)
   // The refusal to send both together, and then each.
@@ -69,7 +69,7 @@ test('a contract wallet that sends nothing together pays one after the other', a
 
 test('an ordinary account pays one after the other; what it refuses midway is told by number, and the others proceed', async () => {
   const { client, asked, nodes } = ownOf(11, { 3: REFUSAL })
-  const { bought, stopped } = await buy(ledger, client, { tier: 'basic', quantity: 3 }, FAST)
+  const { bought, stopped } = await buy(ledger, client, { tier: 'basic', quantity: 3 }, PATIENT)
   assert.equal(stopped?.number, 3)
   assert.ok(stopped.error instanceof WalletError)
   assert.equal(stopped.error.code, 'rejected')

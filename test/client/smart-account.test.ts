@@ -6,7 +6,7 @@ import { buy, WalletError, withdraw, withdrawalCall } from '../../client/src/vie
 import type { Address } from '../../src/domain/units.ts'
 import { SPLIT, splitTo, splitterOf } from '../support/forwarder.ts'
 import { type Service, startServiceHere, type WellKnown } from '../support/service.ts'
-import { until } from '../support/until.ts'
+import { HANGING_MS, until } from '../support/until.ts'
 import { putSmartAccount } from './smart-account.ts'
 
 const SAFE = '0x00000000000000000000000000000000000005af'
@@ -42,7 +42,7 @@ describe('a contract wallet', { concurrency: true }, () => {
         owner: speaks ? 9 : 10,
         speaks,
       })
-      const { payment, node, txHash } = await buy(ledger, client, 'basic', { pollMs: 500, timeoutMs: 60_000 })
+      const { payment, node, txHash } = await buy(ledger, client, 'basic', { timeoutMs: HANGING_MS })
       assert.equal(payment.status, 'minted')
       assert.equal(node?.owner, address, 'the node belongs to the contract, not to who signed')
       assert.equal(payment.txHash, txHash)
@@ -110,7 +110,7 @@ test('of a transaction in which several pay, each follows its own payment', asyn
   await ask('anvil_mine', ['0x1'])
   const txHash = await ask('eth_sendTransaction', [{ to: batch, data: splitTo([first, 0n], [second, 0n]) }])
   for (const from of [second, first]) {
-    const { node } = await followPayment(ledger, txHash, { from, pollMs: 500 })
+    const { node } = await followPayment(ledger, txHash, { from })
     assert.equal(node?.owner, from)
   }
 })
