@@ -1,5 +1,7 @@
 // `npm run demo`: plays buyers and owners on a service with the embedded chain, and compares the API with the chain at
 // each step. Exit code 0 only if everything agreed. It may be run again, and beside another run.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Account, BaseError, formatEther, HttpRequestError } from 'viem'
 import { type Api, type Health, type Node, openApi, type Tier, type WellKnown } from './demo/api.ts'
@@ -15,7 +17,8 @@ Pays, waits for the node, watches a round credit it, withdraws, and compares led
 
   --wallets <n>  how many wallets play at the same time, 1 to 200; 1 where it is left out
   --sell-out     enters a tier of ten places, for which twelve wallets pay at once, one by a referral code, and a tier
-                 of a list; DEMO_ADMIN_KEY has the key
+                 of a list, then takes both off sale. DEMO_ADMIN_KEY is the operator's key; by default the one that
+                 "npm start" made
   --url <url>    the service; http://127.0.0.1:3000, or PORT's, where it is left out`
 
 /** How many wallets the demo plays at most. With more, it would spend its time waiting for the API's rate limits. */
@@ -74,11 +77,14 @@ async function setScene(url: string, screen: Screen): Promise<Scene> {
   screen.line(`  chain ${chainId}, factory ${wellKnown.factoryAddress}, payments to ${paymentAddress}`)
   const { tiers } = await api.get<{ tiers: Tier[] }>('/api/tiers')
   screen.line('GET /api/tiers')
-  for (const { id, priceWei, maxPerWallet, holdingWei, payoutBps, onSale } of tiers) {
-    const rest = `${onSale ? '' : ', not on sale'}${holdingWei === '0' ? '' : ', for token holders'}`
+  for (const { id, priceWei, maxPerWallet, holdingWei, payoutBps, onSale, allowlistRoot } of tiers) {
+    const buyers = `${holdingWei === '0' ? '' : ', for token holders'}${allowlistRoot === null ? '' : ', for a list'}`
+    const rest = `${onSale ? '' : ', not on sale'}${buyers}`
     screen.line(`  ${id}: ${formatEther(BigInt(priceWei))} ether, ${maxPerWallet} a wallet, ${payoutBps} bps${rest}`)
   }
-  const open = tiers.filter(({ state, holdingWei }) => state === 'open' && holdingWei === '0')
+  const open = tiers.filter(
+    ({ state, holdingWei, allowlistRoot }) => state === 'open' && holdingWei === '0' && allowlistRoot === null,
+  )
   if (open.length === 0) throw new Trouble('No tier is on sale for everybody.')
   if (paymentAddress === null) throw new Trouble('The service has no payments address, so nothing can be bought.')
   const { distEnabled, paused, tickSec } = await api.get<Health>('/api/cron/health')
@@ -200,12 +206,23 @@ async function playMany(scene: Scene, players: readonly { account: Account; tier
 
 /** Sells out a tier with few places to more wallets than it has places. */
 async function playSellOut(scene: Scene): Promise<void> {
-  const adminKey = process.env.DEMO_ADMIN_KEY
-  if (!adminKey) throw new Trouble('DEMO_ADMIN_KEY is to hold an admin key that may read and change prices.')
+  const adminKey = process.env.DEMO_ADMIN_KEY || embeddedKey()
+  if (adminKey === null)
+    throw new Trouble('Set DEMO_ADMIN_KEY to an admin key of the service that may read and change prices.')
   const faucet = await richest(scene.chain, playingAccounts())
   const lowest = scene.tiers.map(({ priceWei }) => BigInt(priceWei)).reduce((a, b) => (a < b ? a : b))
   // No other tier may have this price, or have had it a moment ago.
   await sellOut({ ...scene, adminKey, faucet, priceWei: lowest + BigInt(Date.now() % 1_000_000_000) + 1n })
+}
+
+/** The key that `npm start` made in this checkout; null if it made none. */
+function embeddedKey(): string | null {
+  try {
+    const secrets = readFileSync(join(process.env.DATA_DIR || '.node-ledger', 'secrets.json'), 'utf8')
+    return (JSON.parse(secrets) as { ADMIN_KEY?: string }).ADMIN_KEY ?? null
+  } catch {
+    return null
+  }
 }
 
 function messageOf(error: unknown): string {

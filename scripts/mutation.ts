@@ -8,7 +8,6 @@ import { availableParallelism } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { copyProject } from './copy-project.ts'
-import { lastRun, recordRuns } from './long/record.ts'
 import { GROUPS, type Group } from './mutation/scope.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -38,8 +37,6 @@ for (const group of GROUPS) {
   met = show(group, await mutate(group, files), lines) && met
 }
 console.log(lines.length === 0 ? 'Nothing to mutate: no file of the scope was asked for.' : `\n${lines.join('\n')}`)
-if (process.argv.length === 2)
-  recordRuns([lastRun('mutation', performance.now() / 1000, met ? 'passed' : 'goal missed')])
 process.exit(met ? 0 : 1)
 
 /** Selects the files of the scope by the given names. */

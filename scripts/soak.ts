@@ -11,7 +11,6 @@ import { WAYS } from '../test/faults/misconfigured.ts'
 import { runEra } from '../test/faults/soak.ts'
 import { report as reportSeeds, runSeeds } from '../test/sim/run.ts'
 import { removeStaleDirectories } from '../test/support/temporary.ts'
-import { lastRun, recordRuns } from './long/record.ts'
 
 const CYCLES_PER_CHECK = 5
 /** Share of the time for the eras, then for seeds on the model chain. Seeds on real parts get the rest. */
@@ -72,14 +71,6 @@ const { ways } = missing(counts)
 if (ways.length > 0) broken.push(`${ways.length} ways of being misconfigured never happened`)
 const never = coverage(counts) < 1 ? ', though not everything happened' : ''
 console.log(broken.length === 0 ? `\nnothing broke${never}` : `\nbroken: ${broken.join(', ')}`)
-const result = broken.length === 0 ? `passed${never}` : `broken: ${broken.join(', ')}`
-recordRuns([
-  lastRun(
-    `soak${misconfigured ? ' with a misconfigured instance' : unguarded ? ' without a fork guard' : ''} from seed ${firstSeed}`,
-    (performance.now() - began) / 1000,
-    result,
-  ),
-])
 process.exit(broken.length === 0 ? 0 : 1)
 
 /** Plays seeds until their share of the time is over. */

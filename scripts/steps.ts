@@ -1,12 +1,13 @@
-// The one list of steps that must pass: format and lint, types, generated files, contract tests, tests. Both `npm test`
-// and `npm run check` run this list, so a new step here runs in both, and in continuous integration.
+// The steps of `npm test` and `npm run check`: format and lint, types, generated files, contracts, tests. A check of the repository
+// itself is a step here, so it runs in continuous integration too.
 import { spawn, spawnSync } from 'node:child_process'
 import { globSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { processorTimeLines, readProcessorSeconds } from './tests/processor-time.ts'
-import { runNodeTests } from './tests/run.ts'
+import { minutesAndSeconds, readProcessorSeconds } from './tests/processor-time.ts'
+import { QUICK_BUDGET_SEC } from './tests/quick.ts'
+import { runNodeTests, type TestOutcome } from './tests/run.ts'
 import { withTestServer } from './tests/server.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -33,11 +34,11 @@ export interface Step {
 }
 
 export interface StepOptions {
-  /** False leaves out the contract tests, which take the longest. */
+  /** False leaves out the contract's unit tests, which take the longest. */
   readonly contracts: boolean
 }
 
-/** Everything but the tests under test/, fastest first. */
+/** What `npm test` checks beside its tests, fastest first. */
 export function staticSteps({ contracts }: StepOptions): Step[] {
   const compiler = programOf('typescript', 'tsc')
   return [
@@ -47,8 +48,13 @@ export function staticSteps({ contracts }: StepOptions): Step[] {
     // Uses the client's own compiler.
     { name: 'types of the client', command: [join(CLIENT, 'node_modules/typescript/bin/tsc')], cwd: CLIENT },
     { name: 'generated files', command: [join(ROOT, 'scripts/generate.ts'), '--check'] },
-    ...(contracts ? [{ name: 'contract tests', command: [join(ROOT, 'scripts/contracts.ts'), 'test'] }] : []),
+    ...(contracts ? [{ name: 'contract tests', command: [join(ROOT, 'scripts/contracts.ts'), 'units'] }] : []),
   ]
+}
+
+/** What `npm run check` checks beside its tests. */
+export function slowSteps(): Step[] {
+  return [{ name: 'contract invariants, proofs and gas', command: [join(ROOT, 'scripts/contracts.ts'), 'rest'] }]
 }
 
 /** True if git sees no file that the earlier steps changed or created. Checked only if CI is set. */
@@ -60,22 +66,42 @@ export function isTreeClean(): boolean {
   return stdout === ''
 }
 
+export interface RunAllOptions {
+  /** True for the whole quick run, which has a budget. */
+  readonly isQuickRun?: boolean
+}
+
 /**
  * Runs the steps one after the other, and the tests of these files beside them. Continues after a failure. Prints
  * failures, then the processor time, and the test runner's closing lines last. True if everything passed.
  */
-export async function runAll(steps: readonly Step[], files: readonly string[]): Promise<boolean> {
+export async function runAll(
+  steps: readonly Step[],
+  files: readonly string[],
+  { isQuickRun = false }: RunAllOptions = {},
+): Promise<boolean> {
   if (files.some((file) => file.startsWith('test/web/')) && !arePagesNew()) {
     console.error('The pages are older than their source. Build them first: node bin/prepare.mjs')
     return false
   }
-  const { failed, closing } = await withTestServer(async (signal) => {
-    const [names, outcome] = await Promise.all([runSteps(steps, signal), runNodeTests(files, signal)])
-    return { failed: outcome.passed ? names : [...names, 'tests'], closing: outcome.closing }
-  })
-  if (failed.length > 0) console.error(`\nFailed: ${failed.join(', ')}`)
-  console.log(`\n${[...processorTimeLines(readProcessorSeconds()), ...closing].join('\n')}`)
-  return failed.length === 0
+  const startedAt = performance.now()
+  const [failed, outcome] = await withTestServer((signal) =>
+    Promise.all([runSteps(steps, signal), runNodeTests(files, signal)]),
+  )
+  const all = outcome.passed ? failed : [...failed, 'tests']
+  if (all.length > 0) console.error(`\nFailed: ${all.join(', ')}`)
+  const budget = isQuickRun ? `, of ${QUICK_BUDGET_SEC} s` : ''
+  console.log(`\n${[...timeLines(outcome, startedAt, budget), ...outcome.closing].join('\n')}`)
+  return all.length === 0
+}
+
+/** How long the run took, and its processor time, which hardly depends on what else the machine does. */
+function timeLines({ processorSeconds }: TestOutcome, startedAt: number, budget: string): string[] {
+  const elapsed = `Time: ${minutesAndSeconds((performance.now() - startedAt) / 1000)}`
+  const total = readProcessorSeconds()
+  if (total === null) return [elapsed]
+  const ofTests = Math.round([...processorSeconds.values()].reduce((sum, seconds) => sum + seconds, 0))
+  return [elapsed, `Processor time: ${minutesAndSeconds(total)}, for test files ${ofTests} s${budget}`]
 }
 
 /** False if the pages were built before their source changed. Tests would wait for texts that such pages do not have. */

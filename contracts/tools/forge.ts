@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { forgePath } from './binaries.ts'
-import { CONTRACTS_DIR } from './compile.ts'
+import { type Artifact, CONTRACTS_DIR } from './compile.ts'
 
 /** Foundry's profiles, as foundry.toml names them. */
 export type Profile = 'default' | 'light' | 'soak'
@@ -38,8 +38,18 @@ export function forge(
   })
 }
 
-/** Creation code of a contract as forge compiled it last, hex without `0x`. */
-export function forgeBytecode(contract: string): string {
-  const artifact = JSON.parse(readFileSync(join(CONTRACTS_DIR, 'out', `${contract}.sol`, `${contract}.json`), 'utf8'))
-  return artifact.bytecode.object.slice(2)
+/** A contract as forge compiled it last. */
+export function forgeArtifact(contract: string): Artifact {
+  const path = join(CONTRACTS_DIR, 'out', `${contract}.sol`, `${contract}.json`)
+  const { abi, bytecode, deployedBytecode } = JSON.parse(readFileSync(path, 'utf8'))
+  return {
+    abi,
+    evm: {
+      bytecode: { object: bytecode.object.slice(2) },
+      deployedBytecode: {
+        object: deployedBytecode.object.slice(2),
+        immutableReferences: deployedBytecode.immutableReferences ?? {},
+      },
+    },
+  }
 }

@@ -6,6 +6,7 @@ import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { type Abi, type AbiEvent, type AbiFunction, keccak256, toEventSelector, toFunctionSelector } from 'viem'
 import { type Artifact, CONTRACTS_DIR, compileAlone, compilerVersion, standardInput } from './compile.ts'
+import { forgeArtifact } from './forge.ts'
 
 const ROOT = join(CONTRACTS_DIR, '..')
 export const BUILD_COMMAND = 'node bin/with-runtime.mjs scripts/contracts.ts build'
@@ -31,9 +32,20 @@ const serviceAbi = (abi: Abi) =>
 const decodeAbi = (abi: Abi) =>
   abi.filter((item) => isEvent(item) || (isFunction(item) && DECODED_CALLS.includes(item.name)))
 
-/** `internalType` names Solidity structs, which nothing here reads. */
-const withoutInternalTypes = (abi: Abi) =>
-  JSON.parse(JSON.stringify(abi, (key, value) => (key === 'internalType' ? undefined : value))) as Abi
+/** In solc's order, whichever compiler's front end wrote it. `internalType` names Solidity structs, which nothing here reads. */
+const canonical = (abi: Abi): Abi => {
+  const keyOf = (item: Abi[number]) => `${item.type} ${'name' in item ? item.name : ''}`
+  return withSortedKeys(abi.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))) as Abi
+}
+
+function withSortedKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withSortedKeys)
+  if (typeof value !== 'object' || value === null) return value
+  const fields = Object.entries(value).filter(([key]) => key !== 'internalType')
+  return Object.fromEntries(
+    fields.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, each]) => [key, withSortedKeys(each)]),
+  )
+}
 
 const literal = (value: unknown) => JSON.stringify(value, null, 2)
 
@@ -53,7 +65,7 @@ function header(what: string): string {
 }
 
 function abiModule(factory: Artifact, token: Artifact): string {
-  const abi = withoutInternalTypes(factory.abi)
+  const abi = canonical(factory.abi)
   const topics = Object.fromEntries(abi.filter(isEvent).map((event) => [event.name, toEventSelector(event)]))
   const calls = abi.filter(isFunction).filter((item) => [...SERVICE_WRITES, ...DECODED_CALLS].includes(item.name))
   const selectors = Object.fromEntries(calls.map((call) => [call.name, toFunctionSelector(call)]))
@@ -75,14 +87,16 @@ export const factorySelectors = ${literal(selectors)} as const satisfies Record<
 
 /** The embedded chain's token. */
 ${ONE_A_LINE}
-export const demoTokenAbi = ${entries(withoutInternalTypes(token.abi))} as const
+export const demoTokenAbi = ${entries(canonical(token.abi))} as const
 `
 }
 
 /** The runtime code with zeros where the constructor writes immutables, so that it is one value for all factories. */
 function runtime(factory: Artifact): { hash: string; immutables: { start: number; length: number }[] } {
   const { object, immutableReferences } = factory.evm.deployedBytecode
-  const immutables = Object.values(immutableReferences).flat()
+  const immutables = Object.values(immutableReferences).flatMap((places) =>
+    places.map(({ length, start }) => ({ length, start })),
+  )
   return { hash: keccak256(`0x${object}`), immutables: immutables.sort((a, b) => a.start - b.start) }
 }
 
@@ -105,7 +119,7 @@ function fullAbiModule(factory: Artifact): string {
   return `${header(`// Owns the factory's whole ABI, for tests, wallets and pages. The service must never import it: it can encode what
 // only a node's owner or the contract's owner may call.`)}
 ${ONE_A_LINE}
-export const factoryFullAbi = ${entries(withoutInternalTypes(factory.abi))} as const
+export const factoryFullAbi = ${entries(canonical(factory.abi))} as const
 `
 }
 
@@ -125,29 +139,46 @@ function formatted(path: string, text: string): string {
   return run.stdout
 }
 
-/** The generated files, path (from the repository's root) to text, from what the contracts are compiled to. */
-function generateContracts(): Map<string, string> {
-  const factory = compileAlone(standardInput('NodeFactory.sol'), 'NodeFactory.sol', 'NodeFactory')
-  const token = compileAlone(standardInput('DemoToken.sol'), 'DemoToken.sol', 'DemoToken')
+/** The two contracts whose code and ABI are committed. */
+interface Artifacts {
+  readonly factory: Artifact
+  readonly token: Artifact
+}
+
+/** The generated files that depend on the compiler's output: path (from the repository's root) to text. */
+function generateModules({ factory, token }: Artifacts): Map<string, string> {
   const files = [
     ['src/chain/factory/abi.ts', abiModule(factory, token)],
     ['src/chain/factory/bytecode.ts', bytecodeModule(factory, token)],
     ['contracts/factory.full.abi.ts', fullAbiModule(factory)],
-    ['src/chain/factory/verification.json', verificationText()],
   ] as const
   return new Map(files.map(([path, text]) => [path, formatted(path, text)]))
 }
 
-/** Writes the generated files. Returns their paths. */
-export function buildContracts(): string[] {
-  const files = generateContracts()
-  for (const [path, text] of files) writeFileSync(join(ROOT, path), text)
-  return [...files.keys()]
+/** The compiler's input as explorers take it. It holds every source, so it differs whenever the contracts do. */
+function generateInput(): Map<string, string> {
+  const path = 'src/chain/factory/verification.json'
+  return new Map([[path, formatted(path, verificationText())]])
 }
 
-/** Paths of generated files that are missing or differ from what the contracts give; empty when all is well. */
-export function staleContracts(): string[] {
-  return [...generateContracts()].flatMap(([path, text]) => (readIfThere(join(ROOT, path)) === text ? [] : [path]))
+/** Writes the generated files. Returns their paths. */
+export function buildContracts(): string[] {
+  const factory = compileAlone(standardInput('NodeFactory.sol'), 'NodeFactory.sol', 'NodeFactory')
+  const token = compileAlone(standardInput('DemoToken.sol'), 'DemoToken.sol', 'DemoToken')
+  const files = [...generateModules({ factory, token }), ...generateInput()]
+  for (const [path, text] of files) writeFileSync(join(ROOT, path), text)
+  return files.map(([path]) => path)
+}
+
+/** Paths of generated files that are missing or are not of these sources and settings. Compiles nothing. */
+export const staleInput = (): string[] => staleOf(generateInput())
+
+/** Paths of generated files that are missing or differ from what forge has compiled last. */
+export const staleModules = (): string[] =>
+  staleOf(generateModules({ factory: forgeArtifact('NodeFactory'), token: forgeArtifact('DemoToken') }))
+
+function staleOf(files: ReadonlyMap<string, string>): string[] {
+  return [...files].flatMap(([path, text]) => (readIfThere(join(ROOT, path)) === text ? [] : [path]))
 }
 
 function readIfThere(path: string): string | undefined {

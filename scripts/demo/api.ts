@@ -21,6 +21,8 @@ export interface Tier {
   state: 'upcoming' | 'open' | 'soldOut' | 'closed'
   sold: number
   remaining: number | null
+  /** Set if the tier is sold to a list only. */
+  allowlistRoot: string | null
 }
 
 export interface Node {

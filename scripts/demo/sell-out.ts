@@ -31,6 +31,7 @@ interface Sale {
 interface Offer {
   tierId: string
   priceWei: bigint
+  listedTierId: string
   listedPriceWei: bigint
   listed: `0x${string}`
   code: string
@@ -69,6 +70,15 @@ export async function sellOut(sale: Sale): Promise<void> {
     throw new Trouble(`GET /api/tiers says ${state}, ${sold} sold, ${remaining} left.`)
   screen.line(`GET /api/tiers: ${offer.tierId} is sold out, ${sold} of ${SUPPLY}`)
   await compareCommission(sale, offer, all)
+  for (const tierId of [offer.tierId, offer.listedTierId])
+    await enter(sale, `tiers/${tierId}/sale`, { onSale: false, atOnce: true, reason: 'the demo is over' })
+  screen.line('POST /api/admin/tiers/…/sale: both tiers are off sale')
+}
+
+async function enter<T>({ api, adminKey }: Sale, path: string, body: object): Promise<T> {
+  const answer = await api.post(`/api/admin/${path}`, body, { 'x-admin-key': adminKey })
+  if (answer.status === 200) return answer.body as T
+  throw new Trouble(`POST /api/admin/${path} answers ${answer.status}: ${answer.body.error}`)
 }
 
 /** The expected verdicts. Places go by block and by position in it, counted from the blocks themselves. */
@@ -123,22 +133,21 @@ async function compareCommission(
 }
 
 /** Adds a tier of ten places, a tier with an allowlist, and a code. */
-async function enterSale(
-  { api, screen, adminKey, priceWei, faucet }: Sale,
-  { referred, listed }: Pick<Offer, 'referred' | 'listed'>,
-): Promise<Offer> {
-  const enter = async <T>(path: string, body: object): Promise<T> => {
-    const answer = await api.post(`/api/admin/${path}`, body, { 'x-admin-key': adminKey })
-    if (answer.status === 200) return answer.body as T
-    throw new Trouble(`POST /api/admin/${path} answers ${answer.status}: ${answer.body.error}`)
-  }
+async function enterSale(sale: Sale, { referred, listed }: Pick<Offer, 'referred' | 'listed'>): Promise<Offer> {
+  const { api, screen, priceWei, faucet } = sale
   const name = `demo-${Date.now().toString(36)}`
   const [tierId, listedId, listedPriceWei] = [name, `${name}-list`, priceWei + 1n]
-  await enter('tiers', { tierId, label: 'Ten places', priceWei: String(priceWei), maxPerWallet: 1, supply: SUPPLY })
-  const { root } = await enter<{ root: string }>('allowlists', { label: name, rows: `${listed},1` })
+  await enter(sale, 'tiers', {
+    tierId,
+    label: 'Ten places',
+    priceWei: String(priceWei),
+    maxPerWallet: 1,
+    supply: SUPPLY,
+  })
+  const { root } = await enter<{ root: string }>(sale, 'allowlists', { label: name, rows: `${listed},1` })
   const ofList = { tierId: listedId, label: 'For a list', priceWei: String(listedPriceWei), maxPerWallet: 1 }
-  await enter('tiers', { ...ofList, allowlist: root })
-  await enter('referrals', { code: name, payee: faucet.address, commissionBps: Number(COMMISSION_BPS) })
+  await enter(sale, 'tiers', { ...ofList, allowlist: root })
+  await enter(sale, 'referrals', { code: name, payee: faucet.address, commissionBps: Number(COMMISSION_BPS) })
   screen.line(`POST /api/admin/tiers: ${tierId}, ${SUPPLY} places; ${listedId}, one wallet; code ${name}`)
   for (const id of [tierId, listedId]) {
     const isOpen = async () => {
@@ -147,7 +156,7 @@ async function enterSale(
     }
     await until(isOpen, { everyMs: EVERY_MS, withinMs: WAIT_MS, late: `There is no quote for ${id}.` })
   }
-  return { tierId, priceWei, listedPriceWei, listed, code: name, referred }
+  return { tierId, priceWei, listedTierId: listedId, listedPriceWei, listed, code: name, referred }
 }
 
 /** The payment, once it is minted or held. */

@@ -1,28 +1,29 @@
 // The long checks: repetitions for confidence, beyond the single runs of `npm test`. Every `*.long.test.ts` file is a
 // long check. The others are quick tests with more cases, and bugs planted in copies of the project.
-import { availableParallelism } from 'node:os'
 import { basename } from 'node:path'
-import { findTestFiles } from '../tests/run.ts'
+import { findTestFiles } from '../tests/files.ts'
 
 /**
  * Into how many runs we split the planted bugs, so that each run fits into continuous integration's time beside others.
  */
 const PLANTED_SLICES = { contract: 4, service: 5 } as const
 
-export interface TestFileCheck {
-  readonly kind: 'file'
+interface Check {
   readonly name: string
+  /** Typical minutes on two quiet cores, from which the slices are made. */
+  readonly minutes: number
+}
+
+interface TestFileCheck extends Check {
+  readonly kind: 'file'
   readonly file: string
-  readonly atOnce: number
 }
 
 /** A script of the repository, run by this Node. It keeps the whole machine busy. */
-export interface CommandCheck {
+export interface CommandCheck extends Check {
   readonly kind: 'command'
-  readonly name: string
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
-  readonly atOnce: 1
 }
 
 export type LongCheck = TestFileCheck | CommandCheck
@@ -32,32 +33,49 @@ export function longChecks(): LongCheck[] {
   return [...findTestFiles('long').map(fileCheck), ...MORE_CASES, ...plantedSlices()]
 }
 
+/** Files that take longer than the others. */
+const MINUTES: Readonly<Record<string, number>> = {
+  'test/e2e/benches.long.test.ts': 4,
+  'test/faults/soak.long.test.ts': 15,
+  'test/residues/orders.long.test.ts': 2,
+  'test/sim/model-a.long.test.ts': 7,
+  'test/sim/model-b.long.test.ts': 8,
+  'test/sim/real.long.test.ts': 2,
+}
+/** Minutes of any other file. */
+const MINUTES_OF_FILE = 1
+
 function fileCheck(file: string): TestFileCheck {
-  return { kind: 'file', name: file, file, atOnce: availableParallelism() }
+  return { kind: 'file', name: file, file, minutes: MINUTES[file] ?? MINUTES_OF_FILE }
 }
 
 const test = (filter: string) => ['scripts/test.ts', filter]
-const command = (name: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): CommandCheck => ({
-  kind: 'command',
-  name,
-  args,
-  env,
-  atOnce: 1,
-})
+const command = (
+  name: string,
+  minutes: number,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): CommandCheck => ({ kind: 'command', name, minutes, args, env })
 
 const MORE_CASES: readonly CommandCheck[] = [
-  command('malformed requests, 500,000', test('test/http/campaign'), { NL_REQUESTS: '500000' }),
-  command('properties, ten times the cases', test('property'), { PROPERTY_SCALE: '10' }),
-  command('conformance of the model chain, 60 histories', test('test/sim/conformance'), { NL_CONFORMANCE_SEEDS: '60' }),
-  command('coverage of the contract', ['scripts/contracts.ts', 'coverage']),
-  command('contract invariants in depth', ['scripts/contracts.ts', 'test'], { FOUNDRY_PROFILE: 'deep' }),
+  command('malformed requests, 500,000', 2, test('test/http/campaign'), { NL_REQUESTS: '500000' }),
+  command('properties, ten times the cases', 2, test('property'), { PROPERTY_SCALE: '10' }),
+  command('conformance of the model chain, 60 histories', 2, test('test/sim/conformance'), {
+    NL_CONFORMANCE_SEEDS: '60',
+  }),
+  command('coverage of the contract', 3, ['scripts/contracts.ts', 'coverage']),
+  command('contract invariants in depth', 15, ['scripts/contracts.ts', 'test'], { FOUNDRY_PROFILE: 'deep' }),
 ]
+
+/** Typical minutes of a slice of planted bugs. */
+const MINUTES_OF_PLANTED = 8
 
 function plantedSlices(): CommandCheck[] {
   return Object.entries(PLANTED_SLICES).flatMap(([of, slices]) =>
     Array.from({ length: slices }, (_, i) => {
       const slice = `${i + 1}/${slices}`
-      return command(`planted bugs of the ${of}, slice ${slice}`, ['scripts/planted.ts', '--of', of, '--slice', slice])
+      const args = ['scripts/planted.ts', '--of', of, '--slice', slice]
+      return command(`planted bugs of the ${of}, slice ${slice}`, MINUTES_OF_PLANTED, args)
     }),
   )
 }

@@ -22,9 +22,8 @@ export function readProcessorSeconds(): number | null {
   return fields.slice(...TIME_FIELDS).reduce((sum, field) => sum + Number(field), 0) / TICKS_PER_SEC
 }
 
-/** The line to print: `Processor time: 9 min 41 s`. Empty if it is unknown. */
-export function processorTimeLines(seconds: number | null): string[] {
-  if (seconds === null) return []
+/** `9 min 41 s`. */
+export function minutesAndSeconds(seconds: number): string {
   const whole = Math.round(seconds)
-  return [`Processor time: ${Math.floor(whole / 60)} min ${whole % 60} s`]
+  return `${Math.floor(whole / 60)} min ${whole % 60} s`
 }

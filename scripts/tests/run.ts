@@ -1,6 +1,5 @@
-// Runs the tests under test/ with Node's own runner, a few files per process. `*.long.test.ts` files repeat for confidence and belong to `npm run
-// check:long`. Tests use only free ports, so they can run beside a running service.
-import { globSync, mkdtempSync, rmSync } from 'node:fs'
+// Runs test files with Node's own runner, a few files per process. Tests use only free ports, so they can run beside a running service.
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
@@ -8,6 +7,7 @@ import { run } from 'node:test'
 import { spec, type TestEvent } from 'node:test/reporters'
 import { fileURLToPath } from 'node:url'
 import { type Batch, batchFiles } from './batches.ts'
+import { isLong } from './files.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /**
@@ -25,7 +25,6 @@ const COMPILED = resolve(ROOT, 'node_modules/.cache/compiled')
  * wait's error comes first and names the cause.
  */
 const TEST_TIMEOUT_MS = 1_200_000
-const LONG_SUFFIX = '.long.test.ts'
 /** How many processes run per core. Most wait for blocks, rounds and browsers half of their time. With two, a fifth of the machine was idle. */
 const PROCESSES_PER_CORE = 3
 /** How many of the slowest files to print, so contributors see where the time goes. */
@@ -64,72 +63,78 @@ const SLOW_FIRST = [
   'test/threats/',
 ]
 
+/** Names the directory into which each test process writes its processor time when it exits (test/support/test-process.ts). */
+const TIMES_VARIABLE = 'NODE_LEDGER_TEST_TIMES'
+
 /** The outcome of one file. */
 export interface FileOutcome {
   readonly passed: boolean
   readonly seconds: number
 }
 
+export interface RunOptions {
+  /** True runs each file in a process of its own, so that `processorSeconds` is the file's own. */
+  readonly alone?: boolean
+}
+
 export interface TestOutcome {
   readonly passed: boolean
   /** The outcomes by path from the project's root. */
   readonly files: ReadonlyMap<string, FileOutcome>
+  /** Processor seconds by a path of each process: of its file, or of the first file of its batch. Empty if the system does not tell. */
+  readonly processorSeconds: ReadonlyMap<string, number>
   /** The runner's closing counts, `# tests 12` and so on, to print last. */
   readonly closing: readonly string[]
-}
-
-const isLong = (file: string) => file.endsWith(LONG_SUFFIX)
-
-/** Paths from the project's root of all test files, the quick or the long ones. */
-export function findTestFiles(kind: 'quick' | 'long'): string[] {
-  return globSync('test/**/*.test.ts', { cwd: ROOT })
-    .filter((file) => isLong(file) === (kind === 'long'))
-    .sort()
-}
-
-/**
- * The quick test files whose path contains one of `filters`; all of them if there are no filters. If no quick file matches a filter, the long files
- * that match it.
- */
-export function selectTestFiles(filters: readonly string[]): string[] {
-  const wanted = filters.map((filter) => filter.replace(/^\.\//, ''))
-  if (wanted.length === 0) return findTestFiles('quick')
-  return wanted.flatMap((filter) => {
-    const found = findTestFiles('quick').filter((file) => file.includes(filter))
-    return found.length > 0 ? found : findTestFiles('long').filter((file) => file.includes(filter))
-  })
 }
 
 /** Runs these files, and prints each result as it comes. Counts as failed if a test fails, or if there was none. */
 export async function runNodeTests(
   paths: readonly string[],
   signal: AbortSignal,
-  concurrency = availableParallelism() * PROCESSES_PER_CORE,
+  { alone = false }: RunOptions = {},
 ): Promise<TestOutcome> {
   const files = slowFirst([...new Set(paths)])
   if (files.length === 0) {
     console.error('No test file matches.')
-    return { passed: false, files: new Map(), closing: ['# tests 0'] }
+    return { passed: false, files: new Map(), processorSeconds: new Map(), closing: ['# tests 0'] }
   }
   process.env.NODE_COMPILE_CACHE ??= COMPILED
   const directory = mkdtempSync(join(tmpdir(), 'node-ledger-tests-'))
+  process.env[TIMES_VARIABLE] = directory
   try {
     const batches = batchFiles(files, {
       root: ROOT,
       directory,
-      alone: (file) => isLong(file) || placeOfSlow(file) !== -1,
+      alone: (file) => alone || isLong(file) || placeOfSlow(file) !== -1,
     })
-    return await runBatches(batches, signal, concurrency)
+    const outcome = await runBatches(batches, signal)
+    return { ...outcome, processorSeconds: readTimes(directory, batches) }
   } finally {
+    delete process.env[TIMES_VARIABLE]
     rmSync(directory, { recursive: true, force: true })
   }
 }
 
-async function runBatches(batches: readonly Batch[], signal: AbortSignal, concurrency: number): Promise<TestOutcome> {
+function readTimes(directory: string, batches: readonly Batch[]): Map<string, number> {
+  const times = readdirSync(directory)
+    .filter((name) => name.endsWith('.time'))
+    .map((name) => JSON.parse(readFileSync(join(directory, name), 'utf8')) as { entry: string; seconds: number })
+  return new Map(
+    batches.flatMap(({ entry, files: [first = entry] }) => {
+      const own = times.filter((time) => time.entry === entry)
+      return own.length === 0 ? [] : [[first, own.reduce((sum, { seconds }) => sum + seconds, 0)] as const]
+    }),
+  )
+}
+
+async function runBatches(
+  batches: readonly Batch[],
+  signal: AbortSignal,
+): Promise<Omit<TestOutcome, 'processorSeconds'>> {
   const events = run({
     files: batches.map(({ entry }) => entry),
     cwd: ROOT,
-    concurrency,
+    concurrency: availableParallelism() * PROCESSES_PER_CORE,
     timeout: TEST_TIMEOUT_MS,
     signal,
     execArgv: TEST_PROCESS,

@@ -1,6 +1,6 @@
 // Databases in which no ledger can begin. The service refuses each with a sentence that says what to do, and leaves nothing in it.
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -68,34 +68,27 @@ test('a URL with a parameter that the server does not know', async () => {
   assert.match(await refused(`${database.url}?supabase=yes`), /parameter.*"supabase".*Take it out/)
 })
 
-/** A disk of a few megabytes; mounting it needs root. */
+/**
+ * Runs a command with a disk of a few megabytes at `disk`, in a mount namespace of its own. So the disk is gone with the command's last process, however
+ * it ends. Needs root.
+ */
 const disk = join(temporaryDirectory(), 'disk')
-const mounted = (() => {
-  try {
-    mkdirSync(disk)
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m,mode=0755', 'tmpfs', disk], { stdio: 'pipe' })
-    return true
-  } catch {
-    return false
-  }
-})()
+const onSmallDisk = [
+  'unshare',
+  ...['--mount', 'sh', '-c', `mount -t tmpfs -o size=8m,mode=0755 tmpfs '${disk}' && exec "$@"`, 'sh'],
+]
+mkdirSync(disk)
+const canMount = spawnSync('unshare', [...onSmallDisk.slice(1), 'true']).status === 0
 
 test('a disk that is full at the first start', {
-  skip: !mounted && 'no small disk can be mounted here: that takes root',
+  skip: !canMount && 'no small disk can be mounted here: that takes root',
 }, async () => {
-  try {
-    const ports = { PORT: '0', CHAIN_PORT: '0', METRICS_PORT: '0' }
-    const { code, err } = await runProcess(['start'], {
-      NODE_ENV: 'development',
-      DATA_DIR: join(disk, 'data'),
-      ...ports,
-    })
-    assert.equal(code, 1, err)
-    assert.match(err, /No space left.*DATA_DIR/)
-    assert.doesNotMatch(err, /report it/)
-  } finally {
-    execFileSync('umount', ['--lazy', disk])
-  }
+  const ports = { PORT: '0', CHAIN_PORT: '0', METRICS_PORT: '0' }
+  const env = { NODE_ENV: 'development', DATA_DIR: join(disk, 'data'), ...ports }
+  const { code, err } = await runProcess(['start'], env, { within: onSmallDisk })
+  assert.equal(code, 1, err)
+  assert.match(err, /No space left.*DATA_DIR/)
+  assert.doesNotMatch(err, /report it/)
 })
 
 test('a DATA_DIR that cannot be written, or is a file, is a sentence with the directory', async () => {

@@ -66,7 +66,12 @@ describe('against an embedded service', () => {
     assert.match(output, /is sold out, 10 of 10/)
     assert.match(output, /on the list: 0x\w{40} minted/)
     assert.match(output, /not on the list: 0x\w{40} held \(notListed\)/)
-    assert.match(output, /demo-\w+ earned \d+ wei\nEverything agreed/)
+    assert.match(output, /demo-\w+ earned \d+ wei\n.*both tiers are off sale\nEverything agreed/)
+  })
+
+  test('after a tier was sold to a list, several wallets play as before', async () => {
+    const { code, output } = await demo('--url', service.url, '--wallets', '20')
+    assert.equal(code, 0, output)
   })
 })
 

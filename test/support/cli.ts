@@ -62,9 +62,16 @@ export function worldEnv(world: World): Record<string, string> {
 export async function runProcess(
   argv: readonly string[],
   env: Record<string, string> = {},
-  options: { interruptWhen?: Promise<unknown>; killWhen?: Promise<unknown>; closeAfter?: number } = {},
+  options: {
+    interruptWhen?: Promise<unknown>
+    killWhen?: Promise<unknown>
+    closeAfter?: number
+    /** A command that runs the words after it, such as `unshare --mount`. */
+    within?: readonly string[]
+  } = {},
 ): Promise<Outcome> {
-  const child = spawn(process.execPath, [MAIN, ...argv], {
+  const [program = '', ...words] = [...(options.within ?? []), process.execPath, MAIN, ...argv]
+  const child = spawn(program, words, {
     cwd: temporaryDirectory(),
     env: { ...runtimeEnv(), HOME: temporaryDirectory(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

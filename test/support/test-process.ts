@@ -1,4 +1,7 @@
 // The runner (scripts/tests/run.ts) loads this into every test process, before its test file.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { readProcessorSeconds } from '../../scripts/tests/processor-time.ts'
 
 /** How often we check that the runner is still there. */
 const POLL_MS = 500
@@ -13,3 +16,16 @@ setInterval(() => {
 // were never reported (https://github.com/nodejs/node/issues/64833). We therefore make writes block.
 const { _handle: pipe } = process.stdout as { _handle?: { setBlocking?(blocking: boolean): void } }
 pipe?.setBlocking?.(true)
+
+// What this file cost, with everything that it started and that has ended.
+const { NODE_LEDGER_TEST_TIMES: times } = process.env
+if (times)
+  process.on('exit', () => {
+    const seconds = readProcessorSeconds()
+    if (seconds === null) return
+    try {
+      writeFileSync(join(times, `${process.pid}.time`), JSON.stringify({ entry: process.argv[1], seconds }))
+    } catch {
+      // The runner was interrupted, and its directory is gone.
+    }
+  })
