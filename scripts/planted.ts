@@ -8,7 +8,7 @@
 // --check         only lists patches that do not apply exactly once or that name a missing test, and counts the kinds
 // --refresh       rewrites patches for the current sources: moved paths, context
 import { parseArgs } from 'node:util'
-import { findProblems, forgetMoved, readBugs, refreshBugs } from './planted/bugs.ts'
+import { findProblems, readBugs, refreshBugs } from './planted/bugs.ts'
 import { forgeBench } from './planted/forge-bench.ts'
 import { nodeBench } from './planted/node-bench.ts'
 import { isForContracts, isInSlice, KINDS, kindOf, type PlantedBug } from './planted/patch.ts'
@@ -51,9 +51,8 @@ function check(bugs: readonly PlantedBug[]): number {
   return sound.length
 }
 
-function refresh(bugs: readonly PlantedBug[], areAll: boolean): number {
+function refresh(bugs: readonly PlantedBug[]): number {
   for (const line of refreshBugs(bugs)) console.log(line)
-  if (areAll) forgetMoved()
   return check(readBugs().filter(({ name }) => bugs.some((bug) => bug.name === name)))
 }
 
@@ -79,11 +78,7 @@ const bugs = all
   .filter(({ name }) => isInSlice(name, options.slice))
   .filter((bug) => options.kind === undefined || kindOf(bug) === options.kind)
 if (bugs.length < all.length) console.log(`${bugs.length} of ${all.length} bugs`)
-const passed = options.refresh
-  ? refresh(bugs, bugs.length === all.length)
-  : options.check
-    ? check(bugs)
-    : await run(bugs, options['trust-tests'])
+const passed = options.refresh ? refresh(bugs) : options.check ? check(bugs) : await run(bugs, options['trust-tests'])
 console.log(`\n${passed} passed, ${bugs.length - passed} failed`)
 // If a name matches no bug, the run proves nothing.
 process.exit(passed === bugs.length && (bugs.length > 0 || wanted.length === 0) ? 0 : 1)

@@ -1,5 +1,6 @@
-// Reads the planted bugs (test/planted/*.patch), applies test/planted/moved.txt to their paths, finds the stale bugs,
-// and refreshes them. Never changes a source.
+// Reads the planted bugs (test/planted/*.patch), follows the renames that git sees in the worktree, finds the stale bugs, and refreshes
+// them. Never changes a source.
+import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import {
@@ -16,13 +17,12 @@ import {
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const PATCHES = `${ROOT}test/planted/`
-const MOVED = `${PATCHES}moved.txt`
 /** Files in which a refresh looks for lines that have moved to another file. */
 const SOURCES = ['src/**/*.ts', 'migrations/*.sql', 'contracts/src/*.sol']
 
 /** Reads every planted bug, in the order of file names. Throws if a patch is malformed. */
 export function readBugs(): PlantedBug[] {
-  const moved = readMoved()
+  const moved = readRenames()
   return readdirSync(PATCHES)
     .filter((file) => file.endsWith('.patch'))
     .sort()
@@ -81,14 +81,6 @@ export function refreshBugs(bugs: readonly PlantedBug[]): string[] {
   })
 }
 
-/** Empties the list of moved paths, after every patch has been rewritten. */
-export function forgetMoved(): void {
-  const comments = readFileSync(MOVED, 'utf8')
-    .split('\n')
-    .filter((line) => line.startsWith('#'))
-  writeFileSync(MOVED, `${comments.join('\n')}\n`)
-}
-
 function withoutLineNumbers(patch: string): string {
   return patch.replaceAll(/^@@ .*$/gm, '@@')
 }
@@ -138,23 +130,16 @@ function readSources(): (file: string) => string {
   }
 }
 
-type Move = (path: string) => string
-
-/** The moved paths, one line `old path -> new path` each, in order. A path that ends in a slash is a folder. */
-function readMoved(): Move[] {
-  const lines = readFileSync(MOVED, 'utf8')
-    .split('\n')
-    .filter((line) => line !== '' && !line.startsWith('#'))
-  return lines.map((line) => {
-    const [from, to, ...more] = line.split(' -> ')
-    if (!from || !to || more.length > 0) throw new Error(`test/planted/moved.txt: no "old path -> new path": ${line}`)
-    if (from.endsWith('/')) return (path) => (path.startsWith(from) ? to + path.slice(from.length) : path)
-    return (path) => (path === from ? to : path)
-  })
+/** New path by old path of each file that was renamed since the last commit. Without git there are none. */
+function readRenames(): ReadonlyMap<string, string> {
+  const args = ['diff', 'HEAD', '--find-renames', '--diff-filter=R', '--name-status']
+  const { status, stdout } = spawnSync('git', args, { cwd: ROOT, encoding: 'utf8' })
+  const lines = status === 0 ? stdout.split('\n').filter((line) => line !== '') : []
+  return new Map(lines.map((line) => line.split('\t').slice(1) as [string, string]))
 }
 
-function movePaths(bug: PlantedBug, moved: readonly Move[]): PlantedBug {
-  const move: Move = (path) => moved.reduce((at, step) => step(at), path)
+function movePaths(bug: PlantedBug, moved: ReadonlyMap<string, string>): PlantedBug {
+  const move = (path: string) => moved.get(path) ?? path
   return {
     ...bug,
     tests: bug.tests.map(move),
