@@ -115,5 +115,5 @@ export const QUICK: readonly QuickTests[] = [
   { path: 'test/web/parts/', seconds: 5, why: "the pages' parts" },
   { path: 'test/webhooks/target.test.ts', seconds: 1, why: 'where webhooks may go' },
   { path: 'test/e2e/main-job.test.ts', seconds: 11.9, why: 'the main job, by the service as its operator starts it' },
-  { path: 'test/web/purchase.test.ts', seconds: 10, why: "a purchase in Chromium, and every page's main state" },
+  { path: 'test/e2e/purchase.test.ts', seconds: 10, why: "a purchase in Chromium, and every page's main state" },
 ]
