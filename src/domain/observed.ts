@@ -97,8 +97,8 @@ export interface ChainProofs {
   /** True if the bloom and the receipts' root in that block's header belong to other blocks, which it settles (Avalanche since Helicon). */
   hasForeignBlooms(number: number): Promise<boolean>
   /**
-   * True if two providers return the same part of that block, field by field, and it fails its proof. Always false for a list of known types: such a
-   * list must pass, because no fork changes them.
+   * True if two providers return the same part of that block, in every field that we use, and it fails its proof. Always false for a list of known
+   * types: such a list must pass, because no fork changes them.
    */
   isUnprovable(part: ProvenPart, number: number): Promise<boolean>
 }

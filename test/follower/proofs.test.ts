@@ -80,7 +80,7 @@ const LIES: Record<string, (header: Header) => Header> = {
   'another hash': ({ hash }) => ({ hash: other(hash) }),
   'a field that is not known, and another time': ({ timestamp }) => ({
     timestamp: other(timestamp),
-    slotNumber: '0x1',
+    fieldOfAFork: '0x1',
   }),
   'no mixHash': () => ({ mixHash: null }),
 }
@@ -160,11 +160,14 @@ test('both providers give the same header of known fields, which does not recomp
   assert.deepEqual([(await readHalt(world.pool))?.reason, await isAskedFor(world.pool, 'header')], ['unproven', true])
 })
 
-test('both providers give the same header with a field that is not known: it is believed from there on, and that is on record', async () => {
+test('both providers give the same header with a field that is not known, under two names: it is believed, and that is on record', async () => {
   const number = await next()
-  const fork = (header: Header) => ({ blockAccessListHash: header.stateRoot, mixHash: other(header.mixHash) })
-  first.rule = lie(number, fork)
-  second.rule = lie(number, fork)
+  const fork = (name: string) => (header: Header) => ({ [name]: header.stateRoot, mixHash: other(header.mixHash) })
+  first.rule = lie(number, fork('fieldOfAFork'))
+  second.rule = lie(number, (header) => ({
+    ...fork('forksField')(header),
+    number: String(header.number).toUpperCase().replace('X', 'x0'),
+  }))
   await world.chain.mine()
   await world.payments()
   assert.equal(await isAskedFor(world.pool, 'header'), false)
@@ -173,6 +176,41 @@ test('both providers give the same header with a field that is not known: it is 
   assert.deepEqual([lowered?.actor, lowered?.detail], ['pass', { blockNumber: number }])
   assert.equal((await world.pool`SELECT FROM blocks WHERE number = ${number}`).count, 1)
 })
+
+test('one provider adds a field and spoils another that we do not use: the honest one proves the header, so it is asked for still', async () => {
+  const number = await next()
+  first.rule = lie(number, ({ extraData }) => ({ fieldOfAFork: '0x1', extraData: `${extraData}00` }))
+  await world.chain.mine()
+  const rpc = createRpc({ urls: [first.url, second.url], log: silentLog })
+  const reader = createChainReader(rpc, { factory: world.factory, wallets: [], signers: [] })
+  assert.equal(await reader.proofs.isUnprovable('header', number), false)
+  await rpc.close()
+})
+
+for (const trustsProvider of [true, false])
+  test(`lists that never match their root: the only provider is ${trustsProvider ? 'believed if it is trusted' : 'not followed if it is not trusted'}`, async () => {
+    const { alone, liar } = await startAlone()
+    try {
+      const { payments } = alone.instance({ rules: { trustsProvider } })
+      await alone.chain.mine()
+      await alone.settle()
+      // As Mantle's deposits: the fields that a node shows of them are not those that the root covers.
+      liar.rule = lie(0, ({ transactions }) => ({
+        transactions: (transactions as (Wire | string)[]).map((tx) =>
+          typeof tx === 'object' ? { ...tx, gas: other(tx.gas) } : tx,
+        ),
+      }))
+      const txHash = await alone.pay(5, BASIC)
+      for (let run = 0; run < 4; run++) {
+        await alone.chain.mine()
+        await payments()
+      }
+      assert.equal((await readHalt(alone.pool))?.reason ?? null, trustsProvider ? null : 'unproven')
+      assert.equal((await paymentOf(alone, txHash))?.state, trustsProvider ? 'minted' : undefined)
+    } finally {
+      await alone.close()
+    }
+  })
 
 test('a single provider whose headers cease to recompute is not followed until a person has them believed', async () => {
   const { alone, liar } = await startAlone()

@@ -1,6 +1,6 @@
 // Computes a block header's hash from its JSON-RPC fields: keccak256 of their RLP, in a form that depends on chain and fork. Only what the hash
 // commits to counts as proven, whatever else the provider added. Sources: yellow paper, 4.4; EIPs 1559 (London), 4895 (Shanghai), 4844 and 4788
-// (Cancun), 7685 (Prague). These chains use Ethereum's fields: Arbitrum, the OP stack (since Isthmus with the message passer's storage root as
+// (Cancun), 7685 (Prague), 7928 and 7843 (Amsterdam; ethereum/execution-specs, forks/amsterdam/blocks.py has the order). These chains use Ethereum's fields: Arbitrum, the OP stack (since Isthmus with the message passer's storage root as
 // `withdrawalsRoot`), Celo since it moved to the OP stack, Polygon, BSC and Linea. The forms of Avalanche are below. zkSync, Celo before its move, and
 // chains of authority round hash something else. Their headers cannot be proven.
 import {
@@ -58,9 +58,19 @@ const CANCUN: readonly Field[] = [
   ['excessBlobGas', quantityOf],
   ['parentBeaconBlockRoot', digestOf],
 ]
+const AMSTERDAM: readonly Field[] = [
+  ['blockAccessListHash', digestOf],
+  ['slotNumber', quantityOf],
+]
 const ETHEREUM: Form = {
   must: SEAL,
-  may: [['baseFeePerGas', quantityOf], ['withdrawalsRoot', digestOf], ...CANCUN, ['requestsHash', digestOf]],
+  may: [
+    ['baseFeePerGas', quantityOf],
+    ['withdrawalsRoot', digestOf],
+    ...CANCUN,
+    ['requestsHash', digestOf],
+    ...AMSTERDAM,
+  ],
 }
 /** Two more fields since Granite, and six more since Helicon (avalanchego, graft/coreth/plugin/evm/customtypes). */
 const GRANITE: readonly Field[] = [
@@ -137,6 +147,9 @@ export function proveHeader(block: unknown): Verdict {
   const given = block as Fields
   const verdict = compared('header', given.hash, hashOf(header.bytes))
   if (verdict.kind !== 'contradicted') return verdict
+  // A node may show Amsterdam's fields in older headers, too. The hash says whether it covers them.
+  const { blockAccessListHash, slotNumber, ...older } = given
+  if ((blockAccessListHash ?? slotNumber) != null && proveHeader(older).kind === 'proven') return proveHeader(older)
   const unknown = Object.keys(given).filter((name) => has(given, name) && !KNOWN.has(name))
   return unknown.length === 0 ? verdict : unprovable('header', `unknown fields: ${unknown.join(', ').slice(0, 200)}`)
 }

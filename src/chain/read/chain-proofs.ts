@@ -43,7 +43,7 @@ export function createChainProofs(providers: readonly RpcReads[], soundness: Sou
     for (let number = newest; number >= oldest; number--) {
       const blocks = await ask(part, number)
       for (const block of blocks.filter((block) => showsSomething(part, block))) {
-        const isNamed = countOf(blocks, block, ({ hash }) => hash) >= named
+        const isNamed = namesOf(blocks, block) >= named
         if (isNamed && (await verdictOn(part, block)).kind === 'proven') return number
         shown = false
       }
@@ -63,16 +63,18 @@ export function createChainProofs(providers: readonly RpcReads[], soundness: Sou
     hasForeignBlooms: async (number) => (await ask('header', number)).some(settlesOthers),
 
     async isUnprovable(part, number) {
-      const blocks = await ask(part, number)
+      const blocks = (await ask(part, number)).filter((block) => showsSomething(part, block))
       const regard = { header: headerOf, state: accountOf, transactions: bodyOf, receipts: outcomesOf }[part]
-      for (const block of blocks) {
-        if (part === 'state' && !showsSomething(part, block)) continue
-        // A single provider must not lower what we require.
-        if (countOf(blocks, block, regard) < VOICES) continue
+      const isFailing = async (block: Fields) => {
         const { kind } = await verdictOn(part, block)
         // If we know every field of the header, or every type in a list whose root is proven, an upgrade of the chain cannot explain the
         // contradiction. So both providers lie.
-        if (kind === 'unprovable' || (kind === 'contradicted' && !isCertain(soundness, part))) return true
+        return kind === 'unprovable' || (kind === 'contradicted' && !isCertain(soundness, part))
+      }
+      for (const block of blocks) {
+        const alike = blocks.filter((other) => regard(other) === regard(block))
+        // A single provider must not lower what we require. If one of those that agree proves the part, another one has spoilt it.
+        if (alike.length >= VOICES && !(await Promise.all(alike.map(isFailing))).includes(false)) return true
       }
       return false
     },
@@ -122,35 +124,27 @@ function accountVerdict(block: Fields): Verdict {
   }
 }
 
-/** How many of the blocks are the same as this one; `regard` says what is compared. */
-const countOf = (blocks: readonly Fields[], block: Fields, regard: (block: Fields) => unknown): number =>
-  blocks.filter((other) => regard(other) === regard(block)).length
+/** How many of the blocks have the hash of this one. */
+const namesOf = (blocks: readonly Fields[], { hash }: Fields): number =>
+  blocks.filter((other) => wordOf(other.hash) === wordOf(hash)).length
 
-/** Fields in which nodes may differ for the same block. */
-const BESIDE: readonly string[] = [
-  'size',
-  'totalDifficulty',
-  'uncles',
-  'transactions',
-  'receipts',
-  'state',
-  'withdrawals',
-]
+/** A hash or a quantity as a text that can be compared: nodes write capitals and leading zeros as they like. */
+const wordOf = (value: unknown) => textOf(value).replace(/^0x0+(?=[0-9a-f])/, '0x')
+const textOf = (value: unknown) => String(value ?? '').toLowerCase()
 
-const headerOf = (block: Fields): string =>
-  Object.keys(block)
-    .filter((name) => block[name] != null && !BESIDE.includes(name))
-    .sort()
-    .map((name) => `${name} ${String(block[name]).toLowerCase()}`)
-    .join('\n')
+/** The fields of a header that we use. Nodes differ in what else they show, and in how they name what a fork has just added. */
+const USED = [
+  ...['hash', 'number', 'parentHash', 'timestamp', 'mixHash', 'stateRoot', 'transactionsRoot', 'receiptsRoot'],
+  ...['logsBloom', 'gasUsed', 'baseFeePerGas', 'settledHeight'],
+] as const
 
-/** The fields that identify a transaction and what it does. Nodes add other fields, which differ. */
-const DOING = ['hash', 'type', 'from', 'to', 'value', 'nonce', 'input'] as const
+const headerOf = (block: Fields): string => USED.map((name) => wordOf(block[name])).join(' ')
 
 function bodyOf(block: Fields): string {
-  const lines = listIn(block.transactions).map((tx) =>
-    DOING.map((name) => String(tx[name] ?? '').toLowerCase()).join(' '),
-  )
+  const lines = listIn(block.transactions).map((entry) => {
+    const { hash, type, from, to, value, nonce, input, data }: Fields = Object(entry)
+    return [...[hash, type ?? '0x0', from, to, value, nonce].map(wordOf), textOf(input ?? data)].join(' ')
+  })
   return [headerOf(block), ...lines].join('\n')
 }
 
@@ -159,9 +153,13 @@ const accountOf = (block: Fields) => [headerOf(block), ...nodesIn(block)].join('
 
 /** For comparison: the header and the outcomes of the block's transactions. */
 function outcomesOf(block: Fields): string {
-  const lines = listIn(block.receipts).map(({ status, cumulativeGasUsed, logs }) => {
-    const says = listIn(logs).map(({ address, topics, data }) => [address, topics, data].join(' '))
-    return [status, cumulativeGasUsed, ...says].join(' ').toLowerCase()
+  const lines = listIn(block.receipts).map((entry) => {
+    const { status, cumulativeGasUsed, logs }: Fields = Object(entry)
+    const says = listIn(logs).map((log) => {
+      const { address, topics, data }: Fields = Object(log)
+      return textOf([address, topics, data])
+    })
+    return [wordOf(status), wordOf(cumulativeGasUsed), ...says].join(' ')
   })
   return [headerOf(block), ...lines].join('\n')
 }

@@ -40,10 +40,17 @@ test('a field that came with a fork cannot be left out, and an older header has 
 })
 
 test('what a provider adds changes nothing of a header that recomputes, and makes one that does not unprovable', () => {
-  const extra = { slotNumber: '0x1' }
-  assert.equal(proveHeader({ ...prague, ...extra }).kind, 'proven')
-  const verdict = proveHeader({ ...prague, ...extra, timestamp: changed(prague.timestamp) })
-  assert.deepEqual(verdict, { kind: 'unprovable', part: 'header', why: 'unknown fields: slotNumber' })
+  for (const extra of [{ fieldOfAFork: '0x1' }, { slotNumber: '0x1' }, { blockAccessListHash: prague.requestsHash }])
+    assert.equal(proveHeader({ ...prague, ...extra }).kind, 'proven')
+  const verdict = proveHeader({ ...prague, fieldOfAFork: '0x1', timestamp: changed(prague.timestamp) })
+  assert.deepEqual(verdict, { kind: 'unprovable', part: 'header', why: 'unknown fields: fieldOfAFork' })
+})
+
+test('a header of Amsterdam has the hash of its access list and its slot, and neither can be changed', () => {
+  const amsterdam = headers().find(({ fork }) => fork === 'Amsterdam')?.block as Fields
+  for (const name of ['blockAccessListHash', 'slotNumber'])
+    for (const value of [null, changed(amsterdam[name])])
+      assert.equal(proveHeader({ ...amsterdam, [name]: value }).kind, 'contradicted', name)
 })
 
 test('a header that lacks a field of every header, or has one of another form, is unprovable', () => {
