@@ -69,21 +69,27 @@ export async function tellFailedProofs(ctx: Logging, sql: Sql, failed: readonly 
 
 /**
  * Decides what to do if no provider's answer proves a block. If two providers return the same answer, we stop requiring proofs of this part; perhaps
- * a fork brought blocks that this version does not know. Otherwise we stop following. @returns the fault with which to end the run; null if the run
- * may try again.
+ * a fork brought blocks that this version does not know. If the operator trusts the only provider, its word suffices for a part that was never proven
+ * here, such as Mantle's lists with deposits. Otherwise we stop following. @returns the fault with which to end the run; null if the run may try
+ * again.
  */
-export async function lowerOrHalt(ctx: LedgerDb & ChainRead & Logging, fault: ProofFault): Promise<ChainFault | null> {
+export async function lowerOrHalt(
+  ctx: LedgerDb & ChainRead & RuledBy<FollowRules> & Logging,
+  fault: ProofFault,
+): Promise<ChainFault | null> {
   const { part, blockNumber, says } = fault
   const failed: FailedProof = { part, blockNumber, host: null, says }
   await inTransaction(ctx.pool, (sql) => tellFailedProofs(ctx, sql, [failed]))
   // The answer may be older than the decision to require no proof of this part, so try again.
-  if ((await readProofStates(ctx.pool)).get(part) === 'lowered') return null
-  if (!(await ctx.chain.proofs.isUnprovable(part, blockNumber)))
+  const state = (await readProofStates(ctx.pool)).get(part)
+  if (state === 'lowered') return null
+  const isTrusted = ctx.rules.trustsProvider && ctx.chain.providers.length === 1 && state === undefined
+  if (!isTrusted && !(await ctx.chain.proofs.isUnprovable(part, blockNumber)))
     return new HaltFault('unproven', { part, blockNumber, says }, { confirmed: false })
   await inTransaction(ctx.pool, (sql) => lowerProof(sql, part, { blockNumber, by: 'pass' }))
   ctx.log.warn(
     { part, blockNumber },
-    'two providers give the same answer, which does not match the block: from now on we believe this part without proof',
+    `${isTrusted ? 'the only provider, which TRUST_PROVIDER trusts, gives an answer that' : 'two providers give the same answer, which'} does not match the block: from now on we believe this part without proof`,
   )
   return null
 }

@@ -88,7 +88,7 @@ export interface LedgerContext
 export interface PassContext extends LedgerContext, Signers, RunLock, Preflight {}
 
 /** Settings for following the chain. */
-export interface FollowRules {
+export interface FollowRules extends TrustRules {
   readonly startBlock: number
   /** True only for the embedded chain: when it restarts from its last dump, it may be shorter than before. */
   readonly rewindsToShorterChain: boolean
