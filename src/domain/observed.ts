@@ -36,8 +36,11 @@ export interface Watching {
   signers: readonly Address[]
   /** Current and past prices of tiers; a transfer of another amount buys nothing automatically. If left out, any amount may buy. */
   prices?: readonly bigint[] | undefined
-  /** The next nonces of accounts, as of the followed blocks. If an authorization's nonce is far from all of them, it is not ours. */
-  nonces?: Readonly<Partial<Record<Address, number>>> | undefined
+  /**
+   * The next nonces of accounts, as of the followed blocks; null if the ledger knows nothing of an account. If an authorization's nonce is far from all
+   * of them, it is not ours.
+   */
+  nonces?: Readonly<Partial<Record<Address, number | null>>> | undefined
   /** True if lists of transactions must be proven, whatever they contain. */
   isWhole?: boolean
 }

@@ -5,15 +5,16 @@ import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../db/blo
 import { readWatching } from '../db/sale/payment-wallets.ts'
 import type { Block } from '../domain/observed.ts'
 import { failpoint } from '../lib/failpoint.ts'
-import type {
-  ChainRead,
-  FactoryRead,
-  FollowRules,
-  LedgerDb,
-  Logging,
-  RuledBy,
-  RunLimits,
-  ServiceAccounts,
+import {
+  addressesOf,
+  type ChainRead,
+  type FactoryRead,
+  type FollowRules,
+  type LedgerDb,
+  type Logging,
+  type RuledBy,
+  type RunLimits,
+  type ServiceAccounts,
 } from '../passes/context.ts'
 import { type Route, readAhead, SURVEY } from './ahead.ts'
 import {
@@ -190,10 +191,10 @@ async function routeOf(
 }
 
 /** The same chain reader, but it watches the addresses that the ledger has when each range is read. */
-function watchingLedger({ chain, pool }: LedgerDb & ChainRead): ChainRead['chain'] {
+function watchingLedger({ chain, pool, ...ctx }: LedgerDb & ChainRead & ServiceAccounts): ChainRead['chain'] {
   return {
     ...chain,
-    observe: async (from, to, parent) => chain.observe(from, to, parent, await readWatching(pool)),
+    observe: async (from, to, parent) => chain.observe(from, to, parent, await readWatching(pool, addressesOf(ctx))),
   }
 }
 

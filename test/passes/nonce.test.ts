@@ -1,6 +1,7 @@
 // The source of a nonce: the ledger itself, unless all providers contradict it for long or the operator does.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
+import { readWatching } from '../../src/db/sale/payment-wallets.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { listStuck, takeOverNonce } from '../../src/operator/acts/transactions.ts'
 import { AHEAD_BLOCKS, agreedNonce } from '../../src/passes/steps/nonce.ts'
@@ -139,6 +140,12 @@ test('an authorization that our key signed uses its nonce up in anybody’s tran
   await isOneNode(world, payment)
   assert.equal(await audited('nonceAhead'), ahead)
   assert.equal((await audited('foreignTransaction')) - told, 1)
+})
+
+test('a follower knows the nonces of our accounts from the start, also that it knows nothing of one', async () => {
+  await world.settle()
+  const { nonces } = await readWatching(world.pool, [world.at(1), world.at(19)])
+  assert.deepEqual([nonces?.[world.at(1)], nonces?.[world.at(19)]], [await nonceNow(), null])
 })
 
 test('one of two providers says so of the followed block, too: it is taken over neither at once nor after 64 blocks', async () => {

@@ -1,14 +1,17 @@
 // Reads the EIP-7702 authorizations in blocks. Each valid authorization uses up a nonce of its signer, whichever account sends the transaction
-// (EIP-7702, "Behavior"). It does not decide whether an authorization is valid, because that depends on the signer's nonce.
+// (EIP-7702, "Behavior"). It does not decide whether an authorization is valid, because that depends on the signer's nonce. It must never hold up the
+// event loop: strangers decide how many there are.
 import type { Hex } from 'viem'
 import { recoverAuthorizationAddress } from 'viem/utils'
 import type { Authorization, Position, Watching } from '../../domain/observed.ts'
 import type { Address } from '../../domain/units.ts'
+import { breath } from '../prove/breath.ts'
 import type { RpcReads } from '../rpc/rpc.ts'
-import { count, fields, list } from '../rpc/wire.ts'
+import { count, fields, type WireTransaction } from '../rpc/wire.ts'
+import { RangeRefused } from './logs/block-logs.ts'
 
 /** The type of transactions that carry authorizations. */
-const CARRIER_TYPE = '0x4'
+const CARRIER_TYPE = /^0x0*4$/
 
 /** A transaction that carries authorizations: its position, and the authorizations as the provider gave them. */
 export interface Carrier {
@@ -19,23 +22,28 @@ export interface Carrier {
 /** The raw authorizations of a raw transaction. Usually there are none, and then this costs little. */
 export function authorizationsOf(transaction: unknown): readonly unknown[] {
   const { type, authorizationList } = fields<'type' | 'authorizationList'>(transaction, 'transaction')
-  return type === CARRIER_TYPE && authorizationList != null ? list(authorizationList, 'authorization list') : []
+  return Array.isArray(authorizationList) && CARRIER_TYPE.test(String(type)) ? authorizationList : []
 }
 
 /** More nonces than an account of ours can use in the blocks that we read ahead of the ledger. */
 const AHEAD = 10_000
+/** The most signers that we recover for a range, in about five seconds. One block has room for about as many. */
+const RECOVERED_MAX = 2_000
 
 /**
  * The authorizations for this chain that accounts of ours signed, in chain order. Blocks may have many authorizations by other accounts, and it takes
- * about a millisecond to recover a signer. So we first rule out nearly all of them by nonce, then by chain id. Throws a ChainFault if the provider
- * does not return its chain id.
+ * about two milliseconds to recover a signer. So we first rule out nearly all of them by nonce, then by chain id. `sent` are transactions of the same
+ * blocks. Throws a ChainFault if the provider does not return its chain id, and a RangeRefused if a shorter range would take less time.
  */
 export async function readAuthorizations(
   rpc: RpcReads,
   { signers, nonces = {} }: Pick<Watching, 'signers' | 'nonces'>,
-  carriers: readonly Carrier[],
+  { carriers, sent }: { carriers: readonly Carrier[]; sent: readonly WireTransaction[] },
 ): Promise<Authorization[]> {
-  const next = signers.map((signer) => nonces[signer])
+  // If the ledger knows nothing of an account, an authorization is valid only after a transaction of the account in the same blocks.
+  const firstSent = (signer: Address) =>
+    Math.min(...sent.filter(({ from }) => from === signer).map(({ nonce }) => nonce))
+  const next = signers.map((signer) => (nonces[signer] === null ? firstSent(signer) : nonces[signer]))
   const mayBeOurs = (nonce: number) =>
     next.some((ours) => ours === undefined || (nonce >= ours && nonce < ours + AHEAD))
   const wanted = carriers.flatMap(({ at, raw }) =>
@@ -45,10 +53,14 @@ export async function readAuthorizations(
     }),
   )
   if (wanted.length === 0) return []
-  const here = Number(await rpc.request('eth_chainId', []))
+  const here = count(await rpc.request('eth_chainId', []), 'chain id')
+  const mine = wanted.filter(({ named }) => named.chainId === 0 || named.chainId === here)
+  if (mine.length > RECOVERED_MAX && mine[0]?.at.blockNumber !== mine.at(-1)?.at.blockNumber)
+    throw new RangeRefused(`${mine.length} authorizations`)
   const found: Authorization[] = []
-  for (const { at, named, entry } of wanted) {
-    if (named.chainId !== 0 && named.chainId !== here) continue
+  const pause = breath()
+  for (const { at, named, entry } of mine) {
+    await pause()
     const sender = await recover(entry, named)
     if (sender && signers.includes(sender)) found.push({ ...at, sender, nonce: named.nonce })
   }
@@ -71,9 +83,9 @@ function namedIn(entry: unknown): Named | null {
 /** The account that signed it; null if we cannot recover the signer. */
 async function recover(entry: unknown, named: Named): Promise<Address | null> {
   try {
-    const raw = fields<'address' | 'r' | 's' | 'yParity'>(entry, 'authorization')
+    const raw = fields<'address' | 'r' | 's' | 'yParity' | 'v'>(entry, 'authorization')
     const { address, r, s } = raw as Record<'address' | 'r' | 's', Hex>
-    const authorization = { ...named, address, r, s, yParity: count(raw.yParity, 'parity') }
+    const authorization = { ...named, address, r, s, yParity: count(raw.yParity ?? raw.v, 'parity') }
     return (await recoverAuthorizationAddress({ authorization })).toLowerCase() as Address
   } catch {
     return null

@@ -99,7 +99,8 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses, soundness
   async function complete(watched: WatchedAddresses, blocks: readonly SeenBlock[], moved: ReadonlySet<LoggedBlock>) {
     const { logs, outcomes } = await readOutcomes({ rpc, soundness, prove, bloomCheck, moved }, watched, blocks)
     const carriers = blocks.flatMap((block) => block.carriers)
-    const authorizations = await readAuthorizations(rpc, watched, carriers)
+    const sent = blocks.flatMap((block) => block.relevant)
+    const authorizations = await readAuthorizations(rpc, watched, { carriers, sent })
     return assemble(watched, blocks, { logs, outcomes, authorizations })
   }
 

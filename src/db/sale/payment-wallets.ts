@@ -38,8 +38,11 @@ export async function readWalletInForce(sql: Sql): Promise<Address | null> {
   return row?.wallet ?? null
 }
 
-/** What we look for in blocks: the wallets, the accounts with pending transactions (of other instances' keys too), and the prices of tiers. */
-export async function readWatching(sql: Sql): Promise<Watching> {
+/**
+ * What we look for in blocks: the wallets, the accounts with pending transactions (of other instances' keys too), the prices of tiers, and the nonces
+ * that the ledger knows, with null for each of `accounts` of which it knows none.
+ */
+export async function readWatching(sql: Sql, accounts: readonly Address[] = []): Promise<Watching> {
   const [row] = await sql<
     {
       wallets: Watching['wallets'] | null
@@ -52,8 +55,10 @@ export async function readWatching(sql: Sql): Promise<Watching> {
         FROM payment_wallets) AS wallets,
       (SELECT json_agg(DISTINCT sender) FROM outbox WHERE state = 'pending') AS "signers",
       (SELECT json_agg(DISTINCT price_wei::text) FROM tiers) AS prices,
-      (SELECT json_object_agg(sender, coalesce((SELECT min(nonce) FROM outbox o WHERE o.sender = b.sender AND state = 'pending'),
-        greatest(nonce, (SELECT max(nonce) + 1 FROM outbox o WHERE o.sender = b.sender)))) FROM sender_bases b) AS nonces`
+      (SELECT json_object_agg(sender, coalesce((SELECT min(nonce) FROM outbox o WHERE o.sender = coalesce(b.sender, a.sender) AND state = 'pending'),
+        greatest(nonce, (SELECT max(nonce) + 1 FROM outbox o WHERE o.sender = coalesce(b.sender, a.sender)))))
+        FROM sender_bases b FULL JOIN (SELECT unnest(${[...accounts]}::text[]) AS sender
+          UNION SELECT sender FROM outbox WHERE state = 'pending') a USING (sender)) AS nonces`
   const { wallets, signers, prices, nonces } = row ?? {}
   return { wallets: wallets ?? [], signers: signers ?? [], prices: (prices ?? []).map(BigInt), nonces: nonces ?? {} }
 }
