@@ -159,15 +159,30 @@ test('a read goes on to the next provider, and the one that failed rests', async
   assert.equal(first.requests, 1)
 })
 
-test('a null that another provider may know better is asked of it', async () => {
-  const [first, second] = [await provider(() => ({ result: null })), await provider(() => ({ result: '0x2' }))]
+test('a null, and what is of another kind than the method returns, is asked of another provider, alone and in a batch', async () => {
+  const [first, second] = [await provider(), await provider()]
   const rpc = client([first, second])
-  const accept = (result: unknown) => result !== null
-  assert.equal(await rpc.request('eth_getBlockByNumber', [], { accept }), '0x2')
-  assert.equal(await rpc.request('eth_getBlockByNumber', []), null)
-  // If no provider knows better, null is the answer, not a fault.
-  second.rule = () => ({ result: null })
-  assert.equal(await rpc.request('eth_getBlockByNumber', [], { accept }), null)
+  const call = { method: 'eth_getBlockByNumber', params: [] }
+  for (const odd of [null, '0x2', [], 7]) {
+    first.rule = () => ({ result: odd })
+    second.rule = () => ({ result: { number: '0x2' } })
+    assert.deepEqual(await rpc.request(call.method, []), { number: '0x2' })
+    // Each provider lacks one of both.
+    first.rule = ({ params }) => ({ result: params[0] === 1 ? odd : {} })
+    second.rule = ({ params }) => ({ result: params[0] === 2 ? odd : {} })
+    assert.deepEqual(await rpc.requestAll([1, 2].map((at) => ({ ...call, params: [at] }))), [{}, {}])
+    // If no provider knows better, that is the answer, not a fault.
+    for (const one of [first, second]) one.rule = () => ({ result: odd })
+    assert.deepEqual(await rpc.request(call.method, []), odd)
+  }
+})
+
+test('what one provider calls invalid is asked of the next one', async () => {
+  const invalid = { error: { code: -32602, message: 'invalid argument 1: hex string expected' } }
+  const [first, second] = [await provider(() => invalid), await provider(() => ({ result: '0x2' }))]
+  const rpc = client([first, second])
+  assert.equal(await rpc.request('eth_getBalance', []), '0x2')
+  assert.deepEqual(await rpc.requestAll([{ method: 'eth_getBalance', params: [] }]), ['0x2'])
 })
 
 test('a revert is final: no other provider is asked', async () => {

@@ -184,7 +184,7 @@ async function send(hand: Hand, tx: { to?: Address; data?: Hex; value?: bigint }
 async function mined(rpc: Rpc, txHash: Hash): Promise<WireReceipt> {
   const until = performance.now() + MINED_WAIT_MS
   for (let pause = POLL_FIRST_MS; performance.now() < until; pause = Math.min(pause * 2, POLL_MAX_MS)) {
-    const answer = await rpc.request('eth_getTransactionReceipt', [txHash], { accept: (given) => given !== null })
+    const answer = await rpc.request('eth_getTransactionReceipt', [txHash])
     if (answer != null) {
       const found = receipt(answer)
       if (!found.succeeded) throw new ChainFault(`${txHash} reverted`, { retryable: false })

@@ -96,10 +96,7 @@ const nameOf = ({ blockHash, txHash, topics, data }: WireLog) => [blockHash, txH
 /** Adds to each log the time of its block, read from exactly the block that the log names. */
 async function withTimes(rpc: Rpc, logs: readonly WireLog[]): Promise<FactoryEvent[]> {
   const hashes = [...new Set(logs.map((entry) => entry.blockHash))]
-  const answers = await rpc.requestAll(
-    hashes.map((hash) => ({ method: 'eth_getBlockByHash', params: [hash, false] })),
-    { accept: (block) => block !== null },
-  )
+  const answers = await rpc.requestAll(hashes.map((hash) => ({ method: 'eth_getBlockByHash', params: [hash, false] })))
   const headers = new Map<Hash, WireHeader>()
   for (const [index, answer] of answers.entries()) {
     if (answer == null) throw new ChainFault(`the provider has no block ${hashes[index]}`, { retryable: true })

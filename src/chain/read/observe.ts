@@ -154,7 +154,7 @@ async function fetchBlocks(
     const calls = piece.map(
       (number): RpcCall => ({ method: 'eth_getBlockByNumber', params: [toQuantity(number), true] }),
     )
-    const answers = await rpc.requestAll(calls, { accept: (block) => block !== null })
+    const answers = await rpc.requestAll(calls)
     const seen: SeenBlock[] = []
     for (const [index, answer] of answers.entries()) seen.push(await see(answer, piece[index] as number))
     return seen

@@ -248,7 +248,7 @@ async function readFinal(rpc: RpcReads): Promise<FinalWord | null> {
 }
 
 async function readTransaction(rpc: RpcReads, txHash: Hash): Promise<TransactionView | null> {
-  const answer = await rpc.request('eth_getTransactionByHash', [txHash], { accept: (tx) => tx !== null })
+  const answer = await rpc.request('eth_getTransactionByHash', [txHash])
   if (answer == null) return null
   const tx = transaction(answer)
   if (tx.hash !== txHash) throw new ChainFault(`asked for ${txHash}, got another transaction`, { retryable: true })

@@ -16,8 +16,7 @@ export async function readReceipt(
   txHash: Hash,
 ): Promise<{ found: WireReceipt; answer: unknown } | 'tooLarge' | null> {
   try {
-    const accept = (given: unknown) => given !== null
-    const answer = await rpc.request('eth_getTransactionReceipt', [txHash], { accept, bytesMax: RECEIPT_BYTES_MAX })
+    const answer = await rpc.request('eth_getTransactionReceipt', [txHash], { bytesMax: RECEIPT_BYTES_MAX })
     if (answer == null) return null
     const found = receipt(answer)
     if (found.txHash === txHash) return { found, answer }

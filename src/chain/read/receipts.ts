@@ -101,7 +101,7 @@ function createReceiptReads(
     if (txHashes.length === 0) return []
     if (performance.now() >= muteUntil) {
       try {
-        const answer = await rpc.request('eth_getBlockReceipts', [hash], { accept: (given) => given !== null })
+        const answer = await rpc.request('eth_getBlockReceipts', [hash])
         if (answer != null) return list(answer, 'list of receipts')
         throwRetryable(`the provider has no receipts of block ${number}`)
       } catch (error) {
@@ -111,7 +111,7 @@ function createReceiptReads(
     }
     if (txHashes.length > SINGLE_MAX) return null
     const calls = txHashes.map((txHash): RpcCall => ({ method: 'eth_getTransactionReceipt', params: [txHash] }))
-    const answers = await rpc.requestAll(calls, { accept: (answer) => answer !== null })
+    const answers = await rpc.requestAll(calls)
     return answers.includes(null) ? throwRetryable(`the provider lacks receipts of block ${number}`) : answers
   }
 }
@@ -220,7 +220,7 @@ async function fetchReceipts(
     relevant.filter((tx) => needsReceipt(watched, tx)).map((tx) => ({ tx, header })),
   )
   const pieces = await mapBounded(chunks(wanted, RECEIPTS_PER_REQUEST), IN_FLIGHT, async (piece) => {
-    const answers = await rpc.requestAll(piece.map(receiptCall), { accept: (answer) => answer !== null })
+    const answers = await rpc.requestAll(piece.map(receiptCall))
     return piece.map((one, index) => seenReceipt(watched, one, answers[index]))
   })
   return pieces.flat()

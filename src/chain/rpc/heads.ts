@@ -10,7 +10,7 @@ import { header, toBlock, toQuantity } from './wire.ts'
 const HEAD_MS = 5_000
 
 const askBlock = (rpc: RpcReads, position: string, inFull: boolean) =>
-  rpc.request('eth_getBlockByNumber', [position, inFull], { accept: (block) => block !== null })
+  rpc.request('eth_getBlockByNumber', [position, inFull])
 
 /** The canonical block with that number; null if the provider has none. */
 export async function readBlockAt(rpc: RpcReads, soundness: Soundness, number: number): Promise<Block | null> {

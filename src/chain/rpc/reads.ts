@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RpcFault } from '../faults.ts'
 import { BATCH_MAX } from './batches.ts'
+import { isOfKind } from './kinds.ts'
 import { chunks } from './parallel.ts'
 import { isLimit, isRevert, type Provider, type RpcCall, type RpcReply } from './provider.ts'
 
@@ -13,8 +14,6 @@ export interface ReadOptions {
   timeoutMs?: number
   /** Set to make fewer attempts than usual; with 1 we ask only the first provider. */
   attempts?: number
-  /** Returns false for a result that another provider may improve on, such as a null block; we then ask the next one. */
-  accept?: (result: unknown) => boolean
   /** The most bytes of an answer to a single call; by default the client's limit. A larger answer is a `tooLarge` fault. */
   bytesMax?: number
 }
@@ -50,18 +49,20 @@ export interface ReadsOptions {
 export function createReads(options: ReadsOptions): Reads {
   async function call(method: string, params: readonly unknown[], read: ReadOptions = {}): Promise<RpcReply> {
     const question = (provider: Provider, ms: number) => provider.call({ method, params }, ms, read.bytesMax)
-    return await ask(options, question, read, worthOf(read))
+    return await ask(options, question, read, (reply) => isWorth(method, reply))
   }
 
   async function batch(calls: readonly RpcCall[], read: ReadOptions = {}): Promise<RpcReply[]> {
     const replies: RpcReply[] = []
-    const worth = worthOf(read)
     for (const part of chunks(calls, BATCH_MAX)) {
+      const methodOf = (index: number) => part[index]?.method ?? ''
       const question = (provider: Provider, ms: number) => provider.batch(part, ms)
-      const answers = await ask(options, question, read, (given) => given.every(worth))
-      for (const [index, reply] of answers.entries()) {
+      const worth = (given: RpcReply[]) => given.every((reply, index) => isWorth(methodOf(index), reply))
+      for (const [index, reply] of (await ask(options, question, read, worth)).entries()) {
         const { method, params } = part[index] as RpcCall
-        replies.push(isWorthAsking(reply) && read.attempts !== 1 ? await call(method, params, read) : reply)
+        const isAlone = reply.ok && options.order().length === 1
+        const again = !isWorth(method, reply) && !isAlone && !isLimited(reply) && read.attempts !== 1
+        replies.push(again ? await call(method, params, read) : reply)
       }
     }
     return replies
@@ -126,25 +127,17 @@ async function ask<T>(
   throw faults[0] ?? new RpcFault('unreachable', 'no provider answered')
 }
 
-const worthOf = (read: ReadOptions) => (reply: RpcReply) =>
-  reply.ok ? (read.accept?.(reply.result) ?? true) : isFinal(reply)
+/**
+ * False if another provider may know better: for every error but a revert, and for a result of another kind. In a batch, providers return "response too
+ * large" or an internal error even for calls that succeed alone. And what one of them calls invalid, such as a block by its hash, another one takes.
+ */
+const isWorth = (method: string, reply: RpcReply) => (reply.ok ? isOfKind(method, reply.result) : isRevert(reply.error))
+
+const isLimited = (reply: RpcReply) => !reply.ok && isLimit(reply.error)
 
 /** The result of a reply. Throws a JSON-RPC error as a fault. */
 export function resultOf(method: string, reply: RpcReply): unknown {
   if (reply.ok) return reply.result
   const kind = isLimit(reply.error) ? 'limit' : 'error'
   throw new RpcFault(kind, `${method}: ${reply.error.message} (${reply.error.code})`, reply.error)
-}
-
-/** True for an error that every provider would return: the contract reverted, or the request was invalid. */
-function isFinal(reply: RpcReply): boolean {
-  return !reply.ok && (isRevert(reply.error) || reply.error.code === -32602)
-}
-
-/**
- * True for an error that may be due to the batch and not to the call. In a batch, providers return "response too large" or an internal error even for
- * calls that succeed alone.
- */
-function isWorthAsking(reply: RpcReply): boolean {
-  return !reply.ok && !isFinal(reply) && !isLimit(reply.error)
 }
