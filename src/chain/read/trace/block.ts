@@ -1,9 +1,10 @@
 // Traces a block: finds the inner transfers to and from wallets (geth's callTracer, which most nodes support). It never guesses.
 import { VOICES } from '../../../domain/finality.ts'
 import type { Address } from '../../../domain/units.ts'
-import { ChainFault } from '../../faults.ts'
+import { ChainFault, orNull } from '../../faults.ts'
 import type { BlockRef, BlockTransfer } from '../../port.ts'
-import type { RpcReads } from '../../rpc/rpc.ts'
+import type { Fields } from '../../prove/items.ts'
+import type { ReadOptions, RpcReads } from '../../rpc/rpc.ts'
 import { fields, hash32, list } from '../../rpc/wire.ts'
 import { agreedAnswer } from '../state/agreement.ts'
 import { innerMovesOf } from './frames.ts'
@@ -17,7 +18,7 @@ interface Question {
 
 /**
  * Inner transfers to and from wallets in one exact block, in order of execution, from one provider, in one request. Null if the provider does not
- * trace the block. `eth_simulateV1` would be no substitute, because it runs the transactions again, under rules other than the block's.
+ * trace the block, or none of its transactions. `eth_simulateV1` would be no substitute, because it runs the transactions again, under rules other than the block's.
  */
 export async function readBlockTransfers(
   rpc: RpcReads,
@@ -27,16 +28,34 @@ export async function readBlockTransfers(
     const limits = timeoutMs === undefined ? {} : { attempts: 1, timeoutMs }
     const reply = await rpc.call('debug_traceBlockByHash', [at.hash, { tracer: 'callTracer' }], limits)
     if (!reply.ok) return null
-    return list(reply.result, 'block trace').flatMap((given, txIndex) => {
-      const traced = fields<'txHash' | 'result'>(given, 'trace of a transaction')
-      const txHash = hash32(traced.txHash, 'hash in a trace')
-      return innerMovesOf(traced.result, wallets).map((move) => ({ txHash, txIndex, ...move }))
-    })
+    const entries = list(reply.result, 'block trace').map((given): Fields => Object(given))
+    const moves = await Promise.all(entries.map(async ({ result }) => await orNull(movesOf(result, wallets))))
+    if (entries.length > 0 && moves.every((found) => found === null)) return null
+    const isUnnamed = moves.some((found, index) => found?.length && entries[index]?.txHash == null)
+    const hashes = isUnnamed ? await hashesIn(rpc, at, limits) : []
+    return moves.flatMap((found, txIndex) =>
+      (found ?? []).map((move) => {
+        const txHash = hash32(entries[txIndex]?.txHash ?? hashes[txIndex], 'hash in a trace')
+        return { txHash, txIndex, ...move }
+      }),
+    )
   } catch (error) {
     // There was no answer, or a malformed one. A later attempt may work.
     if (error instanceof ChainFault && error.retryable) return null
     throw error
   }
+}
+
+/**
+ * The inner transfers of one transaction. Throws a ChainFault if it was not traced: a stranger's may have more frames than we read, or end the tracer.
+ * That takes nothing from the others, because what they show must add up to a difference, to the wei.
+ */
+const movesOf = async (result: unknown, wallets: readonly Address[]) => innerMovesOf(result, wallets)
+
+/** The hashes of a block's transactions, for nodes whose traces do not name them. */
+async function hashesIn(rpc: RpcReads, at: BlockRef, limits: ReadOptions): Promise<unknown[]> {
+  const block = await rpc.request('eth_getBlockByHash', [at.hash, false], limits)
+  return list(fields<'transactions'>(block, 'block').transactions, 'transactions')
 }
 
 /** The timeout for the trace of a block: less than half of a pass's time, so that the same run can still judge and mint payments that wait. */

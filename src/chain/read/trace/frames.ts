@@ -24,8 +24,8 @@ const hasFailed = (error: unknown) => error != null && error !== ''
 export function innerMovesOf(traced: unknown, wallets: readonly Address[]): InnerMove[] {
   const found: InnerMove[] = []
   const counts = new Map<string, number>()
-  const note = (direction: 'in' | 'out', wallet: Address | null, other: Address | null, valueWei: bigint) => {
-    if (wallet === null || other === null || !wallets.includes(wallet)) return
+  const note = (direction: 'in' | 'out', wallet: Address, other: Address, valueWei: bigint) => {
+    if (!wallets.includes(wallet)) return
     const index = (counts.get(direction + wallet) ?? 0) + 1
     counts.set(direction + wallet, index)
     found.push({ direction, wallet, index, other, valueWei: wei(valueWei) })
@@ -35,13 +35,12 @@ export function innerMovesOf(traced: unknown, wallets: readonly Address[]): Inne
   for (let seen = 0; waiting.length > 0; seen++) {
     if (seen >= FRAMES_MAX) throw new ChainFault('a trace has more calls than are read', { retryable: true })
     const given = fields<'type' | 'from' | 'to' | 'value' | 'error' | 'calls'>(waiting.pop(), 'call trace')
-    const from = address20(given.from, 'caller')
-    const to = given.to == null ? null : address20(given.to, 'callee')
-    const valueWei = given.value == null ? 0n : quantity(given.value, 'value of a call')
     // A call that failed is reverted, together with all calls that it made.
     if (hasFailed(given.error)) continue
+    const valueWei = given.value == null ? 0n : quantity(given.value, 'value of a call')
     // The first frame is the transaction itself. zkSync's nodes write "Call".
-    if (seen > 0 && valueWei > 0n && MOVES_VALUE.has(String(given.type).toUpperCase())) {
+    if (seen > 0 && valueWei > 0n && given.to != null && MOVES_VALUE.has(String(given.type).toUpperCase())) {
+      const [from, to] = [address20(given.from, 'caller'), address20(given.to, 'callee')]
       note('in', to, from, valueWei)
       note('out', from, to, valueWei)
     }
