@@ -49,12 +49,13 @@ export async function agreedHashes(
   const agreed = new Set<Hash>()
   if (told.length === 0 || voices.length < VOICES) return agreed
   const calls = told.map(({ hash }): RpcCall => ({ method, params: [hash] }))
-  const answers = await Promise.all(voices.map((provider) => orNull(provider.requestAll(calls))))
+  const answers = await Promise.all(voices.map((provider) => orNull(provider.batch(calls))))
   for (const [at, { hash, blockNumber, words }] of told.entries()) {
-    const same = agreedAnswer(
-      answers.map((given) => (given?.[at] == null ? null : wordsOf(given[at]))),
-      (key) => key,
+    // What one of them answers in another form is no answer, and no fault of the provider whose words we compare.
+    const said = answers.map(async (given) =>
+      given?.[at]?.ok && given[at].result != null ? wordsOf(given[at].result) : null,
     )
+    const same = agreedAnswer(await Promise.all(said.map(orNull)), (key) => key)
     if (same === words) agreed.add(hash)
     else if (same !== null) throw new ProofFault(part, blockNumber, `two providers report a different ${what} ${hash}`)
   }

@@ -4,6 +4,7 @@ import type { Address } from '../../../domain/units.ts'
 import { ChainFault, ProofFault } from '../../faults.ts'
 import type { AccountState, BlockRef } from '../../port.ts'
 import { provenAccount, provenWord } from '../../prove/account-proof.ts'
+import type { Fields } from '../../prove/items.ts'
 import { isHeaderSound, noteFailed, type Soundness } from '../../prove/sound.ts'
 import type { Rpc, RpcCall, RpcReads } from '../../rpc/rpc.ts'
 import { byHash, bytes, fields, hash32, list } from '../../rpc/wire.ts'
@@ -48,16 +49,18 @@ export async function readProven<T>(
     ...(call ? [call(state)] : []),
   ])
   if (!proof?.ok || !block?.ok || block.result == null || (call && !other?.ok)) return null
+  const { accountProof, storageProof }: Fields = Object(proof.result)
+  if (!isFilled(accountProof) || (slots.length > 0 && !isFilled(storageProof))) return null
   if (!isHeaderSound(soundness, block.result, at.number)) return null
   try {
     const { hash, stateRoot } = fields<'hash' | 'stateRoot'>(block.result, 'block')
-    if (hash !== at.hash) throw new ChainFault(`a header of a block other than ${at.hash}`, { retryable: true })
-    const { accountProof, storageProof } = fields<'accountProof' | 'storageProof'>(proof.result, 'proof')
+    if (hash32(hash, 'block hash') !== at.hash)
+      throw new ChainFault(`a header of a block other than ${at.hash}`, { retryable: true })
     const account = provenAccount(hash32(stateRoot, 'state root'), owner, nodesOf(accountProof))
-    const proofs = slots.length > 0 ? list(storageProof, 'proof of storage') : []
-    const words = slots.map((slot, index) =>
-      provenWord(account.storageRoot, slot, nodesOf(fields<'proof'>(proofs[index], 'proof of storage').proof)),
-    )
+    const words = slots.map((slot, index) => {
+      const { proof: nodes } = fields<'proof'>((storageProof as unknown[])[index], 'proof of storage')
+      return provenWord(account.storageRoot, slot, nodesOf(nodes))
+    })
     return read({ account, words, answer: other?.ok ? other.result : null })
   } catch (error) {
     if (!(error instanceof ChainFault)) throw error
@@ -65,6 +68,9 @@ export async function readProven<T>(
     throw new ProofFault('state', at.number, error.message)
   }
 }
+
+/** A provider that returns no nodes at all proves nothing, neither that it is right nor that it lies. */
+const isFilled = (proof: unknown) => Array.isArray(proof) && proof.length > 0
 
 const nodesOf = (proof: unknown) => list(proof, 'proof').map((node) => bytes(node, 'node of a proof'))
 
