@@ -6,7 +6,8 @@ import { inTimeOrNull } from '../../lib/deadline.ts'
 import { Semaphore } from '../../lib/semaphore.ts'
 import type { BuyerReading, Readings } from '../port.ts'
 import { createBreaker } from '../rpc/breaker.ts'
-import type { Rpc } from '../rpc/rpc.ts'
+import { isOfKind } from '../rpc/kinds.ts'
+import { type Rpc, resultOf } from '../rpc/rpc.ts'
 import { header, quantity, safeNumber, toQuantity } from '../rpc/wire.ts'
 import { readView, viewCall } from './calls.ts'
 import { agreedState } from './state/state.ts'
@@ -68,20 +69,22 @@ export function createBuyerReading(rpc: Rpc, factory: Address, clock: () => numb
 /** The latest block, the wallet's ether, the gas price and the contract's cap per wallet. */
 async function readFacts(rpc: Rpc, factory: Address, wallet: Address) {
   const read = { timeoutMs: BUDGET_MS / 2, attempts: 2 }
-  const [latest, balance, gasPrice, cap] = await rpc.requestAll(
+  const [gasPrice, ...replies] = await rpc.batch(
     [
+      { method: 'eth_gasPrice', params: [] },
       { method: 'eth_getBlockByNumber', params: ['latest', false] },
       { method: 'eth_getBalance', params: [wallet, 'latest'] },
-      { method: 'eth_gasPrice', params: [] },
       viewCall(factory, 'latest', 'maxPerWallet', []),
     ],
     read,
   )
+  const [latest, balance, cap] = replies.map((reply) => resultOf('eth_call', reply))
+  const price = gasPrice?.ok && isOfKind('eth_gasPrice', gasPrice.result) ? gasPrice.result : null
   const { number, hash } = header(latest)
   return {
     at: { number, hash },
     balanceWei: wei(quantity(balance, 'balance')),
-    gasPriceWei: wei(quantity(gasPrice, 'gas price')),
+    gasPriceWei: price === null ? null : wei(quantity(price, 'gas price')),
     walletMax: safeNumber(readView('maxPerWallet', cap), 'cap per wallet'),
   }
 }

@@ -4,6 +4,7 @@ import type { Address, Hash } from '../../domain/units.ts'
 import { silentLog } from '../../lib/log.ts'
 import type { BlockRef } from '../port.ts'
 import { readBlockTransfers } from '../read/trace/block.ts'
+import { isOfKind } from './kinds.ts'
 import { createRpc, type Rpc } from './rpc.ts'
 import { count, header, toQuantity } from './wire.ts'
 
@@ -46,13 +47,19 @@ export async function probeProvider(url: string, factory: Address, startBlock: n
     const reply = await rpc.call('eth_getBlockByNumber', ['finalized', false])
     const finalized = reply.ok && reply.result !== null ? header(reply.result).number : null
     const statesBack = await statesBackOf(rpc, factory, startBlock, number)
-    const logs = (await rpc.call('eth_getLogs', [{ address: factory, blockHash: hash }])).ok
+    const logs = await answers(rpc, 'eth_getLogs', [{ address: factory, blockHash: hash }])
     const filled = await filledBlock(rpc, number)
     const traces = (await readBlockTransfers(rpc, { at: filled ?? { number, hash }, wallets: [] })) !== null
     return { chainId, head: { number, time }, finalized, statesBack, answeredMs, logs, traces }
   } finally {
     await rpc.close()
   }
+}
+
+/** True if the provider answers the call with something of the kind that it should return. */
+async function answers(rpc: Rpc, method: string, params: readonly unknown[]): Promise<boolean> {
+  const reply = await rpc.call(method, params)
+  return reply.ok && isOfKind(method, reply.result)
 }
 
 /** The newest block that has transactions; null if there is none near the head. We need one, because any node can trace an empty block. */
@@ -66,7 +73,7 @@ async function filledBlock(rpc: Rpc, head: number): Promise<BlockRef | null> {
 }
 
 async function statesBackOf(rpc: Rpc, factory: Address, startBlock: number, head: number): Promise<number | null> {
-  const has = async (block: number) => (await rpc.call('eth_getBalance', [factory, toQuantity(block)])).ok
+  const has = (block: number) => answers(rpc, 'eth_getBalance', [factory, toQuantity(block)])
   if (await has(Math.min(startBlock, head))) return null
   for (const depth of DEPTHS) if (head - depth > startBlock && (await has(head - depth))) return depth
   return 0

@@ -9,8 +9,9 @@ import { factoryAbi } from '../factory/abi.ts'
 import { ChainFault, orNull } from '../faults.ts'
 import type { EstimateOutcome, FactoryCall, SendOutcome, SignerAccount } from '../port.ts'
 import { readView, revertName, viewCall } from '../read/calls.ts'
+import { isOfKind } from '../rpc/kinds.ts'
 import { isLimit, isRevert, revertData } from '../rpc/provider.ts'
-import { type Rpc, type RpcReads, resultOf, type SendReply } from '../rpc/rpc.ts'
+import { type Rpc, type RpcReads, type RpcReply, resultOf, type SendReply } from '../rpc/rpc.ts'
 import { byHash, count, header, quantity, toQuantity } from '../rpc/wire.ts'
 import { classifyEstimateError, classifySendError } from './send-errors.ts'
 import type { Signer } from './signer.ts'
@@ -65,7 +66,7 @@ export function createSignerAccount({ rpc, signer, chainId, factory }: SignerAcc
       ])
       if (!reply || !latest) throw new ChainFault('the provider gave no estimate', { retryable: true })
       if (reply.ok) {
-        const gasMax = gasMaxIn(resultOf('eth_getBlockByNumber', latest))
+        const gasMax = gasMaxIn(latest)
         return withMargin(
           quantity(reply.result, 'gas estimate'),
           gasMax,
@@ -118,10 +119,19 @@ export async function currentFees(rpc: Rpc, limits?: FeeLimits): Promise<Fees> {
     { method: 'eth_maxPriorityFeePerGas', params: [] },
   ])
   if (!latest || !tip) throw new ChainFault('the provider gave no fees', { retryable: true })
-  const { baseFeeWei } = header(resultOf('eth_getBlockByNumber', latest))
+  const baseFeeWei = header(resultOf('eth_getBlockByNumber', latest)).baseFeeWei ?? (await baseFeeOfAny(rpc))
   if (baseFeeWei === null) throw new ChainFault('this chain has no EIP-1559 fees', { retryable: false })
-  const tipWei = tip.ok ? quantity(tip.result, 'priority fee') : TIP_FALLBACK_WEI
+  const isTold = tip.ok && isOfKind('eth_maxPriorityFeePerGas', tip.result)
+  const tipWei = isTold ? quantity(tip.result, 'priority fee') : TIP_FALLBACK_WEI
   return offerFees({ baseFeeWei, tipWei }, limits)
+}
+
+/** The base fee that another provider shows if the first one leaves it out; null if none shows one. */
+async function baseFeeOfAny(rpc: Rpc): Promise<bigint | null> {
+  const ask = async (provider: RpcReads) =>
+    header(await provider.request('eth_getBlockByNumber', ['latest', false])).baseFeeWei
+  const told = await Promise.all(rpc.providers.map((provider) => orNull(ask(provider))))
+  return told.find((fee) => fee !== null) ?? null
 }
 
 function withMargin(gas: bigint, gasMax: bigint, least: bigint): EstimateOutcome {
@@ -132,9 +142,10 @@ function withMargin(gas: bigint, gasMax: bigint, least: bigint): EstimateOutcome
   return { kind: 'ok', gas: asked < gasMax ? asked : gasMax }
 }
 
-/** The most gas that a transaction may have in a block like this: the cap, or the block's own limit if that is lower. */
-function gasMaxIn(block: unknown): bigint {
-  const limit = quantity((block as { gasLimit?: unknown } | null)?.gasLimit, 'gas limit')
+/** The most gas that a transaction may have in a block like this: the cap, or the block's own limit if that is lower and the provider tells it. */
+function gasMaxIn(latest: RpcReply): bigint {
+  const { gasLimit }: { gasLimit?: unknown } = Object(latest.ok ? latest.result : null)
+  const limit = isOfKind('eth_estimateGas', gasLimit) ? quantity(gasLimit, 'gas limit') : TX_GAS_MAX
   return limit < TX_GAS_MAX ? limit : TX_GAS_MAX
 }
 
