@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { noteClaimedBlock } from '../../src/db/blocks/claimed.ts'
+import { readHalt } from '../../src/db/blocks/halts.ts'
 import { lowerProof, readProofStates } from '../../src/db/blocks/proofs.ts'
 import { inTransaction } from '../../src/db/core/sql.ts'
 import { LEARNT } from '../../src/domain/observed.ts'
@@ -114,6 +115,33 @@ for (const part of LEARNT)
         await careful.payments()
       }
       assert.equal((await paymentOf(world, txHash))?.state, 'minted')
+    } finally {
+      await world.close()
+    }
+  })
+
+for (const isTrusted of [true, false])
+  test(`lists never match their root: the only provider is ${isTrusted ? 'believed if it is trusted' : 'not followed if it is not trusted'}`, async () => {
+    const { world, careful, liar } = await startAlone()
+    try {
+      await world.chain.mine()
+      await world.settle()
+      // As Mantle's deposits: the fields that a node shows of them are not those that the root covers.
+      liar.rule = async ({ method, params }, forward) => {
+        const answer = await forward()
+        if (method !== 'eth_getBlockByNumber' || params[1] !== true || !('result' in answer)) return answer
+        const block = answer.result as { transactions: { gas: string }[] } | null
+        return {
+          result: block && { ...block, transactions: block.transactions.map((tx) => ({ ...tx, gas: other(tx.gas) })) },
+        }
+      }
+      const txHash = await world.pay(5, BASIC)
+      for (let run = 0; run < 4; run++) {
+        await world.chain.mine()
+        await (isTrusted ? world : careful).payments()
+      }
+      assert.equal((await readHalt(world.pool))?.reason ?? null, isTrusted ? null : 'unproven')
+      assert.equal((await paymentOf(world, txHash))?.state, isTrusted ? 'minted' : undefined)
     } finally {
       await world.close()
     }

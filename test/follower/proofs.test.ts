@@ -187,31 +187,6 @@ test('one provider adds a field and spoils another that we do not use: the hones
   await rpc.close()
 })
 
-for (const trustsProvider of [true, false])
-  test(`lists that never match their root: the only provider is ${trustsProvider ? 'believed if it is trusted' : 'not followed if it is not trusted'}`, async () => {
-    const { alone, liar } = await startAlone()
-    try {
-      const { payments } = alone.instance({ rules: { trustsProvider } })
-      await alone.chain.mine()
-      await alone.settle()
-      // As Mantle's deposits: the fields that a node shows of them are not those that the root covers.
-      liar.rule = lie(0, ({ transactions }) => ({
-        transactions: (transactions as (Wire | string)[]).map((tx) =>
-          typeof tx === 'object' ? { ...tx, gas: other(tx.gas) } : tx,
-        ),
-      }))
-      const txHash = await alone.pay(5, BASIC)
-      for (let run = 0; run < 4; run++) {
-        await alone.chain.mine()
-        await payments()
-      }
-      assert.equal((await readHalt(alone.pool))?.reason ?? null, trustsProvider ? null : 'unproven')
-      assert.equal((await paymentOf(alone, txHash))?.state, trustsProvider ? 'minted' : undefined)
-    } finally {
-      await alone.close()
-    }
-  })
-
 test('a single provider whose headers cease to recompute is not followed until a person has them believed', async () => {
   const { alone, liar } = await startAlone()
   try {

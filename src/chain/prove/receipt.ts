@@ -35,7 +35,7 @@ export function encodeReceipt(receipt: unknown, bits: BloomBits = new Map()): En
   return encoded(() => {
     const given = fieldsOf(receipt, 'receipt')
     const type = given.type == null ? 0 : Number(integerOf(given.type, 'type'))
-    const logs = listOf(given.logs, 'logs').map((log) => fieldsOf(log, 'log'))
+    const logs = listOf(given.logs ?? [], 'logs').map((log) => fieldsOf(log, 'log'))
     const usual = [
       outcomeOf(given),
       quantityOf(given.cumulativeGasUsed, 'cumulativeGasUsed'),

@@ -36,7 +36,7 @@ const V_CHAIN = 35n
 const number = (tx: Fields, name: string) => quantityOf(tx[name], name)
 const numbers = (tx: Fields, ...names: string[]) => names.map((name) => number(tx, name))
 const to = (tx: Fields) => recipientOf(tx.to, 'to')
-const input = (tx: Fields) => bytesOf(tx.input ?? tx.data, 'input')
+const input = (tx: Fields) => bytesOf(tx.input ?? tx.data ?? '0x', 'input')
 
 function accessList(tx: Fields): Item {
   return listOf(tx.accessList ?? [], 'accessList').map((entry) => {

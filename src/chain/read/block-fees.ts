@@ -24,4 +24,4 @@ export function feesOf(
 }
 
 /** A gas price: hex of at most 128 bits. */
-const PRICE = /^0x[0-9a-f]{1,32}$/
+const PRICE = /^0x[0-9a-f]{1,32}$/i

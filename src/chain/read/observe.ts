@@ -17,8 +17,8 @@ import { assertSound, isAskedFor, type Soundness } from '../prove/sound.ts'
 import { isUnsigned } from '../prove/transaction.ts'
 import { chunks, mapBounded } from '../rpc/parallel.ts'
 import type { RpcCall, RpcReads } from '../rpc/rpc.ts'
-import type { WireLog, WireTransaction } from '../rpc/wire.ts'
-import { fields, header, list, positionOf, toBlock, toQuantity, transaction } from '../rpc/wire.ts'
+import type { WireHeader, WireLog, WireTransaction } from '../rpc/wire.ts'
+import { fields, header, list, NO_BLOOM, positionOf, toBlock, toQuantity, transaction } from '../rpc/wire.ts'
 import { authorizationsOf, type Carrier, readAuthorizations } from './authorizations.ts'
 import { feesOf } from './block-fees.ts'
 import { isWithdrawCall, ledgerTopics, readWithdrawCall, toEvent } from './events.ts'
@@ -29,8 +29,6 @@ import { createReceiptProver, type Outcome, readOutcomes } from './receipts.ts'
 
 /** Concurrent requests for blocks. More of them gained nothing when we measured it with a node. */
 const IN_FLIGHT = 8
-/** The bloom of a block without logs. */
-const NO_BLOOM = `0x${'0'.repeat(512)}`
 /** Complete blocks in one request. A busy block has about half a megabyte. */
 const BLOCKS_PER_REQUEST = 4
 /** A transaction, and whether it lacks a signature. */
@@ -98,8 +96,7 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses, soundness
   /** Reads what is still needed for these blocks, and assembles the range. */
   async function complete(watched: WatchedAddresses, blocks: readonly SeenBlock[], moved: ReadonlySet<LoggedBlock>) {
     const { logs, outcomes } = await readOutcomes({ rpc, soundness, prove, bloomCheck, moved }, watched, blocks)
-    const carriers = blocks.flatMap((block) => block.carriers)
-    const sent = blocks.flatMap((block) => block.relevant)
+    const [carriers, sent] = [blocks.flatMap((block) => block.carriers), blocks.flatMap((block) => block.relevant)]
     const authorizations = await readAuthorizations(rpc, watched, { carriers, sent })
     return assemble(watched, blocks, { logs, outcomes, authorizations })
   }
@@ -194,15 +191,20 @@ function seeBlock(answer: unknown, number: number, sight: Sight): Omit<SeenBlock
     const carried = authorizationsOf(entry)
     if (carried.length > 0) carriers.push({ at: positionOf(head, hashOf(entry), index), raw: carried })
     if (!concerns(raw.from, raw.to)) continue
-    const tx = { ...transaction(entry), isUnsigned: isUnsigned(entry) }
-    if (tx.index !== index || tx.blockHash !== head.hash)
-      throwRetryable(`block ${number} lists a transaction of another block`)
-    relevant.push(tx)
+    relevant.push({ ...placed(entry, head, index), isUnsigned: isUnsigned(entry) })
   }
   const given = ranged && (ranged.get(head.hash) ?? [])
   const logs = isDoubtful(bloomCheck, head, entries.length, given) ? null : (given ?? [])
   const fees = isOurs && feesOf(head, entries, isOurs)
   return { header: head, fees, relevant, carriers, logs, txHashes: logs?.length === 0 ? null : entries.map(hashOf) }
+}
+
+/** A transaction at its place in a block. Within its block, it need not say where it is. */
+function placed(entry: unknown, { number, hash }: WireHeader, index: number): WireTransaction {
+  const tx = transaction(entry)
+  if ((tx.index !== -1 && tx.index !== index) || (tx.blockHash ?? hash) !== hash)
+    throwRetryable(`block ${number} lists a transaction of another block`)
+  return { ...tx, index, blockHash: hash }
 }
 
 /** Roots of an empty list. Chains that do not commit to transactions have zeros there. */

@@ -71,49 +71,48 @@ type ReceiptProver = (block: ReceiptedBlock) => Promise<ProvenReceipts | null>
 
 /** Creates the prover. Call it for one block at a time. */
 export function createReceiptProver(rpc: RpcReads, factory: Address, soundness: Soundness): ReceiptProver {
-  const readAll = createReceiptReads(rpc)
+  const readList = createListRead(rpc)
   return async (block) => {
     const { header, given, txHashes } = block
     const isKnown = isAskedFor(soundness, 'header') && soundness.states.get('receipts') !== 'lowered'
     if (!isKnown || txHashes === null || settlesOthers(given)) return null
-    const answers = await readAll(header, txHashes)
-    const { verdict, count } = answers
-      ? await proveReceipts(given, answers)
-      : {
-          verdict: unprovable(
-            'receipts',
-            `there are more than ${SINGLE_MAX}, and the provider lacks eth_getBlockReceipts`,
-          ),
-          count: 0,
-        }
+    const listed = txHashes.length === 0 ? [] : await readList(header)
+    let [answers, proof] = [listed, await proveReceipts(given, listed)]
+    // The list may be short, or lack a part, although each receipt by itself is right. If this chain's receipts prove nothing, that is no wonder.
+    const mayBeOdd = isAskedFor(soundness, 'receipts') || (listed?.length ?? 0) < txHashes.length
+    if (proof.verdict.kind !== 'proven' && mayBeOdd && txHashes.length <= SINGLE_MAX) {
+      answers = await readSingly(rpc, header, txHashes)
+      proof = await proveReceipts(given, answers)
+    }
+    const why = `there are more than ${SINGLE_MAX}, and the provider has no list of them`
+    const verdict = answers ? proof.verdict : unprovable('receipts', why)
     if (!isSound(soundness, 'receipts', verdict, header.number)) return null
-    const all = (answers as unknown[]).slice(0, count)
+    const all = (answers as unknown[]).slice(0, proof.count)
     return { all, logs: logsOf(all, { header, txHashes, factory }) }
   }
 }
 
-/** Reads the receipts of a block, in the block's order. Null if there are too many to read them one by one. */
-function createReceiptReads(
-  rpc: RpcReads,
-): (header: WireHeader, txHashes: readonly Hash[]) => Promise<unknown[] | null> {
+/** Reads all receipts of a block at once. Null if the provider has no list of them. */
+function createListRead(rpc: RpcReads): (header: WireHeader) => Promise<unknown[] | null> {
   let muteUntil = 0
-  return async ({ number, hash }, txHashes) => {
-    if (txHashes.length === 0) return []
-    if (performance.now() >= muteUntil) {
-      try {
-        const answer = await rpc.request('eth_getBlockReceipts', [hash])
-        if (answer != null) return list(answer, 'list of receipts')
-        throwRetryable(`the provider has no receipts of block ${number}`)
-      } catch (error) {
-        if (!(error instanceof RpcFault) || !['error', 'refused'].includes(error.trouble)) throw error
-        muteUntil = performance.now() + MUTE_MS
-      }
+  return async ({ hash }) => {
+    if (performance.now() < muteUntil) return null
+    try {
+      const answer = await rpc.request('eth_getBlockReceipts', [hash])
+      return Array.isArray(answer) ? answer : null
+    } catch (error) {
+      if (!(error instanceof RpcFault) || !['error', 'refused', 'tooLarge'].includes(error.trouble)) throw error
+      if (error.trouble !== 'tooLarge') muteUntil = performance.now() + MUTE_MS
+      return null
     }
-    if (txHashes.length > SINGLE_MAX) return null
-    const calls = txHashes.map((txHash): RpcCall => ({ method: 'eth_getTransactionReceipt', params: [txHash] }))
-    const answers = await rpc.requestAll(calls)
-    return answers.includes(null) ? throwRetryable(`the provider lacks receipts of block ${number}`) : answers
   }
+}
+
+/** Reads the receipts of a block one by one, in the block's order. */
+async function readSingly(rpc: RpcReads, { number }: WireHeader, txHashes: readonly Hash[]): Promise<unknown[]> {
+  const calls = txHashes.map((txHash): RpcCall => ({ method: 'eth_getTransactionReceipt', params: [txHash] }))
+  const answers = await rpc.requestAll(calls)
+  return answers.includes(null) ? throwRetryable(`the provider lacks receipts of block ${number}`) : answers
 }
 
 /** The factory's logs in a block. We number them ourselves, because nothing proves the positions that a provider states. */
@@ -124,7 +123,7 @@ function logsOf(
   const found: WireLog[] = []
   let logIndex = 0
   for (const [txIndex, one] of receipts.entries()) {
-    for (const entry of list(fields<'logs'>(one, 'receipt').logs, 'receipt logs')) {
+    for (const entry of list(fields<'logs'>(one, 'receipt').logs ?? [], 'receipt logs')) {
       const { address, topics, data } = fields<'address' | 'topics' | 'data'>(entry, 'log')
       const [topic] = list(topics, 'log topics')
       const isOurs =
@@ -235,11 +234,11 @@ const receiptCall = ({ tx }: Wanted): RpcCall => ({ method: 'eth_getTransactionR
 
 function seenReceipt(watched: WatchedAddresses, { tx, header }: Wanted, answer: unknown): SeenReceipt {
   if (answer == null) throwRetryable(`the provider has no receipt for ${tx.hash}, which block ${header.number} lists`)
-  const found = receipt(answer)
+  const found = receipt(answer, tx.gasPrice)
   if (found.txHash !== tx.hash || found.blockHash !== header.hash) {
     throwRetryable(`the receipt of ${tx.hash} is not from block ${header.number}`)
   }
-  if (found.from !== tx.from || found.to !== tx.to) {
+  if (found.from !== null && (found.from !== tx.from || found.to !== tx.to)) {
     throwRetryable(`the receipt of ${tx.hash} has a different sender or recipient from block ${header.number}`)
   }
   // We need no fee for other people's transactions, because the books contain only our own fees.

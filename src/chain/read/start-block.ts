@@ -4,7 +4,7 @@ import type { Address } from '../../domain/units.ts'
 import { firstWhere } from '../../lib/bisect.ts'
 import { orNull } from '../faults.ts'
 import type { Rpc } from '../rpc/rpc.ts'
-import { bytes, count, toQuantity } from '../rpc/wire.ts'
+import { bytes, count, log, toQuantity } from '../rpc/wire.ts'
 
 /** `tooLate`: the factory is older than the start block; `first` is its first block, null if we did not find it. `unknown`: no provider can tell. */
 export type Beginning =
@@ -27,9 +27,8 @@ export async function lookAtBeginning(rpc: Rpc, factory: Address, startBlock: nu
   const filter = { address: factory, fromBlock: '0x0', toBlock: toQuantity(before) }
   const logs = await orNull(rpc.call('eth_getLogs', [filter]))
   if (!logs?.ok || !Array.isArray(logs.result)) return { kind: 'unknown' }
-  const [first] = logs.result as { blockNumber?: unknown }[]
-  if (first === undefined) return { kind: 'fine', why: 'noEvents' }
-  return { kind: 'tooLate', first: count(first.blockNumber, 'block number') }
+  if (logs.result.length === 0) return { kind: 'fine', why: 'noEvents' }
+  return { kind: 'tooLate', first: log(logs.result[0]).blockNumber }
 }
 
 /** What is wrong with a start block that is too late, and how to correct it. */

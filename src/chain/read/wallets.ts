@@ -6,6 +6,7 @@ import { type Address, address } from '../../domain/units.ts'
 import { ChainFault, orNull } from '../faults.ts'
 import { isRevert } from '../rpc/provider.ts'
 import type { Rpc, RpcReads } from '../rpc/rpc.ts'
+import { bytes } from '../rpc/wire.ts'
 import { agreedAnswer } from './state/agreement.ts'
 
 /** The gas that a wallet may use to check a signature: enough for multi-signature wallets, too little for an attacker's loop. */
@@ -48,7 +49,7 @@ export function createWalletVerifier(
     try {
       // The validator also accepts signatures of plain keys, and is more lenient than sign-in. Sign-in checks those itself, so they must not pass
       // here.
-      const isContract = (await rpc.request('eth_getCode', [wallet, 'latest'])) !== '0x'
+      const isContract = bytes(await rpc.request('eth_getCode', [wallet, 'latest']), 'code') !== '0x'
       if (!isContract && !signature.toLowerCase().endsWith(ERC6492_SUFFIX)) return false
       const reply = await rpc.call('eth_call', [{ data, gas: CHECK_GAS }, 'latest'])
       if (reply.ok) return typeof reply.result === 'string' && /^0x0*1$/.test(reply.result)
@@ -74,7 +75,7 @@ export function createWalletProver(
   rpc: Rpc,
 ): (wallet: Address, message: string, signature: `0x${string}`) => Promise<WalletProof | null> {
   async function proveThrough(provider: RpcReads, ...[wallet, message, signature]: Parameters<Prover>) {
-    const deployed = (await provider.request('eth_getCode', [wallet, 'latest'])) !== '0x'
+    const deployed = bytes(await provider.request('eth_getCode', [wallet, 'latest']), 'code') !== '0x'
     const own = deployed ? unwrap(signature) : signature
     return (await createWalletVerifier(provider)(wallet, message, own)) === true ? { deployed } : null
   }

@@ -68,11 +68,15 @@ export function toQuantity(number: number | bigint): `0x${string}` {
 /** A block by its hash, in the form that calls accept (EIP-1898). A provider that lacks the block, or has it on another fork, returns an error. */
 export const byHash = (blockHash: Hash) => ({ blockHash, requireCanonical: true }) as const
 
+/** The bloom of a block without logs. */
+export const NO_BLOOM = `0x${'0'.repeat(512)}`
+
 /** Reads a header. A pending block counts as malformed, because its hash or number is null. */
 export function header(value: unknown) {
   const block = fields<keyof Block | 'timestamp' | 'mixHash' | 'logsBloom' | 'baseFeePerGas'>(value, 'block')
-  const logsBloom = bytes(block.logsBloom, 'logs bloom')
-  if (logsBloom.length !== 2 + 512) malformed('logs bloom')
+  // Without a bloom, we treat the chain as one that does not fill blooms.
+  const logsBloom = bytes(block.logsBloom ?? NO_BLOOM, 'logs bloom')
+  if (logsBloom.length !== NO_BLOOM.length) malformed('logs bloom')
   return {
     number: count(block.number, 'block number'),
     hash: hash32(block.hash, 'block hash'),
@@ -99,7 +103,8 @@ export function toBlock({ number, hash, parentHash, time, prevrandao }: WireHead
 
 export function transaction(value: unknown) {
   const tx = fields<
-    'hash' | 'transactionIndex' | 'blockHash' | 'blockNumber' | 'from' | 'to' | 'value' | 'nonce' | 'input' | 'type'
+    | ('hash' | 'transactionIndex' | 'blockHash' | 'blockNumber' | 'from' | 'to' | 'value' | 'nonce' | 'input' | 'data')
+    | ('type' | 'gasPrice' | 'r')
   >(value, 'transaction')
   return {
     hash: hash32(tx.hash, 'transaction hash'),
@@ -112,8 +117,12 @@ export function transaction(value: unknown) {
     valueWei: wei(quantity(tx.value, 'value')),
     // The nonce is exact for every account of ours. Other accounts may count in steps of 2^64 (zkSync's keyed nonces), but nothing reads their
     // nonces.
-    nonce: Number(quantity(tx.nonce, 'nonce')),
-    input: bytes(tx.input, 'input'),
+    // A chain's own transactions, which have no signature, need not have one.
+    nonce: Number(quantity(tx.nonce ?? (tx.r == null ? '0x0' : tx.nonce), 'nonce')),
+    /** Some nodes call it `data`, as a call does. */
+    input: bytes(tx.input ?? tx.data ?? '0x', 'input'),
+    /** In a block, the price that was paid, not the price that was offered. */
+    gasPrice: tx.gasPrice,
     /** 0 for a legacy transaction; some providers omit the type there. */
     type: tx.type == null ? 0 : count(tx.type, 'transaction type'),
   }
@@ -139,21 +148,22 @@ export function log(value: unknown) {
     blockNumber: count(entry.blockNumber, 'log block number'),
     txHash: hash32(entry.transactionHash, 'log transaction hash'),
     txIndex: count(entry.transactionIndex, 'log transaction index'),
-    logIndex: count(entry.logIndex, 'log index'),
+    // If the chain does not number logs, we number them ourselves.
+    logIndex: count(entry.logIndex ?? '0x0', 'log index'),
     address: address20(entry.address, 'log address'),
     topics: list(entry.topics, 'log topics').map((topic) => hash32(topic, 'log topic')),
     data: bytes(entry.data, 'log data'),
   }
 }
 
-const BLOB_TYPE = '0x3'
+const BLOB_TYPE = 3
 
 /** What rollups (OP stack) and blob transactions charge in addition to gas used times gas price. */
 function feeBesideGas(receipt: Fields<FeeField>, gasUsed: bigint): bigint {
   let fee = operatorFee(receipt, gasUsed)
   if (receipt.l1Fee != null) fee += quantity(receipt.l1Fee, 'L1 fee')
   // Only for blob transactions: rollups use the same field for something else.
-  if (receipt.type === BLOB_TYPE && receipt.blobGasUsed != null && receipt.blobGasPrice != null) {
+  if (Number(receipt.type) === BLOB_TYPE && receipt.blobGasUsed != null && receipt.blobGasPrice != null) {
     fee += quantity(receipt.blobGasUsed, 'blob gas') * quantity(receipt.blobGasPrice, 'blob gas price')
   }
   return fee
@@ -174,7 +184,8 @@ function operatorFee(receipt: Fields<OperatorFeeField>, gasUsed: bigint): bigint
   return byGas + quantity(receipt.operatorFeeConstant, 'operator fee constant')
 }
 
-export function receipt(value: unknown) {
+/** Reads a receipt. `gasPrice` is that of its transaction in a block, for nodes whose receipts have no price. */
+export function receipt(value: unknown, gasPrice?: unknown) {
   const entry = fields<
     | 'transactionHash'
     | 'blockHash'
@@ -190,19 +201,18 @@ export function receipt(value: unknown) {
   const status = quantity(entry.status, 'receipt status')
   if (status > 1n) malformed('receipt status')
   const gasUsed = quantity(entry.gasUsed, 'gas used')
+  const price = entry.effectiveGasPrice ?? gasPrice
   return {
     txHash: hash32(entry.transactionHash, 'receipt transaction hash'),
     blockHash: hash32(entry.blockHash, 'receipt block hash'),
     blockNumber: count(entry.blockNumber, 'receipt block number'),
-    from: address20(entry.from, 'receipt sender'),
+    /** Null if the receipt does not say. */
+    from: entry.from == null ? null : address20(entry.from, 'receipt sender'),
     to: entry.to == null ? null : address20(entry.to, 'receipt recipient'),
     succeeded: status === 1n,
     gasUsed,
     /** All fees of the transaction: for gas, and the extra charges of rollups and for blobs. Null if the receipt does not say. */
-    feeWei:
-      entry.effectiveGasPrice == null
-        ? null
-        : wei(gasUsed * quantity(entry.effectiveGasPrice, 'effective gas price') + feeBesideGas(entry, gasUsed)),
+    feeWei: price == null ? null : wei(gasUsed * quantity(price, 'effective gas price') + feeBesideGas(entry, gasUsed)),
     contractAddress: entry.contractAddress == null ? null : address20(entry.contractAddress, 'contract address'),
   }
 }
@@ -212,6 +222,11 @@ export function receipt(value: unknown) {
  * some chains add logs of their own, even if the transaction failed (Polygon's fee log of 0x…1010).
  */
 export function receiptLogs(value: unknown, contract: Address): WireLog[] {
-  const isOfContract = (entry: unknown) => String(fields<'address'>(entry, 'log').address).toLowerCase() === contract
-  return list(fields<'logs'>(value, 'receipt').logs, 'receipt logs').filter(isOfContract).map(log)
+  const { logs, ...place } = fields<'logs'>(value, 'receipt')
+  return list(logs === null ? [] : logs, 'receipt logs').flatMap((entry, index) => {
+    const given = Object.entries(fields<'address'>(entry, 'log')).filter(([, said]) => said != null)
+    // What a log does not say of its place, its receipt does.
+    const one: Record<string, unknown> = { ...place, logIndex: toQuantity(index), ...Object.fromEntries(given) }
+    return String(one.address).toLowerCase() === contract ? [log(one)] : []
+  })
 }
