@@ -68,9 +68,23 @@ export async function tellFailedProofs(ctx: Logging, sql: Sql, failed: readonly 
 }
 
 /**
+ * True if the operator trusts the only provider, and lists of this chain never recomputed: neither before nor in any of the newest blocks. Lists of
+ * receipts follow those of transactions.
+ */
+async function isWordEnough(
+  { chain, rules }: ChainRead & RuledBy<FollowRules>,
+  { part, blockNumber }: ProofFault,
+  states: ProofStates,
+): Promise<boolean> {
+  if (!rules.trustsProvider || chain.providers.length !== 1 || states.has(part)) return false
+  if (part === 'receipts') return states.get('transactions') === 'lowered'
+  return part === 'transactions' && typeof (await chain.proofs.newestProof(part, blockNumber)) !== 'number'
+}
+
+/**
  * Decides what to do if no provider's answer proves a block. If two providers return the same answer, we stop requiring proofs of this part; perhaps
- * a fork brought blocks that this version does not know. If the operator trusts the only provider, its word suffices for a part that was never proven
- * here, such as Mantle's lists with deposits. Otherwise we stop following. @returns the fault with which to end the run; null if the run may try
+ * a fork brought blocks that this version does not know. If the operator trusts the only provider, its word suffices for lists that were never proven
+ * here, such as Mantle's with deposits. Otherwise we stop following. @returns the fault with which to end the run; null if the run may try
  * again.
  */
 export async function lowerOrHalt(
@@ -81,9 +95,9 @@ export async function lowerOrHalt(
   const failed: FailedProof = { part, blockNumber, host: null, says }
   await inTransaction(ctx.pool, (sql) => tellFailedProofs(ctx, sql, [failed]))
   // The answer may be older than the decision to require no proof of this part, so try again.
-  const state = (await readProofStates(ctx.pool)).get(part)
-  if (state === 'lowered') return null
-  const isTrusted = ctx.rules.trustsProvider && ctx.chain.providers.length === 1 && state === undefined
+  const states = await readProofStates(ctx.pool)
+  if (states.get(part) === 'lowered') return null
+  const isTrusted = await isWordEnough(ctx, fault, states)
   if (!isTrusted && !(await ctx.chain.proofs.isUnprovable(part, blockNumber)))
     return new HaltFault('unproven', { part, blockNumber, says }, { confirmed: false })
   await inTransaction(ctx.pool, (sql) => lowerProof(sql, part, { blockNumber, by: 'pass' }))
