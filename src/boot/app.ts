@@ -6,6 +6,7 @@ import { checksum } from '../chain/digest.ts'
 import { createReadings } from '../chain/read/readings.ts'
 import { createWalletProver, createWalletVerifier, recoverSigner } from '../chain/read/wallets.ts'
 import { createRpc, type Rpc } from '../chain/rpc/rpc.ts'
+import { count } from '../chain/rpc/wire.ts'
 import { type Config, describeConfig, siteOn } from '../config/load.ts'
 import { listenForChanges } from '../db/core/changes.ts'
 import { mayPass } from '../db/core/faults.ts'
@@ -315,12 +316,9 @@ async function listen(server: ReturnType<typeof createServer>, { HOST: host, POR
   })
 }
 
-/** True if the provider is on this chain; null if it does not answer. */
+/** True if the provider is on this chain. Throws a ChainFault if it does not answer. */
 const chainIdMatches = (rpc: Rpc, chainId: number) => () =>
-  rpc.request('eth_chainId', []).then(
-    (id) => Number(id) === chainId,
-    () => null,
-  )
+  rpc.request('eth_chainId', []).then((id) => count(id, 'chain id') === chainId)
 
 /** The checks of contract wallets that sign in; null if they may not sign in. */
 const walletChecks = ({ SMART_WALLET_LOGIN }: Config, rpc: Rpc) => ({

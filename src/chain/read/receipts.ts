@@ -81,7 +81,8 @@ export function createReceiptProver(rpc: RpcReads, factory: Address, soundness: 
     // The list may be short, or lack a part, although each receipt by itself is right. If this chain's receipts prove nothing, that is no wonder.
     const mayBeOdd = isAskedFor(soundness, 'receipts') || (listed?.length ?? 0) < txHashes.length
     if (proof.verdict.kind !== 'proven' && mayBeOdd && txHashes.length <= SINGLE_MAX) {
-      answers = await readSingly(rpc, header, txHashes)
+      answers = (await readSingly(rpc, txHashes)) ?? listed
+      if (!answers) throwRetryable(`the provider lacks receipts of block ${header.number}`)
       proof = await proveReceipts(given, answers)
     }
     const why = `there are more than ${SINGLE_MAX}, and the provider has no list of them`
@@ -108,11 +109,11 @@ function createListRead(rpc: RpcReads): (header: WireHeader) => Promise<unknown[
   }
 }
 
-/** Reads the receipts of a block one by one, in the block's order. */
-async function readSingly(rpc: RpcReads, { number }: WireHeader, txHashes: readonly Hash[]): Promise<unknown[]> {
+/** Reads the receipts of a block one by one, in the block's order. Null if the provider lacks one. */
+async function readSingly(rpc: RpcReads, txHashes: readonly Hash[]): Promise<unknown[] | null> {
   const calls = txHashes.map((txHash): RpcCall => ({ method: 'eth_getTransactionReceipt', params: [txHash] }))
   const answers = await rpc.requestAll(calls)
-  return answers.includes(null) ? throwRetryable(`the provider lacks receipts of block ${number}`) : answers
+  return answers.includes(null) ? null : answers
 }
 
 /** The factory's logs in a block. We number them ourselves, because nothing proves the positions that a provider states. */
