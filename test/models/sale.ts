@@ -1,0 +1,153 @@
+// Which tier an amount buys, as a second reading of the rules: docs/ADMIN.md (Tiers), docs/decisions/0002 and 0014, and the tables `tiers` and
+// `tier_openings` of migrations/0001_schema.sql. Grace, lists and supply follow the fourth edition of the rules of the sale. Slow on purpose: arrays
+// and loops only, and nothing of src.
+//
+// Choices in what the documents leave open:
+// - A grace of n seconds ends n seconds after it began. A block of exactly that time is outside, like a block at `closesAt`.
+// - A superseded version stays in its grace while further versions follow, until one of them comes at once (a grace of 0).
+// - An amount that only a version past its grace had is a wrong amount, because no tier has this price in that block.
+
+export interface Version {
+  tierId: string
+  version: number
+  priceWei: bigint
+  maxPerWallet: number
+  holdingWei: bigint
+  onSale: boolean
+  graceSec: number
+  supply: number | null
+  opensAt: number | null
+  closesAt: number | null
+  opensAfter: string | null
+  allowlist: string | null
+  fromBlock: number
+  fromTime: number
+}
+export interface Block {
+  number: number
+  time: number
+}
+/** A step of a ladder that opened at the block of the payment which took the last place before it. */
+export interface Opening {
+  tierId: string
+  opensAfter: string
+  fromBlock: number
+}
+export interface Sale {
+  versions: Version[]
+  openings: Opening[]
+}
+
+type Standing = 'sells' | 'notOpenYet' | 'saleClosed'
+
+/** The version of a tier in force in a block: the latest whose first block is not above it. */
+export function inForce(sale: Sale, tierId: string, block: Block): Version | undefined {
+  let found: Version | undefined
+  for (const one of sale.versions) {
+    if (one.tierId !== tierId || one.fromBlock > block.number) continue
+    if (found === undefined || one.version > found.version) found = one
+  }
+  return found
+}
+
+/** The versions of a tier before the one in force that are still in their grace, newest first. */
+export function graced(sale: Sale, tierId: string, block: Block): Version[] {
+  const now = inForce(sale, tierId, block)
+  if (now === undefined) return []
+  const begun = sale.versions
+    .filter((one) => one.tierId === tierId && one.version <= now.version)
+    .sort((a, b) => b.version - a.version)
+  const found: Version[] = []
+  for (let i = 1; i < begun.length; i++) {
+    const successor = begun[i - 1] as Version
+    // A version at once ends the grace of everything before it.
+    if (successor.graceSec === 0) break
+    if (block.time < successor.fromTime + successor.graceSec) found.push(begun[i] as Version)
+  }
+  return found
+}
+
+function hasOpened(sale: Sale, one: Version, block: Block): boolean {
+  if (one.opensAt !== null && block.time < one.opensAt) return false
+  if (one.opensAfter === null) return true
+  return sale.openings.some(
+    (step) => step.tierId === one.tierId && step.opensAfter === one.opensAfter && step.fromBlock <= block.number,
+  )
+}
+
+/** What a version says about a sale in a block, by its own terms. */
+export function standing(sale: Sale, one: Version, block: Block): Standing {
+  if (!one.onSale) return 'saleClosed'
+  if (one.closesAt !== null && block.time >= one.closesAt + one.graceSec) return 'saleClosed'
+  if (!hasOpened(sale, one, block)) return 'notOpenYet'
+  return 'sells'
+}
+
+export type Choice =
+  | { kind: 'sells'; tierId: string; versions: Version[] }
+  | { kind: 'held'; reason: 'wrongAmount' | 'notOpenYet' | 'saleClosed'; tierId: string | null }
+
+/** The tier that an amount buys in a block, with every version that sells it: the one in force first. */
+export function choose(sale: Sale, valueWei: bigint, block: Block): Choice {
+  const tierIds = [...new Set(sale.versions.map((one) => one.tierId))]
+  const refusals: { tierId: string; reason: 'notOpenYet' | 'saleClosed' }[] = []
+  for (const tierId of tierIds) {
+    const now = inForce(sale, tierId, block)
+    const alive = [...(now === undefined ? [] : [now]), ...graced(sale, tierId, block)]
+    const ofPrice = alive.filter((one) => one.priceWei === valueWei)
+    const selling = ofPrice.filter((one) => standing(sale, one, block) === 'sells')
+    if (selling.length > 0) return { kind: 'sells', tierId, versions: selling }
+    const first = ofPrice[0]
+    if (first !== undefined)
+      refusals.push({ tierId, reason: standing(sale, first, block) as 'notOpenYet' | 'saleClosed' })
+  }
+  // A tier that will open says more about the payment than one that was closed.
+  const refusal = refusals.find((one) => one.reason === 'notOpenYet') ?? refusals[0]
+  if (refusal === undefined) return { kind: 'held', reason: 'wrongAmount', tierId: null }
+  return { kind: 'held', ...refusal }
+}
+
+/** How many nodes of a tier may ever be sold, as the judge of a block and the pages see it. Null: no limit. Supply has no grace. */
+export function supplyOf(sale: Sale, tierId: string, block: Block, cap: number | null): number | null {
+  const ofTier = sale.versions.filter((one) => one.tierId === tierId)
+  const latest = ofTier.find((one) => ofTier.every((other) => other.version <= one.version))
+  const limits = [inForce(sale, tierId, block)?.supply, latest?.supply, cap]
+  const known = limits.filter((one): one is number => one !== null && one !== undefined)
+  return known.length === 0 ? null : Math.min(...known)
+}
+
+/** How many payments of the tier a wallet may make, by the lists of the versions that sell it. Null: no list limits it. */
+export function allocationOf(
+  versions: Version[],
+  lists: Map<string, Map<string, number>>,
+  wallet: string,
+): number | null {
+  let largest = 0
+  for (const one of versions) {
+    if (one.allowlist === null) return null
+    const own = lists.get(one.allowlist)?.get(wallet) ?? 0
+    if (own > largest) largest = own
+  }
+  return largest
+}
+
+export interface Payment {
+  block: number
+  txIndex: number
+  innerIndex: number
+}
+
+/** The order of the chain: by block, by place in it, by place in the transaction. */
+export function comesBefore(a: Payment, b: Payment): boolean {
+  if (a.block !== b.block) return a.block < b.block
+  if (a.txIndex !== b.txIndex) return a.txIndex < b.txIndex
+  return a.innerIndex < b.innerIndex
+}
+
+/** Whether a payment gets a place: sold places are gone, reserved ones before it may still be taken. */
+export function place(limit: number | null, sold: number, reservedBefore: number): 'free' | 'waits' | 'soldOut' {
+  if (limit === null) return 'free'
+  if (sold >= limit) return 'soldOut'
+  if (sold + reservedBefore >= limit) return 'waits'
+  return 'free'
+}
