@@ -72,7 +72,7 @@ export function selectTier(
   payment: { valueWei: bigint; blockNumber: number; blockTime: number },
 ): TierSelection {
   const tiers = Map.groupBy(versions, (version) => version.tierId)
-  let notSold: TierSelection | undefined
+  let notSold: TierSelection = { kind: 'none' }
   let graced: TierSelection | undefined
   for (const ofTier of tiers.values()) {
     const begun = ofTier.filter((v) => v.fromBlock <= payment.blockNumber).sort((a, b) => a.version - b.version)
@@ -80,23 +80,34 @@ export function selectTier(
     if (!inForce) continue
     const supply = lowerSupply(inForce.supply, supplyNow(ofTier, inForce.tierNo))
     const former = formerAt(begun, payment)
-    if (inForce.priceWei === payment.valueWei) {
-      const isPast = isClosed(inForce, payment.blockTime)
-      const isEarly = inForce.onSale && !isOpen(inForce, payment)
-      if (inForce.onSale && !isPast && !isEarly)
-        return {
-          kind: 'onSale',
-          tier: inForce,
-          byGrace: inGrace(inForce, payment.blockTime),
-          supply,
-          lists: listsOf([inForce, ...former]),
-        }
-      notSold ??= { kind: isEarly ? 'notOpenYet' : 'offSale', tier: inForce }
-    }
-    const last = former.at(-1)
-    if (last) graced ??= { kind: 'onSale', tier: last, byGrace: true, supply, lists: listsOf([inForce, ...former]) }
+    const own = inForce.priceWei === payment.valueWei ? [inForce] : []
+    // A version that does not sell in this block lends nothing to one that does, neither its list nor its lack of one.
+    const selling = [...own, ...former].filter((version) => sells(version, payment))
+    const lists = listsOf(selling)
+    if (selling[0] === inForce)
+      return { kind: 'onSale', tier: inForce, byGrace: inGrace(inForce, payment.blockTime), supply, lists }
+    const last = selling.at(-1)
+    if (last) graced ??= { kind: 'onSale', tier: last, byGrace: true, supply, lists }
+    for (const version of [...own, ...former.toReversed()])
+      notSold = strongerRefusal(notSold, refusalOf(version, payment))
   }
-  return graced ?? notSold ?? { kind: 'none' }
+  return graced ?? notSold
+}
+
+const sells = (version: TierVersion, payment: Block): boolean =>
+  version.onSale && isOpen(version, payment) && !isClosed(version, payment.blockTime)
+
+/** Why a version does not sell. */
+const refusalOf = (tier: TierVersion, payment: Block): TierSelection => ({
+  kind: tier.onSale && !isOpen(tier, payment) ? 'notOpenYet' : 'offSale',
+  tier,
+})
+
+/** The refusal that names the payment's tier: one that is to open, else one that was on sale, else the first. */
+function strongerRefusal(one: TierSelection, other: TierSelection): TierSelection {
+  const rank = (selection: TierSelection) =>
+    selection.kind === 'none' ? 0 : selection.kind === 'notOpenYet' ? 3 : selection.tier.onSale ? 2 : 1
+  return rank(other) > rank(one) ? other : one
 }
 
 interface Block {
@@ -104,12 +115,11 @@ interface Block {
   blockTime: number
 }
 
-/** The earlier versions whose grace period lets this price still buy the tier. `begun`: oldest first. */
+/** The earlier versions of this price in their grace period. `begun`: oldest first. */
 const formerAt = (begun: readonly TierVersion[], payment: Block & { valueWei: bigint }) =>
-  gracesOf(begun, payment.valueWei).flatMap(({ version, untilTime }) => {
-    const isSold = untilTime > payment.blockTime && isOpen(version, payment) && !isClosed(version, payment.blockTime)
-    return isSold ? [version] : []
-  })
+  gracesOf(begun, payment.valueWei).flatMap(({ version, untilTime }) =>
+    untilTime > payment.blockTime ? [version] : [],
+  )
 
 /** The lists of versions that apply at the same time. A wallet has the largest of its allocations. If one version is open to anyone, the sale is. */
 function listsOf(versions: readonly TierVersion[]): Hash[] | null {

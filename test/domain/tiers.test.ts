@@ -380,8 +380,15 @@ test('a tier that gets its first list is open to anyone until the grace ends; on
   assert.equal(listsAt([listed, next({})], IN_GRACE), null)
 })
 
-test('a new price goes by the new list alone, the former price by both', () => {
+test('a new price goes by the new list alone, the former price by the former list alone', () => {
   const raised = [listed, next({ allowlist: NEW ?? null, price: 200n })]
   assert.deepEqual(listsAt(raised, IN_GRACE, 200n), [NEW])
-  assert.deepEqual(listsAt(raised, IN_GRACE, 100n), [NEW, OLD])
+  assert.deepEqual(listsAt(raised, IN_GRACE, 100n), [OLD])
+  const openedUp = [listed, next({ price: 200n })]
+  assert.deepEqual(listsAt(openedUp, IN_GRACE, 100n), [OLD])
+})
+
+test('a version that has not opened yet lends its list to no other', () => {
+  const later = [listed, next({ opensAt: 10_000 })]
+  assert.deepEqual(listsAt(later, IN_GRACE), [OLD])
 })

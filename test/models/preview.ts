@@ -34,14 +34,16 @@ export interface Preview {
 
 export type Answer = boolean | null
 
+function openingCheck(one: Preview): [string, Answer][] {
+  if (one.opensAt === null && one.closesAt === null && one.ladder === null) return []
+  const opened = (one.opensAt === null || one.time >= one.opensAt) && one.ladder !== 'shut'
+  const closed = one.closesAt !== null && one.time >= one.closesAt
+  return [['opening', opened && !closed]]
+}
+
 /** Each check by its name, in the order of the document. Those of the opening, the supply and the list are there if the tier has them. */
 export function checks(one: Preview): [string, Answer][] {
-  const found: [string, Answer][] = [['onSale', one.isQuoted]]
-  if (one.opensAt !== null || one.closesAt !== null || one.ladder !== null) {
-    const opened = (one.opensAt === null || one.time >= one.opensAt) && one.ladder !== 'shut'
-    const closed = one.closesAt !== null && one.time >= one.closesAt
-    found.push(['opening', opened && !closed])
-  }
+  const found: [string, Answer][] = [['onSale', one.isQuoted], ...openingCheck(one)]
   if (one.supply !== null) {
     if (one.sold >= one.supply) found.push(['supply', false])
     else found.push(['supply', one.sold + one.reserved >= one.supply ? null : true])

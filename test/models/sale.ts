@@ -4,7 +4,10 @@
 //
 // Choices in what the documents leave open:
 // - A grace of n seconds ends n seconds after it began. A block of exactly that time is outside, like a block at `closesAt`.
-// - A superseded version stays in its grace while further versions follow, until one of them comes at once (a grace of 0).
+// - A superseded version's grace ends with that of each later version, so a version with a shorter grace shortens those before it, and one at once (a
+//   grace of 0) ends them. ADMIN.md says only the last.
+// - A version that has not opened and is past its closing has not opened: a ladder's step may still open before the payment's place in the chain.
+// - A version in its grace that does not sell, by its own opening or closing, holds the payment by that reason: the price is still the tier's.
 // - An amount that only a version past its grace had is a wrong amount, because no tier has this price in that block.
 
 export interface Version {
@@ -50,7 +53,7 @@ export function inForce(sale: Sale, tierId: string, block: Block): Version | und
   return found
 }
 
-/** The versions of a tier before the one in force that are still in their grace, newest first. */
+/** The versions of a tier, on sale before the one in force, that are still in their grace, newest first. */
 export function graced(sale: Sale, tierId: string, block: Block): Version[] {
   const now = inForce(sale, tierId, block)
   if (now === undefined) return []
@@ -58,11 +61,13 @@ export function graced(sale: Sale, tierId: string, block: Block): Version[] {
     .filter((one) => one.tierId === tierId && one.version <= now.version)
     .sort((a, b) => b.version - a.version)
   const found: Version[] = []
+  let ends = Number.MAX_SAFE_INTEGER
   for (let i = 1; i < begun.length; i++) {
     const successor = begun[i - 1] as Version
-    // A version at once ends the grace of everything before it.
-    if (successor.graceSec === 0) break
-    if (block.time < successor.fromTime + successor.graceSec) found.push(begun[i] as Version)
+    ends = Math.min(ends, successor.fromTime + successor.graceSec)
+    const one = begun[i] as Version
+    // A version that was off sale has no price to keep.
+    if (block.time < ends && one.onSale) found.push(one)
   }
   return found
 }
@@ -78,33 +83,32 @@ function hasOpened(sale: Sale, one: Version, block: Block): boolean {
 /** What a version says about a sale in a block, by its own terms. */
 export function standing(sale: Sale, one: Version, block: Block): Standing {
   if (!one.onSale) return 'saleClosed'
-  if (one.closesAt !== null && block.time >= one.closesAt + one.graceSec) return 'saleClosed'
   if (!hasOpened(sale, one, block)) return 'notOpenYet'
+  if (one.closesAt !== null && block.time >= one.closesAt + one.graceSec) return 'saleClosed'
   return 'sells'
 }
 
 export type Choice =
   | { kind: 'sells'; tierId: string; versions: Version[] }
-  | { kind: 'held'; reason: 'wrongAmount' | 'notOpenYet' | 'saleClosed'; tierId: string | null }
+  | { kind: 'held'; reason: 'wrongAmount' | 'notOpenYet' | 'saleClosed'; version: Version | null }
 
 /** The tier that an amount buys in a block, with every version that sells it: the one in force first. */
 export function choose(sale: Sale, valueWei: bigint, block: Block): Choice {
   const tierIds = [...new Set(sale.versions.map((one) => one.tierId))]
-  const refusals: { tierId: string; reason: 'notOpenYet' | 'saleClosed' }[] = []
+  const refusals: { version: Version; reason: Standing }[] = []
   for (const tierId of tierIds) {
     const now = inForce(sale, tierId, block)
     const alive = [...(now === undefined ? [] : [now]), ...graced(sale, tierId, block)]
     const ofPrice = alive.filter((one) => one.priceWei === valueWei)
     const selling = ofPrice.filter((one) => standing(sale, one, block) === 'sells')
     if (selling.length > 0) return { kind: 'sells', tierId, versions: selling }
-    const first = ofPrice[0]
-    if (first !== undefined)
-      refusals.push({ tierId, reason: standing(sale, first, block) as 'notOpenYet' | 'saleClosed' })
+    for (const version of ofPrice) refusals.push({ version, reason: standing(sale, version, block) })
   }
-  // A tier that will open says more about the payment than one that was closed.
-  const refusal = refusals.find((one) => one.reason === 'notOpenYet') ?? refusals[0]
-  if (refusal === undefined) return { kind: 'held', reason: 'wrongAmount', tierId: null }
-  return { kind: 'held', ...refusal }
+  // The amount selects the tier among those on sale, of which no two share a price. Only then does it name a tier that is off sale.
+  const refusal =
+    refusals.find((one) => one.reason === 'notOpenYet') ?? refusals.find((one) => one.version.onSale) ?? refusals[0]
+  if (refusal === undefined) return { kind: 'held', reason: 'wrongAmount', version: null }
+  return { kind: 'held', reason: refusal.reason as 'notOpenYet' | 'saleClosed', version: refusal.version }
 }
 
 /** How many nodes of a tier may ever be sold, as the judge of a block and the pages see it. Null: no limit. Supply has no grace. */
@@ -150,4 +154,25 @@ export function place(limit: number | null, sold: number, reservedBefore: number
   if (sold >= limit) return 'soldOut'
   if (sold + reservedBefore >= limit) return 'waits'
   return 'free'
+}
+
+/**
+ * Which other tier a new version's price belongs to, if any. Two tiers on sale may not share a price, by their latest versions; and a price that
+ * another tier gave up is its own until its grace is over.
+ */
+export function priceOwner(
+  sale: Sale,
+  candidate: { tierId: string; priceWei: bigint; onSale: boolean },
+  now: number,
+): { tierId: string; inGrace: boolean } | null {
+  if (!candidate.onSale) return null
+  const tierIds = [...new Set(sale.versions.map((one) => one.tierId))].filter((one) => one !== candidate.tierId)
+  for (const tierId of tierIds) {
+    const later = { number: Number.MAX_SAFE_INTEGER, time: now }
+    const latest = inForce(sale, tierId, later)
+    if (latest?.onSale && latest.priceWei === candidate.priceWei) return { tierId, inGrace: false }
+    const sells = graced(sale, tierId, later).some((one) => one.priceWei === candidate.priceWei)
+    if (sells) return { tierId, inGrace: true }
+  }
+  return null
 }
