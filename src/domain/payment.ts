@@ -2,7 +2,7 @@
 // afterwards. A payment must never pass if something could not be checked. Room in a wallet is checked again when a released payment continues
 // (passes/steps/judge.ts, acceptIfWalletHasRoom), and by the contract, which skips the mint (follower/store.ts, holdSkipped).
 import { judgePayer, type PayerFacts } from './payers/payer.ts'
-import type { TierSelection, TierVersion } from './tiers.ts'
+import { holdingTokenOf, type TierSelection, type TierVersion } from './tiers.ts'
 import type { Address, Hash } from './units.ts'
 
 /** Why a transfer buys nothing at all. */
@@ -113,7 +113,7 @@ export function refuseTransfer(
   return null
 }
 
-const REASON_NOT_SOLD = { offSale: 'saleClosed', notOpenYet: 'notOpenYet' } as const
+const REASON_NOT_SOLD = { none: 'wrongAmount', offSale: 'saleClosed', notOpenYet: 'notOpenYet' } as const
 
 /** Judges a payment (specification: payment policy). Order matters: the first refusing rule gives the reason. */
 export function judgePayment(facts: PaymentFacts): Verdict {
@@ -121,7 +121,7 @@ export function judgePayment(facts: PaymentFacts): Verdict {
   if (ignored) return { kind: 'ignored', reason: ignored, evidence: { rule: ignored } }
 
   const { selection } = facts
-  const tier = selection.kind === 'none' ? null : selection.tier
+  const tier = judgedBy(selection, facts)
   const seen = seenOf(tier, facts)
   const held = (reason: JudgedReason, evidence: Evidence): Verdict => ({
     kind: 'held',
@@ -132,8 +132,8 @@ export function judgePayment(facts: PaymentFacts): Verdict {
 
   if (facts.isToOldWallet) return held('oldWallet', {})
   if (facts.senderDenied) return held('senderDenied', {})
-  if (selection.kind === 'none') return held('wrongAmount', {})
-  const times = timesOf(selection.tier, facts)
+  if (tier === null) return held('wrongAmount', {})
+  const times = timesOf(tier, facts)
   if (selection.kind === 'notOpenYet' && facts.mayOpen) return { kind: 'undecided', missing: 'opening' }
   if (selection.kind !== 'onSale') return held(REASON_NOT_SOLD[selection.kind], times)
 
@@ -141,8 +141,8 @@ export function judgePayment(facts: PaymentFacts): Verdict {
   if (list.kind === 'undecided') return { kind: 'undecided', missing: 'list' }
   if (list.kind === 'held') return held('notListed', list.evidence)
 
-  const allowance = allowanceOf(selection.tier, facts)
-  if (facts.tierNodes + facts.tierInFlight >= selection.tier.maxPerWallet) return held('tierAllowance', allowance)
+  const allowance = allowanceOf(tier, facts)
+  if (!isWithinAllowance(tier, facts)) return held('tierAllowance', allowance)
 
   // Rules that hold a payment for good come first. A payment that gets this far would be minted, now or once there is room.
   if (facts.beforeRestore) return held('recheck', allowance)
@@ -160,18 +160,18 @@ export function judgePayment(facts: PaymentFacts): Verdict {
   const wallet = { walletMax: facts.walletMax, walletNodes: facts.walletNodes, walletInFlight: facts.walletInFlight }
   if (facts.walletNodes + facts.walletInFlight >= facts.walletMax) return held('walletLimit', wallet)
 
-  const holding = judgeHolding(selection.tier, facts, retrySec)
+  const holding = judgeHolding(tier, facts, retrySec)
   if (holding.kind === 'undecided') return { kind: 'undecided', missing: 'holding' }
   if (holding.kind !== 'enough') return held('holding', holding.evidence)
   if (room === 'reserved') return { kind: 'undecided', missing: 'place' }
 
   return {
     kind: 'accepted',
-    tier: selection.tier,
+    tier,
     evidence: {
       rule: 'accepted',
       ...seen,
-      byGrace: selection.byGrace,
+      byGrace: selection.byGrace || tier !== selection.tier,
       ...boundsOf(supply, times, facts),
       ...list.evidence,
       ...allowance,
@@ -204,6 +204,25 @@ function judgeList(
   if (listed === null) return { kind: 'undecided', evidence: {} }
   const { root: allowlist, allocation, used } = listed
   return { kind: used >= allocation ? 'held' : 'listed', evidence: { allowlist, allocation, used } }
+}
+
+const isWithinAllowance = ({ maxPerWallet }: TierVersion, { tierNodes, tierInFlight }: PaymentFacts): boolean =>
+  tierNodes + tierInFlight < maxPerWallet
+
+/**
+ * The version by whose terms a payment is judged: the first of which the wallet meets all, else the first that may turn out so once the holding is
+ * read, else the version in force. The holding is that of `holdingTokenOf`; a version that asks for another token sells to nobody.
+ */
+function judgedBy(selection: TierSelection, facts: PaymentFacts): TierVersion | null {
+  if (selection.kind === 'none') return null
+  if (selection.kind !== 'onSale' || selection.others.length === 0) return selection.tier
+  const token = holdingTokenOf(selection)
+  const within = [selection.tier, ...selection.others].filter((version) => isWithinAllowance(version, facts))
+  const { holding } = facts
+  const meets = ({ holdingToken, holdingWei }: TierVersion) =>
+    holdingToken === null || (holdingToken === token && holding.kind === 'read' && holding.amountWei >= holdingWei)
+  const mayMeet = ({ holdingToken }: TierVersion) => holdingToken === token && holding.kind !== 'read'
+  return within.find(meets) ?? within.find(mayMeet) ?? selection.tier
 }
 
 /** The times that anyone needs to recompute a verdict that depends on time. */

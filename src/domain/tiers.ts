@@ -55,9 +55,17 @@ export interface FirstSaleTerms {
 export type TierSelection =
   /**
    * `supply` is the supply of the version in force, or of the latest version if that is lower, because a lower supply applies without a grace period.
-   * The wallet must be on one of `lists`; null if anyone may buy.
+   * The wallet must be on one of `lists`; null if anyone may buy. `others`: versions in their grace period that sell at this price too, the newest
+   * first. A wallet that does not meet the terms of `tier` may buy by the terms of one of them.
    */
-  | { kind: 'onSale'; tier: TierVersion; byGrace: boolean; supply: number | null; lists: readonly Hash[] | null }
+  | {
+      kind: 'onSale'
+      tier: TierVersion
+      others: readonly TierVersion[]
+      byGrace: boolean
+      supply: number | null
+      lists: readonly Hash[] | null
+    }
   | { kind: 'offSale'; tier: TierVersion }
   | { kind: 'notOpenYet'; tier: TierVersion }
   | { kind: 'none' }
@@ -81,17 +89,25 @@ export function selectTier(
     const supply = lowerSupply(inForce.supply, supplyNow(ofTier, inForce.tierNo))
     const former = formerAt(begun, payment)
     const own = inForce.priceWei === payment.valueWei ? [inForce] : []
+    const alive = [...own, ...former.toReversed()]
     // A version that does not sell in this block lends nothing to one that does, neither its list nor its lack of one.
-    const selling = [...own, ...former].filter((version) => sells(version, payment))
-    const lists = listsOf(selling)
-    if (selling[0] === inForce)
-      return { kind: 'onSale', tier: inForce, byGrace: inGrace(inForce, payment.blockTime), supply, lists }
-    const last = selling.at(-1)
-    if (last) graced ??= { kind: 'onSale', tier: last, byGrace: true, supply, lists }
-    for (const version of [...own, ...former.toReversed()])
-      notSold = strongerRefusal(notSold, refusalOf(version, payment))
+    const [tier, ...others] = alive.filter((version) => sells(version, payment))
+    if (tier) {
+      const byGrace = tier !== inForce || inGrace(inForce, payment.blockTime)
+      const lists = listsOf([tier, ...others.toReversed()])
+      const sale: TierSelection = { kind: 'onSale', tier, others, byGrace, supply, lists }
+      if (tier === inForce) return sale
+      graced ??= sale
+    }
+    for (const version of alive) notSold = strongerRefusal(notSold, refusalOf(version, payment))
   }
   return graced ?? notSold
+}
+
+/** The token of which a buyer's holding is read: the first that a selling version asks for; null if none does. */
+export function holdingTokenOf(selection: TierSelection): Address | null {
+  if (selection.kind !== 'onSale') return null
+  return [selection.tier, ...selection.others].find(({ holdingToken }) => holdingToken !== null)?.holdingToken ?? null
 }
 
 const sells = (version: TierVersion, payment: Block): boolean =>

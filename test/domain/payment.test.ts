@@ -53,7 +53,7 @@ const good: PaymentFacts = {
   serviceAccounts: [account(1), account(2)],
   senderDenied: false,
   beforeRestore: false,
-  selection: { kind: 'onSale', tier, byGrace: false, supply: null, lists: null },
+  selection: { kind: 'onSale', tier, others: [], byGrace: false, supply: null, lists: null },
   walletNodes: 0,
   walletInFlight: 0,
   walletMax: 20,
@@ -78,11 +78,19 @@ const contract: PaymentFacts['payer'] = {
 const limited = (supply: number): PaymentFacts['selection'] => ({
   kind: 'onSale',
   tier,
+  others: [],
   byGrace: false,
   supply,
   lists: null,
 })
-const listedOnly: PaymentFacts['selection'] = { kind: 'onSale', tier, byGrace: false, supply: null, lists: [LIST] }
+const listedOnly: PaymentFacts['selection'] = {
+  kind: 'onSale',
+  tier,
+  others: [],
+  byGrace: false,
+  supply: null,
+  lists: [LIST],
+}
 const listedFor = (allocation: number, used: number) => ({
   ...{ selection: listedOnly, listed: { root: LIST, allocation, used } },
 })
@@ -211,6 +219,7 @@ const edges: [string, Partial<PaymentFacts>, string][] = [
       selection: {
         kind: 'onSale',
         tier: { ...tier, holdingToken: null, holdingWei: wei(0n) },
+        others: [],
         byGrace: true,
         ...{ supply: null, lists: null },
       },
@@ -250,7 +259,7 @@ test('whatever the facts, accepted means that each rule was looked at and satisf
           fc.constantFrom(null, [LIST]),
         )
         .map(([t, byGrace, supply, lists]): PaymentFacts['selection'] => ({
-          ...{ kind: 'onSale', tier: t, byGrace, supply, lists },
+          ...{ kind: 'onSale', tier: t, others: [], byGrace, supply, lists },
         })),
     ),
     walletNodes: small,
@@ -314,7 +323,7 @@ const places: [string, Partial<PaymentFacts>, string][] = [
 for (const [sentence, facts, expected] of places)
   test(sentence, () => {
     const slow = { ...tier, holdingRetrySec: 2 * PLACE_RESERVED_SEC }
-    const selection = { kind: 'onSale' as const, tier: slow, byGrace: false, supply: 5, lists: null }
+    const selection = { kind: 'onSale' as const, tier: slow, others: [], byGrace: false, supply: 5, lists: null }
     assert.equal(verdictOf({ ...good, selection, ...facts }), expected)
   })
 
@@ -344,6 +353,24 @@ test('a transfer that is ignored keeps why, a payment that nothing matched has n
   assert.deepEqual(judgePayment({ ...good, holding: { kind: 'notNeeded' } }), { kind: 'undecided', missing: 'holding' })
 })
 
+test('by grace a wallet buys by all terms of one version, never by the best of several', () => {
+  const open = { ...tier, version: 1, maxPerWallet: 9, holdingToken: null, holdingWei: wei(0n) }
+  const strict = { ...tier, version: 2, maxPerWallet: 1 }
+  const sale = (of: TierVersion, ...others: TierVersion[]) => ({
+    ...{ kind: 'onSale' as const, tier: of, others, byGrace: false, supply: null, lists: null },
+  })
+  const short = { ...good, tierNodes: 1, holding: { kind: 'read' as const, amountWei: 0n } }
+  const judged = (selection: PaymentFacts['selection'], facts: Partial<PaymentFacts> = {}) => {
+    const verdict = judgePayment({ ...short, ...facts, selection })
+    return verdict.kind === 'held' ? verdict.reason : verdict.kind
+  }
+  assert.equal(judged(sale(strict)), 'tierAllowance')
+  assert.equal(judged(sale(strict, open)), 'accepted')
+  // The one asks for the token, the other has no room.
+  assert.equal(judged(sale({ ...strict, maxPerWallet: 9 }, { ...open, maxPerWallet: 1 })), 'holding')
+  assert.equal(judged(sale({ ...open, maxPerWallet: 1 }, tier), { holding: { kind: 'notNeeded' } }), 'undecided')
+})
+
 test('however payments of wallets come, none gets more than its allowance or the cap, and none is moved by another wallet’s', () => {
   const bought = fc.array(fc.tuple(fc.constantFrom(BUYER, account(6), account(7)), fc.boolean()), { maxLength: 30 })
   fc.assert(
@@ -355,6 +382,7 @@ test('however payments of wallets come, none gets more than its allowance or the
         const selection = {
           kind: 'onSale' as const,
           tier: { ...tier, maxPerWallet: allowance },
+          others: [],
           byGrace: false,
           ...{ supply: null, lists: null },
         }

@@ -1,110 +1,118 @@
 // What becomes of a payment when it is judged, as a second reading of docs/ADMIN.md (the table of reasons, Contract wallets, Tiers), docs/RUNBOOK.md (Held
-// payments), docs/ARCHITECTURE.md (Judging) and the payments part of the rules of the sale. It names every rule that a payment breaks; the verdict is the
-// first of them in the order below.
+// payments), docs/ARCHITECTURE.md (Judging) and the payments part of the rules of the sale. Each rule is a step; the first that does not pass decides.
 //
 // Choices in what the documents leave open:
-// - The documents say only that the deny list and the tier's rules come before the rule about contract wallets. The order within is our choice.
+// - The documents say only that the deny list and the tier's rules come before the rule about contract wallets. The rest of the order is the code's.
 // - A wallet that may have n nodes of a tier has n when nodes and payments under way together are n: the next one is one too many.
+// - In a tier with a supply a fact is read again for no longer than a place is reserved, an hour, or later buyers would wait without end.
+// - The judge knows no residue and no payment of the factory: `unattributed` and `mintReverted` come from elsewhere.
 import { type Choice, place } from './sale.ts'
 
+/** What a selling version asks of the wallet. `heldWei` is what the wallet holds of its token; null if it cannot be read. */
+export interface Terms {
+  version: number
+  maxPerWallet: number
+  holdingWei: bigint
+  heldWei: bigint | null
+}
 export interface Facts {
   succeeded: boolean
   valueWei: bigint
-  /** Null: value that nobody is proven to have sent. */
-  sender: 'buyer' | 'paymentsWallet' | 'operator' | 'factory' | null
-  isDenied: boolean
+  sender: 'buyer' | 'paymentsWallet' | 'operator'
   toOldWallet: boolean
-  choice: Choice
-  /** Per selling version: the nodes of the tier that the wallet may have, and the token it must hold. */
-  terms: { maxPerWallet: number; holdingWei: bigint; allocation: number | null }[]
-  /** Nodes of the tier in the wallet, with its payments of the tier under way. */
-  ofTier: number
-  /** Payments of the tier by the wallet that count for its allocation. */
+  isDenied: boolean
+  choice: Choice['kind'] | 'wrongAmount' | 'notOpenYet' | 'saleClosed'
+  /** True if earlier payments that are undecided may still open the ladder's step. */
+  mayOpen: boolean
+  /** The versions that sell, the one in force first. */
+  terms: Terms[]
+  /** The largest allocation of the selling versions' lists: null, if anyone may buy. `paidOfTier` counts the wallet's payments of the tier. */
+  allocation: number | null
   paidOfTier: number
-  /** All nodes in the wallet, with all its payments under way, and the contract's cap. */
+  /** Nodes of the tier in the wallet, with its payments of the tier under way; then the same of all tiers, and the contract's cap. */
+  ofTier: number
   ofWallet: number
-  walletCap: number | null
-  /** Null: it cannot be read. */
-  heldWei: bigint | null
-  /** Block time since the payment, and for how long facts are read again. */
-  waitedSec: number
-  retrySec: number
+  walletCap: number
+  beforeRestore: boolean
+  restsOnOne: boolean
   supply: number | null
   sold: number
   reservedBefore: number
-  /** Null: it cannot be read. True for a plain transfer. */
+  /** Null: the code of the payer cannot be read. True for a plain transfer. */
   payerMayBuy: boolean | null
+  /** Block time since the payment, and for how long the tier has facts read again. */
+  waitedSec: number
+  retrySec: number
 }
 
-export type Reason =
-  | 'failed'
-  | 'zero'
-  | 'self'
-  | 'operator'
-  | 'mintReverted'
-  | 'unattributed'
-  | 'oldWallet'
-  | 'senderDenied'
-  | 'wrongAmount'
-  | 'saleClosed'
-  | 'notOpenYet'
-  | 'notListed'
-  | 'tierAllowance'
-  | 'walletLimit'
-  | 'holding'
-  | 'contractWallet'
-  | 'soldOut'
+export type Outcome = { kind: 'pass' } | { kind: 'ignored' | 'held' | 'waits'; why: string }
+const PASS: Outcome = { kind: 'pass' }
+const held = (why: string): Outcome => ({ kind: 'held', why })
+const waits = (why: string): Outcome => ({ kind: 'waits', why })
+const ignored = (why: string): Outcome => ({ kind: 'ignored', why })
 
-export const IGNORED: Reason[] = ['failed', 'zero', 'self', 'operator']
+const PLACE_SEC = 3_600
+const retriesFor = (facts: Facts): number =>
+  facts.supply !== null && facts.retrySec > PLACE_SEC ? PLACE_SEC : facts.retrySec
 
-export interface Judgement {
-  /** Every rule that the payment breaks. */
-  broken: Reason[]
-  /** Facts that cannot be read yet, and places that an earlier payment may still take. */
-  waitsFor: ('holding' | 'code' | 'place')[]
+const meetsHolding = (one: Terms): boolean =>
+  one.holdingWei === 0n || (one.heldWei !== null && one.heldWei >= one.holdingWei)
+
+/** The version by whose terms a payment is judged: the first of which it meets all, else one of which only the holding is unread, else the first. */
+export function judgedBy(facts: Facts): Terms | undefined {
+  for (const one of facts.terms) if (facts.ofTier < one.maxPerWallet && meetsHolding(one)) return one
+  for (const one of facts.terms) if (facts.ofTier < one.maxPerWallet && one.heldWei === null) return one
+  return facts.terms[0]
 }
 
-/** The best terms of the versions that sell: a payment is a sale if it meets all terms of one of them. */
-function termsBroken(facts: Facts): { broken: Reason[]; unread: boolean } {
-  let best: { broken: Reason[]; unread: boolean } | undefined
-  for (const one of facts.terms) {
-    const broken: Reason[] = []
-    if (one.allocation !== null && facts.paidOfTier >= one.allocation) broken.push('notListed')
-    if (facts.ofTier >= one.maxPerWallet) broken.push('tierAllowance')
-    const unread = one.holdingWei > 0n && facts.heldWei === null
-    if (facts.heldWei !== null && facts.heldWei < one.holdingWei) broken.push('holding')
-    if (unread && facts.waitedSec >= facts.retrySec) broken.push('holding')
-    const found = { broken, unread: unread && facts.waitedSec < facts.retrySec }
-    if (broken.length === 0 && !found.unread) return found
-    best ??= found
-  }
-  return best ?? { broken: [], unread: false }
+function ofSale(facts: Facts): Outcome {
+  if (facts.choice === 'sells') return PASS
+  if (facts.choice === 'notOpenYet' && facts.mayOpen) return waits('opening')
+  return held(facts.choice)
 }
 
-export function judge(facts: Facts): Judgement {
-  const broken: Reason[] = []
-  const waitsFor: Judgement['waitsFor'] = []
-  if (!facts.succeeded) broken.push('failed')
-  if (facts.valueWei === 0n) broken.push('zero')
-  if (facts.sender === 'paymentsWallet') broken.push('self')
-  if (facts.sender === 'operator') broken.push('operator')
-  if (broken.length > 0) return { broken, waitsFor }
-  if (facts.sender === null) return { broken: ['unattributed'], waitsFor }
-  if (facts.sender === 'factory') broken.push('mintReverted')
-  if (facts.toOldWallet) broken.push('oldWallet')
-  if (facts.isDenied) broken.push('senderDenied')
-  if (facts.choice.kind === 'held') return { broken: [...broken, facts.choice.reason], waitsFor }
-  const terms = termsBroken(facts)
-  broken.push(...terms.broken)
-  if (terms.unread) waitsFor.push('holding')
-  if (facts.walletCap !== null && facts.ofWallet >= facts.walletCap) broken.push('walletLimit')
-  if (facts.payerMayBuy === false) broken.push('contractWallet')
-  if (facts.payerMayBuy === null) {
-    if (facts.waitedSec < facts.retrySec) waitsFor.push('code')
-    else broken.push('contractWallet')
-  }
-  const got = place(facts.supply, facts.sold, facts.reservedBefore)
-  if (got === 'soldOut') broken.push('soldOut')
-  if (got === 'waits') waitsFor.push('place')
-  return { broken, waitsFor }
+function ofHolding(facts: Facts, one: Terms | undefined): Outcome {
+  if (one === undefined || meetsHolding(one)) return PASS
+  if (one.heldWei === null && facts.waitedSec < retriesFor(facts)) return waits('holding')
+  return held('holding')
+}
+
+function ofPayer(facts: Facts): Outcome {
+  if (facts.payerMayBuy === null) return facts.waitedSec < retriesFor(facts) ? waits('payer') : held('contractWallet')
+  return facts.payerMayBuy ? PASS : held('contractWallet')
+}
+
+const when = (broken: boolean, outcome: Outcome): Outcome => (broken ? outcome : PASS)
+
+/** Every rule with its outcome, in the order in which they decide. Rules of a tier are there only if a tier sells. */
+export function steps(facts: Facts): Outcome[] {
+  const before = [
+    when(!facts.succeeded, ignored('failed')),
+    when(facts.valueWei === 0n, ignored('zero')),
+    when(facts.sender === 'paymentsWallet', ignored('self')),
+    when(facts.sender === 'operator', ignored('operator')),
+    when(facts.toOldWallet, held('oldWallet')),
+    when(facts.isDenied, held('senderDenied')),
+    ofSale(facts),
+  ]
+  if (facts.choice !== 'sells') return before
+  const terms = judgedBy(facts)
+  const room = place(facts.supply, facts.sold, facts.reservedBefore)
+  return [
+    ...before,
+    when(facts.allocation !== null && facts.paidOfTier >= facts.allocation, held('notListed')),
+    when(terms === undefined || facts.ofTier >= terms.maxPerWallet, held('tierAllowance')),
+    when(facts.beforeRestore, held('recheck')),
+    when(room === 'soldOut', held('soldOut')),
+    when(facts.restsOnOne, waits('proof')),
+    ofPayer(facts),
+    when(facts.ofWallet >= facts.walletCap, held('walletLimit')),
+    ofHolding(facts, terms),
+    when(room === 'waits', waits('place')),
+  ]
+}
+
+export function judge(facts: Facts): Outcome {
+  for (const outcome of steps(facts)) if (outcome.kind !== 'pass') return outcome
+  return PASS
 }

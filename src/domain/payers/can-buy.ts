@@ -179,7 +179,7 @@ function wouldPass(
     isToOldWallet: false,
     senderDenied: false,
     beforeRestore: false,
-    selection: { kind: 'onSale', tier, byGrace: false, supply: null, lists },
+    selection: { kind: 'onSale', tier, others: [], byGrace: false, supply: null, lists },
     walletNodes: 0,
     walletInFlight: 0,
     walletMax: 1,

@@ -18,7 +18,7 @@ import { openSteps, readAwaited, readTierVersions } from '../../db/sale/tiers.ts
 import { VOICES } from '../../domain/finality.ts'
 import { PLACE_RESERVED_SEC, retryTimeOf } from '../../domain/payment.ts'
 import { MINT_BATCH_MAX } from '../../domain/send.ts'
-import { selectTier, supplyNow, type TierVersion } from '../../domain/tiers.ts'
+import { holdingTokenOf, selectTier, supplyNow, type TierVersion } from '../../domain/tiers.ts'
 import type { Address } from '../../domain/units.ts'
 import { readFinality } from '../../follower/finality.ts'
 import { Killed } from '../../lib/failpoint.ts'
@@ -377,9 +377,10 @@ async function withProof(ctx: JudgeContext, basis: JudgingBasis, candidate: Cand
 
 async function withHolding(ctx: ChainRead, { now }: JudgingBasis, candidate: Candidate): Promise<Candidate> {
   const { payment, selection } = candidate
-  if (selection.kind === 'none' || !selection.tier.holdingToken) return candidate
+  const token = holdingTokenOf(selection)
+  if (token === null) return candidate
   const at = { number: payment.blockNumber, hash: payment.blockHash }
-  const amountWei = await ctx.chain.holding(selection.tier.holdingToken, payment.from, at)
+  const amountWei = await ctx.chain.holding(token, payment.from, at)
   const unreadable = { kind: 'unreadable', sinceSec: now - payment.blockTime } as const
   return { ...candidate, holding: amountWei === null ? unreadable : { kind: 'read', amountWei } }
 }

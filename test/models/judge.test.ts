@@ -1,0 +1,149 @@
+// The verdict on a payment: the code of src/domain/payment.ts and the second reading of the rules agree over random facts.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { judgePayment, type PaymentFacts, type Verdict } from '../../src/domain/payment.ts'
+import type { TierVersion } from '../../src/domain/tiers.ts'
+import { cases } from '../support/property.ts'
+import { type Facts, judge, judgedBy, type Outcome, type Terms } from './judge.ts'
+
+const BUYER = '0x00000000000000000000000000000000000000b1'
+const WALLET = '0x00000000000000000000000000000000000000a1'
+const MINTER = '0x00000000000000000000000000000000000000c1'
+const TOKEN = '0x00000000000000000000000000000000000000d1'
+const LIST = `0x${'11'.repeat(32)}` as const
+const SENDERS = { buyer: BUYER, paymentsWallet: WALLET, operator: MINTER } as const
+
+/** A payment that every rule lets pass. */
+const FINE: Facts = {
+  succeeded: true,
+  valueWei: 10n,
+  sender: 'buyer',
+  toOldWallet: false,
+  isDenied: false,
+  choice: 'sells',
+  mayOpen: false,
+  terms: [{ version: 1, maxPerWallet: 2, holdingWei: 0n, heldWei: null }],
+  allocation: null,
+  paidOfTier: 0,
+  ofTier: 0,
+  ofWallet: 0,
+  walletCap: 3,
+  beforeRestore: false,
+  restsOnOne: false,
+  supply: null,
+  sold: 0,
+  reservedBefore: 0,
+  payerMayBuy: true,
+  waitedSec: 0,
+  retrySec: 600,
+}
+
+function versionOf(one: Terms, facts: Facts): TierVersion {
+  const version = {
+    ...{ tierId: 'basic', version: one.version, tierNo: 1, label: 'Basic', priceWei: 10n, payoutBps: 10_000 },
+    ...{ maxPerWallet: one.maxPerWallet, holdingWei: one.holdingWei, onSale: true, graceSec: 900 },
+    holdingToken: one.holdingWei === 0n ? null : TOKEN,
+    holdingRetrySec: facts.retrySec,
+    ...{ supply: null, opensAt: null, closesAt: null, opensAfter: null, openedBlock: null, allowlist: null },
+    ...{ fromBlock: 1, fromTime: 1 },
+  }
+  return version as unknown as TierVersion
+}
+
+function selectionOf(facts: Facts): PaymentFacts['selection'] {
+  const [tier, ...others] = facts.terms.map((one) => versionOf(one, facts))
+  if (facts.choice === 'wrongAmount' || facts.choice === 'held' || tier === undefined) return { kind: 'none' }
+  if (facts.choice === 'notOpenYet') return { kind: 'notOpenYet', tier }
+  if (facts.choice === 'saleClosed') return { kind: 'offSale', tier }
+  const lists = facts.allocation === null ? null : [LIST]
+  return { kind: 'onSale', tier, others, byGrace: false, supply: facts.supply, lists }
+}
+
+function toCode(facts: Facts, split: number): PaymentFacts {
+  const { payerMayBuy, allocation } = facts
+  const tierNodes = Math.min(split, facts.ofTier)
+  const walletNodes = Math.min(split, facts.ofWallet)
+  const heldWei = facts.terms[0]?.heldWei ?? null
+  const inner = { kind: 'inner', mode: 'hold', signedIn: false, allowed: false } as const
+  const code = { kind: 'contract', codeHash: `0x${'22'.repeat(32)}`, implementation: null } as const
+  const payers: Record<string, PaymentFacts['payer']> = {
+    true: { kind: 'plain' },
+    false: { ...inner, code: { kind: 'read', code } },
+    null: { ...inner, code: { kind: 'unreadable', sinceSec: facts.waitedSec } },
+  }
+  return {
+    from: SENDERS[facts.sender],
+    blockTime: 1_000,
+    ...{ valueWei: facts.valueWei, succeeded: facts.succeeded, wallets: [WALLET], isToOldWallet: facts.toOldWallet },
+    ...{ serviceAccounts: [MINTER, null], senderDenied: facts.isDenied, beforeRestore: facts.beforeRestore },
+    selection: selectionOf(facts),
+    ...{ walletNodes, walletInFlight: facts.ofWallet - walletNodes, walletMax: facts.walletCap },
+    ...{ tierNodes, tierInFlight: facts.ofTier - tierNodes, sold: facts.sold, reserved: facts.reservedBefore },
+    mayOpen: facts.mayOpen,
+    listed: allocation === null ? null : { root: LIST, allocation, used: facts.paidOfTier },
+    holding:
+      heldWei === null ? { kind: 'unreadable', sinceSec: facts.waitedSec } : { kind: 'read', amountWei: heldWei },
+    payer: payers[String(payerMayBuy)] ?? { kind: 'plain' },
+    restsOnOne: facts.restsOnOne,
+  }
+}
+
+function inWords(verdict: Verdict): Outcome {
+  if (verdict.kind === 'accepted') return { kind: 'pass' }
+  if (verdict.kind === 'undecided') return { kind: 'waits', why: verdict.missing }
+  return { kind: verdict.kind, why: verdict.reason }
+}
+
+/** Facts at the edges: each limit is met, missed by one, or far away, and most payments are in order but for one or two rules. */
+const anyFacts = fc
+  .record(
+    {
+      succeeded: fc.constant(false),
+      valueWei: fc.constant(0n),
+      sender: fc.constantFrom('paymentsWallet' as const, 'operator' as const),
+      toOldWallet: fc.constant(true),
+      isDenied: fc.constant(true),
+      choice: fc.constantFrom('wrongAmount' as const, 'notOpenYet' as const, 'saleClosed' as const),
+      mayOpen: fc.boolean(),
+      list: fc.record({ allocation: fc.nat(3), paidOfTier: fc.nat(3) }),
+      ofTier: fc.nat(4),
+      ofWallet: fc.nat(4),
+      beforeRestore: fc.constant(true),
+      restsOnOne: fc.constant(true),
+      place: fc.record({ supply: fc.constantFrom(1, 2, 3), sold: fc.nat(3), reservedBefore: fc.nat(3) }),
+      payerMayBuy: fc.constantFrom(false, null),
+      retrying: fc.record({
+        waitedSec: fc.constantFrom(0, 599, 600, 601, 3_599, 3_600, 3_601, 7_200),
+        retrySec: fc.constantFrom(0, 600, 3_600, 7_200),
+      }),
+    },
+    { requiredKeys: [] },
+  )
+  .chain((some) =>
+    fc
+      .tuple(
+        fc.array(fc.record({ maxPerWallet: fc.integer({ min: 1, max: 4 }), holdingWei: fc.constantFrom(0n, 5n, 6n) }), {
+          minLength: 1,
+          maxLength: 3,
+        }),
+        fc.constantFrom(null, 0n, 4n, 5n, 6n, 7n),
+        fc.uniqueArray(fc.constantFrom(...Object.keys(some)), { maxLength: 3 }),
+        fc.boolean(),
+      )
+      .map(([terms, heldWei, kept, keepsAll]): Facts => {
+        const entries = Object.entries(some).filter(([name]) => keepsAll || kept.includes(name))
+        const { list, place, retrying, ...rest } = Object.fromEntries(entries) as typeof some
+        const facts: Facts = { ...FINE, ...rest, ...list, ...place, ...retrying }
+        return { ...facts, terms: terms.map((one, i) => ({ ...one, version: terms.length - i, heldWei })) }
+      }),
+  )
+
+test('a payment gets the verdict that the rules name, in their order, over random facts', () => {
+  const compare = (facts: Facts, split: number) => {
+    const verdict = judgePayment(toCode(facts, split))
+    assert.deepEqual(inWords(verdict), judge(facts))
+    if (verdict.kind === 'accepted') assert.equal(verdict.tier.version, judgedBy(facts)?.version)
+  }
+  fc.assert(fc.property(anyFacts, fc.nat(4), compare), { numRuns: cases(6_000) })
+})
