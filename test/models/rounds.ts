@@ -3,7 +3,8 @@
 //
 // Choices in what the documents leave open:
 // - The cohort to join has its next turn later than interval - slot after the block, and at most interval after it: (interval - slot, interval].
-// - Before a tier's first version its first rate applies, since a tier's cohorts exist as soon as the tier does.
+// - Before a tier's first version there is no rate: a turn due then waits, since the documents name none.
+// - A turn that no terms cover is to be paid, and waits for terms.
 import { keccak256 } from 'viem'
 
 export interface Terms {
@@ -13,7 +14,6 @@ export interface Terms {
   maxWei: bigint
 }
 export interface Rate {
-  version: number
   fromTime: number
   payoutBps: number
 }
@@ -35,14 +35,11 @@ export function termsAt(terms: Terms[], time: number): Terms | undefined {
   return found
 }
 
-/** The rate in force at a time. Of versions that begin at one time the last entered holds. */
+/** The rate in force at a time. Versions are in the order of their entry; of those that begin at one time the last holds. */
 export function rateAt(rates: Rate[], time: number): number | undefined {
   let found: Rate | undefined
-  for (const one of rates) {
-    if (one.fromTime > time) continue
-    if (found === undefined || one.fromTime > found.fromTime) found = one
-    else if (one.fromTime === found.fromTime && one.version > found.version) found = one
-  }
+  for (const one of rates)
+    if (one.fromTime <= time && (found === undefined || one.fromTime >= found.fromTime)) found = one
   return found?.payoutBps
 }
 
@@ -82,16 +79,39 @@ export interface Cohort {
   nextDue: number
   interval: number
 }
-/** The times at which a cohort's turns are due that may be paid at a time, oldest first. */
-export function dueTurns(cohort: Cohort, now: number, most: number): number[] {
-  const found: number[] = []
-  for (let due = cohort.nextDue; due <= now && found.length < most; due += cohort.interval) found.push(due)
-  return found
+export interface Window {
+  from: number
+  until: number
+}
+const covers = (one: Window, due: number): boolean => one.from <= due && due < one.until
+
+/**
+ * What happens to a turn: terms without payouts and a window over its time skip it. Without a window it waits for one, unless a window after its time
+ * exists: windows only follow one another, so then it is owed for good.
+ */
+export function fateOf(terms: Terms[], windows: Window[], due: number): 'pay' | 'skip' | 'delay' {
+  const now = termsAt(terms, due)
+  if (now === undefined || now.payouts) return 'pay'
+  if (windows.some((one) => covers(one, due))) return 'skip'
+  return windows.some((one) => one.until > due) ? 'pay' : 'delay'
 }
 
-/** Whether a turn is owed: no window of the contract's owner covers its time. A window's end is outside it. */
-export function isOwed(windows: { from: number; until: number }[], due: number): boolean {
-  return !windows.some((one) => one.from <= due && due < one.until)
+/** A cohort's entry in a round: it skips turns of one window, then pays turns up to the next that is not paid. */
+export function entryOf(cohort: Cohort, owed: { terms: Terms[]; windows: Window[] }, now: number) {
+  const fate = (due: number) => fateOf(owed.terms, owed.windows, due)
+  const first = owed.windows.find((one) => covers(one, cohort.nextDue))
+  let due = cohort.nextDue
+  let [skipped, payable] = [0, 0]
+  while (due <= now && first !== undefined && covers(first, due) && fate(due) === 'skip') {
+    skipped += 1
+    due += cohort.interval
+  }
+  const firstPayable = due
+  while (due <= now && fate(due) === 'pay') {
+    payable += 1
+    due += cohort.interval
+  }
+  return { skipped, payable, firstPayable, isDelayed: firstPayable <= now && fate(firstPayable) === 'delay' }
 }
 
 /** What one node of a cohort gets for several turns at once: each turn's own draw, by the terms and the rate of its own time. */
@@ -107,6 +127,13 @@ export function sumOf(
     sum += atRate(draw(seed, cohort, due, terms), rate)
   }
   return sum
+}
+
+/** The first turn of a node that opens a cohort of its own: the one multiple of the slot between interval - slot and interval ahead. */
+export function firstTurn(schedule: { interval: number; slot: number }, now: number): number {
+  let time = 0
+  while (time <= now + schedule.interval - schedule.slot) time += schedule.slot
+  return time
 }
 
 /** The next turn of an empty cohort once a node joins it: by whole intervals to the first time after the block's. */

@@ -1,0 +1,42 @@
+// The moves of a payment: the table of src/domain/transitions.ts and the second reading of the diagram agree about every pair of states.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { MOVES, type Move, type MoveName, mayMove } from '../../src/domain/transitions.ts'
+import { ARROWS, BY_OPERATOR, type From, movesBetween, REASONS, STATES } from './moves.ts'
+
+const NAMES = Object.keys(MOVES) as MoveName[]
+const moveOf = (name: MoveName): Move => MOVES[name]
+const FROM: From[] = ['new', ...STATES]
+
+test('the same moves exist', () => {
+  const drawn = [...new Set(ARROWS.map((one) => one.move))].sort()
+  assert.deepEqual([...NAMES].sort(), drawn)
+})
+
+for (const from of FROM) {
+  test(`from ${from} the same moves lead to each state`, () => {
+    for (const to of STATES) {
+      const code = NAMES.filter((name) => mayMove(name, from === 'new' ? null : from, to)).sort()
+      assert.deepEqual(code, movesBetween(from, to), `to ${to}`)
+    }
+  })
+}
+
+test('a move gives the reasons that the documents name', () => {
+  for (const [name, reasons] of Object.entries(REASONS)) {
+    assert.deepEqual([...(moveOf(name as MoveName).reasons ?? [])].sort(), [...reasons].sort(), name)
+  }
+})
+
+test('the operator alone decides, and does none of the judge’s, the mint’s and the chain’s work', () => {
+  const ofOthers: MoveName[] = ['accept', 'hold', 'ignore', 'startMinting', 'lapseMint', 'skipMint', 'orphan']
+  for (const name of BY_OPERATOR) assert.ok(moveOf(name as MoveName).by.includes('operator'), name)
+  for (const name of ofOthers) assert.ok(!moveOf(name).by.includes('operator'), name)
+})
+
+test('a released payment was held, and nothing brings an ignored one to a node but a mint on the chain', () => {
+  assert.deepEqual(moveOf('release').from, ['held'])
+  assert.deepEqual(moveOf('dismiss').from, ['held'])
+  const out = STATES.flatMap((to) => NAMES.filter((name) => mayMove(name, 'ignored', to)))
+  assert.deepEqual(out.sort(), ['orphan', 'recordMint'])
+})
