@@ -1,71 +1,82 @@
-// What a transaction may offer and which nonce it takes, by docs/ARCHITECTURE.md (Sending: One at a time, Fees), docs/SETTINGS.md (FEE_CAP_WEI,
-// TIP_MAX_WEI), docs/ADMIN.md (transactions/stuck) and docs/DATA-MODEL.md (block_fees, sender_bases). The documents give bounds, no formula, so this model
-// says which bounds an offer breaks.
+// What a transaction may offer, by docs/ARCHITECTURE.md (Sending: One at a time, Fees), docs/SETTINGS.md (FEE_CAP_WEI, TIP_MAX_WEI), docs/ADMIN.md
+// (transactions/stuck) and docs/DATA-MODEL.md (block_fees). The documents give bounds and no formula, so this model says which bounds an offer breaks.
 //
 // Choices in what the documents leave open:
-// - "Never more than recent blocks require": the tip is at most the highest median of the blocks kept, and the whole fee leaves room for a base fee that
-//   rises for as long as a transaction waits before it is raised (12 blocks, an eighth each), which is less than five times the highest base fee.
+// - "Never more than recent blocks require" leaves room: four times the highest base fee, twice the highest tip, and a gwei for chains that show less.
+// - The whole fee has room for a base fee that doubles. Above the cap the offer stands, and the caller sends nothing.
+// - TIP_MAX_WEI bounds a first offer. A stuck transaction is raised up to FEE_CAP_WEI (ADMIN.md, RUNBOOK.md), its tip too, because pools want more of both.
 
 export interface Paid {
   baseFeeWei: bigint | null
   tipWei: bigint | null
 }
 export interface Offer {
-  feeWei: bigint
-  tipWei: bigint
+  maxFeeWei: bigint
+  maxPriorityFeeWei: bigint
 }
 export interface Caps {
   feeCapWei: bigint
   tipMaxWei: bigint
 }
+const GWEI = 1_000_000_000n
 
-const highest = (values: (bigint | null)[]): bigint => {
-  let found = 0n
-  for (const one of values) if (one !== null && one > found) found = one
+function highest(values: (bigint | null)[]): bigint | null {
+  let found: bigint | null = null
+  for (const one of values) if (one !== null && (found === null || one > found)) found = one
   return found
 }
+const atLeastGwei = (wei: bigint): bigint => (wei < GWEI ? GWEI : wei)
 
-/** The bounds that an offer breaks. */
-export function breaks(offer: Offer, recent: Paid[], caps: Caps): string[] {
-  const found: string[] = []
-  if (offer.feeWei > caps.feeCapWei) found.push('above the cap')
-  if (offer.tipWei > caps.tipMaxWei) found.push('a tip above the highest')
-  if (offer.tipWei > offer.feeWei) found.push('a tip above the fee')
-  if (offer.feeWei < 0n || offer.tipWei < 0n) found.push('below nothing')
+/** The highest tip that a first offer may have, and the highest base fee that is believed; null if blocks show no base fee. */
+export function believed(recent: Paid[], caps: Caps): { tipWei: bigint; baseFeeWei: bigint | null } {
+  const tip = atLeastGwei(2n * (highest(recent.map((one) => one.tipWei)) ?? 0n))
   const base = highest(recent.map((one) => one.baseFeeWei))
-  if (recent.length > 0 && offer.feeWei > 5n * base + caps.tipMaxWei) found.push('more than blocks require')
+  return {
+    tipWei: tip > caps.tipMaxWei ? caps.tipMaxWei : tip,
+    baseFeeWei: base === null ? null : atLeastGwei(4n * base),
+  }
+}
+
+/** The bounds that a first offer breaks, given what a provider suggests. */
+export function breaks(
+  offer: Offer,
+  suggested: { baseFeeWei: bigint; tipWei: bigint },
+  recent: Paid[],
+  caps: Caps,
+): string[] {
+  const found: string[] = []
+  const most = believed(recent, caps)
+  const baseFeeWei =
+    most.baseFeeWei !== null && suggested.baseFeeWei > most.baseFeeWei ? most.baseFeeWei : suggested.baseFeeWei
+  if (offer.maxPriorityFeeWei > most.tipWei) found.push('more tip than blocks show')
+  if (offer.maxPriorityFeeWei > suggested.tipWei) found.push('more tip than the provider asks for')
+  if (suggested.tipWei <= most.tipWei && offer.maxPriorityFeeWei < suggested.tipWei)
+    found.push('less tip than asked for')
+  if (offer.maxPriorityFeeWei > offer.maxFeeWei) found.push('a tip above the fee')
+  if (offer.maxFeeWei < baseFeeWei + offer.maxPriorityFeeWei) found.push('too little for the base fee')
+  if (offer.maxFeeWei > 2n * baseFeeWei + offer.maxPriorityFeeWei) found.push('more than twice the base fee')
   return found
 }
 
-/** A fee raised by an eighth, rounded up, because pools refuse a replacement that offers less than a tenth more. */
-export function raised(wei: bigint, capWei: bigint): bigint {
-  let eighth = wei / 8n
-  if (eighth * 8n < wei) eighth += 1n
-  const more = wei + eighth
-  return more > capWei ? capWei : more
+/** What becomes of a pending transaction that providers have, or have not answered about. */
+export function pending(
+  tx: Offer & { nonce: number; signedAtBlock: number },
+  now: { head: number; accountNonce: number; feesNow: Offer; feeCapWei: bigint },
+): 'mined' | 'resend' | 'capped' | { atLeast: Offer } {
+  if (now.accountNonce > tx.nonce) return 'mined'
+  if (now.head - tx.signedAtBlock < 12) return 'resend'
+  const raise = (wei: bigint, wanted: bigint): bigint => {
+    let more = wei + wei / 8n
+    // Rounded up, and never the same: a pool takes no replacement that offers as much.
+    if (wei % 8n !== 0n) more += 1n
+    if (more === wei) more += 1n
+    return wanted > more ? wanted : more
+  }
+  const maxFeeWei = raise(tx.maxFeeWei, now.feesNow.maxFeeWei)
+  const maxPriorityFeeWei = raise(tx.maxPriorityFeeWei, now.feesNow.maxPriorityFeeWei)
+  if (maxFeeWei > now.feeCapWei || maxPriorityFeeWei > now.feeCapWei) return 'capped'
+  return { atLeast: { maxFeeWei, maxPriorityFeeWei } }
 }
 
-/** Whether a pending transaction is sent again with a higher fee: after 12 blocks without it. */
-export function isOverdue(signedAtBlock: number, head: number): boolean {
-  return head - signedAtBlock >= 12
-}
-
-/** How long providers must name a nonce that no followed block explains, in blocks, before it is adopted. */
-const ADOPTED_AFTER = 64
-
-/** What to do with the nonces that providers report for an account whose next nonce, by followed blocks, is `known`. */
-export function nonceToUse(
-  known: number,
-  said: number[],
-  since: { block: number; nonce: number } | null,
-  now: { head: number; freed: boolean },
-): { use: number } | 'wait' {
-  // No provider is ahead: what followed blocks explain holds, however far behind a provider is.
-  if (!said.some((one) => one > known)) return { use: known }
-  const first = said[0]
-  const agree = said.every((one) => one === first)
-  if (!agree || first === undefined) return 'wait'
-  if (now.freed) return { use: first }
-  if (since === null || since.nonce !== first) return 'wait'
-  return now.head - since.block >= ADOPTED_AFTER ? { use: first } : 'wait'
-}
+/** Why a transaction is stuck, in the order in which ADMIN.md lists the answers. */
+export const STUCK = ['nonce', 'behind', 'over', 'fee', 'refused', 'waiting'] as const

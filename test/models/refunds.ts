@@ -1,55 +1,29 @@
-// When a refund may be sent and what proves it, by docs/ADMIN.md (Prepare a refund, Refund) and docs/CONTRACT.md (Fork guard and validUntil: it is safe to
-// act on "it never happened" once a final block is later than that time).
+// When a refund may be sent, by docs/ADMIN.md (Prepare a refund) and docs/CONTRACT.md (Fork guard and validUntil: it is safe to act on "it never
+// happened" once a final block is later than that time).
 //
-// Choices in what the documents leave open:
-// - A final block of exactly the time `validUntil` is not later, since the contract may still carry the call out in a block of that time.
+// Choice: a final block of exactly the time `validUntil` is not later, since the contract may still carry the call out in a block of that time.
 
-export interface SignedMint {
-  /** The last block time at which the contract accepts it. */
-  validUntil: number
+export interface Prepared {
+  /** The ends of all mints signed for the payment, by this ledger and by one that was lost. */
+  mintsUntil: number[]
+  /** The block of the payment; null while it is reorganised out. */
+  block: number | null
 }
 
 /** Whether a mint that was signed for a payment may still land. */
-export function mayStillMint(mints: SignedMint[], finalTime: number | null): boolean {
-  if (mints.length === 0) return false
-  if (finalTime === null) return true
-  return mints.some((one) => finalTime <= one.validUntil)
+export function mayStillMint(one: Prepared, final: { number: number; time: number } | null): boolean {
+  for (const until of one.mintsUntil) if (final === null || final.time <= until) return true
+  return false
 }
 
-/** From when on a refund is safe: later than the end of every signed mint. Null: at once. */
-export function safeAfter(mints: SignedMint[]): number | null {
+/** After which block time a refund is safe: the end of every signed mint. Null: no mint was signed. */
+export function safeAfter(one: Prepared): number | null {
   let latest: number | null = null
-  for (const one of mints) if (latest === null || one.validUntil > latest) latest = one.validUntil
+  for (const until of one.mintsUntil) if (latest === null || until > latest) latest = until
   return latest
 }
 
-export interface Transfer {
-  succeeded: boolean
-  from: string
-  to: string
-  valueWei: bigint
-  blockNumber: number
-  txIndex: number
-}
-export interface Refundable {
-  payer: string | null
-  valueWei: bigint
-  blockNumber: number
-  txIndex: number
-}
-
-/** Why a transfer proves no refund of a payment; empty if it does. Without a known payer the recipient cannot be checked. */
-export function whyNoRefund(payment: Refundable, transfer: Transfer): string[] {
-  const why: string[] = []
-  if (!transfer.succeeded) why.push('failed')
-  if (transfer.valueWei !== payment.valueWei) why.push('another amount')
-  const before =
-    transfer.blockNumber < payment.blockNumber ||
-    (transfer.blockNumber === payment.blockNumber && transfer.txIndex < payment.txIndex)
-  if (before) why.push('before the payment')
-  if (payment.payer !== null) {
-    if (transfer.to.toLowerCase() !== payment.payer.toLowerCase()) why.push('to another')
-    if (transfer.from.toLowerCase() === payment.payer.toLowerCase()) why.push('by the payer')
-  }
-  return why
+/** Whether the payment itself may still be reorganised out. What is unknown is not final. */
+export function isFinal(one: Prepared, final: { number: number; time: number } | null): boolean {
+  return final !== null && one.block !== null && one.block <= final.number
 }

@@ -8,8 +8,8 @@ export const COMMISSION_BPS_MAX = 2_000
 
 const MARKER = '8021'.repeat(8)
 const SCHEMA = '00'
-/** How many bytes we read from the end of calldata, including the marker. */
-const SUFFIX_BYTES_MAX = 256
+/** How many bytes we read from the end of calldata: the most codes that their length's byte can name, that byte, the schema and the marker. */
+const SUFFIX_BYTES_MAX = 255 + 1 + 1 + 16
 /** One code or more, separated by commas: ASCII without spaces. */
 const CODES = /^[!-+\--~]+(,[!-+\--~]+)*$/
 
