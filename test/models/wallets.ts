@@ -4,7 +4,7 @@
 // Choices in what the documents leave open:
 // - A wallet that is watched and not yet in force sells already: no payment falls between two wallets.
 // - The grace of a replaced wallet counts from its successor's `from_time`, and is over at that time plus `graceSec`, as a tier's is.
-// - A further change leaves an earlier grace alone, unless the earlier wallets were stolen.
+// - A further change with a shorter grace shortens an earlier grace, as with tiers; after a theft there is none for any earlier wallet.
 
 export interface Wallet {
   wallet: string
@@ -26,11 +26,10 @@ export function walletSells(wallets: Wallet[], wallet: string, block: Block): bo
   if (place === -1) return false
   for (let i = place + 1; i < wallets.length; i++) {
     const later = wallets[i] as Wallet
-    if (isInForce(later, block) && later.stolen) return false
+    if (!isInForce(later, block)) continue
+    if (later.stolen || block.time >= later.fromTime + later.graceSec) return false
   }
-  const successor = wallets[place + 1]
-  if (successor === undefined || !isInForce(successor, block)) return true
-  return block.time < successor.fromTime + successor.graceSec
+  return true
 }
 
 /** The wallet that quotes name in a block: the last one in force. */
