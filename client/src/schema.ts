@@ -267,7 +267,8 @@ export interface components {
         SupplyCheck: {
             /** @constant */
             check: "supply";
-            passes: boolean;
+            /** @description `null`: all that is left is being paid for, and may come free. */
+            passes: boolean | null;
             /** @description Nodes of this tier that may ever be sold. */
             limit: number;
             /** @description Those that are sold. */

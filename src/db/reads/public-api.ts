@@ -268,6 +268,8 @@ export interface QuotedTier {
   soldOut: boolean
   state: 'upcoming' | 'open' | 'soldOut' | 'closed'
   sold: number
+  /** Undecided payments of the last hour at its price. */
+  reserved: number
   /** The most nodes that it may ever have; null for no limit. */
   most: number | null
 }
@@ -275,7 +277,7 @@ export interface QuotedTier {
 /** GET /api/deploy-quote: the price of the named tier or, if none is named, of the first tier on sale, open ones first. Null if there is none. */
 export async function readQuote(sql: Sql, tierId: string | null): Promise<QuotedTier | null> {
   const [row] = await sql<QuotedTier[]>`
-    SELECT tier_id AS "tierId", price_wei::text AS "priceWei", ${sql.unsafe(SOLD_OUT)} AS "soldOut", state, sold, most::float8 FROM (${sql.unsafe(TIERS_NOW)}) now
+    SELECT tier_id AS "tierId", price_wei::text AS "priceWei", ${sql.unsafe(SOLD_OUT)} AS "soldOut", state, sold, reserved::int, most::float8 FROM (${sql.unsafe(TIERS_NOW)}) now
     WHERE on_sale ${tierId === null ? sql`` : sql`AND tier_id = ${tierId}`} ORDER BY state = 'open' DESC, state = 'closed', tier_no LIMIT 1`
   return row ?? null
 }

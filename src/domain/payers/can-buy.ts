@@ -26,8 +26,9 @@ export interface BuyerFacts {
   /** True if we would quote a price for the tier. */
   quoted: boolean
   versions: readonly TierVersion[]
-  /** How many nodes of the tier are sold, to anyone. */
+  /** How many nodes of the tier are sold, to anyone, and how many undecided payments reserve a place. */
   sold: number
+  reserved: number
   /** How many may be sold, according to the ledger or the contract; null for no limit. */
   most: number | null
   /** How many nodes the tier's list allows the wallet, and how many are used already; null if anyone may buy. */
@@ -57,7 +58,7 @@ export type BuyerCheck =
   | { check: 'onSale'; passes: boolean }
   /** The checks `opening`, `supply` and `allowlist` exist only if the tier has them. */
   | { check: 'opening'; passes: boolean; opensAt: string | null; closesAt: string | null; opensAfter: string | null }
-  | { check: 'supply'; passes: boolean; limit: number; sold: number }
+  | { check: 'supply'; passes: Passes; limit: number; sold: number }
   | { check: 'allowlist'; passes: boolean; root: Hash; limit: number; used: number }
   | { check: 'allowance'; passes: boolean; limit: number; owned: number; underWay: number }
   | { check: 'cap'; passes: Passes; limit: number | null; owned: number; underWay: number }
@@ -128,7 +129,7 @@ export function canBuyInside(facts: BuyerFacts & { tracesCount: boolean }): Pass
 /** A closing applies at once, because only a buyer with an earlier quote may pay in its grace period. */
 function boundsOf(facts: BuyerFacts): BuyerCheck[] {
   const { opensAt, closesAt, opensAfter, openedBlock } = facts.tier
-  const { sold, most, now } = facts
+  const { sold, reserved, most, now } = facts
   const isOpen = (opensAt ?? now) <= now && (closesAt === null || now < closesAt)
   const passes = isOpen && (opensAfter === null || openedBlock !== null)
   const opening = {
@@ -138,9 +139,11 @@ function boundsOf(facts: BuyerFacts): BuyerCheck[] {
     closesAt: isoOf(closesAt),
     opensAfter,
   }
+  // Null while all places that are left are being paid for: one may come free.
+  const hasPlace = (limit: number) => (sold >= limit ? false : sold + reserved >= limit ? null : true)
   return [
     ...((opensAt ?? closesAt ?? opensAfter) ? [opening] : []),
-    ...(most === null ? [] : [{ check: 'supply', passes: sold < most, limit: most, sold } as const]),
+    ...(most === null ? [] : [{ check: 'supply' as const, passes: hasPlace(most), limit: most, sold }]),
   ]
 }
 

@@ -68,6 +68,7 @@ interface Sale {
   tier: TierRow
   quoted: boolean
   sold: number
+  reserved: number
   most: number | null
   now: number
   history: TierRow[]
@@ -97,6 +98,7 @@ async function readSale(
     history,
     quoted: quoted?.state === 'open' && !quoted.soldOut,
     sold: quoted?.sold ?? 0,
+    reserved: quoted?.reserved ?? 0,
     most: quoted?.most ?? null,
     now: cursor?.time ?? 0,
     standing: await readBuyerStanding(sql, address, tier),
@@ -109,12 +111,13 @@ async function readSale(
 }
 
 function factsOf({ deps }: Tools, from: Address, sale: Sale, reading: BuyerReading): BuyerFacts {
-  const { tier, quoted, sold, most, now, history, standing, rest } = sale
+  const { tier, quoted, sold, reserved, most, now, history, standing, rest } = sale
   return {
     from,
     tier,
     quoted,
     sold,
+    reserved,
     most,
     now,
     versions: history,

@@ -91,7 +91,7 @@ export function sentenceOf(check: BuyerCheck, tier: Tier): ReactNode {
     case 'opening':
       return check.passes ? t.isOpen : tier.state === 'upcoming' ? opens(tier) : t.closed
     case 'supply':
-      return fill(check.passes ? t.left : t.allSold, { n: check.limit - check.sold, limit: check.limit })
+      return fill(check.passes === false ? t.allSold : t.left, { n: check.limit - check.sold, limit: check.limit })
     case 'allowlist':
       return listed(check)
     case 'allowance':
