@@ -42,6 +42,10 @@ const tier: TierVersion = {
   fromTime: 1,
 }
 const LIST = hash(`0x${'11'.repeat(32)}`)
+/** A selection on sale without limits. `others` sell by their grace. */
+const sale = (of: TierVersion, ...others: TierVersion[]) => ({
+  ...{ kind: 'onSale' as const, tier: of, others, byGrace: false, supply: null, lists: null },
+})
 /** A payment that satisfies every rule, to break one rule at a time. */
 const good: PaymentFacts = {
   from: BUYER,
@@ -53,7 +57,7 @@ const good: PaymentFacts = {
   serviceAccounts: [account(1), account(2)],
   senderDenied: false,
   beforeRestore: false,
-  selection: { kind: 'onSale', tier, others: [], byGrace: false, supply: null, lists: null },
+  selection: sale(tier),
   walletNodes: 0,
   walletInFlight: 0,
   walletMax: 20,
@@ -75,22 +79,8 @@ const contract: PaymentFacts['payer'] = {
     code: { kind: 'contract', codeHash: `0x${'1'.repeat(64)}` as Hash, implementation: null },
   },
 }
-const limited = (supply: number): PaymentFacts['selection'] => ({
-  kind: 'onSale',
-  tier,
-  others: [],
-  byGrace: false,
-  supply,
-  lists: null,
-})
-const listedOnly: PaymentFacts['selection'] = {
-  kind: 'onSale',
-  tier,
-  others: [],
-  byGrace: false,
-  supply: null,
-  lists: [LIST],
-}
+const limited = (supply: number): PaymentFacts['selection'] => ({ ...sale(tier), supply })
+const listedOnly: PaymentFacts['selection'] = { ...sale(tier), lists: [LIST] }
 const listedFor = (allocation: number, used: number) => ({
   ...{ selection: listedOnly, listed: { root: LIST, allocation, used } },
 })
@@ -216,13 +206,7 @@ const edges: [string, Partial<PaymentFacts>, string][] = [
   [
     'a tier open to anyone needs no reading',
     {
-      selection: {
-        kind: 'onSale',
-        tier: { ...tier, holdingToken: null, holdingWei: wei(0n) },
-        others: [],
-        byGrace: true,
-        ...{ supply: null, lists: null },
-      },
+      selection: { ...sale({ ...tier, holdingToken: null, holdingWei: wei(0n) }), byGrace: true },
       holding: { kind: 'notNeeded' },
     },
     'accepted',
@@ -323,7 +307,7 @@ const places: [string, Partial<PaymentFacts>, string][] = [
 for (const [sentence, facts, expected] of places)
   test(sentence, () => {
     const slow = { ...tier, holdingRetrySec: 2 * PLACE_RESERVED_SEC }
-    const selection = { kind: 'onSale' as const, tier: slow, others: [], byGrace: false, supply: 5, lists: null }
+    const selection = { ...sale(slow), supply: 5 }
     assert.equal(verdictOf({ ...good, selection, ...facts }), expected)
   })
 
@@ -356,9 +340,6 @@ test('a transfer that is ignored keeps why, a payment that nothing matched has n
 test('by grace a wallet buys by all terms of one version, never by the best of several', () => {
   const open = { ...tier, version: 1, maxPerWallet: 9, holdingToken: null, holdingWei: wei(0n) }
   const strict = { ...tier, version: 2, maxPerWallet: 1 }
-  const sale = (of: TierVersion, ...others: TierVersion[]) => ({
-    ...{ kind: 'onSale' as const, tier: of, others, byGrace: false, supply: null, lists: null },
-  })
   const short = { ...good, tierNodes: 1, holding: { kind: 'read' as const, amountWei: 0n } }
   const judged = (selection: PaymentFacts['selection'], facts: Partial<PaymentFacts> = {}) => {
     const verdict = judgePayment({ ...short, ...facts, selection })
@@ -379,13 +360,7 @@ test('however payments of wallets come, none gets more than its allowance or the
       fc.integer({ min: 1, max: 4 }),
       fc.integer({ min: 1, max: 4 }),
       (payments, allowance, walletMax) => {
-        const selection = {
-          kind: 'onSale' as const,
-          tier: { ...tier, maxPerWallet: allowance },
-          others: [],
-          byGrace: false,
-          ...{ supply: null, lists: null },
-        }
+        const selection = sale({ ...tier, maxPerWallet: allowance })
         /** Judges in order; a payment is pending, or already a node if `minted`. */
         const judgeAll = (of: readonly (readonly [typeof BUYER, boolean])[]) => {
           const use = new Map<string, { nodes: number; inFlight: number }>()

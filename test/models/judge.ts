@@ -85,7 +85,7 @@ function ofPayer(facts: Facts): Outcome {
 const when = (broken: boolean, outcome: Outcome): Outcome => (broken ? outcome : PASS)
 
 /** Every rule with its outcome, in the order in which they decide. Rules of a tier are there only if a tier sells. */
-export function steps(facts: Facts): Outcome[] {
+function steps(facts: Facts): Outcome[] {
   const before = [
     when(!facts.succeeded, ignored('failed')),
     when(facts.valueWei === 0n, ignored('zero')),

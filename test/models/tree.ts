@@ -9,7 +9,7 @@ export interface Row {
   allocation: number
 }
 
-export function leafOf(row: Row): Hash {
+function leafOf(row: Row): Hash {
   const account = row.address.toLowerCase().slice(2).padStart(64, '0')
   const amount = row.allocation.toString(16).padStart(64, '0')
   return keccak256(keccak256(`0x${account}${amount}`))
