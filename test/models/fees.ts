@@ -1,6 +1,6 @@
 // What a transaction may offer, by docs/ARCHITECTURE.md (Sending: One at a time, Fees), docs/SETTINGS.md (FEE_CAP_WEI, TIP_MAX_WEI), docs/ADMIN.md
 // (transactions/stuck) and docs/DATA-MODEL.md (block_fees). The documents give bounds and no formula, so this model says which bounds an offer breaks.
-//
+
 // Choices in what the documents leave open:
 // - "Never more than recent blocks require" leaves room: four times the highest base fee, twice the highest tip, and a gwei for chains that show less.
 // - The whole fee has room for a base fee that doubles. Above the cap the offer stands, and the caller sends nothing.

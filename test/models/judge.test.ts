@@ -139,7 +139,7 @@ const anyFacts = fc
       }),
   )
 
-test('a payment gets the verdict that the rules name, in their order, over random facts', () => {
+test('a payment gets the verdict that the rules name, in their order', () => {
   const compare = (facts: Facts, split: number) => {
     const verdict = judgePayment(toCode(facts, split))
     assert.deepEqual(inWords(verdict), judge(facts))

@@ -1,6 +1,6 @@
 // What becomes of a payment when it is judged, as a second reading of docs/ADMIN.md (the table of reasons, Contract wallets, Tiers), docs/RUNBOOK.md (Held
 // payments), docs/ARCHITECTURE.md (Judging) and the payments part of the rules of the sale. Each rule is a step; the first that does not pass decides.
-//
+
 // Choices in what the documents leave open:
 // - The documents say only that the deny list and the tier's rules come before the rule about contract wallets. The rest of the order is the code's.
 // - A wallet that may have n nodes of a tier has n when nodes and payments under way together are n: the next one is one too many.

@@ -28,13 +28,13 @@ test('a move gives the reasons that the documents name', () => {
   }
 })
 
-test('the operator alone decides, and does none of the judge’s, the mint’s and the chain’s work', () => {
+test('the operator alone decides, and does none of the work of judge, mint and chain', () => {
   const ofOthers: MoveName[] = ['accept', 'hold', 'ignore', 'startMinting', 'lapseMint', 'skipMint', 'orphan']
   for (const name of BY_OPERATOR) assert.ok(moveOf(name as MoveName).by.includes('operator'), name)
   for (const name of ofOthers) assert.ok(!moveOf(name).by.includes('operator'), name)
 })
 
-test('a released payment was held, and nothing brings an ignored one to a node but a mint on the chain', () => {
+test('a released payment was held, and only a mint on the chain takes an ignored one to a node', () => {
   assert.deepEqual(moveOf('release').from, ['held'])
   assert.deepEqual(moveOf('dismiss').from, ['held'])
   const out = STATES.flatMap((to) => NAMES.filter((name) => mayMove(name, 'ignored', to)))

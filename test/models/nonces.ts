@@ -1,7 +1,7 @@
 // Which EIP-7702 authorizations used up a nonce of an account, by EIP-7702 (Behavior: the sender's nonce is increased first; then each authorization of
 // the list in its order counts if its nonce is its account's next one, which it increases) and docs/ARCHITECTURE.md (Foreign use). The model carries out
 // block after block, transaction after transaction.
-//
+
 // Choice: an account whose next nonce is not known is followed from its first transaction on.
 
 export interface Use {

@@ -1,6 +1,6 @@
 // What the public preview of a purchase says, by api/openapi.yaml (CanBuy and its checks) and the fourth edition of the rules of the sale (a supply of
 // which the rest is being paid for is null). It is asked before a payment and answers for the present; the judge decides by the payment's own block.
-//
+
 // Choices in what the documents leave open:
 // - During the grace after a closing the preview says no, because `closed` is the tier's state; the judge still accepts. So a no is no promise to hold.
 

@@ -1,6 +1,6 @@
 // The referral codes that calldata names, by api/openapi.yaml (getReferral) and ERC-8021, schema 0: from the end of the calldata a marker of 16 bytes, the
 // schema's byte, a byte with the length of the codes, and the codes in ASCII with commas between them.
-//
+
 // Choices in what the documents leave open:
 // - A code is one visible ASCII character or more. A suffix with any other text between commas, or none, is malformed and names nothing.
 // - A suffix that promises more bytes than there are names nothing either.

@@ -1,6 +1,6 @@
 // When a refund may be sent, by docs/ADMIN.md (Prepare a refund) and docs/CONTRACT.md (Fork guard and validUntil: it is safe to act on "it never
 // happened" once a final block is later than that time).
-//
+
 // Choice: a final block of exactly the time `validUntil` is not later, since the contract may still carry the call out in a block of that time.
 
 export interface Prepared {

@@ -99,7 +99,7 @@ const anyWindows = fc
     })
   })
 
-test('turns are paid, skipped or delayed as terms and windows say, and an entry stops at the first it cannot pay', () => {
+test('terms and windows say which turns an entry skips, pays and delays', () => {
   const compare = (terms: CreditTerms[], windows: { window: number; from: number; until: number }[], at: number[]) => {
     const [start = 0, behind = 0] = at
     const [nextDue, upTo] = [985 + start, 985 + start + behind]

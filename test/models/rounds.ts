@@ -1,6 +1,6 @@
 // What a turn pays, by docs/REWARDS.md (The rule, The seed by chain, What delays), docs/CONTRACT.md (Why cohorts, Rounds) and decision 0008. Words of 32
 // bytes are put together by hand; only the hash function is a library's.
-//
+
 // Choices in what the documents leave open:
 // - The cohort to join has its next turn later than interval - slot after the block, and at most interval after it: (interval - slot, interval].
 // - Before a tier's first version there is no rate: a turn due then waits, since the documents name none.

@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { byPlace } from '../../src/db/payments/rows.ts'
 import { refuseTierVersion, selectTier, type TierVersion } from '../../src/domain/tiers.ts'
+import { listedBy } from '../../src/passes/steps/judge-lists.ts'
 import { cases } from '../support/property.ts'
 import { type History, histories, toCode } from './histories.ts'
-import { choose, priceOwner, type Sale, supplyOf } from './sale.ts'
+import { allocationOf, choose, comesBefore, priceOwner, type Sale, supplyOf } from './sale.ts'
 
 const KINDS = { none: 'wrongAmount', offSale: 'saleClosed', notOpenYet: 'notOpenYet' } as const
 
@@ -41,7 +43,7 @@ test('an amount buys the tier and the version that the rules name, over random h
   fc.assert(fc.property(histories(), compareChoice), { numRuns: cases(3_000) })
 })
 
-test('a price that another tier sells, or has in its grace, is refused to a new version', () => {
+test('a price that another tier sells, or has in its grace, is refused', () => {
   const compare = ({ sale, payments }: History) => {
     const versions = sale.versions.map((one) => toCode(one, sale.openings))
     const begun = Math.max(...sale.versions.map((one) => one.fromTime))
@@ -58,4 +60,35 @@ test('a price that another tier sells, or has in its grace, is refused to a new 
     }
   }
   fc.assert(fc.property(histories(), compare), { numRuns: cases(1_000) })
+})
+
+const WALLET = '0xb1' as unknown as Parameters<typeof listedBy>[1]
+/** Each root of the histories, with the allocations of one wallet at the edges: none, one, and more. */
+const ROOTS = ['0xaa', '0xbb', '0xcc']
+
+test('of several lists a wallet has the larger allocation, never the sum', () => {
+  const compare = ({ sale, payments }: History, allocations: number[], used: number) => {
+    const lists = new Map(ROOTS.map((root, i) => [root, new Map([[String(WALLET), allocations[i] ?? 0]])]))
+    const known = new Map(ROOTS.map((root, i) => [`${root} ${WALLET}`, allocations[i] ?? 0]))
+    for (const { valueWei, block } of payments) {
+      const { model, code } = choices(sale, valueWei, block)
+      if (model.kind !== 'sells' || code.kind !== 'onSale') continue
+      const use = new Map([[`${code.tier.tierNo} ${WALLET}`, used]])
+      const listed = listedBy(code, WALLET, { allocations: known, used: use })
+      assert.equal(listed?.allocation ?? null, allocationOf(model.versions, lists, String(WALLET)))
+      if (listed !== null) assert.equal(listed.used, used)
+    }
+  }
+  const allocations = fc.array(fc.nat(3), { minLength: 3, maxLength: 3 })
+  fc.assert(fc.property(histories(), allocations, fc.nat(3), compare), { numRuns: cases(1_000) })
+})
+
+test('places are taken in the order of the chain', () => {
+  const payment = fc.record({ block: fc.nat(2), txIndex: fc.nat(2), innerIndex: fc.nat(2) })
+  const compare = (a: { block: number; txIndex: number; innerIndex: number }, b: typeof a) => {
+    const at = ({ block, txIndex, innerIndex }: typeof a) => ({ blockNumber: block, txIndex, innerIndex })
+    const order = byPlace(at(a) as Parameters<typeof byPlace>[0], at(b) as Parameters<typeof byPlace>[1])
+    assert.equal(Math.sign(order), comesBefore(a, b) ? -1 : comesBefore(b, a) ? 1 : 0)
+  }
+  fc.assert(fc.property(payment, payment, compare), { numRuns: cases(500) })
 })

@@ -1,7 +1,7 @@
 // Which tier an amount buys, as a second reading of the rules: docs/ADMIN.md (Tiers), docs/decisions/0002 and 0014, and the tables `tiers` and
 // `tier_openings` of migrations/0001_schema.sql. Grace, lists and supply follow the fourth edition of the rules of the sale. Slow on purpose: arrays
 // and loops only, and nothing of src.
-//
+
 // Choices in what the documents leave open:
 // - A grace of n seconds ends n seconds after it began. A block of exactly that time is outside, like a block at `closesAt`.
 // - A superseded version's grace ends with that of each later version, so a version with a shorter grace shortens those before it, and one at once (a

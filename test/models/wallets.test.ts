@@ -16,7 +16,7 @@ const change = fc.record({
   graceSec: fc.constantFrom(0, 120, 900),
 })
 
-test('a payment to a replaced wallet is a sale until its grace is over, and the last in force is quoted', () => {
+test('a replaced wallet sells until its grace is over, and the last in force is quoted', () => {
   const compare = (changes: { gap: number; blocks: number; late: number; stolen: boolean; graceSec: number }[]) => {
     let [time, height] = [1_000, 10]
     const wallets = changes.map(({ gap, blocks, late, stolen, graceSec }, i) => {
@@ -57,7 +57,7 @@ test('the mode of a payment is its block’s, or the present one if that lets mo
   fc.assert(fc.property(entries, fc.integer({ min: 9, max: 24 }), fc.nat(12), compare), { numRuns: cases(1_000) })
 })
 
-test('a contract buys by the mode, its sign-in, or the operator’s word, whichever pair of these there is', () => {
+test('a contract buys by the mode, with its sign-in or the operator’s word', () => {
   const codes: Record<string, PayerCode> = {
     none: { kind: 'none' },
     delegation: { kind: 'delegation', to: '0x01' as never },

@@ -1,6 +1,6 @@
 // Which payments wallets sell, and which contracts may buy, as a second reading of docs/ADMIN.md (Payments wallets, Contract wallets) and of the tables
 // `payment_wallets` and `contract_wallet_modes` of migrations/0001_schema.sql.
-//
+
 // Choices in what the documents leave open:
 // - A wallet that is watched and not yet in force sells already: no payment falls between two wallets.
 // - The grace of a replaced wallet counts from its successor's `from_time`, and is over at that time plus `graceSec`, as a tier's is.
