@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { SingleFlight } from '../../src/http/edge/single-flight.ts'
+import { until } from '../support/until.ts'
 
 const flightsOf = (options: {
   concurrencyMax: number
@@ -33,14 +34,10 @@ const flightsOf = (options: {
   return { clock, flights, doors, act, most: () => most }
 }
 
-/** An answer that is ready without waiting. A call that was let through has none before its gate opens. */
-const atOnce = <T>(answer: Promise<T>) => Promise.race([answer, turn('none yet')])
-
 test('only so many are let through at a time, so many wait, and the others are turned away', async () => {
   const { flights, doors, act, most } = flightsOf({ concurrencyMax: 2, waitingMax: 3 })
   const asked = ['a', 'b', 'c', 'd', 'e'].map((key) => flights.run(key, key, act))
-  assert.equal(await atOnce(flights.run('f', 'f', act)), null)
-  await turn()
+  assert.equal(await flights.run('f', 'f', act), null)
   assert.equal(doors.length, 2)
   const again = flights.run('a', 'another', act)
   for (let i = 0; i < 5; i++) {
@@ -60,7 +57,7 @@ test('only so many are let through at a time, so many wait, and the others are t
 test('one caller takes few places, and others do not wait for the rest of what that one asks, not even for the same', async () => {
   const { flights, doors, act } = flightsOf({ concurrencyMax: 2, waitingMax: 9 })
   const greedy = ['a', 'b'].map((key) => flights.run(key, 'greedy', act))
-  assert.equal(await atOnce(flights.run('c', 'greedy', act)), null, 'one runs and one waits')
+  assert.equal(await flights.run('c', 'greedy', act), null, 'one runs and one waits')
   const other = flights.run('b', 'other', act)
   await turn()
   assert.equal(doors.length, 2)
@@ -72,6 +69,18 @@ test('one caller takes few places, and others do not wait for the rest of what t
   await turn()
   doors[2]?.('again')
   assert.deepEqual(await Promise.all(greedy), ['first', 'again'])
+})
+
+test('one caller’s requests for the same share one place, and the queue is tried again before a refusal', async () => {
+  const { flights, doors, act } = flightsOf({ concurrencyMax: 1, waitingMax: 0 })
+  const same = Array.from({ length: 10 }, () => flights.run('a', 'one', act))
+  const late = flights.run('b', 'another', act)
+  await turn()
+  doors[0]?.('shared')
+  assert.deepEqual([...new Set(await Promise.all(same))], ['shared'])
+  await until('its second try', () => doors.length === 2)
+  doors[1]?.('late')
+  assert.equal(await late, 'late')
 })
 
 test('a failure frees its place and is not remembered', async () => {

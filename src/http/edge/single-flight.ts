@@ -1,10 +1,13 @@
 // Limits concurrency for an expensive call. Identical requests share one result. The others wait in a bounded queue, in which each caller gets only a
 // few places. Some results are kept briefly, so that we do not at once look again for something that was just missing.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Cache } from '../../lib/cache.ts'
 import { Crowded, Semaphore } from '../../lib/semaphore.ts'
 
 /** How many results are kept. The least recently used is evicted first. */
 const KEPT_MAX = 10_000
+/** How long a request waits before its second and last try for a place in the queue. Most calls are shorter, so many people at once get in. */
+const SECOND_TRY_MS = 500
 
 export interface SingleFlightOptions<T> {
   /** Monotonic clock, milliseconds. */
@@ -18,9 +21,10 @@ export interface SingleFlightOptions<T> {
   keptMs: number
 }
 
-interface Caller {
+interface Caller<T> {
   places: Semaphore
-  requests: number
+  /** The caller's requests that run or wait, by key. */
+  requests: Map<string, Promise<T>>
 }
 
 export class SingleFlight<T> {
@@ -28,7 +32,7 @@ export class SingleFlight<T> {
   readonly #cache: Cache<T>
   readonly #places: Semaphore
   /** Callers with a request that runs or waits. */
-  readonly #callers = new Map<string, Caller>()
+  readonly #callers = new Map<string, Caller<T>>()
 
   constructor(options: SingleFlightOptions<T>) {
     const { clock, keeps, concurrencyMax, waitingMax } = options
@@ -37,27 +41,37 @@ export class SingleFlight<T> {
     this.#places = new Semaphore(concurrencyMax, waitingMax)
   }
 
-  /** Runs `act`, or joins the run with the same key. Null if the queue is full, or if the caller has too many requests in it. */
+  /** Runs `act`, or joins the run with the same key. Null if the queue stays full, or if the caller has too many other requests in it. */
   async run(key: string, caller: string, act: () => Promise<T>): Promise<T | null> {
-    const inTurn = () => this.#places.run(act)
-    try {
-      // The caller's own limit is checked first. So a request never joins a run that itself waits for the caller's other requests.
-      return await this.#asCaller(caller, async () => this.#cache.get(key, this.#options.keptMs, inTurn))
-    } catch (error) {
-      if (error instanceof Crowded) return null
-      throw error
-    }
+    const tryOnce = () =>
+      this.#asCaller(caller, key, act).catch((error: unknown) => {
+        if (error instanceof Crowded) return null
+        throw error
+      })
+    const first = await tryOnce()
+    if (first !== null) return first
+    await sleep(SECOND_TRY_MS)
+    return await tryOnce()
   }
 
-  async #asCaller(name: string, act: () => Promise<T>): Promise<T> {
+  /**
+   * The caller's own limit is checked first. So a request never joins a run that itself waits for another caller's requests. The caller's identical
+   * requests count once.
+   */
+  async #asCaller(name: string, key: string, act: () => Promise<T>): Promise<T> {
     const { concurrencyMax, waitingMax } = this.#options.ofCaller
-    const caller = this.#callers.get(name) ?? { places: new Semaphore(concurrencyMax, waitingMax), requests: 0 }
+    const caller = this.#callers.get(name) ?? { places: new Semaphore(concurrencyMax, waitingMax), requests: new Map() }
+    const running = caller.requests.get(key)
+    if (running) return await running
     this.#callers.set(name, caller)
-    caller.requests++
+    const inTurn = () => this.#places.run(act)
+    const request = caller.places.run(async () => this.#cache.get(key, this.#options.keptMs, inTurn))
+    caller.requests.set(key, request)
     try {
-      return await caller.places.run(act)
+      return await request
     } finally {
-      if (--caller.requests === 0) this.#callers.delete(name)
+      caller.requests.delete(key)
+      if (caller.requests.size === 0) this.#callers.delete(name)
     }
   }
 }

@@ -154,14 +154,18 @@ test('what undoes itself within a range leaves the storage as it was, and is see
   assert.deepEqual((await observedBusy(() => undefined, toAndFro)).events, ['transfer', 'transfer'])
 })
 
-test('a sweep changes no storage, and is found by the ether that has left where a lagging node left it out', async () => {
+test('a sweep and ether for the factory change no storage, and are found by its balance', async () => {
   const owner = stage.at(0)
   // The owner's account calls as a contract does, which no transaction's recipient shows.
   await stage.chain.rpc('anvil_setCode', [owner, `0x36600060003760006000366000600073${stage.factory.slice(2)}5af100`])
   const data = encodeFunctionData({ abi: sweepAbi, functionName: 'sweep', args: [stage.at(9), 5n] })
   const rangeLacks: Rule = (call) => (isOfRange(call) ? { result: [] } : undefined)
-  const arriving = await observedBusy(rangeLacks, () => stage.chain.setBalance(stage.factory, 1_000n))
-  assert.equal(arriving.byHash, 0)
+  // A contract that sends its ether on: CALL(gas, factory, callvalue, 0, 0, 0, 0).
+  const sender = `0x${'0e'.repeat(20)}` as Address
+  await stage.chain.rpc('anvil_setCode', [sender, `0x60006000600060003473${stage.factory.slice(2)}5af100`])
+  const ether = { from: stage.at(8), to: sender, value: '0x3e8', gas: '0x80000' } as const
+  const arriving = await observedBusy(rangeLacks, () => stage.chain.send(ether))
+  assert.deepEqual([arriving.events, arriving.byHash], [['ownerAct'], 5])
   const sweep = { from: stage.at(8), to: owner, data, gas: '0x80000' } as const
   const swept = await observedBusy(rangeLacks, () => stage.chain.send(sweep))
   assert.deepEqual([swept.events, swept.byHash], [['ownerAct'], 5])

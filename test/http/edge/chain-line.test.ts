@@ -55,3 +55,12 @@ it('a caller whose requests take long holds nobody else up', async () => {
   assert.deepEqual(await statusesOf(others), [409, 404])
   assert.ok((await statusesOf(greedy)).every((status) => status === 409 || status === 404))
 })
+
+it('ten claims of one payment at once, and ten buyers behind one address, all get an answer', async () => {
+  const same = Array.from({ length: 10 }, () => claim('same', '127.0.4.1'))
+  await until('one of them asks', () => inside === 1)
+  const others = Array.from({ length: 10 }, (_, i) => claim(`buyer ${i}`, '127.0.4.2'))
+  await until('two of the others ask', () => inside === 3)
+  gate.resolve()
+  assert.deepEqual([...new Set(await statusesOf([...same, ...others]))], [409])
+})

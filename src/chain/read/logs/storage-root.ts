@@ -42,8 +42,8 @@ async function readState(rpc: RpcReads, contract: Address, block: Hash): Promise
 
 export interface FactoryStates {
   /**
-   * `quiet` if the storage is the same after both blocks, and the balance is not lower: a sweep of surplus lowers only the balance. A higher balance
-   * is fine, because incoming ether leaves no log. `moved` if something changed; null if the provider returns no proof.
+   * `quiet` if storage and balance are the same after both blocks: a sweep of surplus and a plain transfer of ether change only the balance. `moved`
+   * if something changed; null if the provider returns no proof.
    */
   compare(before: BlockRef, after: BlockRef): Promise<'quiet' | 'moved' | null>
 }
@@ -74,7 +74,7 @@ export function createFactoryStates(rpc: RpcReads, factory: Address, soundness: 
         return null
       }
       last = { block: after.hash, state: later }
-      return earlier.root === later.root && later.balanceWei >= earlier.balanceWei ? 'quiet' : 'moved'
+      return earlier.root === later.root && later.balanceWei === earlier.balanceWei ? 'quiet' : 'moved'
     },
   }
 }
