@@ -23,12 +23,19 @@ const NOT_PUBLIC_V4 = [
   '224.0.0.0/4',
   '240.0.0.0/4',
 ]
-/** We reject IPv6 addresses outside the only block with public hosts, and ranges within the block that lead elsewhere or nowhere. */
+/**
+ * We reject IPv6 addresses outside the only block with public hosts, and ranges within the block that lead elsewhere or nowhere. Teredo (in 2001::/23)
+ * and 6to4 (2002::/16) stay rejected, because both tunnels are out of use. So does NAT64 for local use (64:ff9b:1::/48, RFC 8215): it may lead to
+ * private networks, and the address does not say where in it the IPv4 address is.
+ */
 const PUBLIC_V6 = '2000::/3'
 const NOT_PUBLIC_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']
+/** IPv6 addresses that end in the IPv4 address to which they lead: through NAT64 (RFC 6052), as all do in an IPv6-only network, and mapped ones. */
+const ENDS_IN_V4 = ['64:ff9b::/96', '::ffff:0:0/96']
 
 const refused = listOf([...NOT_PUBLIC_V4, ...NOT_PUBLIC_V6])
 const globalV6 = listOf([PUBLIC_V6])
+const endsInV4 = listOf(ENDS_IN_V4)
 
 function listOf(networks: readonly string[]): BlockList {
   const list = new BlockList()
@@ -45,10 +52,18 @@ export function isPublicAddress(ip: string): boolean {
     case 4:
       return !refused.check(ip, 'ipv4')
     case 6:
+      if (endsInV4.check(ip, 'ipv6')) return isPublicAddress(lastFourBytes(ip))
       return globalV6.check(ip, 'ipv6') && !refused.check(ip, 'ipv6')
     default:
       return false
   }
+}
+
+/** The end of an IPv6 address as an IPv4 address. */
+function lastFourBytes(ip: string): string {
+  const groups = new URL(`http://[${ip}]`).hostname.slice(1, -1).split(':').slice(-2)
+  const numbers = groups.map((group) => Number.parseInt(group || '0', 16))
+  return numbers.flatMap((number) => [number >> 8, number & 255]).join('.')
 }
 
 /** A target that this instance's settings do not allow. */
