@@ -3,15 +3,17 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { operatorDeps } from '../../src/boot/app.ts'
 import { readBlock, readCursor } from '../../src/db/blocks/blocks.ts'
-import { inTransaction } from '../../src/db/core/sql.ts'
+import { inTransaction, inUndoneTransaction, poolWithin, type Sql } from '../../src/db/core/sql.ts'
 import { recordIdentity } from '../../src/db/core/state.ts'
-import { lockWallet } from '../../src/db/payments/places.ts'
-import { lockPayments } from '../../src/db/payments/rows.ts'
+import { lockPayers, lockTiers } from '../../src/db/payments/lock-order.ts'
+import { insertRefund, undoRefund } from '../../src/db/payments/refunds.ts'
+import { lockPayments, rewindPayments } from '../../src/db/payments/rows.ts'
 import { insertTerms, readCreditTerms } from '../../src/db/sale/terms.ts'
-import type { Hash } from '../../src/domain/units.ts'
+import { type Address, type Hash, wei } from '../../src/domain/units.ts'
 import { rewindTo } from '../../src/follower/rewind.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { readStatement } from '../../src/operator/acts/books/statement.ts'
+import { actOf } from '../../src/operator/define-act.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
 import { lockIsAwaited } from '../support/postgres.ts'
 import { ETHER, INTERVAL_SEC, paymentOf, type World } from '../support/world.ts'
@@ -43,7 +45,7 @@ async function walletFirst<T>(from: number, txHash: Hash, begin: () => Promise<T
   const [row] = await world.pool<{ id: number }[]>`SELECT id FROM payments WHERE tx_hash = ${txHash}`
   let begun: Promise<T> | null = null
   await inTransaction(world.pool, async (sql) => {
-    await lockWallet(sql, world.at(from))
+    await lockPayers(sql, [world.at(from)], { wait: true })
     begun = begin()
     begun.catch(() => {})
     await lockIsAwaited(world.pool)
@@ -73,6 +75,87 @@ test('the judge waits for who decides at the wallet, and does not hold the payme
   await walletFirst(6, paid, () => world.payments())
   assert.equal(await stateOf(paid), 'minting')
   await world.settle()
+})
+
+/** Takes `first`, lets `begin` run into it, then takes `second`. If `begin` holds that already, the two wait for each other, and one fails. */
+async function inOrder<T>(first: (sql: Sql) => Promise<unknown>, second: typeof first, begin: () => Promise<T>) {
+  const begun: Promise<T>[] = []
+  await inTransaction(world.pool, async (sql) => {
+    await first(sql)
+    begun.push(begin())
+    await Promise.race([lockIsAwaited(world.pool), begun[0]])
+    await second(sql)
+  })
+  return (await begun[0]) ?? assert.fail()
+}
+
+/** Two held payments of the wrong amount, in one block, with the payer's wallet of each. The first wallet comes first in everyone's order. */
+async function twoHeld(): Promise<{ txHash: Hash; id: number; wallet: Address }[]> {
+  const payers = [10, 11].sort((a, b) => (world.at(a) < world.at(b) ? -1 : 1))
+  const hashes = [await world.pay(payers[0] ?? 0, BASIC - 3n), await world.pay(payers[1] ?? 0, BASIC - 3n)]
+  await world.settle()
+  return await world.pool`
+    SELECT tx_hash AS "txHash", id, from_address AS wallet FROM payments WHERE tx_hash = ANY(${hashes}) ORDER BY from_address`
+}
+
+test('a release takes its tier before its payment, as the judge does', async () => {
+  const [{ id, txHash } = assert.fail()] = await twoHeld()
+  const tier = (sql: Sql) => lockTiers(sql, [1], { wait: true })
+  const payment = (sql: Sql) => lockPayments(sql, [id])
+  const answer = await inOrder(tier, payment, () => desk.post(`payments/${txHash}/release`, { tierId: 'basic' }))
+  assert.equal(answer.status, 200, answer.text)
+  await world.settle()
+  assert.equal(await stateOf(txHash), 'minted')
+})
+
+for (const [act, more] of [
+  ['decideMany', { decision: 'dismiss' }],
+  ['prepareRefunds', {}],
+] as const) {
+  test(`a second person’s confirmation of ${act} takes all wallets in one order, however the payments are named`, async () => {
+    const held = await twoHeld()
+    const lock = (place: number) => (sql: Sql) =>
+      lockPayers(sql, [held[place]?.wallet ?? assert.fail()], { wait: true })
+    const input = { ...more, payments: held.map(({ txHash }) => txHash).toReversed() }
+    const confirm = () =>
+      inTransaction(world.pool, async (sql) => {
+        const deps = { ...operatorDeps(world.ctx, world.pool), pool: poolWithin(sql) }
+        return await (actOf(act) ?? assert.fail()).unguarded(deps as never, { name: 'ada', requestId: null }, input)
+      })
+    const done = (await inOrder(lock(0), lock(1), confirm)) as { results: { refusal: string | null }[] }
+    assert.deepEqual(
+      done.results.map(({ refusal }) => refusal),
+      [null, null],
+    )
+  })
+}
+
+test('a refund that is gone is taken out under its payment’s lock', async () => {
+  const [{ id } = assert.fail()] = await twoHeld()
+  const [{ ref, blockNumber, blockHash } = assert.fail()] = await world.pool<
+    { ref: Hash; blockNumber: number; blockHash: Hash }[]
+  >`SELECT ref, block_number AS "blockNumber", block_hash AS "blockHash" FROM payments WHERE id = ${id}`
+  const transfer = { txHash: ref, innerIndex: 0, from: world.at(3), to: world.at(10), valueWei: wei(1n) }
+  const proof = { paymentRef: ref, commissionOf: null, blockNumber, blockHash, final: false, recordedBy: 'ada' }
+  const refund = { ...transfer, ...proof }
+  await insertRefund(world.pool, refund)
+  await world.pool`UPDATE payments SET state = 'refunded' WHERE id = ${id}`
+  const undone = () => inTransaction(world.pool, (sql) => undoRefund(sql, refund))
+  const touch = (sql: Sql) => sql`UPDATE refunds SET recorded_by = 'grace' WHERE payment_ref = ${ref}`
+  assert.equal(await inOrder((sql) => lockPayments(sql, [id]), touch, undone), true)
+})
+
+test('a rewind takes the payments in the order of the chain, wherever their rows are', async () => {
+  const held = await twoHeld()
+  const [{ height } = assert.fail()] = await world.pool<{ height: number }[]>`
+    SELECT min(block_number) - 1 AS height FROM payments WHERE id = ANY(${held.map(({ id }) => id)})`
+  const inChainOrder = await world.pool<{ id: number }[]>`
+    SELECT id FROM payments WHERE block_number > ${height} ORDER BY block_number, tx_index, inner_index`
+  // Its new version comes after the others.
+  await world.pool`UPDATE payments SET updated_at = now() WHERE id = ${inChainOrder[0]?.id ?? 0}`
+  const lock = (place: number) => (sql: Sql) => lockPayments(sql, [inChainOrder[place]?.id ?? assert.fail()])
+  const rewind = () => inUndoneTransaction(world.pool, (sql) => rewindPayments(sql, height))
+  assert.equal(await inOrder(lock(0), lock(1), rewind), inChainOrder.length)
 })
 
 test('a statement is of one moment, though the ledger is taken back while it is made', async () => {
@@ -110,7 +193,7 @@ test('of two requests under one Idempotency-Key at once, one is done, and the ot
   const ask = () => desk.post(`payments/${wrong}/dismiss`, {}, { headers })
   const first: ReturnType<typeof ask>[] = []
   await inTransaction(world.pool, async (sql) => {
-    await lockWallet(sql, world.at(8))
+    await lockPayers(sql, [world.at(8)], { wait: true })
     first.push(ask())
     await lockIsAwaited(world.pool)
     assert.equal((await ask()).status, 409)

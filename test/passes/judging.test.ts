@@ -3,8 +3,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { readCursor } from '../../src/db/blocks/blocks.ts'
 import { inTransaction } from '../../src/db/core/sql.ts'
-import { lockWallet } from '../../src/db/payments/places.ts'
-import { lockTiers } from '../../src/db/payments/supply.ts'
+import { lockPayers, lockTiers } from '../../src/db/payments/lock-order.ts'
 import { MINT_BATCH_MAX } from '../../src/domain/send.ts'
 import { type Address, type Hash, wei } from '../../src/domain/units.ts'
 import { Killed, watchFailpoints } from '../../src/lib/failpoint.ts'
@@ -190,12 +189,12 @@ for (const held of ['wallet', 'payment'] as const)
     await enter([payer(5), decided, decided, payer(2), payer(6), payer(2)].map((from) => ({ from, valueWei: SOLO })))
     let judging: Promise<unknown> | undefined
     await inTransaction(world.pool, async (sql) => {
-      if (held === 'wallet') await lockWallet(sql, decided)
+      if (held === 'wallet') await lockPayers(sql, [decided], { wait: true })
       else await sql`SELECT FROM payments WHERE tx_index = 1 FOR UPDATE`
       judging = judgeAll(500)
       await lockIsAwaited(world.pool)
       assert.equal(await states(), 'asssss')
-      await lockWallet(sql, payer(6))
+      await lockPayers(sql, [payer(6)], { wait: true })
     })
     await judging
     assert.equal(await states(), 'aahaah')

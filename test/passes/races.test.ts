@@ -6,8 +6,8 @@ import { encodeFunctionData, parseAbi } from 'viem'
 import { readBlock, readCursor } from '../../src/db/blocks/blocks.ts'
 import { inTransaction, type Sql } from '../../src/db/core/sql.ts'
 import { readCohorts, resizeCohort } from '../../src/db/nodes/cohorts.ts'
+import { lockPayers } from '../../src/db/payments/lock-order.ts'
 import { writeVerdict } from '../../src/db/payments/moves.ts'
-import { lockWallet } from '../../src/db/payments/places.ts'
 import { type Hash, wei } from '../../src/domain/units.ts'
 import { rewindTo } from '../../src/follower/rewind.ts'
 import { checkInvariants } from '../support/invariants.ts'
@@ -60,7 +60,7 @@ test('a wallet’s places are counted after the release that is under way, not b
   await world.chain.mine()
   const [row] = await world.pool<{ id: number }[]>`SELECT id FROM payments WHERE tx_hash = ${wrong}`
   await beside(async (sql) => {
-    await lockWallet(sql, world.at(5))
+    await lockPayers(sql, [world.at(5)], { wait: true })
     const tier = { tierId: 'solo', version: 1 }
     await writeVerdict(sql, row?.id ?? 0, { move: 'release', tier, evidence: {}, by: 'ada' })
   })
@@ -83,7 +83,7 @@ test('a payment that is dismissed while it is being judged stays dismissed', asy
   await world.pool`UPDATE payments SET state = 'held', reason = 'walletLimit' WHERE tx_hash = ${txHash}`
   const [row] = await world.pool<{ id: number }[]>`SELECT id FROM payments WHERE tx_hash = ${txHash}`
   await beside(async (sql) => {
-    await lockWallet(sql, world.at(9))
+    await lockPayers(sql, [world.at(9)], { wait: true })
     await writeVerdict(sql, row?.id ?? 0, { move: 'dismiss', evidence: {}, by: 'ada' })
   })
   assert.equal(await told(txHash), 'dismissed walletLimit')

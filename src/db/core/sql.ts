@@ -261,9 +261,6 @@ export async function inUndoneTransaction<T>(pool: Pool, body: (sql: Sql) => Pro
   return of
 }
 
-/** True if the database aborted the transaction because of a deadlock. The whole transaction may run again. */
-export const isDeadlock = (error: unknown): boolean => codeOf(error) === '40P01'
-
 /**
  * Makes a transaction look like a pool, for a function that begins its own transactions. Each of those becomes a savepoint, and commits or rolls back
  * with the outer transaction.
@@ -275,6 +272,9 @@ export function poolWithin(sql: Sql): Pool {
     get: (target, name, self) => (name === 'begin' ? begin : Reflect.get(target, name, self)),
   })
 }
+
+/** True for a transaction that looks like a pool. */
+export const isWithin = (pool: Pool): boolean => 'savepoint' in pool
 
 /** The transaction's handle, which rejects statements once the connection is lost. */
 function refusing<T extends Sql>(sql: T, isLost: () => boolean): T {

@@ -60,17 +60,3 @@ export async function readPlaces(sql: Sql, wallets: readonly Address[]): Promise
 export async function readWalletUse(sql: Sql, wallet: Address, tierNo: number | null): Promise<WalletUse> {
   return walletUse((await readPlaces(sql, [wallet])).get(wallet) ?? [], tierNo)
 }
-
-/** Locks one wallet until the transaction ends, so that only one instance at a time decides about it. */
-export async function lockWallet(sql: Sql, wallet: Address): Promise<void> {
-  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${wallet}, 7))`
-}
-
-/** Takes the lock of `lockWallet` for many wallets. Throws if a lock is taken, because waiting for a lock while holding others risks a deadlock. */
-export async function lockWalletsNow(sql: Sql, wallets: readonly Address[]): Promise<void> {
-  if (wallets.length === 0) return
-  const [row] = await sql<{ held: number }[]>`
-    SELECT count(*) FILTER (WHERE NOT pg_try_advisory_xact_lock(hashtextextended(wallet, 7))) AS held
-    FROM unnest(${[...wallets]}::text[]) AS asked(wallet)`
-  if (row?.held !== 0) throw new Error('someone else is deciding about one of these wallets')
-}

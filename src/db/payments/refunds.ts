@@ -115,11 +115,11 @@ export async function moveRefund(
  * anything was undone.
  */
 export async function undoRefund(sql: Sql, refund: Refund): Promise<boolean> {
+  const [payment] = await sql<{ id: number; state: PaymentState }[]>`
+    SELECT id, state FROM payments WHERE ref = ${refund.paymentRef} FOR UPDATE`
   const removed = await sql`
     DELETE FROM refunds WHERE ${isTransfer(sql, refund)} AND block_hash = ${refund.blockHash}`
   if (removed.count === 0 || refund.paymentRef === null) return removed.count > 0
-  const [payment] = await sql<{ id: number; state: PaymentState }[]>`
-    SELECT id, state FROM payments WHERE ref = ${refund.paymentRef} FOR UPDATE`
   if (!payment) return false
   if (payment.state === 'minted') {
     // The payment keeps its node. If it ever loses that node, it must return to its state before the refund.

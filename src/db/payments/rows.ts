@@ -371,6 +371,8 @@ export async function rewindPayments(sql: Sql, height: number): Promise<number> 
       LEFT JOIN LATERAL (SELECT verdict, reason, evidence FROM standing_verdicts
         WHERE payment_id = was.id ORDER BY id DESC LIMIT 1) last ON true
     WHERE n.block_number > ${height}`
+  // In everyone's order, because a mint or an act may be waiting for several of them.
+  await sql`SELECT FROM payments WHERE block_number > ${height} ORDER BY block_number, tx_index, inner_index FOR UPDATE`
   await move(sql, 'undoMint', {
     chosen,
     where: sql`p.id = c.id`,

@@ -1,5 +1,5 @@
-// The places of a tier with a supply: what is sold, what undecided payments reserve, and who waits for a place. Hold the tier's lock while you count
-// places and take one; take it after the wallets' locks. We count the sizes of cohorts and the payments in flight, so the cost does not grow with the
+// The places of a tier with a supply: what is sold, what undecided payments reserve, and who waits for a place. Hold the tier's lock (lock-order.ts) while you
+// count places and take one. We count the sizes of cohorts and the payments in flight, so the cost does not grow with the
 // ledger.
 import { PLACE_RESERVED_SEC } from '../../domain/payment.ts'
 import { selectTier, type TierVersion } from '../../domain/tiers.ts'
@@ -43,15 +43,6 @@ export async function readSold(sql: Sql): Promise<Map<number, number>> {
   const rows = await sql<{ tierNo: number; sold: number }[]>`
     SELECT tier_no AS "tierNo", nodes + under_way AS sold FROM (${sql.unsafe(SALES)}) s`
   return new Map(rows.map(({ tierNo, sold }) => [tierNo, sold]))
-}
-
-/** Locks tiers until the transaction ends, so that only one instance at a time takes places in them. Without `wait` it throws if a lock is taken. */
-export async function lockTiers(sql: Sql, tierNos: readonly number[], { wait }: { wait: boolean }): Promise<void> {
-  if (tierNos.length === 0) return
-  const taken = sql.unsafe(wait ? 'pg_advisory_xact_lock(8, n) IS NOT NULL' : 'pg_try_advisory_xact_lock(8, n)')
-  const inOrder = [...tierNos].sort((a, b) => a - b)
-  const [row] = await sql<{ free: boolean }[]>`SELECT bool_and(${taken}) AS free FROM unnest(${inOrder}::int[]) AS t(n)`
-  if (!row?.free) throw new Error('another session is taking places of one of these tiers')
 }
 
 /** The supply of each of these tiers, if the tier has a supply now. If read under the tier's lock, it cannot change until the transaction ends. */

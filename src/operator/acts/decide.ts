@@ -7,7 +7,7 @@ import { sumToRelease } from '../../db/operator/sums.ts'
 import { type DeskPayment, dismissDust, type PaymentKey, readForReview, sumDust } from '../../db/payments/decisions.ts'
 import { writeVerdict } from '../../db/payments/moves.ts'
 import { readWalletUse } from '../../db/payments/places.ts'
-import { countSales, lockTiers, readSupplies } from '../../db/payments/supply.ts'
+import { countSales, readSupplies } from '../../db/payments/supply.ts'
 import { readTierVersions } from '../../db/sale/tiers.ts'
 import type { Evidence } from '../../domain/payment.ts'
 import type { TierVersion } from '../../domain/tiers.ts'
@@ -25,7 +25,17 @@ import {
 } from '../act.ts'
 import { defineAct, defineGuardedAct } from '../define-act.ts'
 import * as field from '../input.ts'
-import { findRows, keysOf, lockHeld, PAYMENT_ACT, PAYMENTS, refuseSpent, TIER_ID } from './payments.ts'
+import {
+  findRows,
+  keysOf,
+  lockHeld,
+  lockTogether,
+  PAYMENT_ACT,
+  PAYMENTS,
+  refuseSpent,
+  TIER_ID,
+  type TierNoOf,
+} from './payments.ts'
 
 /** How many dust payments one act dismisses at most, to keep the transaction short. */
 const DUST_MAX = 10_000
@@ -71,7 +81,8 @@ async function release(
   actor: Actor,
   { key, tierId, reason }: Release,
 ): Promise<DecisionResult | OperatorRefusal> {
-  const payment = await lockHeld(sql, key)
+  const versions = await readTierVersions(sql)
+  const payment = await lockHeld(sql, key, tierNoBy(tierId, versions))
   if (isOperatorRefusal(payment)) return payment
   if (payment.from === null) return noSender
   if (payment.reason === 'walletLimit')
@@ -80,7 +91,6 @@ async function release(
       'The wallet has as many nodes as the contract allows. The service mints the node once there is room.',
     )
   if (payment.reason === 'mintedElsewhere' && (await readNodesOfRefs(sql, [payment.ref])).length > 0) return refTaken
-  const versions = await readTierVersions(sql)
   const tier = tierToRelease(payment, tierId, versions)
   if (isOperatorRefusal(tier)) return tier
   const place = await placeToTake(sql, tier)
@@ -104,9 +114,15 @@ async function release(
   return recordDecision(sql, actor, payment, { status: 'accepted', tierId: tier.tierId, evidence })
 }
 
-/** The place that a release takes, under the tier's lock. Refuses if the supply has no place left. */
+const tierNoBy =
+  (named: string | null, versions: readonly TierVersion[]): TierNoOf =>
+  (payment) => {
+    const tier = tierToRelease(payment, named, versions)
+    return isOperatorRefusal(tier) ? null : tier.tierNo
+  }
+
+/** The place that a release takes; the tier is locked. Refuses if the supply has no place left. */
 async function placeToTake(sql: Sql, { tierNo }: TierVersion): Promise<Evidence | OperatorRefusal> {
-  await lockTiers(sql, [tierNo], { wait: true })
   const supply = (await readSupplies(sql, [tierNo])).get(tierNo)
   if (supply === undefined) return {}
   const { sold, reserved } = await countSales(sql, tierNo)
@@ -229,8 +245,12 @@ async function decideEach(
     const [own] = await readForReview(sql, key, { lock: false })
     return release(sql, actor, { key, tierId: own?.tierId == null ? tierId : null, reason })
   }
+  const rows = await findRows(pool, payments)
+  const versions = await readTierVersions(pool)
+  const tierNoOf: TierNoOf = (payment) => tierNoBy(payment.tierId === null ? tierId : null, versions)(payment)
+  await lockTogether(pool, rows, decision === 'release' ? tierNoOf : undefined)
   const results: ManyDecided['results'] = []
-  for (const { payment, row } of await findRows(pool, payments)) {
+  for (const { payment, row } of rows) {
     const run = dryRun ? inUndoneTransaction : inTransaction
     const found = isOperatorRefusal(row) ? row : await run(pool, (sql) => decide(sql, row))
     results.push(

@@ -1,5 +1,5 @@
 // Payments as the operator sees them: what is held and why, and one payment with all its evidence.
-import type { Sql } from '../../db/core/sql.ts'
+import { isWithin, type Pool, type Sql } from '../../db/core/sql.ts'
 import { countUnpaidNodes } from '../../db/nodes/grants.ts'
 import {
   countWaitingPayments,
@@ -14,7 +14,8 @@ import {
 } from '../../db/payments/decisions.ts'
 import { readOrphansOfResidue } from '../../db/payments/inner.ts'
 import { isDust } from '../../db/payments/junk.ts'
-import { lockWallet } from '../../db/payments/places.ts'
+import { lockPayers, lockTiers } from '../../db/payments/lock-order.ts'
+import { lockPayments } from '../../db/payments/rows.ts'
 import { readPaymentWallets } from '../../db/sale/payment-wallets.ts'
 import { mayStillMint } from '../../db/sends/outbox.ts'
 import { HELD_REASONS, IGNORE_REASONS, refuseTransfer } from '../../domain/payment.ts'
@@ -179,14 +180,47 @@ const namesNone = refuseAct(
   'A payment is named by its transaction hash, 0x and 64 hex digits, or by its row id.',
 )
 
-/** The payment that the key names, locked until the transaction ends. */
-export async function lockPayment(sql: Sql, key: PaymentKey) {
-  // The wallet is locked before the payment, in the judge's order, because the judge counts the payments that the wallet has in flight.
-  for (const { from } of await readForReview(sql, key, { lock: false })) if (from) await lockWallet(sql, from)
+/** The number of the tier in which an act may take a place for a payment; null if in none. */
+export type TierNoOf = (payment: DeskPayment) => number | null
+
+const inNoTier: TierNoOf = () => null
+
+/** Locks the wallets of payments and the tiers in which they may take places. Lock the payments next. */
+async function lockAround(sql: Sql, payments: readonly DeskPayment[], tierNoOf: TierNoOf): Promise<void> {
+  const wallets = payments.flatMap(({ from }) => from ?? [])
+  await lockPayers(sql, wallets, { wait: true })
+  await lockTiers(sql, [...new Set(payments.flatMap((payment) => tierNoOf(payment) ?? []))], { wait: true })
+}
+
+/** The payment that the key names, locked until the transaction ends, with its wallet and its tier. */
+export async function lockPayment(sql: Sql, key: PaymentKey, tierNoOf = inNoTier) {
+  const before = await readForReview(sql, key, { lock: false })
+  await lockAround(sql, before, tierNoOf)
   const found = await readForReview(sql, key, { lock: true })
   const [payment] = found
   if (!payment) return unknownPayment
-  return found.length > 1 ? refuseSeveral(found) : payment
+  if (found.length > 1) return refuseSeveral(found)
+  // Somebody decided about it between the two reads.
+  if (before[0] === undefined || tierNoOf(payment) !== tierNoOf(before[0])) return changedJustNow
+  return payment
+}
+
+const changedJustNow = refuseAct('conflict', 'The payment has just changed: try again.')
+
+/**
+ * If an act on several payments runs in one transaction, because it answers a proposal, locks all of them in order. Otherwise each payment has a
+ * transaction of its own.
+ */
+export async function lockTogether(pool: Pool, named: readonly RowNamed[], tierNoOf = inNoTier): Promise<void> {
+  if (!isWithin(pool)) return
+  const rows = named.flatMap(({ row }) => (isOperatorRefusal(row) ? [] : row))
+  const payments: DeskPayment[] = []
+  for (const row of rows) payments.push(...(await readForReview(pool, row, { lock: false })))
+  await lockAround(pool, payments, tierNoOf)
+  await lockPayments(
+    pool,
+    rows.map(({ id }) => id),
+  )
 }
 
 const refuseSeveral = (payments: readonly { id: number }[]) =>
@@ -205,8 +239,8 @@ export async function refuseNoSale(sql: Sql, signers: SignerAddresses['signers']
 }
 
 /** Locks a payment if it is held, because the operator decides only held payments. A payment that is about to be refunded is already decided. */
-export async function lockHeld(sql: Sql, key: PaymentKey) {
-  const payment = await lockPayment(sql, key)
+export async function lockHeld(sql: Sql, key: PaymentKey, tierNoOf = inNoTier) {
+  const payment = await lockPayment(sql, key, tierNoOf)
   if (isOperatorRefusal(payment)) return payment
   if (payment.state !== 'held')
     return refuseAct('conflict', `The payment is ${payment.state}; only held payments can be decided.`)

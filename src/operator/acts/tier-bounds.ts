@@ -1,7 +1,8 @@
 // Objections to the limits of a tier's new version: a supply below what is sold, and steps of a ladder that could never open, or would have to close
 // again.
 import type { Sql } from '../../db/core/sql.ts'
-import { countSales, lockTiers } from '../../db/payments/supply.ts'
+import { lockTiers } from '../../db/payments/lock-order.ts'
+import { countSales } from '../../db/payments/supply.ts'
 import type { TierInput, TierRow } from '../../db/sale/tiers.ts'
 import { fieldNamed, type OperatorRefusal, refuseAct, refuseField } from '../act.ts'
 

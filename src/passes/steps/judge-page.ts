@@ -3,12 +3,13 @@
 import { inTransaction, type Sql } from '../../db/core/sql.ts'
 import { notifyLedgerChanged, writeAudit } from '../../db/core/state.ts'
 import { readDenied } from '../../db/payments/deny-list.ts'
+import { lockPayers, lockTiers } from '../../db/payments/lock-order.ts'
 import { type JudgedPayment, writeVerdicts } from '../../db/payments/moves.ts'
 import { type PayerStanding, readPayerStandings, storePayerCode } from '../../db/payments/payers.ts'
-import { lockWallet, lockWalletsNow, readPlaces, type TierPlaces, walletUse } from '../../db/payments/places.ts'
+import { readPlaces, type TierPlaces, walletUse } from '../../db/payments/places.ts'
 import { readLastVerdicts } from '../../db/payments/recheck.ts'
 import { byPlace, lockPayments, type Payment } from '../../db/payments/rows.ts'
-import { lockTiers, readSupplies, readTierSales, type TierSales, type Undecided } from '../../db/payments/supply.ts'
+import { readSupplies, readTierSales, type TierSales, type Undecided } from '../../db/payments/supply.ts'
 import { openSteps, readTierVersions } from '../../db/sale/tiers.ts'
 import { type CodeReading, type ModeEntry, modeFor, type PayerFacts } from '../../domain/payers/payer.ts'
 import {
@@ -127,13 +128,11 @@ interface PageFacts {
   lists: ListUse
 }
 
-/** Locks wallets, then tiers, then payments: all code uses this order. If a payment matches no price, its wallet and tier need no lock. */
+/** Takes its locks in everyone's order (db/payments/lock-order.ts). If a payment matches no price, its wallet and tier need no lock. */
 async function readFacts(sql: Sql, basis: JudgingBasis, page: readonly Candidate[]): Promise<PageFacts> {
   const wallets = [...new Set(page.filter(mayBuy).map(({ payment }) => payment.from))]
-  const [first] = wallets
   const isAlone = page.length === 1
-  if (!isAlone) await lockWalletsNow(sql, wallets)
-  else if (first) await lockWallet(sql, first)
+  await lockPayers(sql, wallets, { wait: isAlone })
   const steps = page.filter(({ payment, selection }) => waitsForStep(selection, payment) !== null)
   const awaited = steps.flatMap((candidate) => awaitedNo(basis, candidate) ?? [])
   const tierNos = [...new Set([...page.filter(mayBuy).flatMap(tierNoOf), ...awaited])]

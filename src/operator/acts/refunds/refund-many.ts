@@ -7,7 +7,7 @@ import type { ChainRead, FinalityRules, LedgerDb, RuledBy } from '../../../passe
 import { type Actor, isOperatorRefusal, type OperatorRefusal, type SignerAddresses } from '../../act.ts'
 import { defineGuardedAct } from '../../define-act.ts'
 import * as field from '../../input.ts'
-import { findRows, keysOf, PAYMENTS, type RowNamed } from '../payments.ts'
+import { findRows, keysOf, lockTogether, PAYMENTS, type RowNamed } from '../payments.ts'
 import { noteFile, type PreparedRefund, type Preparing, prepareLocked, readHorizon } from './refunding.ts'
 import { batchOf, type SafeBatch } from './safe-batch.ts'
 
@@ -53,8 +53,9 @@ async function prepareEach(
 ): Promise<PreparedRefunds> {
   const horizon = await readHorizon(deps)
   const outcomes: Outcome[] = []
-  for (const one of await findRows(deps.pool, payments))
-    outcomes.push(await prepareOne(deps, one, { actor, note, horizon, signers: deps.signers }))
+  const rows = await findRows(deps.pool, payments)
+  await lockTogether(deps.pool, rows)
+  for (const one of rows) outcomes.push(await prepareOne(deps, one, { actor, note, horizon, signers: deps.signers }))
   const transfers = outcomes.flatMap(({ transfer }) => transfer ?? [])
   return {
     results: outcomes.map(({ result }) => result),

@@ -1,5 +1,5 @@
 // Proposals: acts that wait for a second person, who confirms or refuses them.
-import { inTransaction, isDeadlock, type Pool, poolWithin, type Sql } from '../../../db/core/sql.ts'
+import { inTransaction, poolWithin, type Sql } from '../../../db/core/sql.ts'
 import * as proposals from '../../../db/operator/proposals.ts'
 import type { LedgerDb } from '../../../passes/context.ts'
 import {
@@ -15,11 +15,6 @@ import { actOf, defineAct, defineReading } from '../../define-act.ts'
 import * as field from '../../input.ts'
 
 const LISTED_MAX = 200
-/**
- * How often we try a confirmation. If two people confirm acts on the same payments at once, the database may abort one of them (deadlock). It
- * succeeds when retried.
- */
-const ATTEMPTS = 3
 
 const stateOf = ({ outcome, isExpired }: Pick<proposals.ProposalRow, 'outcome' | 'isExpired'>) =>
   outcome ?? (isExpired ? 'expired' : 'open')
@@ -109,7 +104,7 @@ async function answer(
   { id }: field.Read<typeof ANSWER>,
   body: (sql: Sql, proposal: proposals.ProposalRow) => Promise<object | OperatorRefusal>,
 ): Promise<object | OperatorRefusal> {
-  return inTransactionAgain(pool, async (sql) => {
+  return inTransaction(pool, async (sql) => {
     const proposal = await proposals.lockProposal(sql, id)
     if (!proposal) return refuseAct('notFound', `There is no proposal ${id}.`)
     const state = stateOf(proposal)
@@ -119,14 +114,4 @@ async function answer(
     if (held && scope && !held.scopes.includes(scope)) return refuseByScope(scope)
     return body(sql, proposal)
   })
-}
-
-async function inTransactionAgain<T>(pool: Pool, body: (sql: Sql) => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await inTransaction(pool, body)
-    } catch (error) {
-      if (attempt === ATTEMPTS || !isDeadlock(error)) throw error
-    }
-  }
 }
