@@ -419,6 +419,8 @@ CREATE TABLE refunds (
 );
 CREATE INDEX refunds_open ON refunds (block_number) WHERE NOT final;
 CREATE INDEX refunds_block ON refunds (block_number);
+-- What codes were paid. There are many more refunds.
+CREATE INDEX refunds_commission ON refunds (commission_of, to_address) WHERE commission_of IS NOT NULL;
 
 -- Who sent a residue, or a part of it, according to the operator. The part that takes the whole rest takes over the residue's row: `part_of` is null,
 -- and `residue_ref` is the ref that the row had as a residue. Any other part is a payment of its own, and its `residue_ref` is its ref. Both last
@@ -517,6 +519,8 @@ CREATE TABLE wallet_outflows (
   UNIQUE (tx_hash, wallet, inner_index)
 );
 CREATE INDEX wallet_outflows_block ON wallet_outflows (block_number);
+-- Whether ether went back to a payer. The judge looks for that before it gives a late payment a place.
+CREATE INDEX wallet_outflows_to ON wallet_outflows (to_address, block_number);
 CREATE INDEX wallet_outflows_residue ON wallet_outflows (block_number) WHERE tx_hash IS NULL;
 
 -- What a payments wallet should hold at the followed block: base + in - out. The base is its balance before the first block that we read for it. If

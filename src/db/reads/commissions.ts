@@ -4,23 +4,33 @@
 import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 
-/** SQL: payments that became nodes, each with its code, the code's payee, and the commission in wei, rounded down. */
-const EARNING = `SELECT p.ref, p.tx_hash, p.value_wei, p.block_number, n.block_number AS minted_block, r.code, r.payee, r.commission_bps,
-    div(p.value_wei::numeric * r.commission_bps, 10000) AS wei
-  FROM payments p JOIN nodes n ON n.node_id = p.node_id CROSS JOIN LATERAL (
-    SELECT v.* FROM unnest(string_to_array(p.codes, ',')) WITH ORDINALITY AS c(code, place) CROSS JOIN LATERAL (
-      SELECT * FROM referral_codes v WHERE v.code = c.code AND v.from_block <= p.block_number ORDER BY v.version DESC LIMIT 1) v
-    WHERE (to_timestamp(v.opens_at) <= p.block_time) IS NOT FALSE AND (to_timestamp(v.closes_at) > p.block_time) IS NOT FALSE
-    ORDER BY c.place LIMIT 1) r
-  WHERE p.codes IS NOT NULL AND p.state = 'minted' AND r.payee <> p.from_address`
+/** SQL: each version of each code, with the block from which on a later version replaces it. */
+const VERSIONS = `SELECT *, min(from_block) OVER (PARTITION BY code ORDER BY version ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) AS until_block
+  FROM referral_codes`
+
+/**
+ * SQL: payments of a source that became nodes, each with its code, the code's payee, and the commission in wei, rounded down. The codes of all
+ * payments are looked up in one join, because a look-up for each payment reads all codes again. `block` comes first in DISTINCT ON, so that the
+ * database can apply a range of it to the source.
+ */
+const earning = (source: string, { block, txHash }: { block: string; txHash: string }) => `SELECT * FROM (
+    SELECT DISTINCT ON (${block}, p.id) v.code, v.payee, div(p.value_wei::numeric * v.commission_bps, 10000) AS wei, p.value_wei, v.commission_bps,
+      p.tx_hash AS payment_tx_hash, ${txHash} AS tx_hash, ${block} AS block_number, n.block_number AS minted_block, p.from_address
+    FROM ${source} JOIN nodes n ON n.node_id = p.node_id CROSS JOIN unnest(string_to_array(p.codes, ',')) WITH ORDINALITY AS c(code, place)
+      JOIN (${VERSIONS}) v ON v.code = c.code AND v.from_block <= p.block_number AND (v.until_block > p.block_number) IS NOT FALSE
+    WHERE p.codes IS NOT NULL AND p.state = 'minted'
+      AND (to_timestamp(v.opens_at) <= p.block_time) IS NOT FALSE AND (to_timestamp(v.closes_at) > p.block_time) IS NOT FALSE
+    ORDER BY ${block}, p.id, c.place) e
+  WHERE payee <> from_address`
+
+const COLUMNS = 'code, payee, wei, value_wei, commission_bps, payment_tx_hash, tx_hash, block_number, minted_block'
 
 /** SQL: the books of commissions. One row for each commission earned, taken back or paid, in the block where that happened. */
 export const COMMISSIONS = `
-  SELECT 'earned' AS kind, code, payee, wei, value_wei, commission_bps, tx_hash AS payment_tx_hash, tx_hash, block_number, minted_block
-    FROM (${EARNING}) e
+  SELECT 'earned' AS kind, ${COLUMNS} FROM (${earning('payments p', { block: 'p.block_number', txHash: 'p.tx_hash' })}) e
   UNION ALL
-  SELECT 'takenBack', e.code, e.payee, e.wei, e.value_wei, e.commission_bps, e.tx_hash, f.tx_hash, f.block_number, e.minted_block
-    FROM (${EARNING}) e JOIN refunds f ON f.payment_ref = e.ref
+  SELECT 'takenBack', ${COLUMNS}
+    FROM (${earning('refunds f JOIN payments p ON p.ref = f.payment_ref', { block: 'f.block_number', txHash: 'f.tx_hash' })}) e
   UNION ALL
   SELECT 'paid', f.commission_of, f.to_address, f.value_wei::numeric, NULL, NULL, NULL, f.tx_hash, f.block_number, NULL
     FROM refunds f WHERE f.commission_of IS NOT NULL`
