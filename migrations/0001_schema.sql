@@ -263,8 +263,8 @@ CREATE TABLE outbox (
 CREATE UNIQUE INDEX outbox_nonce ON outbox (sender, nonce);
 CREATE INDEX outbox_pending ON outbox (sender, nonce) WHERE state = 'pending';
 CREATE INDEX outbox_block ON outbox (block_number) WHERE block_number IS NOT NULL;
--- Whether the contract has confirmed the hash of a block or of a later one.
-CREATE INDEX outbox_guard ON outbox (guard_block) WHERE state = 'mined';
+-- Whether the contract has confirmed the hash of a block or of a later one, and whether the guard was ever used.
+CREATE INDEX outbox_guard ON outbox (guard_block) WHERE guard_block IS NOT NULL;
 -- The operator lists transactions newest first, by sender and by state.
 CREATE INDEX outbox_sender ON outbox (sender, id DESC);
 CREATE INDEX outbox_state ON outbox (state, id DESC);
@@ -752,8 +752,8 @@ CREATE TABLE owner_acts (
   block_hash hash NOT NULL,
   PRIMARY KEY (block_number, log_index)
 );
--- Anyone can add rows of other names, by sending ether to the contract.
-CREATE INDEX owner_acts_capped ON owner_acts (block_number) WHERE name = 'TierCapped';
+-- Anyone can add rows of the one name that is left out, by sending ether to the contract.
+CREATE INDEX owner_acts_name ON owner_acts (name, block_number) WHERE name <> 'EtherReceived';
 
 ------------------------------------------------------------------------------------------------------ credits, rounds
 
@@ -1006,9 +1006,9 @@ CREATE TABLE audit (
   request_id text -- the id of the act's request; null for a pass and the command line
 );
 CREATE INDEX audit_subject ON audit (subject, id DESC) WHERE subject IS NOT NULL;
--- Traces of a stolen key, and refunds that contradict the chain. A healthy ledger has neither; every scrape counts them.
+-- Traces of a stolen key, signers that rest, and refunds that contradict the chain. A healthy ledger has none; every scrape counts them.
 CREATE INDEX audit_thefts ON audit (at) WHERE action IN ('foreignTransaction', 'restored', 'refTaken', 'mintedElsewhere', 'proofFailed',
-  'guardRefused', 'paidNodeExpelled');
+  'guardRefused', 'paidNodeExpelled', 'senderRests');
 CREATE INDEX audit_refunds ON audit (at) WHERE action IN ('mintedThoughRefunding', 'mintedThoughRefunded', 'refundTooEarly',
   'refundOfMinted', 'refundOfOrphaned', 'refundGone');
 

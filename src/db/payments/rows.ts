@@ -144,9 +144,11 @@ export async function readPayments(
     limit: number
   },
 ): Promise<Payment[]> {
+  // Constants, because with parameters a prepared plan cannot use the indexes on open and held payments.
+  const states = sql.unsafe(filter.states.map((state) => `'${state}'`).join())
   return await sql<Payment[]>`
     SELECT ${columns(sql)} FROM payments p LEFT JOIN tiers t ON t.tier_id = p.tier_id AND t.version = p.tier_version
-    WHERE p.state = ANY(${filter.states}) AND p.block_number <= ${filter.upToBlock}
+    WHERE p.state IN (${states}) AND p.block_number <= ${filter.upToBlock}
       ${filter.reason ? sql`AND p.reason = ${filter.reason}` : sql``}
       ${filter.walletMax === undefined ? sql`` : sql`AND coalesce((SELECT o.nodes FROM owners o WHERE o.owner = p.from_address), 0) < ${filter.walletMax}`}
       ${filter.now === undefined ? sql`` : sql`AND NOT ${waitsToBeRetried(sql, filter.now)}`}

@@ -113,8 +113,9 @@ export function waitsForOpening(sql: Sql, now: number): Fragment {
 }
 
 function mayStillBuy(sql: Sql, now: number): Fragment {
+  // With EXISTS the database may read all verdicts into a hash table.
   return sql`CASE
-    WHEN EXISTS (SELECT FROM payment_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass') THEN
+    WHEN (SELECT true FROM payment_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass' LIMIT 1) THEN
       (SELECT verdict FROM standing_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass' ORDER BY id DESC LIMIT 1) = 'accepted'
     ELSE p.block_time > to_timestamp(${now - WAITS_FOR_PLACE_SEC})
       AND NOT EXISTS (SELECT FROM tiers l WHERE l.tier_id = p.tier_id AND l.live AND l.closes_at <= ${now})

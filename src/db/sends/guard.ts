@@ -7,7 +7,7 @@ const NAME = 'guard'
 
 /** SQL: what `readGuard` returns. */
 const guardState = (sql: Sql): Fragment => sql`coalesce((SELECT value #>> '{}' FROM settings WHERE name = ${NAME}),
-  CASE WHEN EXISTS (SELECT FROM outbox WHERE guard_block IS NOT NULL) THEN 'used' END)`
+  CASE WHEN (SELECT max(guard_block) FROM outbox) IS NOT NULL THEN 'used' END)`
 
 /** `used`: an earlier start or transaction of ours used it; `dropped`: the operator revoked it; null: it was never used. */
 export async function readGuard(sql: Sql): Promise<'used' | 'dropped' | null> {
