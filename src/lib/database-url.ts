@@ -63,7 +63,8 @@ export function readDatabaseUrl(text: string): DatabaseUrl | { readonly mistake:
       user: decodeURIComponent(user ?? '') || taken('user'),
       password: decodeURIComponent(password.join(':')) || taken('password'),
       tls: {
-        mode: taken('sslmode') ?? taken('ssl') ?? 'disable',
+        // As in libpq: TLS if the server has it.
+        mode: taken('sslmode') ?? taken('ssl') ?? 'prefer',
         ...named({ rootCert: taken('sslrootcert'), cert: taken('sslcert'), key: taken('sslkey') }),
       },
       session: session === 'any' ? null : session,

@@ -1,7 +1,7 @@
 // PostgreSQL URLs in vendors' formats: each leads to its database, or is refused with the name of the option that the driver cannot honour.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { connect } from '../../src/db/core/sql.ts'
+import { connect, placeOf } from '../../src/db/core/sql.ts'
 import { type DatabaseUrl, hostsOf, readDatabaseUrl } from '../../src/lib/database-url.ts'
 import { createDatabase } from '../support/postgres.ts'
 
@@ -32,6 +32,18 @@ describe('what a URL says', () => {
       const found = read(url) as unknown as Record<string, unknown>
       for (const [name, value] of Object.entries(expected)) assert.deepEqual(found[name], value, name)
     })
+})
+
+test('TLS is tried if the URL says nothing, and never on a local socket', () => {
+  const urls = [
+    'postgres://h/d',
+    'postgres://h/d?sslmode=disable',
+    'postgres:///d?host=/run/postgresql&sslmode=require',
+  ]
+  assert.deepEqual(
+    urls.map((url) => placeOf(url).ssl),
+    ['prefer', false, false],
+  )
 })
 
 test('hosts are named without a password', () => {

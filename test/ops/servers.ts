@@ -83,16 +83,20 @@ export async function promote(replica: Server): Promise<void> {
   await admin(replica.url, (sql) => sql`SELECT pg_promote(true, 60)`)
 }
 
-/** A pooler in transaction mode before a server's databases. */
-export async function startPooler(server: Server): Promise<{ port: number; stop(): Promise<void> }> {
+/** A pooler before a server's databases. */
+export async function startPooler(
+  server: Server,
+  mode: 'transaction' | 'session' = 'transaction',
+  poolSize = 3,
+): Promise<{ port: number; stop(): Promise<void> }> {
   const directory = temporaryDirectory()
   const port = await findFreePort()
   const file = join(directory, 'pgbouncer.ini')
   const lines = [
     ...['[databases]', `* = host=127.0.0.1 port=${server.port}`, '[pgbouncer]', `listen_port = ${port}`],
-    ...['listen_addr = 127.0.0.1', 'unix_socket_dir =', 'auth_type = any', 'pool_mode = transaction'],
+    ...['listen_addr = 127.0.0.1', 'unix_socket_dir =', 'auth_type = any', `pool_mode = ${mode}`],
     // Fewer than the service's own connections, so they have to be shared.
-    ...['default_pool_size = 3', 'max_client_conn = 200'],
+    ...[`default_pool_size = ${poolSize}`, 'max_client_conn = 200'],
   ]
   // With auth_type any, only this name counts.
   lines[1] += ' user=postgres'

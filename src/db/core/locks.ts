@@ -26,9 +26,10 @@ export async function withLock<T>(
   name: LockName,
   body: (signal: AbortSignal) => Promise<T>,
 ): Promise<T | null> {
-  const options = { max: 1, prepare: false, applicationName: `node-ledger lock ${name}`, silenceMs: SILENCE_MS }
-  const connection = connect(directUrl, options)
+  const connection = connect(directUrl, { max: 1, prepare: false, applicationName: `node-ledger lock ${name}` })
   try {
+    // By a statement, because a pooler in session mode rejects it when we connect.
+    await connection.unsafe(`SET idle_session_timeout = ${SILENCE_MS}`)
     return await holdLock(connection, name, body)
   } finally {
     // Ending the session frees the lock, even if the unlock could not be sent.

@@ -68,8 +68,6 @@ export interface PoolOptions {
   prepare: boolean
   /** Shown in pg_stat_activity. */
   applicationName: string
-  /** How long the server lets a connection idle outside a transaction; no limit by default. */
-  silenceMs?: number
   /** How long the client waits on a silent connection, even with a statement in progress; no limit by default. */
   readIdleTimeoutMs?: number
 }
@@ -90,7 +88,8 @@ export function placeOf(text: string) {
   return {
     host: [...hosts],
     port: [...ports],
-    ssl: tlsOf(url),
+    // As libpq does, we use no TLS on a local socket.
+    ssl: path === null && tlsOf(url),
     ...(path && { path }),
     ...(database && { database }),
     ...(user && { user }),
@@ -141,7 +140,6 @@ export function connect(url: string, options: PoolOptions): Pool {
         ...parameters,
         application_name: options.applicationName,
         ...SESSION,
-        ...(options.silenceMs && { idle_session_timeout: options.silenceMs }),
       },
     } as unknown as postgres.Options<Record<string, never>>) as unknown as Pool
   return renewing(open)
