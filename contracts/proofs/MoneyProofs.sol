@@ -134,29 +134,44 @@ abstract contract MoneyProofs is Proofs {
         assertSame(before);
     }
 
-    /// @dev Expelling moves nothing that is owed, and takes a credited node only within its window. Each ref is a property
-    /// of its own, because a prover cannot follow a ref that is open to a node.
-    function check_expel_alices(address caller, uint80 amount, uint80 withdrawn, uint40 age) public {
-        expelOne(caller, amount, withdrawn, "alice", age, amount == 0 || age < 2 * INTERVAL);
+    /// @dev The interval that the cohort has when the owner expels.
+    struct Aged {
+        uint80 amount;
+        uint80 withdrawn;
+        uint40 age;
+        uint32 interval;
     }
 
-    function check_expel_bobs(address caller, uint80 amount, uint80 withdrawn, uint40 age) public {
-        expelOne(caller, amount, withdrawn, "bob", age, amount == 0 || age < 2 * INTERVAL);
+    /// @dev Expelling moves nothing that is owed, and takes a credited node only within its window, which follows the
+    /// interval that the cohort has by then. Each ref is a property of its own, because a prover cannot follow a ref that
+    /// is open to a node.
+    function check_expel_alices(address caller, Aged memory a) public {
+        expelOne(caller, a, "alice", a.amount == 0 || isYoung(a));
     }
 
-    function check_expel_newcomers(address caller, uint80 amount, uint80 withdrawn, uint40 age) public {
-        expelOne(caller, amount, withdrawn, "newcomer", age, true);
+    function check_expel_bobs(address caller, Aged memory a) public {
+        expelOne(caller, a, "bob", a.amount == 0 || isYoung(a));
     }
 
-    function check_expel_unusedRef(address caller, uint80 amount, uint80 withdrawn, bytes32 ref, uint40 age) public {
+    function check_expel_newcomers(address caller, Aged memory a) public {
+        expelOne(caller, a, "newcomer", true);
+    }
+
+    function check_expel_unusedRef(address caller, Aged memory a, bytes32 ref) public {
         vm.assume(ref != "alice" && ref != "bob" && ref != "newcomer");
-        expelOne(caller, amount, withdrawn, ref, age, false);
+        expelOne(caller, a, ref, false);
     }
 
-    function expelOne(address caller, uint80 amount, uint80 withdrawn, bytes32 ref, uint40 age, bool may) private {
-        history(amount, withdrawn);
-        vm.assume(age >= INTERVAL);
-        vm.warp(START + age);
+    function isYoung(Aged memory a) private pure returns (bool) {
+        return a.age < 2 * uint256(a.interval) && a.age < EXPULSION_PERIOD;
+    }
+
+    function expelOne(address caller, Aged memory a, bytes32 ref, bool may) private {
+        history(a.amount, a.withdrawn);
+        vm.assume(a.age >= INTERVAL && a.interval >= LEAST_INTERVAL);
+        vm.prank(OWNER);
+        factory.setInterval(DAILY, a.interval);
+        vm.warp(START + a.age);
         Books memory before = books();
         bytes32[] memory refs = new bytes32[](1);
         refs[0] = ref;

@@ -7,39 +7,101 @@ import {Proofs} from "./Proofs.sol";
 
 /// @notice Owns the properties of keys and lists: who may do what, within which budget, and what a stolen key cannot do.
 abstract contract PowerProofs is Proofs {
-    /// @dev Roles, budgets, bounds, windows and pause are the owner's alone.
-    function check_ownersPowers(address caller, uint8 power, address a, uint256 b, uint256 c) public {
-        vm.assume(caller != OWNER);
+    /// @dev Roles, budgets, bounds, allowance, caps, windows, intervals, pause, surplus and expulsion are the owner's alone.
+    /// Each call is one that the owner's would carry out, so that it is the caller that refuses it.
+    function check_ownersPowers(address caller, uint8 power, address a, uint32 b, uint16 c) public {
+        vm.prank(OWNER);
+        factory.addNotOwed(1, START, FIRST_DUE);
+        vm.deal(address(factory), 1);
+        vm.assume(c < FIRST_DUE - START);
         bytes32 before = powers();
-        vm.assertTrue(!attempt(caller, 0, ownersCall(power % 11, a, b, c)), "refused");
+        Holdings memory holdings = holdingsOf(caller);
+        bool ok = attempt(caller, 0, ownersCall(power % 14, a, b, c));
+        vm.assertTrue(ok == (caller == OWNER), "the owner alone");
+        if (ok) return;
         vm.assertEq(powers(), before, "as it was");
+        assertHeld(holdings, caller);
     }
 
     /// @dev A prover takes each branch by itself, where it could not look an array up by an index that is open.
-    function ownersCall(uint256 power, address a, uint256 b, uint256 c) private pure returns (bytes memory) {
+    function ownersCall(uint256 power, address a, uint32 b, uint16 c) private pure returns (bytes memory) {
         if (power == 0) return abi.encodeCall(INodeFactory.setMinter, (a, MINTER, b, c));
-        if (power == 1) return abi.encodeCall(INodeFactory.refillMinter, (a, b, b, c, c));
-        if (power == 2) return abi.encodeCall(INodeFactory.setDistributor, (a, DISTRIBUTOR, b, c));
-        if (power == 3) return abi.encodeCall(INodeFactory.setBounds, (a, b, c));
+        if (power == 1) return abi.encodeCall(INodeFactory.refillMinter, (MINTER, b, b, c, c));
+        if (power == 2) return abi.encodeCall(INodeFactory.setDistributor, (a, DISTRIBUTOR, c, uint256(c) + b));
+        if (power == 3) return abi.encodeCall(INodeFactory.setBounds, (DISTRIBUTOR, c, uint256(c) + b));
         if (power == 4) return abi.encodeCall(INodeFactory.setSwapsAllowance, (DISTRIBUTOR, b, 0));
-        if (power == 5) return abi.encodeCall(INodeFactory.addNotOwed, (1, b, c));
-        if (power == 6) return abi.encodeCall(INodeFactory.setInterval, (b, c));
-        if (power == 7) return abi.encodeCall(INodeFactory.pause, ());
-        if (power == 8) return abi.encodeCall(INodeFactory.unpause, ());
-        if (power == 9) return abi.encodeCall(INodeFactory.capTier, (TIER, b));
+        if (power == 5) return abi.encodeCall(INodeFactory.addNotOwed, (2, FIRST_DUE + c, FIRST_DUE + c + 1 + b));
+        if (power == 6) return abi.encodeCall(INodeFactory.endNotOwed, (1, START + c));
+        if (power == 7) return abi.encodeCall(INodeFactory.setInterval, (DAILY, LEAST_INTERVAL + c));
+        if (power == 8) return abi.encodeCall(INodeFactory.pause, ());
+        if (power == 9) return abi.encodeCall(INodeFactory.unpause, ());
+        if (power == 10) return abi.encodeCall(INodeFactory.capTier, (TIER, b < 2 ? 2 : b));
+        if (power == 11) return abi.encodeCall(INodeFactory.sweep, (OWNER, 1));
+        if (power == 12) return expelCall("alice");
         return abi.encodeCall(INodeFactory.transferOwnership, (a));
     }
 
+    function expelCall(bytes32 ref) private pure returns (bytes memory) {
+        bytes32[] memory refs = new bytes32[](1);
+        refs[0] = ref;
+        return abi.encodeCall(INodeFactory.expel, (refs));
+    }
+
     function powers() private view returns (bytes32) {
-        (uint256 nodes, uint256 cohorts) = factory.budget();
         (uint256 floorGwei, uint256 ceilingGwei) = factory.bounds();
         (,,, uint256 interval,) = factory.cohort(DAILY);
+        (uint256 from, uint256 until) = factory.notOwed(1);
         bytes memory keys = abi.encode(factory.owner(), factory.pendingOwner(), factory.minter(), factory.distributor());
-        (, uint256 most) = factory.tierSupply(TIER);
-        bytes memory rest = abi.encode(
-            nodes, cohorts, floorGwei, ceilingGwei, factory.swapsAllowance(), factory.notOwedCount(), interval, most
-        );
+        bytes memory rest =
+            abi.encode(floorGwei, ceilingGwei, factory.swapsAllowance(), factory.notOwedCount(), from, until, interval);
         return keccak256(bytes.concat(keys, rest, abi.encode(factory.paused())));
+    }
+
+    /// @dev What a thief might take or use up: the nodes' balances, owners, approvals and cohorts; ids, cohorts, budgets and
+    /// the tier's supply; and how many nodes the caller has.
+    struct Holdings {
+        Books books;
+        address[3] owners;
+        address[3] approved;
+        uint256[3] cohorts;
+        uint256 lastId;
+        uint256 lastCohort;
+        uint256 nodesLeft;
+        uint256 cohortsLeft;
+        uint256 minted;
+        uint256 most;
+        uint256 held;
+    }
+
+    function holdingsOf(address caller) private view returns (Holdings memory h) {
+        h.books = books();
+        h.lastId = factory.lastId();
+        for (uint256 i; i < 3; ++i) {
+            if (i + 1 > h.lastId) break;
+            (h.owners[i], h.approved[i]) = (factory.ownerOf(i + 1), factory.getApproved(i + 1));
+            (,,,, h.cohorts[i]) = factory.nodeInfo(i + 1);
+        }
+        h.lastCohort = factory.lastCohort();
+        (h.nodesLeft, h.cohortsLeft) = factory.budget();
+        (h.minted, h.most) = factory.tierSupply(TIER);
+        h.held = caller == address(0) ? 0 : factory.balanceOf(caller);
+    }
+
+    function assertHeld(Holdings memory expected, address caller) private view {
+        Holdings memory actual = holdingsOf(caller);
+        vm.assertEq(keccak256(abi.encode(actual.books)), keccak256(abi.encode(expected.books)), "balances and ether");
+        for (uint256 i; i < 3; ++i) {
+            vm.assertEq(actual.owners[i], expected.owners[i], "owner");
+            vm.assertEq(actual.approved[i], expected.approved[i], "approved account");
+            vm.assertEq(actual.cohorts[i], expected.cohorts[i], "cohort");
+        }
+        vm.assertEq(actual.lastId, expected.lastId, "nodes");
+        vm.assertEq(actual.lastCohort, expected.lastCohort, "cohorts");
+        vm.assertEq(actual.nodesLeft, expected.nodesLeft, "budget of nodes");
+        vm.assertEq(actual.cohortsLeft, expected.cohortsLeft, "budget of cohorts");
+        vm.assertEq(actual.minted, expected.minted, "supply");
+        vm.assertEq(actual.most, expected.most, "cap");
+        vm.assertEq(actual.held, expected.held, "the caller's nodes");
     }
 
     /// @dev A pending owner has no power until it accepts, and then all.
@@ -134,77 +196,116 @@ abstract contract PowerProofs is Proofs {
         return to == ALICE ? ALICE : to == BOB ? BOB : to == CAROL ? CAROL : to;
     }
 
-    /// @dev A stolen minter or distributor takes nothing from a node and no ether from the contract, whatever it calls. Each
-    /// act is a property of its own, which a prover can follow.
+    /// @dev A stolen minter or distributor takes nothing from a node and no ether from the contract, whatever it calls, and
+    /// does no more than its role may. Each act is a property of its own, which a prover can follow. Each would succeed for
+    /// whoever may do it, so that it is the caller that is refused.
     function check_stolenKey_credits(bool isMinter, uint80 b, uint80 amount, uint80 withdrawn) public {
-        steal(isMinter, 0, 0, b, amount, withdrawn);
+        address thief = enter(isMinter, amount, withdrawn);
+        Holdings memory h = holdingsOf(thief);
+        bool ok = attempt(thief, uint256(b) * 3, creditCall(2, entry(DAILY, 0, 1, b)));
+        vm.assertTrue(ok == (!isMinter && b <= CEILING_GWEI * 1 gwei), "the distributor, within its bounds");
+        if (ok) {
+            (h.books.alices, h.books.bobs, h.books.newcomers) =
+            (h.books.alices + b, h.books.bobs + b, h.books.newcomers + b);
+            (h.books.owed, h.books.ether_) = (h.books.owed + uint256(b) * 3, h.books.ether_ + uint256(b) * 3);
+            h.books.nextDue += INTERVAL;
+        }
+        assertHeld(h, thief);
     }
 
+    /// @dev Two turns lie in a window, and a third behind it.
     function check_stolenKey_skips(bool isMinter, uint256 a, uint80 amount, uint80 withdrawn) public {
-        steal(isMinter, 1, a, 0, amount, withdrawn);
+        address thief = enter(isMinter, amount, withdrawn);
+        vm.prank(OWNER);
+        factory.addNotOwed(1, FIRST_DUE + INTERVAL, FIRST_DUE + 3 * INTERVAL);
+        vm.warp(FIRST_DUE + 5 * INTERVAL);
+        Holdings memory h = holdingsOf(thief);
+        bool ok = attempt(thief, 0, creditCall(2, entry(DAILY, a, 0, 0)));
+        vm.assertTrue(ok == (!isMinter && (a == 1 || a == 2)), "the distributor, within the window");
+        if (ok) h.books.nextDue += a * INTERVAL;
+        assertHeld(h, thief);
     }
 
     function check_stolenKey_withdrawsAll(bool isMinter, uint8 a, uint8 b, uint80 amount, uint80 withdrawn) public {
-        steal(isMinter, 3, a % 4, b % 4, amount, withdrawn);
+        address thief = enter(isMinter, amount, withdrawn);
+        refused(thief, abi.encodeCall(INodeFactory.withdrawAll, (ids(a % 4, b % 4), thief)));
     }
 
     function check_stolenKey_transfers(bool isMinter, uint8 a, uint80 amount, uint80 withdrawn) public {
-        // Each id as a constant: a prover cannot follow a transfer of one that is open.
-        uint256 id = a == 0 ? ALICES : a == 1 ? BOBS : a == 2 ? NEWCOMER : 4;
-        steal(isMinter, 6, id, 0, amount, withdrawn);
+        address thief = enter(isMinter, amount, withdrawn);
+        // Each node as a constant, and from the wallet that has it: a prover cannot follow a transfer of one that is open.
+        (address from, uint256 id) = a == 0 ? (ALICE, ALICES) : a == 1 ? (BOB, BOBS) : (CAROL, NEWCOMER);
+        refused(thief, abi.encodeCall(Factory.transferFrom, (from, thief, id)));
     }
 
     function check_stolenKey_approves(bool isMinter, uint8 a, uint80 amount, uint80 withdrawn) public {
-        steal(isMinter, 7, a % 4, 0, amount, withdrawn);
+        address thief = enter(isMinter, amount, withdrawn);
+        refused(thief, abi.encodeCall(Factory.approve, (thief, 1 + a % 3)));
     }
 
     function check_stolenKey_withdraws(bool isMinter, uint256 id, uint80 b, uint80 amount, uint80 withdrawn) public {
-        steal(isMinter, 2, id % 4, b, amount, withdrawn);
+        address thief = enter(isMinter, amount, withdrawn);
+        refused(thief, abi.encodeCall(INodeFactory.withdraw, (id % 4, thief, b)));
     }
 
     function check_stolenKey_sweeps(bool isMinter, uint80 b, uint80 amount, uint80 withdrawn) public {
-        steal(isMinter, 4, 0, b, amount, withdrawn);
+        address thief = enter(isMinter, amount, withdrawn);
+        vm.deal(address(factory), address(factory).balance + b);
+        refused(thief, abi.encodeCall(INodeFactory.sweep, (thief, b)));
     }
 
     function check_stolenKey_expels(bool isMinter, uint80 amount, uint80 withdrawn) public {
-        steal(isMinter, 5, 0, 0, amount, withdrawn);
+        address thief = enter(isMinter, amount, withdrawn);
+        refused(thief, expelCall("newcomer"));
     }
 
-    function check_stolenKey_mints(bool isMinter, uint80 b, uint80 amount, uint80 withdrawn) public {
-        steal(isMinter, 8, OTHER, b, amount, withdrawn);
+    /// @dev A minter takes one node, for a ref that is free, out of its budget and within the tier's cap.
+    function check_stolenKey_mints(bool isMinter, bytes32 ref, uint32 budget, uint32 most, uint80 amount) public {
+        address thief = enter(isMinter, amount, 0);
+        vm.assume(most >= 3);
+        vm.prank(OWNER);
+        factory.setMinter(MINTER, MINTER, budget, 0);
+        capTier(TIER, most);
+        bool isFree = factory.nodeOfRef(ref) == 0;
+        Holdings memory h = holdingsOf(thief);
+        bool ok = attempt(thief, 0, mintCall(thief, OTHER, ref));
+        vm.assertTrue(ok == isMinter, "the minter alone");
+        if (ok && isFree && budget != 0 && most > 3) {
+            (h.lastId, h.minted, h.held, h.nodesLeft) = (4, 4, h.held + 1, h.nodesLeft - 1);
+            vm.assertEq(factory.ownerOf(4), thief, "its own");
+            vm.assertEq(balanceOfNode(4), 0, "with nothing in it");
+        }
+        assertHeld(h, thief);
+        vm.assertEq(factory.nodeOfRef("alice") + factory.nodeOfRef("bob") * 10, ALICES + BOBS * 10, "refs stay used");
     }
 
-    function check_stolenKey_opens(bool isMinter, uint256 a, uint80 b, uint80 amount, uint80 withdrawn) public {
-        steal(isMinter, 9, a, b, amount, withdrawn);
+    /// @dev A minter opens one cohort, with the next number, out of its budget.
+    function check_stolenKey_opens(bool isMinter, uint256 a, uint16 b, uint16 budget, uint80 amount) public {
+        address thief = enter(isMinter, amount, 0);
+        vm.prank(OWNER);
+        factory.setMinter(MINTER, MINTER, 0, budget);
+        Holdings memory h = holdingsOf(thief);
+        bytes memory call =
+            abi.encodeCall(INodeFactory.openCohorts, (a, opening(b, START + b, LEAST_INTERVAL + b), block.timestamp));
+        bool ok = attempt(thief, 0, call);
+        vm.assertTrue(ok == (isMinter && a == 3 && budget != 0), "the minter, the next one, within its budget");
+        if (ok) (h.lastCohort, h.cohortsLeft) = (3, h.cohortsLeft - 1);
+        assertHeld(h, thief);
     }
 
-    function steal(bool isMinter, uint8 power, uint256 a, uint80 b, uint80 amount, uint80 withdrawn) private {
+    /// @dev A due turn of three nodes, and a thief of one of the keys.
+    function enter(bool isMinter, uint80 amount, uint80 withdrawn) private returns (address thief) {
         history(amount, withdrawn);
         vm.warp(FIRST_DUE + INTERVAL);
-        Books memory before = books();
-        address thief = isMinter ? MINTER : DISTRIBUTOR;
-        uint256 value = power == 0 ? uint256(b) * 3 : 0;
-        bool ok = attempt(thief, value, theft(thief, power, a, b));
-        Books memory afterwards = books();
-        uint256 gift = ok && power == 0 ? b : 0;
-        vm.assertEq(afterwards.alices, before.alices + gift, "Alice's");
-        vm.assertEq(afterwards.bobs, before.bobs + gift, "Bob's");
-        vm.assertEq(afterwards.newcomers, before.newcomers + gift, "the newcomer's");
-        vm.assertEq(afterwards.owed, before.owed + gift * 3, "owed");
-        vm.assertEq(afterwards.ether_, before.ether_ + gift * 3, "ether");
+        return isMinter ? MINTER : DISTRIBUTOR;
     }
 
-    function theft(address thief, uint256 power, uint256 a, uint256 b) private view returns (bytes memory) {
-        if (power == 0) return creditCall(2, entry(DAILY, 0, 1, b));
-        if (power == 1) return creditCall(2, entry(DAILY, a, 0, 0));
-        if (power == 2) return abi.encodeCall(INodeFactory.withdraw, (a, thief, b));
-        if (power == 3) return abi.encodeCall(INodeFactory.withdrawAll, (ids(a, b), thief));
-        if (power == 4) return abi.encodeCall(INodeFactory.sweep, (thief, b));
-        if (power == 5) return abi.encodeCall(INodeFactory.expel, (new bytes32[](1)));
-        if (power == 6) return abi.encodeCall(Factory.transferFrom, (ALICE, thief, a));
-        if (power == 7) return abi.encodeCall(Factory.approve, (thief, a));
-        if (power == 8) return mintCall(thief, a, bytes32(b));
-        return abi.encodeCall(INodeFactory.openCohorts, (a, opening(b, b, b), block.timestamp));
+    function refused(address thief, bytes memory call) private {
+        bytes32 before = powers();
+        Holdings memory h = holdingsOf(thief);
+        vm.assertTrue(!attempt(thief, 0, call), "refused");
+        vm.assertEq(powers(), before, "as it was");
+        assertHeld(h, thief);
     }
 
     function mintCall(address to, uint256 cohort, bytes32 ref) private view returns (bytes memory) {

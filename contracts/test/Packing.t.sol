@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {Books, Cohort, Cohorts} from "../src/Packed.sol";
+import {Books, Cohort, Cohorts, Supplies, Supply, Use, Uses} from "../src/Packed.sol";
 import {DistributorWord, DistributorWords, MinterWord} from "../src/PackedKeys.sol";
 import {Test} from "./Test.sol";
 
@@ -98,8 +98,7 @@ contract PackingTest is Test {
         pure
         returns (MinterWord)
     {
-        bytes memory word =
-            abi.encodePacked(uint16(lastCohort), uint16(cohorts), uint32(nodes), uint32(lastId), key);
+        bytes memory word = abi.encodePacked(uint16(lastCohort), uint16(cohorts), uint32(nodes), uint32(lastId), key);
         return MinterWord.wrap(uint256(bytes32(word)));
     }
 
@@ -152,5 +151,44 @@ contract PackingTest is Test {
 
     function assertBooks(Books actual, Books expected) internal pure {
         vm.assertEq(Books.unwrap(actual), Books.unwrap(expected), "the whole word");
+    }
+
+    function test_each_field_of_a_use_is_read_alone(uint32 id, uint40 mintedAt) public pure {
+        Use use = Uses.packed(id, mintedAt);
+        vm.assertEq(Use.unwrap(use), uint256(bytes32(abi.encodePacked(bytes23(0), mintedAt, id))), "the whole word");
+        vm.assertEq(use.id(), id, "id");
+        vm.assertEq(use.mintedAt(), mintedAt, "mintedAt");
+    }
+
+    function test_each_change_of_a_supply_changes_its_fields_alone(uint32 minted, uint32 most, uint32 less)
+        public
+        pure
+    {
+        minted = uint32(bound(minted, 0, type(uint32).max - 1));
+        most = uint32(bound(most, uint256(minted) + 1, type(uint32).max));
+        Supply supply = supplyOf(minted, most);
+        assertSupply(supply, minted, most);
+        vm.assertTrue(!supply.isSpent(), "room for one");
+        assertSupply(supply.joined(), minted + 1, most);
+        assertSupply(supply.joined().left(), minted, most);
+        less = uint32(bound(less, minted, most));
+        assertSupply(supply.withMost(less), minted, less);
+        vm.assertTrue(supply.withMost(minted).isSpent() && supplyOf(most, most).isSpent(), "no room");
+        vm.assertTrue(supply.withMost(less).isSpent() == (less == minted), "room up to the cap");
+    }
+
+    function test_a_supply_that_was_never_written_is_empty_and_has_no_cap() public pure {
+        assertSupply(Supply.wrap(0), 0, type(uint32).max);
+        vm.assertEq(Supplies.MOST_MAX, type(uint32).max, "as many as there are ids");
+    }
+
+    function supplyOf(uint32 minted, uint32 most) internal pure returns (Supply) {
+        return Supply.wrap(uint256(bytes32(abi.encodePacked(bytes24(0), type(uint32).max - most, minted))));
+    }
+
+    function assertSupply(Supply actual, uint32 minted, uint32 most) internal pure {
+        vm.assertEq(Supply.unwrap(actual), Supply.unwrap(supplyOf(minted, most)), "the whole word");
+        vm.assertEq(actual.minted(), minted, "minted");
+        vm.assertEq(actual.most(), most, "most");
     }
 }

@@ -80,37 +80,38 @@ contract ProofsTest is MoneyProofs, PowerProofs {
         return uint160(caller) % 2 == 0 ? OWNER : someone(caller);
     }
 
-    /// @dev Often the first second after the window, or the last one in it.
-    function ages(uint40 age) private pure returns (uint40) {
-        age = uint40(bound(age, INTERVAL, 3 * INTERVAL));
-        return age % 4 == 0 ? uint40(2 * INTERVAL - age % 8 / 4) : age;
+    /// @dev Often the first second after the window, or the last one in it, of a cohort as fast as can be or slow.
+    function aged(Aged memory a) private pure returns (Aged memory) {
+        (a.amount, a.withdrawn) = amounts(a.amount, a.withdrawn);
+        a.interval = uint32(
+            a.interval % 8 == 0
+                ? type(uint32).max
+                : bound(a.interval, a.interval % 2 * 11 hours + LEAST_INTERVAL, 9 days)
+        );
+        uint256 end = 2 * uint256(a.interval) < EXPULSION_PERIOD ? 2 * uint256(a.interval) : EXPULSION_PERIOD;
+        bool atTheEnd = a.age % 2 == 0 && end > INTERVAL;
+        a.age = uint40(atTheEnd ? end - a.age % 4 / 2 : bound(a.age, INTERVAL, 2 * EXPULSION_PERIOD));
+        return a;
     }
 
-    function test_check_expel_alices(address caller, uint80 amount, uint80 withdrawn, uint40 age) public {
-        (amount, withdrawn) = amounts(amount, withdrawn);
-        check_expel_alices(owners(caller), amount, withdrawn, ages(age));
+    function test_check_expel_alices(address caller, Aged memory a) public {
+        check_expel_alices(owners(caller), aged(a));
     }
 
-    function test_check_expel_bobs(address caller, uint80 amount, uint80 withdrawn, uint40 age) public {
-        (amount, withdrawn) = amounts(amount, withdrawn);
-        check_expel_bobs(owners(caller), amount, withdrawn, ages(age));
+    function test_check_expel_bobs(address caller, Aged memory a) public {
+        check_expel_bobs(owners(caller), aged(a));
     }
 
-    function test_check_expel_newcomers(address caller, uint80 amount, uint80 withdrawn, uint40 age) public {
-        (amount, withdrawn) = amounts(amount, withdrawn);
-        check_expel_newcomers(owners(caller), amount, withdrawn, ages(age));
+    function test_check_expel_newcomers(address caller, Aged memory a) public {
+        check_expel_newcomers(owners(caller), aged(a));
     }
 
-    function test_check_expel_unusedRef(address caller, uint80 amount, uint80 withdrawn, bytes32 ref, uint40 age)
-        public
-    {
-        (amount, withdrawn) = amounts(amount, withdrawn);
-        check_expel_unusedRef(owners(caller), amount, withdrawn, ref, ages(age));
+    function test_check_expel_unusedRef(address caller, Aged memory a, bytes32 ref) public {
+        check_expel_unusedRef(owners(caller), aged(a), ref);
     }
 
-    function test_check_ownersPowers(address caller, uint8 power, address a, uint256 b, uint256 c) public {
-        address by = someone(caller);
-        check_ownersPowers(by == OWNER ? ALICE : by, power, someone(a), b % 4, c % 4);
+    function test_check_ownersPowers(address caller, uint8 power, address a, uint32 b, uint16 c) public {
+        check_ownersPowers(someone(caller), power, someone(a), b, c);
     }
 
     function test_check_pendingOwner(address next) public {
@@ -168,7 +169,7 @@ contract ProofsTest is MoneyProofs, PowerProofs {
         public
     {
         (amount, withdrawn) = amounts(amount, withdrawn);
-        check_stolenKey_withdraws(isMinter, id, b, amount, withdrawn);
+        check_stolenKey_withdraws(isMinter, id, uint80(bound(b, 0, amount)), amount, withdrawn);
     }
 
     function test_check_stolenKey_sweeps(bool isMinter, uint80 b, uint80 amount, uint80 withdrawn) public {
@@ -181,19 +182,22 @@ contract ProofsTest is MoneyProofs, PowerProofs {
         check_stolenKey_expels(isMinter, amount, withdrawn);
     }
 
-    function test_check_stolenKey_mints(bool isMinter, uint80 b, uint80 amount, uint80 withdrawn) public {
-        (amount, withdrawn) = amounts(amount, withdrawn);
-        check_stolenKey_mints(isMinter, b, amount, withdrawn);
+    function test_check_stolenKey_mints(bool isMinter, bytes32 ref, uint32 budget, uint32 most, uint80 amount) public {
+        (amount,) = amounts(amount, 0);
+        bytes32[4] memory refs = [bytes32("alice"), "newcomer", ref, ref];
+        most = most % 4 == 0 ? uint32(bound(most, 3, type(uint32).max)) : 3 + most % 3;
+        check_stolenKey_mints(isMinter, refs[uint256(ref) % 4], budget % 3, most, amount);
     }
 
-    function test_check_stolenKey_opens(bool isMinter, uint256 a, uint80 b, uint80 amount, uint80 withdrawn) public {
-        (amount, withdrawn) = amounts(amount, withdrawn);
-        check_stolenKey_opens(isMinter, a % 5, b, amount, withdrawn);
+    function test_check_stolenKey_opens(bool isMinter, uint256 a, uint16 b, uint16 budget, uint80 amount) public {
+        (amount,) = amounts(amount, 0);
+        check_stolenKey_opens(isMinter, a % 4 == 0 ? a % 5 : 3, b, budget % 3, amount);
     }
 
     function test_check_stolenKey_credits(bool isMinter, uint80 b, uint80 amount, uint80 withdrawn) public {
         (amount, withdrawn) = amounts(amount, withdrawn);
-        check_stolenKey_credits(isMinter, uint80(bound(b, 0, MOST)), amount, withdrawn);
+        uint80 most = b % 8 == 0 ? MOST + 1 : MOST;
+        check_stolenKey_credits(isMinter, uint80(bound(b, 0, most)), amount, withdrawn);
     }
 
     function test_check_stolenKey_skips(bool isMinter, uint256 a, uint80 amount, uint80 withdrawn) public {
@@ -210,7 +214,7 @@ contract ProofsTest is MoneyProofs, PowerProofs {
 
     function test_check_stolenKey_transfers(bool isMinter, uint8 a, uint80 amount, uint80 withdrawn) public {
         (amount, withdrawn) = amounts(amount, withdrawn);
-        check_stolenKey_transfers(isMinter, a, amount, withdrawn);
+        check_stolenKey_transfers(isMinter, a % 3, amount, withdrawn);
     }
 
     function test_check_stolenKey_approves(bool isMinter, uint8 a, uint80 amount, uint80 withdrawn) public {
