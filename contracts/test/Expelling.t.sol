@@ -73,7 +73,7 @@ contract ExpellingTest is FactoryTest {
         vm.assertEq(sizeOf(OTHER), 1, "size");
     }
 
-    function test_a_node_that_was_credited_is_never_touched_once_its_window_is_over() public {
+    function test_a_node_that_was_credited_is_passed_over_once_its_window_is_over() public {
         creditTurn(DAILY, 1);
         vm.warp(START + WINDOW);
         vm.recordLogs();
@@ -179,6 +179,49 @@ contract ExpellingTest is FactoryTest {
         vm.warp(START + EXPULSION_PERIOD);
         expel("late", "unused");
         vm.assertEq(cohortOf(5), fast, "beyond the week");
+    }
+
+    function setInterval(uint256 cohort, uint256 interval) internal {
+        vm.prank(OWNER);
+        factory.setInterval(cohort, interval);
+    }
+
+    function test_a_longer_interval_opens_a_window_again_and_a_shorter_one_ends_it() public {
+        creditTurn(DAILY, 1 ether);
+        vm.warp(START + WINDOW);
+        expel("rogue", "unused");
+        vm.assertEq(cohortOf(2), DAILY, "over after two intervals");
+        setInterval(DAILY, 30 days);
+        vm.warp(START + EXPULSION_PERIOD - 1);
+        creditTurn(DAILY, 1 ether);
+        setInterval(DAILY, 3 days);
+        expel("rogue", "unused");
+        vm.assertEq(cohortOf(2), DAILY, "two intervals of three days are over");
+        setInterval(DAILY, 4 days);
+        expel("rogue", "unused");
+        vm.assertEq(cohortOf(2), 0, "two of four days are not");
+        vm.warp(START + EXPULSION_PERIOD);
+        setInterval(DAILY, 365 days);
+        expel("good", "unused");
+        vm.assertEq(cohortOf(1), DAILY, "nothing opens it after the period");
+    }
+
+    /// @dev The runbook's way if two intervals were too short for the owner: it takes the distributor's role, says that the
+    /// overdue turns are not owed, skips them, lengthens the interval, and expels.
+    function test_an_owner_that_comes_late_skips_what_is_overdue_before_it_lengthens_the_interval() public {
+        creditTurn(DAILY, 1);
+        vm.warp(FIRST_DUE + 3 * INTERVAL);
+        vm.expectRevert(INodeFactory.TurnsOverdue.selector);
+        setInterval(DAILY, 30 days);
+        vm.prank(OWNER);
+        factory.setDistributor(OWNER, DISTRIBUTOR, 0, CEILING_GWEI);
+        vm.prank(OWNER);
+        factory.addNotOwed(1, FIRST_DUE, block.timestamp + 1);
+        creditAs(OWNER, 2, entry(DAILY, 3, 0, 0), 0);
+        setInterval(DAILY, 30 days);
+        expel("rogue", "unused");
+        vm.assertEq(cohortOf(2), 0, "expelled");
+        assertNode(1, DAILY, 1, 0);
     }
 
     function test_a_factory_without_a_window_never_expels_a_node_that_was_credited() public {

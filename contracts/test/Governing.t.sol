@@ -342,6 +342,20 @@ contract GoverningTest is FactoryTest {
         vm.assertEq(vm.getRecordedLogs().length, 1, "Credited alone");
     }
 
+    /// @dev Any account can make the contract report 0 wei, for its gas. A round may credit 0 if the floor is 0.
+    function test_plain_calls_and_rounds_of_0_wei_are_told_like_any_other() public {
+        expectEvent();
+        emit EtherReceived(address(this), 0);
+        (bool ok,) = address(factory).call("");
+        vm.assertTrue(ok, "nothing, from anyone");
+        mint(ALICE, DAILY);
+        vm.warp(FIRST_DUE);
+        vm.recordLogs();
+        credit(turn(DAILY, 0), 0);
+        vm.assertEq(vm.getRecordedLogs().length, 1, "Credited, and no SurplusSpent");
+        vm.assertEq(nextDueOf(DAILY), FIRST_DUE + INTERVAL, "a turn that was paid 0 is paid");
+    }
+
     function test_a_call_that_is_none_of_the_contracts_takes_no_ether() public {
         vm.deal(address(this), 1 ether);
         (bool taken,) = address(factory).call{value: 1 ether}("abc");

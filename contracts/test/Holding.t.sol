@@ -284,6 +284,32 @@ contract HoldingTest is FactoryTest {
 
     // --------------------------------------------------------------------------------------------------------- ether
 
+    /// @dev A minter's key is the one key that can keep a node from a wallet: it fills it, declined gifts or not.
+    function test_a_minter_that_fills_a_wallet_keeps_transfers_from_it_and_from_no_other() public {
+        uint256 id = mint(ALICE, DAILY);
+        creditTurn(DAILY, 1 ether);
+        vm.prank(BOB);
+        factory.declineGifts(true);
+        for (uint256 i; i < CAP; ++i) {
+            mint(BOB, OTHER);
+        }
+        vm.expectRevert(INodeFactory.GiftDeclined.selector);
+        vm.prank(ALICE);
+        factory.transferFrom(ALICE, BOB, id);
+        vm.prank(ALICE);
+        factory.approve(BOB, id);
+        vm.expectRevert(INodeFactory.WalletFull.selector);
+        vm.prank(BOB);
+        factory.transferFrom(ALICE, BOB, id);
+        vm.prank(BOB);
+        factory.transferFrom(BOB, address(0xC1), id + 1);
+        vm.prank(BOB);
+        factory.transferFrom(ALICE, BOB, id);
+        vm.assertEq(factory.ownerOf(id), BOB, "once it moved one on");
+        vm.prank(BOB);
+        factory.withdraw(id, BOB, 1 ether);
+    }
+
     function test_transfers_and_approvals_take_no_ether() public {
         mint(ALICE, DAILY);
         vm.deal(ALICE, 9);

@@ -156,4 +156,19 @@ contract SupplyingTest is FactoryTest {
         capTier(TIER, 4);
         assertSupply(TIER, 0, 4);
     }
+
+    /// @dev A stolen minter's key fills a tier, so its owner can cap it no lower until the nodes are expelled.
+    function test_a_tier_that_a_thief_filled_is_capped_again_once_its_nodes_are_expelled() public {
+        capTier(TIER, 3);
+        mint(order(ALICE, DAILY, "a"));
+        mint(order(BOB, OTHER, "b"));
+        mint(order(BOB, OTHER, "c"));
+        expectSkip("buyer's", 5);
+        mint(order(CAROL, DAILY, "buyer's"));
+        refuseCap(TIER, 1);
+        expel("b");
+        expel("c");
+        capTier(TIER, 1);
+        assertSupply(TIER, 1, 1);
+    }
 }
