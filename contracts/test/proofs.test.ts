@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { it } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { factoryRuntimeHash } from '../../src/chain/factory/bytecode.ts'
+import { keccak256 } from 'viem'
+import { factoryBytecode, factoryRuntimeHash } from '../../src/chain/factory/bytecode.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
@@ -20,6 +21,20 @@ const record =
   read('docs/CONTRACT.md')
     .split('\n## ')
     .find((section) => section.startsWith('Proofs\n')) ?? ''
+
+/** The deployed contract: the last commit that changed what its code is made of, and the hashes of what it compiles to. */
+const CONTRACT = {
+  commit: '74a36733',
+  creation: '0xd5f9c8b899cc16c5499cbae828f1bc74bbe5e108a826bdcb0f9a080e1af322f4',
+  /** With zeros in place of the immutables, which a deployment fills in. */
+  runtime: '0xf4fa0a41c5b8543bb78bcdbbba7d95a1a452e80ddf95576e3b34ff38d2fb1bf6',
+} as const
+
+it('the bytecode is that of the commit that the rules of the house name: another one is another contract', () => {
+  assert.equal(keccak256(factoryBytecode), CONTRACT.creation)
+  assert.equal(factoryRuntimeHash, CONTRACT.runtime)
+  assert.ok(read('CONTRIBUTING.md').includes(`commit \`${CONTRACT.commit}\``), 'the rule names the commit')
+})
 
 it('every property runs as a fuzz test', () => {
   assert.deepEqual(names(read('contracts/test/Proofs.t.sol'), /function test_(check_\w+)\(/g), stated)
