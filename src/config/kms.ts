@@ -20,7 +20,7 @@ const metadataHost: Parse<string> = (given, ask) =>
 
 export const KMS = {
   title: 'Key management services',
-  text: "The service's credentials for the keys that `MINTER_KMS_KEY` or `DISTRIBUTOR_KMS_KEY` name; otherwise it ignores these settings. At AWS it uses the access key below, else that of the container's role (ECS, EKS Pod Identity), else that of the machine's role. At Google it uses the service account's file, else the machine's own account. AWS's and Google's own programs use the same names.",
+  text: "Tested on doubles of both services only, never at AWS or Google. The service's credentials for the keys that `MINTER_KMS_KEY` or `DISTRIBUTOR_KMS_KEY` name; otherwise it ignores these settings. At AWS it uses the access key below, else that of the container's role (ECS, EKS Pod Identity), else that of the machine's role. At Google it uses the service account's file, else the machine's own account. AWS's and Google's own programs use the same names.",
   onlyWith: ['MINTER_KMS_KEY', 'DISTRIBUTOR_KMS_KEY'],
   settings: {
     AWS_ACCESS_KEY_ID: { parse: text, secret: true, text: 'The access key, if no role provides one.' },

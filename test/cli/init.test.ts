@@ -282,6 +282,7 @@ test('keys that are elsewhere are taken as they are: one in an encrypted file, o
     const call = ['init', '--folder', folder, '--yes']
     const stopped = await runHere([...call, ...ANSWERS], { ...urls(), DATABASE_URL: own.url })
     assert.match(stopped.err, new RegExp(`minter +${made.out.trim()}[\\s\\S]*distributor +${account.trim()}`))
+    assert.match(stopped.err, /key management service.*tested on doubles only/)
     await fund(chain.rpcUrl, stopped.err)
     const { code, err } = await runHere(call, { ...plain, ...(await freePorts()) })
     assert.equal(code, 0, err)

@@ -148,6 +148,9 @@ function plan({ folder, answers }: Setup): string {
   ].join('\n')
 }
 
+const KMS_UNTRIED =
+  'A key is in a key management service. That is tested on doubles only, never at AWS or Google: try it on a test network first.'
+
 /** Writes answers and secrets, and makes the missing keys. Returns the accounts. */
 function makeSecrets({ call, folder, answers, rpcUrl, databaseUrl }: Setup): Record<Role, Address> {
   folder.keep({ ...folder.progress(), answers })
@@ -157,6 +160,7 @@ function makeSecrets({ call, folder, answers, rpcUrl, databaseUrl }: Setup): Rec
   const roles = Object.fromEntries(ROLES.map((role) => [role, folder.account(role)])) as Record<Role, Address>
   call.out.say(`Keys and secrets are in ${folder.at('secrets')}, which only you can read. Keep a copy in a safe place.`)
   call.out.say('Minter and distributor sign in one process, so an intruder there has both keys (docs/THREATS.md).')
+  if (Object.keys(folder.keySettings()).some((name) => name.endsWith('_KMS_KEY'))) call.out.say(KMS_UNTRIED)
   return roles
 }
 
