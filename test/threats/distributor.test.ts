@@ -1,11 +1,13 @@
 // A stolen distributor, alone or with the minter: each attack of docs/THREATS.md from outside with the key in hand. The
 // doctor and an alert see it, its damage is bounded as the table says, and recovery works as the runbook says.
 import assert from 'node:assert/strict'
+import { encodeFunctionData } from 'viem'
+import { factoryFullAbi } from '../../contracts/factory.full.abi.ts'
 import type { CohortCredit } from '../../src/chain/port.ts'
 import { hash, wei } from '../../src/domain/units.ts'
 import { previewBounds, previewDistributor, previewExpel } from '../../src/operator/acts/owner.ts'
 import { oneTurn } from '../support/factory.ts'
-import { ETHER, INTERVAL_SEC } from '../support/world.ts'
+import { ETHER, INTERVAL_SEC, type World } from '../support/world.ts'
 import { attack, balanceOf, type Stage } from './stage.ts'
 
 const BASIC = ETHER / 100n
@@ -30,6 +32,12 @@ async function rotate({ world, thief, desk, sign }: Stage, credit: CohortCredit)
   assert.equal(await thief.credit(2, [credit], 0n), false)
   // The stage's passes continue with the key they have.
   await sign(await previewDistributor(desk, { address: world.at(2), ...WIDE }))
+}
+
+/** The owner makes a cohort's interval a month; true if the contract does. */
+async function lengthen(world: World, cohort: number): Promise<boolean> {
+  const call = { abi: factoryFullAbi, functionName: 'setInterval', args: [BigInt(cohort), 30n * 86_400n] } as const
+  return (await world.succeeded(await world.call(0, world.factory, encodeFunctionData(call)))) === true
 }
 
 /** A cohort's next turn, for nothing. */
@@ -144,9 +152,9 @@ attack(
 )
 
 attack(
-  'T8: rogue nodes in 24 cohorts cost a thief 1.5 million gas; one that is seen after its window holds its cohort up for good',
+  'T8: rogue nodes in 24 cohorts cost a thief 1.5 million gas; one that is seen late leaves once the interval is longer',
   async (stage) => {
-    const { world, thief, done, desk } = stage
+    const { world, thief, done, desk, sign } = stage
     await world.pay(5, BASIC)
     await world.settle()
     const [{ cohort, due } = assert.fail()] = await cohorts(stage)
@@ -174,9 +182,20 @@ attack(
     await world.chain.mine()
     await world.payments()
     const late = await previewExpel(desk, { refs: rogues[0] ?? '' })
-    assert.match(JSON.stringify(late), /too old/, 'the preview says that it can no longer be expelled')
+    assert.match(JSON.stringify(late), /too old.*setInterval/, 'the preview says what opens the window again')
     assert.equal((await world.credit()).reason, 'unpaidNodes')
-    assert.equal(await balanceOf(world, 1), 1n, 'the honest node gets no turn of that cohort any more')
+    assert.equal(await balanceOf(world, 1), 1n, 'the honest node gets no turn of that cohort')
+    // The runbook: what is overdue is paid by hand, the interval made longer, and the node expelled.
+    assert.equal(await lengthen(world, cohort), false, 'not over turns that are overdue')
+    for (const turn of [1, 2]) {
+      const credit = oneTurn(cohort, due + turn * INTERVAL_SEC, wei(1n))
+      assert.ok(await thief.credit(1 + turn, [credit], 2n))
+    }
+    assert.ok(await lengthen(world, cohort))
+    await world.payments()
+    await sign(await previewExpel(desk, { refs: rogues[0] ?? '' }))
+    await world.payments()
+    assert.equal(await balanceOf(world, 1), 3n, 'what it was credited stays')
   },
 )
 

@@ -183,7 +183,7 @@ function preview({ chainId, balanceWei, costMaxWei }: DeployPlan, deployer: Addr
     `  distributor      ${setup.distributor}, may credit a node ${setup.floorGwei} to ${setup.ceilingGwei} gwei for a turn`,
     `  nodes per wallet ${setup.maxPerWallet} at most, for ever`,
     `  least interval   ${setup.leastIntervalSec} s between turns, for ever`,
-    `  expulsion        of a node that was credited within ${setup.expulsionPeriodSec} s of its mint, and within two intervals, for ever`,
+    `  expulsion        of a credited node within ${setup.expulsionPeriodSec} s of its mint, for ever, and two intervals, which the owner may lengthen`,
     ...(setup.floorGwei === 0n ? [NO_FLOOR] : []),
   ].join('\n')
 }

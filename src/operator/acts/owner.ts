@@ -270,8 +270,7 @@ async function expel(
     const node = nodes.find((candidate) => candidate.ref === ref)
     if (!node) return [`${ref} has no node that the ledger knows.`]
     if (node.cohort === null) return [`${ref}: node ${node.nodeId} was expelled already.`]
-    if (isPastWindow(node, window))
-      return [`${ref}: node ${node.nodeId} was credited and is too old, so it can never be expelled.`]
+    if (isPastWindow(node, window)) return [tooOld(node, window)]
     if (again.has(ref)) return []
     if (node.granted)
       return [
@@ -293,6 +292,12 @@ async function expel(
     notes: ['A ref stays used, so its payment can never be minted again: refund or dismiss it.'],
   })
 }
+
+/** Within the contract's period only the interval of the node's cohort closed the window, and the owner can lengthen it. */
+const tooOld = ({ ref, nodeId, mintedAt, cohort }: NodeOfRef, { sec, now }: { sec: number; now: number }) =>
+  now < mintedAt + sec
+    ? `${ref}: node ${nodeId} was credited and is too old: two intervals of its cohort are over. A longer interval opens the window again: setInterval(${cohort}, <seconds>).`
+    : `${ref}: node ${nodeId} was credited and is too old, so it can never be expelled.`
 
 const isPastWindow = ({ creditedWei, mintedAt, intervalSec }: NodeOfRef, { sec, now }: { sec: number; now: number }) =>
   creditedWei > 0n && now >= mintedAt + Math.min(sec, EXPEL_INTERVALS * (intervalSec ?? 0))

@@ -226,4 +226,4 @@ function subscribe(listener: () => void) {
 }
 
 /** Milliseconds since 1970, updated every five seconds. */
-const useNow = (): number => useSyncExternalStore(subscribe, () => now)
+export const useNow = (): number => useSyncExternalStore(subscribe, () => now)

@@ -131,7 +131,9 @@ export const words = {
     expelled: 'Expelled',
     expelledWhy:
       'The contract’s owner took this node out of its cohort {time}. Its owner can withdraw what it was credited. It gets no further credits.',
-    expelledPaid: 'It was paid for, so the operator sends that payment back.',
+    expelledPaid: 'It was paid for, so the operator sends that payment back to the wallet that paid.',
+    mayBeExpelled:
+      'In its first week, and until its first credit, the contract’s owner can still expel this node. If you bought it from its owner: the payment then goes back to the wallet that paid, not to you.',
     owner: 'Owner',
     earned: 'What it earned',
     record: 'Record',

@@ -3,7 +3,7 @@ import type { Credit, NodeDetail, Withdrawal } from '@node-ledger/client'
 import { Link, useParams } from 'wouter'
 import { useNode } from '../../ledger.ts'
 import { Block } from '../../ui/explorer.tsx'
-import { Address, Amount, Hash, Mark, Time, Turn } from '../../ui/facts.tsx'
+import { Address, Amount, Hash, Mark, Time, Turn, useNow } from '../../ui/facts.tsx'
 import { Facts, Page, Section, Summary } from '../../ui/page.tsx'
 import { Plot } from '../../ui/plot.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
@@ -16,6 +16,8 @@ import { OwnProvider } from './own-provider.tsx'
 const t = words.node
 const f = words.figures
 
+/** No contract lets its owner expel a credited node later than this after its mint. */
+const EXPULSION_MAX_MS = 7 * 86_400_000
 /** The service returns at most this many entries of each list. */
 const LISTED_MAX = 200
 
@@ -39,6 +41,13 @@ function Expelled({ node: { expelledAt, paymentTxHash } }: { node: NodeDetail })
       {paymentTxHash !== null && t.expelledPaid}
     </p>
   )
+}
+
+/** Warns whoever bought a paid node from its first owner, for as long as it can be expelled. */
+function MayBeExpelled({ node: { expelledAt, paymentTxHash, lastCreditedAt, mintedAt } }: { node: NodeDetail }) {
+  const now = useNow()
+  const isOld = lastCreditedAt !== null && mintedAt !== null && mintedAt.getTime() + EXPULSION_MAX_MS <= now
+  return expelledAt !== null || paymentTxHash === null || isOld ? null : <p className="note">{t.mayBeExpelled}</p>
 }
 
 function NodeFacts({ node }: { node: NodeDetail }) {
@@ -74,6 +83,7 @@ function NodeFacts({ node }: { node: NodeDetail }) {
               [t.mint]: <Hash of={node.mintTxHash} />,
             }}
           />
+          <MayBeExpelled node={node} />
           <AgainstChain node={node} />
         </Section>
       </div>
