@@ -160,6 +160,9 @@ contract FittingTest is FactoryTest {
             mint(order(ALICE, cohort, "late"));
             creditTurn(cohort, 1 ether);
             vm.assertEq(nextDueOf(cohort), time + 30 + interval, "its next turn");
+            refuseCredit(INodeFactory.TurnNotDue.selector, turn(cohort, 1), 2);
+            vm.prank(OWNER);
+            factory.setInterval(cohort, interval);
             uint256 window = 2 * interval < EXPULSION_PERIOD ? 2 * interval : EXPULSION_PERIOD;
             vm.warp(time + window - 1);
             expel("early");
@@ -168,6 +171,64 @@ contract FittingTest is FactoryTest {
             expel("late");
             vm.assertEq(cohortOf(2), cohort, "after it");
         }
+    }
+
+    function test_turns_of_any_number_are_skipped_and_missed() public {
+        uint256[7] memory counts = [uint256(2), 255, 256, 65_535, 65_536, (1 << 24) + 1, (1 << 32) + 1];
+        for (uint256 i; i < counts.length; ++i) {
+            setUp();
+            uint256 cohort = open(TIER, FIRST_DUE, LEAST_INTERVAL);
+            mint(ALICE, cohort);
+            uint256 end = FIRST_DUE + counts[i] * LEAST_INTERVAL;
+            vm.warp(end);
+            vm.prank(OWNER);
+            factory.addNotOwed(1, FIRST_DUE, end - LEAST_INTERVAL);
+            refuseCredit(INodeFactory.TurnOwed.selector, entry(cohort, counts[i], 0, 0), 0);
+            vm.prank(OWNER);
+            factory.addNotOwed(2, end - LEAST_INTERVAL, end);
+            credit(entry(cohort, counts[i] - 1, 0, 0), 0);
+            credit(entry(cohort, 1, 1, 5), 5);
+            vm.assertEq(nextDueOf(cohort), end + LEAST_INTERVAL, "behind them all");
+            // The same number, missed by a cohort without nodes.
+            uint256 empty = open(TIER, FIRST_DUE, LEAST_INTERVAL);
+            mint(ALICE, empty);
+            vm.assertEq(nextDueOf(empty), end + LEAST_INTERVAL, "the first turn after now");
+        }
+    }
+
+    function test_calls_of_any_length_are_counted_whole() public {
+        factory = deploy(OWNER, 256);
+        INodeFactory.CohortOpening[] memory openings = new INodeFactory.CohortOpening[](257);
+        INodeFactory.Order[] memory orders = new INodeFactory.Order[](257);
+        for (uint256 i; i < openings.length; ++i) {
+            openings[i] = INodeFactory.CohortOpening(TIER, FIRST_DUE, INTERVAL);
+            orders[i] = INodeFactory.Order(i == 0 ? BOB : ALICE, i + 1, bytes32(i + 1));
+        }
+        vm.prank(MINTER);
+        factory.openCohorts(1, openings, block.timestamp);
+        mint(orders);
+        (uint256 nodes, uint256 cohorts) = factory.budget();
+        vm.assertEq(NODES - nodes, 257, "out of the budget of nodes");
+        vm.assertEq(COHORTS - cohorts, 257, "out of the budget of cohorts");
+        vm.assertEq(factory.lastId() + factory.lastCohort(), 2 * 257, "counted");
+        assertSupply(TIER, 257, NO_CAP);
+    }
+
+    function test_a_call_may_be_good_until_any_time() public {
+        mint(ALICE, DAILY);
+        vm.warp(FIRST_DUE);
+        for (uint256 bit = 40; bit < 256; ++bit) {
+            uint256 until = 1 << bit;
+            uint256 next = factory.lastCohort() + 1;
+            vm.prank(MINTER);
+            factory.openCohorts(next, opening(TIER, FIRST_DUE, INTERVAL), until);
+            vm.prank(MINTER);
+            factory.mint(order(address(uint160(bit + 1_000)), next, bytes32(bit)), 0, 0, until);
+        }
+        vm.assertEq(factory.lastId(), 1 + 216, "each");
+        INodeFactory.CohortCredit[] memory credits = turn(DAILY, 0);
+        vm.prank(DISTRIBUTOR);
+        factory.credit(1, 0, 0, 1 << 40, credits);
     }
 
     function test_a_cohort_takes_no_interval_beyond_its_field() public {
