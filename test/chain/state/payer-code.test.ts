@@ -178,3 +178,19 @@ test('T27: once headers recompute, one provider that proves the code suffices, a
     for (const provider of providers) await provider.close()
   }
 })
+
+test('a proof that fails once, as a busy provider’s may, is asked for again and is no lie', async () => {
+  const { rpc, provider } = await stage.behind()
+  const at = await stage.head()
+  let proofs = 0
+  provider.rule = async ({ method }, forward) => {
+    if (method !== 'eth_getProof' || proofs++ > 0) return undefined
+    const answer = (await forward()) as { result: { accountProof: string[] } }
+    const accountProof = answer.result.accountProof.map((node) => node.replace(/..$/, '00'))
+    return { result: { ...answer.result, accountProof } }
+  }
+  const chain = createChainReader(rpc, stage.watched)
+  chain.proofs.askFor(new Map([['header', 'askedFor']]))
+  assert.deepEqual(await chain.payerCode(stage.at(7), at), { kind: 'none' })
+  assert.equal(proofs, 2)
+})
