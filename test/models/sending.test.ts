@@ -48,7 +48,7 @@ test('no offer exceeds what blocks show and what the caps say, whatever a provid
   fc.assert(fc.property(fc.array(block, { maxLength: 4 }), caps, wei, wei, compare), { numRuns: cases(2_000) })
 })
 
-test('a pending transaction is sent again, and raised by an eighth after 12 blocks, up to the cap', () => {
+test('a pending transaction is sent again, and raised by an eighth after 12 blocks', () => {
   const fee = fc.record({ maxFeeWei: wei, maxPriorityFeeWei: wei })
   const compare = (tx: fees.Offer, feesNow: fees.Offer, capWei: bigint, ahead: number, age: number) => {
     const sent = { ...tx, nonce: 5, signedAtBlock: 100 }
