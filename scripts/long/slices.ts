@@ -1,5 +1,5 @@
 // Splits the long checks into slices that each fit into continuous integration, and chooses a commit's slice by its hash. So
-// every slice gets its turn, and nobody keeps a record. Pure.
+// every slice gets its turn without a record. Pure.
 
 /** Minutes that a slice may take on two quiet cores. A single check that takes longer is a slice of its own. */
 export const SLICE_MINUTES_MAX = 15

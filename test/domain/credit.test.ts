@@ -51,7 +51,7 @@ test('the seed of a published block is its mixHash where the chain has randomnes
   })
   const of = (list: typeof published) => [...new Set(list.map(({ chain, fork }) => `${chain}, ${fork}`))].sort()
   assert.deepEqual(of(random), [
-    'Ethereum Classic, before London',
+    ...['Ethereum Classic, before London', 'Ethereum test chain, Amsterdam'],
     ...['Ethereum, Cancun', 'Ethereum, London', 'Ethereum, Shanghai', 'Gnosis, London, proof of stake'],
     ...['OP Mainnet, Isthmus', 'Taiko, Shanghai'],
   ])

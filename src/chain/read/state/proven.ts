@@ -46,7 +46,7 @@ export async function readProven<T>(
     return await readOnce(asking, owner, at, wanted)
   } catch (error) {
     if (!(error instanceof ProofFault)) throw error
-    // A busy anvil once answered with the state of another block. Nobody should be woken for that.
+    // A busy anvil once answered with the state of another block, which is no reason to wake an operator.
     return await readOnce(asking, owner, at, wanted)
   }
 }
