@@ -84,29 +84,3 @@ test('a setting is used somewhere beside its row of the table', () => {
     [],
   )
 })
-
-describe('a step of a pass has its row in docs/ARCHITECTURE.md:', () => {
-  for (const pass of ['payments', 'credit']) {
-    test(pass, () => {
-      const [, rows = ''] =
-        new RegExp(`^The \\*\\*${pass}\\*\\* pass:\\n\\n((?:\\|.*\\n)+)`, 'm').exec(
-          readPage('docs/ARCHITECTURE.md').text,
-        ) ?? []
-      const onPage = [...rows.matchAll(/^\| `(\w+)` \| `([\w./-]+)` \|/gm)].map(
-        ([, name, file]) => `${name} of ${file}`,
-      )
-      const imports = read(`src/passes/${pass}.ts`).matchAll(
-        /^import \{([^}]+)\} from '(?:\.\/|\.\.\/)((?:steps|follower)\/[\w.-]+)'/gm,
-      )
-      const inCode = [...imports].flatMap(([, names = '', file]) =>
-        names
-          .split(',')
-          .map((name) => name.trim())
-          .filter((name) => name !== '' && !name.startsWith('type '))
-          .map((name) => `${name} of ${file}`),
-      )
-      assert.ok(inCode.length > 5)
-      assert.deepEqual(onPage.sort(), inCode.sort())
-    })
-  }
-})
