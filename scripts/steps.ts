@@ -24,6 +24,9 @@ const ONE_THREAD = ['--singleThreaded']
 /** Everything from which the pages are built. */
 const OF_PAGES = ['web/*.*', 'web/public/*.*', 'web/src/**/*.*', 'client/src/**/*.ts', 'api/*.*', 'docs/RUNBOOK.md']
 
+/** Builds the pages again if they are older than their source, because tests would wait for texts that they do not have. */
+const BUILD: Step = { name: 'pages', command: [join(ROOT, 'bin/prepare.mjs')] }
+
 /** A check of the repository itself, run by this Node in its own process. */
 export interface Step {
   readonly name: string
@@ -80,10 +83,7 @@ export async function runAll(
   files: readonly string[],
   { isQuickRun = false }: RunAllOptions = {},
 ): Promise<boolean> {
-  if (files.some((file) => file.startsWith('test/web/')) && !arePagesNew()) {
-    console.error('The pages are older than their source. Build them first: node bin/prepare.mjs')
-    return false
-  }
+  if (!arePagesNew() && !(await runStep(BUILD, new AbortController().signal))) return false
   const startedAt = performance.now()
   const [failed, outcome] = await withTestServer((signal) =>
     Promise.all([runSteps(steps, signal), runNodeTests(files, signal)]),
@@ -104,7 +104,7 @@ function timeLines({ processorSeconds }: TestOutcome, startedAt: number, budget:
   return [elapsed, `Processor time: ${minutesAndSeconds(total)}, for test files ${ofTests} s${budget}`]
 }
 
-/** False if the pages were built before their source changed. Tests would wait for texts that such pages do not have. */
+/** False if the pages were built before their source changed. */
 function arePagesNew(): boolean {
   const timeOf = (path: string) => statSync(join(ROOT, path), { throwIfNoEntry: false })?.mtimeMs ?? 0
   const builtAt = timeOf('web/dist/index.html')
