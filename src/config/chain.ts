@@ -113,7 +113,7 @@ export const CHAIN = {
     TIP_MAX_WEI: {
       parse: wei,
       otherwise: '10 gwei on Ethereum, 2 on known rollups, 100 elsewhere',
-      text: 'The highest tip per gas that the service offers. It never offers more than recent blocks require.',
+      text: 'The highest tip per gas of a first offer, which is never more than recent blocks require. A stuck transaction is raised above it, up to FEE_CAP_WEI.',
     },
   },
 } satisfies SettingGroup
