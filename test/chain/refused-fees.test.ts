@@ -21,7 +21,7 @@ function inWorld(sentence: string, body: (world: World, provider: FalseProvider)
       provider = started
       return { urls: [started.url], close: () => started.close() }
     }
-    const world = await startWorld({}, { between, rpcTimeoutMs: 2_000 })
+    const world = await startWorld({}, { between })
     try {
       await world.settle()
       await body(world, provider ?? assert.fail('no provider'))

@@ -179,7 +179,7 @@ test('a residue that the operator has decided stays', async () => {
 
 test('a balance that was false where it begins is put right by a proof, and no residue is left of it', async () => {
   const { between, providers } = throughTwo()
-  const other = await startWorld({ startBlock: 4 }, { between, rpcTimeoutMs: 2_000 })
+  const other = await startWorld({ startBlock: 4 }, { between })
   try {
     for (let block = 0; block < 5; block++) await other.chain.mine()
     const [liar] = providers as [FalseProvider]

@@ -13,6 +13,7 @@ import { rescan } from '../../src/operator/acts/rescan.ts'
 import { claimer } from '../../src/requests/claim.ts'
 import { type FalseProvider, type Rule, startFalseProvider } from '../chain/false-provider.ts'
 import { endLies, startTwoProviders } from '../support/two-providers.ts'
+import { HANGING_MS } from '../support/until.ts'
 import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
 import { lieBody, type Told, type Wire } from './lies.ts'
 
@@ -159,7 +160,7 @@ test('a payment left out of a followed block, which no balance shows, is found o
       await blind.payments()
     }
     assert.equal(await paymentOf(world, txHash), undefined, 'no run finds it by itself')
-    const pollPolicy = { readMs: 8_000, waitMs: 8_000, looksMax: 10, pauseMs: 10 }
+    const pollPolicy = { readMs: HANGING_MS, waitMs: HANGING_MS, looksMax: 10, pauseMs: 10 }
     const claim = claimer({ ...blind.ctx, pollPolicy }, blind.payments)
     assert.equal((await claim(txHash)).kind, 'known')
     assert.equal(await audited(world, 'leftOut'), 1)
@@ -182,7 +183,7 @@ test('a claim of what a block does not hold has the ledger go back for nothing',
           method === 'eth_getTransactionByHash' ? { ...tx, hash: madeUp } : { ...receipt, transactionHash: madeUp },
       }
     }
-    const pollPolicy = { readMs: 8_000, waitMs: 1_000, looksMax: 4, pauseMs: 10 }
+    const pollPolicy = { readMs: HANGING_MS, waitMs: HANGING_MS, looksMax: 4, pauseMs: 10 }
     const answer = await claimer({ ...world.ctx, pollPolicy }, world.payments)(madeUp)
     assert.equal(answer.kind, 'following')
     assert.equal(await audited(world, 'leftOut'), 0)

@@ -22,7 +22,7 @@ let first: FalseProvider
 let second: FalseProvider
 before(async () => {
   const { between, providers } = throughTwo()
-  desk = await startDesk({}, { between, rpcTimeoutMs: 2_000 })
+  desk = await startDesk({}, { between })
   world = desk.world
   ;[first, second] = providers as [FalseProvider, FalseProvider]
   await world.chain.mine(FINAL_DEPTH)

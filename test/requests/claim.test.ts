@@ -8,6 +8,7 @@ import { claimer } from '../../src/requests/claim.ts'
 import { createSyncer } from '../../src/requests/sync.ts'
 import { payInside, putForwarder } from '../support/forwarder.ts'
 import { checkInvariants } from '../support/invariants.ts'
+import { HANGING_MS } from '../support/until.ts'
 import { ETHER, enterTier, paymentOf, startWorld, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
@@ -71,7 +72,7 @@ test('a payment that waits for a final block costs one run a block, however ofte
     },
   }
   const { ctx, payments } = world.instance({ chain: counted, rules: { finality: 'finalized' } })
-  const pollPolicy = { readMs: 5_000, waitMs: 5_000, looksMax: 2, pauseMs: 1 }
+  const pollPolicy = { readMs: HANGING_MS, waitMs: HANGING_MS, looksMax: 2, pauseMs: 1 }
   const claim = claimer({ ...ctx, pollPolicy }, () => {
     runs++
     return payments()

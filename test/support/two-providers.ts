@@ -15,7 +15,7 @@ export interface TwoProviders {
 /** Starts such a world. Both providers close with it. */
 export async function startTwoProviders(options: Omit<WorldOptions, 'between'> = {}): Promise<TwoProviders> {
   const { between, providers } = throughTwo()
-  const world = await startWorld({}, { between, rpcTimeoutMs: 2_000, ...options })
+  const world = await startWorld({}, { between, ...options })
   const [first, second] = providers as [FalseProvider, FalseProvider]
   return { world, first, second }
 }
