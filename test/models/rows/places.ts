@@ -1,0 +1,63 @@
+// How many nodes of a tier are sold and reserved, by the fourth edition of the rules of the sale (`sold` and `reserved` have one definition), docs/ADMIN.md
+// (Tiers: Places are taken in the order of the chain, A place becomes free) and api/openapi.yaml (Tier). Loops over the ledger's rows; which tier an
+// amount selects in a block is the model's own (../sale.ts).
+//
+// Choices in what the documents leave open:
+// - A reservation lasts an hour of block time. At exactly one hour it is over, like a grace.
+// - An amount selects a tier only if a version of the tier sells for it in that block.
+// - An expelled node is no longer of its tier, but its payment keeps the place until it is refunded. So an expelled node without a payment has none.
+import { choose, comesBefore, type Sale } from '../sale.ts'
+
+const HOUR_SEC = 3600
+
+export interface NodeRow {
+  /** The tier of the cohort that it is in, or from which it was expelled. */
+  tierId: string
+  isExpelled: boolean
+  hasPayment: boolean
+}
+export interface PaymentRow {
+  state: 'seen' | 'accepted' | 'minting' | 'held' | 'refunded' | 'dismissed'
+  tierId: string | null
+  valueWei: bigint
+  block: number
+  txIndex: number
+  innerIndex: number
+  time: number
+}
+export interface Ledger {
+  sale: Sale
+  nodes: NodeRow[]
+  payments: PaymentRow[]
+  headTime: number
+}
+
+/** The tier's nodes, whoever minted them, and payments that are about to become one. */
+export function soldOf(ledger: Ledger, tierId: string): number {
+  let sold = 0
+  for (const node of ledger.nodes) {
+    if (node.tierId !== tierId) continue
+    if (!node.isExpelled || node.hasPayment) sold += 1
+  }
+  for (const one of ledger.payments) {
+    if (one.tierId === tierId && (one.state === 'accepted' || one.state === 'minting')) sold += 1
+  }
+  return sold
+}
+
+/** The undecided payments that each may take a place of the tier. */
+export function reservationsOf(ledger: Ledger, tierId: string): PaymentRow[] {
+  const found: PaymentRow[] = []
+  for (const one of ledger.payments) {
+    if (one.state !== 'seen') continue
+    if (ledger.headTime - one.time >= HOUR_SEC) continue
+    const choice = choose(ledger.sale, one.valueWei, { number: one.block, time: one.time })
+    if (choice.kind === 'sells' && choice.tierId === tierId) found.push(one)
+  }
+  return found
+}
+
+/** What the judge counts for a payment: only what is before it in the chain. */
+export function reservedBefore(ledger: Ledger, tierId: string, payment: PaymentRow): number {
+  return reservationsOf(ledger, tierId).filter((one) => comesBefore(one, payment)).length
+}
