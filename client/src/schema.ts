@@ -132,7 +132,7 @@ export interface components {
             sold: number;
             /** @description What is left of `supply`; `null`: no limit. */
             remaining: number | null;
-            /** @description Payments of the last hour at this price that are undecided: each may take one of `remaining`. */
+            /** @description Undecided payments of the last hour whose amount selects this tier in their block: each may take one of `remaining`. */
             reserved: number;
             /**
              * Format: date-time

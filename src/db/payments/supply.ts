@@ -66,15 +66,7 @@ export async function readTierSales(
   if (onContract.size === 0) return new Map()
   const counted = await sql<{ tierNo: number; nodes: number; underWay: number }[]>`
     SELECT tier_no AS "tierNo", nodes, under_way AS "underWay" FROM (${sql.unsafe(SALES)}) s`
-  const prices = versions.filter(({ tierNo }) => onContract.has(tierNo)).map(({ priceWei }) => priceWei.toString())
-  const seen = await sql<(Undecided & { valueWei: Wei; blockTime: number })[]>`
-    SELECT id, proof, block_time <= to_timestamp(${reservedSince}) AS "isOld", value_wei AS "valueWei", block_number AS "blockNumber", tx_index AS "txIndex", inner_index AS "innerIndex",
-      floor(extract(epoch FROM block_time))::bigint AS "blockTime"
-    FROM payments WHERE state = 'seen' AND succeeded AND value_wei = ANY(${prices}::numeric[])`
-  const ofTiers = Map.groupBy(seen, (payment) => {
-    const selection = selectTier(versions, payment)
-    return selection.kind === 'onSale' ? selection.tier.tierNo : null
-  })
+  const ofTiers = await readUndecided(sql, versions, { tierNos: [...onContract.keys()], reservedSince })
   return new Map(
     [...onContract].map(([tierNo, minted]) => {
       const { nodes, underWay } = counted.find((row) => row.tierNo === tierNo) ?? { nodes: 0, underWay: 0 }
@@ -83,9 +75,50 @@ export async function readTierSales(
   )
 }
 
+/** The undecided payments of each of these tiers: those whose amount selects the tier in their block. */
+async function readUndecided(
+  sql: Sql,
+  versions: readonly TierVersion[],
+  { tierNos, reservedSince }: { tierNos: readonly number[]; reservedSince: number },
+): Promise<Map<number | null, Undecided[]>> {
+  const prices = versions.filter(({ tierNo }) => tierNos.includes(tierNo)).map(({ priceWei }) => priceWei.toString())
+  const seen = await sql<(Undecided & { valueWei: Wei; blockTime: number })[]>`
+    SELECT id, proof, block_time <= to_timestamp(${reservedSince}) AS "isOld", value_wei AS "valueWei", block_number AS "blockNumber", tx_index AS "txIndex", inner_index AS "innerIndex",
+      floor(extract(epoch FROM block_time))::bigint AS "blockTime"
+    FROM payments WHERE state = 'seen' AND succeeded AND value_wei = ANY(${prices}::numeric[])`
+  return Map.groupBy(seen, (payment) => {
+    const selection = selectTier(versions, payment)
+    return selection.kind === 'onSale' ? selection.tier.tierNo : null
+  })
+}
+
+/** The payments that reserve a place now, each with its tier's number at the same position. */
+export interface Reserving {
+  ids: number[]
+  tierNos: number[]
+}
+
+export async function readReserving(sql: Sql): Promise<Reserving> {
+  const [versions, since] = [await readTierVersions(sql), await readReservedSince(sql)]
+  const tierNos = [...new Set(versions.map(({ tierNo }) => tierNo))]
+  const undecided = await readUndecided(sql, versions, { tierNos, reservedSince: since })
+  const found = tierNos.flatMap((tierNo) =>
+    (undecided.get(tierNo) ?? []).flatMap(({ id, isOld }) => (isOld ? [] : { id, tierNo })),
+  )
+  return { ids: found.map(({ id }) => id), tierNos: found.map(({ tierNo }) => tierNo) }
+}
+
+/** How many of these payments reserve a place of tier `now.tier_no`. A payment that was decided since they were read counts as sold, or not at all. */
+export function reservedOf(sql: Sql, { ids, tierNos }: Reserving): Fragment {
+  return sql`(SELECT count(*)::int FROM unnest(${ids}::bigint[], ${tierNos}::int[]) r (id, tier_no) JOIN payments p ON p.id = r.id
+    WHERE r.tier_no = now.tier_no AND p.state = 'seen')`
+}
+
+const readReservedSince = async (sql: Sql): Promise<number> => ((await readCursor(sql))?.time ?? 0) - PLACE_RESERVED_SEC
+
 /** How many nodes a tier has sold according to the ledger, and how many undecided payments reserve a place. The caller holds the tier's lock. */
 export async function countSales(sql: Sql, tierNo: number): Promise<{ sold: number; reserved: number }> {
-  const since = ((await readCursor(sql))?.time ?? 0) - PLACE_RESERVED_SEC
+  const since = await readReservedSince(sql)
   const sales = await readTierSales(sql, new Map([[tierNo, 0]]), await readTierVersions(sql), since)
   const { sold = 0, undecided = [] } = sales.get(tierNo) ?? {}
   return { sold, reserved: undecided.filter(({ isOld }) => !isOld).length }

@@ -1,6 +1,5 @@
-// The public API's reads of the ledger, one statement per route. The database builds the JSON, which we pass on as text. Every statement uses
-// indexes, at a cost that does not grow with the ledger. Nothing here writes.
-import { PLACE_RESERVED_SEC } from '../../domain/payment.ts'
+// The public API's reads of the ledger, one statement per route. Reads of tiers first ask which payments reserve a place. The database builds the JSON,
+// which we pass on as text. Every statement uses indexes, at a cost that does not grow with the ledger. Nothing here writes.
 import type { Address, Hash } from '../../domain/units.ts'
 import { STUCK } from '../blocks/stuck.ts'
 import { withoutSuccess } from '../core/passes.ts'
@@ -10,7 +9,7 @@ import { PRICED_ANSWER } from '../nodes/answers.ts'
 import { SOLD_OUT } from '../nodes/budget.ts'
 import { DUE_AND_SCHEDULED } from '../nodes/cohorts.ts'
 import { CREDITED } from '../nodes/nodes.ts'
-import { SALES } from '../payments/supply.ts'
+import { readReserving, reservedOf, SALES } from '../payments/supply.ts'
 import { NOT_SIGNING } from '../sends/signers.ts'
 
 /** The maximum number of entries in a list (specification, section 8). */
@@ -67,8 +66,6 @@ export async function readStats(sql: Sql): Promise<string> {
  */
 export const TIERS_NOW = `SELECT t.*, sold, cap, least(supply, cap) AS most,
     CASE WHEN cap <= coalesce(supply, cap) THEN 'contract' WHEN supply IS NOT NULL THEN 'operator' ELSE 'none' END AS "supplyBy",
-    (SELECT count(*) FROM payments p WHERE p.state = 'seen' AND p.succeeded AND p.value_wei = t.price_wei
-      AND p.block_time > to_timestamp(now - ${PLACE_RESERVED_SEC})) AS reserved,
     CASE WHEN NOT on_sale OR closes_at <= now THEN 'closed' WHEN opens_at > now OR (opens_after IS NOT NULL AND o.from_block IS NULL) THEN 'upcoming' WHEN sold >= least(supply, cap) THEN 'soldOut' ELSE 'open' END AS state
   FROM tiers t LEFT JOIN (${SALES}) s USING (tier_no) LEFT JOIN tier_openings o USING (tier_id, opens_after)
     LEFT JOIN (SELECT (detail ->> 'tier')::int AS tier_no, min((detail ->> 'most')::bigint) AS cap FROM owner_acts
@@ -78,13 +75,14 @@ export const TIERS_NOW = `SELECT t.*, sold, cap, least(supply, cap) AS most,
 
 /** GET /api/tiers: the latest version of every tier, including those off sale. */
 export async function readTiers(sql: Sql): Promise<string> {
+  const reserving = await readReserving(sql)
   return text(
     await sql`
       SELECT row_to_json(a)::text AS json FROM (SELECT array_to_json(ARRAY(SELECT row_to_json(t) FROM (
         SELECT tier_id AS id, label, price_wei::text AS "priceWei", max_per_wallet AS "maxPerWallet",
           holding_wei::text AS "holdingWei", holding_token AS "holdingToken", holding_symbol AS "holdingSymbol",
           holding_decimals AS "holdingDecimals", payout_bps AS "payoutBps", on_sale AS "onSale", ${sql.unsafe(SOLD_OUT)} AS "soldOut",
-          state, most AS supply, sold, CASE WHEN most IS NOT NULL THEN greatest(most - sold, 0) END AS remaining, reserved, iso(to_timestamp(opens_at)) AS "opensAt",
+          state, most AS supply, sold, CASE WHEN most IS NOT NULL THEN greatest(most - sold, 0) END AS remaining, ${reservedOf(sql, reserving)} AS reserved, iso(to_timestamp(opens_at)) AS "opensAt",
           iso(to_timestamp(closes_at)) AS "closesAt", opens_after AS "opensAfter", allowlist AS "allowlistRoot",
           (SELECT row_to_json(e) FROM (SELECT 'operator' AS price, 'operator' AS "maxPerWallet",
             CASE WHEN holding_wei = 0 THEN 'none' ELSE 'operator' END AS holding, "supplyBy" AS supply) e) AS "enforcedBy"
@@ -268,7 +266,7 @@ export interface QuotedTier {
   soldOut: boolean
   state: 'upcoming' | 'open' | 'soldOut' | 'closed'
   sold: number
-  /** Undecided payments of the last hour at its price. */
+  /** Undecided payments of the last hour whose amount selects it in their block. */
   reserved: number
   /** The most nodes that it may ever have; null for no limit. */
   most: number | null
@@ -276,8 +274,9 @@ export interface QuotedTier {
 
 /** GET /api/deploy-quote: the price of the named tier or, if none is named, of the first tier on sale, open ones first. Null if there is none. */
 export async function readQuote(sql: Sql, tierId: string | null): Promise<QuotedTier | null> {
+  const reserving = await readReserving(sql)
   const [row] = await sql<QuotedTier[]>`
-    SELECT tier_id AS "tierId", price_wei::text AS "priceWei", ${sql.unsafe(SOLD_OUT)} AS "soldOut", state, sold, reserved::int, most::float8 FROM (${sql.unsafe(TIERS_NOW)}) now
+    SELECT tier_id AS "tierId", price_wei::text AS "priceWei", ${sql.unsafe(SOLD_OUT)} AS "soldOut", state, sold, ${reservedOf(sql, reserving)} AS reserved, most::float8 FROM (${sql.unsafe(TIERS_NOW)}) now
     WHERE on_sale ${tierId === null ? sql`` : sql`AND tier_id = ${tierId}`} ORDER BY state = 'open' DESC, state = 'closed', tier_no LIMIT 1`
   return row ?? null
 }

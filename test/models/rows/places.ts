@@ -6,6 +6,7 @@
 // - A reservation lasts an hour of block time. At exactly one hour it is over, like a grace.
 // - An amount selects a tier only if a version of the tier sells for it in that block.
 // - An expelled node is no longer of its tier, but its payment keeps the place until it is refunded. So an expelled node without a payment has none.
+// - A refund that is prepared after a mint was signed leaves the payment its place, because only one prepared before frees it.
 import { choose, comesBefore, type Sale } from '../sale.ts'
 
 const HOUR_SEC = 3600
@@ -14,11 +15,16 @@ export interface NodeRow {
   /** The tier of the cohort that it is in, or from which it was expelled. */
   tierId: string
   isExpelled: boolean
-  hasPayment: boolean
+  /** `refunded`: its payment has a refund on record. */
+  payment: 'none' | 'kept' | 'refunded'
 }
 export interface PaymentRow {
   state: 'seen' | 'accepted' | 'minting' | 'held' | 'refunded' | 'dismissed'
   tierId: string | null
+  /** For a payment that is held: a refund is prepared. */
+  isRefunding: boolean
+  /** A mint for it was signed. */
+  hasMint: boolean
   valueWei: bigint
   block: number
   txIndex: number
@@ -37,10 +43,12 @@ export function soldOf(ledger: Ledger, tierId: string): number {
   let sold = 0
   for (const node of ledger.nodes) {
     if (node.tierId !== tierId) continue
-    if (!node.isExpelled || node.hasPayment) sold += 1
+    if (!node.isExpelled || node.payment === 'kept') sold += 1
   }
   for (const one of ledger.payments) {
-    if (one.tierId === tierId && (one.state === 'accepted' || one.state === 'minting')) sold += 1
+    if (one.tierId !== tierId) continue
+    if (one.state === 'accepted' || one.state === 'minting') sold += 1
+    if (one.state === 'held' && one.isRefunding && one.hasMint) sold += 1
   }
   return sold
 }

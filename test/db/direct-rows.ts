@@ -1,0 +1,62 @@
+// Rows in a real database, for the comparison of a statement with its model. They are written directly, without triggers and foreign keys, and taken
+// back after each case.
+import { connect, type Pool, type Sql } from '../../src/db/core/sql.ts'
+import { createDatabase } from '../support/postgres.ts'
+
+type Value = string | number | bigint | boolean | null
+export type Row = Record<string, Value>
+/** The rows of each table, by its name. */
+export type Rows = Record<string, Row[]>
+
+export interface Tables {
+  /** Runs reads on a ledger that has these rows, and those of the migrations, and no others. */
+  within<T>(rows: Rows, read: (sql: Sql) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+class Undone extends Error {}
+
+export async function openTables(): Promise<Tables> {
+  const database = await createDatabase()
+  const pool: Pool = connect(database.url, { max: 1, prepare: true, applicationName: 'test' })
+  return {
+    async within(rows, read) {
+      const found: { value: Awaited<ReturnType<typeof read>> }[] = []
+      await pool
+        .begin(async (sql) => {
+          await sql.unsafe(`SET LOCAL session_replication_role = replica; ${Object.entries(rows).map(insertion).join(' ')}
+            SET LOCAL session_replication_role = origin`)
+          found.push({ value: await read(sql) })
+          throw new Undone()
+        })
+        .catch((error: unknown) => {
+          if (!(error instanceof Undone)) throw error
+        })
+      const [one] = found
+      if (one === undefined) throw new Error('nothing was read')
+      return one.value
+    },
+    async close() {
+      await pool.end({ timeout: 1 })
+      await database.drop()
+    },
+  }
+}
+
+/** One statement for all rows of a table. A column that a row lacks has its default. */
+function insertion([table, rows]: [string, Row[]]): string {
+  if (rows.length === 0) return ''
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))]
+  const lines = rows.map((row) => `(${columns.map((name) => literal(row[name])).join(', ')})`)
+  return `INSERT INTO ${table} (${columns.join(', ')}) OVERRIDING SYSTEM VALUE VALUES ${lines.join(', ')};`
+}
+
+function literal(value: Value | undefined): string {
+  if (value === undefined) return 'DEFAULT'
+  if (value === null) return 'NULL'
+  return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value)
+}
+
+export const word = (n: number): string => `0x${n.toString(16).padStart(64, '0')}`
+export const account = (n: number): string => `0x${n.toString(16).padStart(40, '0')}`
+export const at = (sec: number): string => new Date(sec * 1_000).toISOString()
