@@ -1,0 +1,98 @@
+// What referral codes earned, took back, were paid, and are due, by docs/ADMIN.md (Referral codes), docs/BOOKS.md (commissions: what payments of the
+// period earned, what its refunds took back, what was paid) and api/openapi.yaml (getReferral). Loops over payments; which codes a calldata names is
+// ../referrals.ts.
+//
+// Choices in what the documents leave open:
+// - A version is in force from its block on. Of several in one block, the last entered.
+// - `opensAt` itself is open, `closesAt` itself is closed, as for a tier. A code has no grace.
+// - A commission is rounded down.
+// - What was earned counts for the payment's block, what a refund takes back for the refund's block.
+// - A payment that is refunded without a node never earned, so its refund takes nothing back. A refund of a node's payment takes back what it earned.
+
+export interface CodeVersion {
+  code: string
+  version: number
+  payee: string
+  commissionBps: number
+  opensAt: number | null
+  closesAt: number | null
+  fromBlock: number
+}
+export interface Paid {
+  ref: string
+  from: string
+  valueWei: bigint
+  codes: string[]
+  block: number
+  time: number
+  /** It is a node. */
+  isMinted: boolean
+}
+export interface Transfer {
+  /** The payment that it refunds, or the code whose payee it pays. */
+  refunds: string | null
+  commissionOf: string | null
+  to: string
+  valueWei: bigint
+  block: number
+}
+export interface Line {
+  code: string
+  payee: string
+  count: number
+  valueWei: bigint
+  earnedWei: bigint
+  takenBackWei: bigint
+  paidWei: bigint
+}
+
+/** The code that earns by a payment, as its terms are in the payment's block. Null: none. */
+export function earns(versions: CodeVersion[], payment: Paid): { code: string; payee: string; wei: bigint } | null {
+  for (const code of payment.codes) {
+    let now: CodeVersion | undefined
+    for (const one of versions) {
+      if (one.code !== code || one.fromBlock > payment.block) continue
+      if (now === undefined || one.version > now.version) now = one
+    }
+    if (now === undefined) continue
+    if (now.opensAt !== null && payment.time < now.opensAt) continue
+    if (now.closesAt !== null && payment.time >= now.closesAt) continue
+    // The first that is open counts. If its payee is the payer, none does.
+    if (now.payee === payment.from) return null
+    return { code, payee: now.payee, wei: (payment.valueWei * BigInt(now.commissionBps)) / 10_000n }
+  }
+  return null
+}
+
+/** A line for each code and payee that earned, lost or was paid something in these blocks. */
+export function commissionsOf(
+  ledger: { versions: CodeVersion[]; payments: Paid[]; transfers: Transfer[] },
+  { after, upTo }: { after: number; upTo: number },
+): Line[] {
+  const lines: Line[] = []
+  const lineOf = (code: string, payee: string): Line => {
+    const known = lines.find((one) => one.code === code && one.payee === payee)
+    if (known !== undefined) return known
+    const added = { code, payee, count: 0, valueWei: 0n, earnedWei: 0n, takenBackWei: 0n, paidWei: 0n }
+    lines.push(added)
+    return added
+  }
+  const isIn = (block: number) => block > after && block <= upTo
+  for (const payment of ledger.payments) {
+    const earned = payment.isMinted ? earns(ledger.versions, payment) : null
+    if (earned === null) continue
+    if (isIn(payment.block)) {
+      const line = lineOf(earned.code, earned.payee)
+      line.count += 1
+      line.valueWei += payment.valueWei
+      line.earnedWei += earned.wei
+    }
+    for (const one of ledger.transfers) {
+      if (one.refunds === payment.ref && isIn(one.block)) lineOf(earned.code, earned.payee).takenBackWei += earned.wei
+    }
+  }
+  for (const one of ledger.transfers) {
+    if (one.commissionOf !== null && isIn(one.block)) lineOf(one.commissionOf, one.to).paidWei += one.valueWei
+  }
+  return lines
+}
