@@ -25,8 +25,8 @@ export interface Paid {
   codes: string[]
   block: number
   time: number
-  /** It is a node. */
-  isMinted: boolean
+  /** The block of its node's mint; null if it is no node. */
+  mintedBlock: number | null
 }
 export interface Transfer {
   /** The payment that it refunds, or the code whose payee it pays. */
@@ -46,14 +46,20 @@ export interface Line {
   paidWei: bigint
 }
 
+/** The version of a code in force in a block. */
+function inForce(versions: CodeVersion[], code: string, block: number): CodeVersion | undefined {
+  let now: CodeVersion | undefined
+  for (const one of versions) {
+    if (one.code !== code || one.fromBlock > block) continue
+    if (now === undefined || one.version > now.version) now = one
+  }
+  return now
+}
+
 /** The code that earns by a payment, as its terms are in the payment's block. Null: none. */
 export function earns(versions: CodeVersion[], payment: Paid): { code: string; payee: string; wei: bigint } | null {
   for (const code of payment.codes) {
-    let now: CodeVersion | undefined
-    for (const one of versions) {
-      if (one.code !== code || one.fromBlock > payment.block) continue
-      if (now === undefined || one.version > now.version) now = one
-    }
+    const now = inForce(versions, code, payment.block)
     if (now === undefined) continue
     if (now.opensAt !== null && payment.time < now.opensAt) continue
     if (now.closesAt !== null && payment.time >= now.closesAt) continue
@@ -79,7 +85,7 @@ export function commissionsOf(
   }
   const isIn = (block: number) => block > after && block <= upTo
   for (const payment of ledger.payments) {
-    const earned = payment.isMinted ? earns(ledger.versions, payment) : null
+    const earned = payment.mintedBlock === null ? null : earns(ledger.versions, payment)
     if (earned === null) continue
     if (isIn(payment.block)) {
       const line = lineOf(earned.code, earned.payee)
@@ -95,4 +101,17 @@ export function commissionsOf(
     if (one.commissionOf !== null && isIn(one.block)) lineOf(one.commissionOf, one.to).paidWei += one.valueWei
   }
   return lines
+}
+
+/** What is left to pay, by what was earned by nodes minted up to a final block. What was paid counts from any block. */
+export function dueOf(
+  ledger: { versions: CodeVersion[]; payments: Paid[]; transfers: Transfer[] },
+  final: number,
+): (Line & { dueWei: bigint })[] {
+  const payments = ledger.payments.filter((one) => one.mintedBlock !== null && one.mintedBlock <= final)
+  const all = { after: -1, upTo: Number.MAX_SAFE_INTEGER }
+  return commissionsOf({ ...ledger, payments }, all).map((line) => ({
+    ...line,
+    dueWei: line.earnedWei - line.takenBackWei - line.paidWei,
+  }))
 }
