@@ -114,8 +114,14 @@ export interface Movement {
   wei: bigint
 }
 
-/** SQL: the recorded transfer `f` is part of the outflow `o`. */
-const isOf = (sql: Sql) => sql`f.tx_hash = o.tx_hash AND (o.inner_index = 0 OR f.to_address = o.to_address)`
+/**
+ * SQL: how many refunds and commissions were recorded of an outflow `o`. Of several transfers to one recipient in a transaction, only as many prove one
+ * as were recorded of their value, so each has its number among them, `nth`.
+ */
+const RECORDED = `SELECT count(*) FILTER (WHERE commission_of IS NULL) AS refunds, count(*) AS recorded FROM refunds f
+  WHERE f.tx_hash = o.tx_hash AND (o.inner_index = 0 OR f.to_address = o.to_address AND f.value_wei = o.value_wei)`
+const NTH = `CASE WHEN inner_index = 0 THEN 1
+  ELSE row_number() OVER (PARTITION BY tx_hash, to_address, value_wei, inner_index = 0 ORDER BY inner_index) END AS nth`
 
 /**
  * A payments wallet's movements: every transfer that we saw, dust as one sum, residues that the balance check filed, its outflows, and the fees it
@@ -131,12 +137,10 @@ export async function readWalletMovements(sql: Sql, wallet: Address, { after, up
     WHERE d.block_number > ${after} AND d.block_number <= ${upTo} AND w.wallet = ${wallet} HAVING count(*) > 0
     UNION ALL
     SELECT CASE WHEN o.tx_hash IS NULL THEN 'leftUnattributed'
-        WHEN EXISTS (SELECT FROM refunds f WHERE f.commission_of IS NULL AND ${isOf(sql)}) THEN 'refunds'
-        WHEN EXISTS (SELECT FROM refunds f WHERE ${isOf(sql)}) THEN 'commissions'
-        ELSE 'sent' END,
+        WHEN nth <= refunds THEN 'refunds' WHEN nth <= recorded THEN 'commissions' ELSE 'sent' END,
       count(*), -sum(o.value_wei)
-    FROM wallet_outflows o
-    WHERE o.block_number > ${after} AND o.block_number <= ${upTo} AND o.wallet = ${wallet} GROUP BY 1
+    FROM (SELECT *, ${sql.unsafe(NTH)} FROM wallet_outflows
+      WHERE block_number > ${after} AND block_number <= ${upTo} AND wallet = ${wallet}) o, LATERAL (${sql.unsafe(RECORDED)}) f GROUP BY 1
     UNION ALL
     SELECT 'fees', count(*), -sum(fee_wei) FROM wallet_outflows
     WHERE block_number > ${after} AND block_number <= ${upTo} AND wallet = ${wallet} HAVING count(*) > 0`

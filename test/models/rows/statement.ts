@@ -3,7 +3,8 @@
 // `other`.
 //
 // Choices in what the document leaves open:
-// - Ether that a sender sends by hand to the other sender is `sent` for the first and comes from elsewhere for the second.
+// - Which of two transfers to one recipient in a transaction is a refund does not matter, if their values are equal. If not, it is the one of the
+//   recorded value.
 // - A transaction that took the nonce of an intent is one by hand, whatever the intent was. If it made a round, its value is the round's.
 // - What a wallet sends to itself arrives, and is sent.
 
@@ -36,9 +37,10 @@ export function linesOf(journal: Entry[], account: Party, period: Period): Map<s
   }
   for (const one of journal) {
     if (!inPeriod(one, period)) continue
-    if (one.to === account && one.in !== null) book(one.in, one.wei)
+    const moves = one.wei > 0n
+    if (moves && one.to === account && one.in !== null) book(one.in, one.wei)
     if (one.from !== account) continue
-    if (one.out !== null) book(one.out, -one.wei)
+    if (moves && one.out !== null) book(one.out, -one.wei)
     if (one.feeWei > 0n) book(account.startsWith('wallet') ? 'fees' : 'gas', -one.feeWei)
   }
   return lines
