@@ -31,11 +31,20 @@ const events = fc.oneof(
     ...{ block, wallet, feeWei, isFailed: fc.boolean(), isInner: fc.boolean(), isUnexplained: fc.boolean() },
     transfers: fc.array(
       fc.record({
-        to: fc.constantFrom<Party>('outside', 'outside', 'factory', 'minter', 'wallet1', 'wallet2'),
-        wei,
-        proves: fc.constantFrom('refunds', 'commissions', null, null),
+        to: fc.constantFrom<Party>(
+          'outside',
+          'outside',
+          'outside',
+          'outside',
+          'factory',
+          'minter',
+          'wallet1',
+          'wallet2',
+        ),
+        wei: fc.constantFrom(1n, 1n, 2n),
+        proves: fc.constantFrom('refunds', 'refunds', 'commissions', null),
       }),
-      { minLength: 1, maxLength: 3 },
+      { minLength: 1, maxLength: 4 },
     ),
   }),
   fc.record({
@@ -201,6 +210,7 @@ export class Books {
       })
     const isToWallet = to === 'wallet1' || to === 'wallet2'
     if (isToWallet && wei > 0n) this.arrive(to, wallet, { block, wei }, { reason: to === wallet ? 'self' : 'operator' })
+    if (to === 'factory' && wei > 0n) this.received(block, txHash, { from: wallet, wei })
     const names = { out: proves ?? 'sent', in: isToWallet ? 'arrivedIgnored' : 'fromPaymentsWallet' }
     this.move({ block, from: wallet, to, wei, feeWei, ...names })
   }
@@ -235,11 +245,23 @@ export class Books {
     })
     if (makesRound) this.round(block, txHash, { wei: event.wei, mode: hasValue ? 'treasury' : 'swaps' })
     if (to === 'wallet1') this.arrive(to, sender, { block, wei }, {})
+    if (isByHand && to === 'factory') this.received(block, txHash, { from: sender, wei })
     const names = makesRound
       ? { out: 'rounds', in: 'rounds' }
       : { out: 'sent', in: to === 'wallet1' ? 'arrivedIgnored' : 'fromSenders' }
     // What a sender sends to itself does not move.
     this.move({ block, from: sender, to, wei, feeWei, ...(to === sender ? {} : names) })
+  }
+
+  /** The contract says of every plain transfer to it that it came. */
+  private received(block: number, txHash: string, { from, wei }: { from: Party; wei: bigint }): void {
+    this.act('EtherReceived', { sender: ADDRESSES[from], amount: String(wei) }, { block, txHash })
+  }
+
+  private act(name: string, detail: object, { block, txHash }: { block: number; txHash: string }): void {
+    this.serial += 1
+    const row = { log_index: this.serial, name, detail: JSON.stringify(detail), at: at(block), tx_hash: txHash }
+    this.add('owner_acts', { ...row, ...inBlock(block) })
   }
 
   private round(block: number, txHash: string, { wei, mode }: { wei: bigint; mode: string }): void {
@@ -274,26 +296,15 @@ export class Books {
     const { block, wei } = event
     this.serial += 1
     const txHash = word(this.serial)
-    const act = (name: string, detail: object) =>
-      this.add('owner_acts', {
-        ...{
-          log_index: this.serial,
-          name,
-          detail: JSON.stringify(detail),
-          at: at(block),
-          tx_hash: txHash,
-          ...inBlock(block),
-        },
-      })
     if (event.kind === 'strangersRound') {
       this.round(block, txHash, { wei, mode: 'treasury' })
       this.move({ block, from: 'outside', to: 'factory', wei, in: 'rounds' })
     } else if (event.kind === 'sweep') {
-      act('Swept', { to: ADDRESSES.outside, amount: String(wei) })
+      this.act('Swept', { to: ADDRESSES.outside, amount: String(wei) }, { block, txHash })
       this.move({ block, from: 'factory', to: 'outside', wei, out: 'swept' })
     } else {
       const isStray = event.to === 'factory'
-      if (isStray) act('EtherReceived', { sender: ADDRESSES.outside, amount: String(wei) })
+      if (isStray) this.received(block, txHash, { from: 'outside', wei })
       // A top-up of a signer from elsewhere leaves no row.
       this.move({ block, from: 'outside', to: event.to, wei, in: isStray ? 'strayEther' : null })
     }
