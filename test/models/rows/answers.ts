@@ -1,0 +1,143 @@
+// What the public API says of nodes, wallets and payments, built from the ledger's rows by loops, by api/openapi.yaml (Stats, Node, Wallet, Payment,
+// Distribution) and the tables of migrations/0001_schema.sql.
+//
+// Choices in what the documents leave open:
+// - `reason` is why a payment is held now: null in every other state, whatever the row keeps.
+// - A wallet's payments come newest first by the ledger's own order, which is that of their first sight.
+// - Rounds of one time come by their number, the newest first, and a round that credited no node is none.
+
+export interface Round {
+  round: number
+  time: number
+  /** What each node of a cohort was credited; no cohort twice. A round without turns only skipped some. */
+  turns: { cohort: number; amountWei: bigint }[]
+}
+export interface NodeRow {
+  nodeId: number
+  owner: string
+  cohort: number
+  /** How many rounds there were before its mint, and before its expulsion. Null: it was not expelled. */
+  mintedAfter: number
+  expelledAfter: number | null
+  mintTime: number
+  expelTime: number
+  withdrawnWei: bigint
+  paymentId: number | null
+}
+export interface PaymentRow {
+  id: number
+  txHash: string
+  from: string
+  valueWei: bigint
+  tierId: string | null
+  state: string
+  reason: string | null
+  block: number | null
+  time: number
+  updatedTime: number
+  refundTxHash: string | null
+}
+export interface Ledger {
+  rounds: Round[]
+  nodes: NodeRow[]
+  payments: PaymentRow[]
+  nextDue: Map<number, number>
+  mintTxOf: (nodeId: number) => string
+}
+
+const iso = (sec: number) => new Date(sec * 1_000).toISOString()
+
+/** The rounds that credited a node, oldest first. */
+function roundsOf({ rounds }: Ledger, node: NodeRow): { round: Round; amountWei: bigint }[] {
+  const found: { round: Round; amountWei: bigint }[] = []
+  for (const [n, round] of rounds.entries()) {
+    if (n < node.mintedAfter || (node.expelledAfter !== null && n >= node.expelledAfter)) continue
+    for (const turn of round.turns) if (turn.cohort === node.cohort) found.push({ round, amountWei: turn.amountWei })
+  }
+  return found
+}
+
+export function nodeOf(ledger: Ledger, node: NodeRow) {
+  const credits = roundsOf(ledger, node)
+  let creditedWei = 0n
+  for (const one of credits) creditedWei += one.amountWei
+  const payment = ledger.payments.find(({ id }) => id === node.paymentId)
+  const last = credits.at(-1)
+  return {
+    id: 1_000_000_000 + node.nodeId,
+    nodeId: String(node.nodeId),
+    owner: node.owner,
+    tierId: payment?.tierId ?? null,
+    priceWei: payment === undefined ? null : String(payment.valueWei),
+    creditedWei: String(creditedWei),
+    withdrawnWei: String(node.withdrawnWei),
+    balanceWei: String(creditedWei - node.withdrawnWei),
+    paymentTxHash: payment?.txHash ?? null,
+    mintTxHash: ledger.mintTxOf(node.nodeId),
+    mintedAt: iso(node.mintTime),
+    lastCreditedAt: last === undefined ? null : iso(last.round.time),
+    nextCreditAt: node.expelledAfter === null ? iso(ledger.nextDue.get(node.cohort) ?? 0) : null,
+    expelledAt: node.expelledAfter === null ? null : iso(node.expelTime),
+    createdAt: iso(node.mintTime),
+  }
+}
+
+/** The nodes of a wallet, oldest first. */
+export function nodesOf(ledger: Ledger, owner: string) {
+  const own = ledger.nodes.filter((node) => node.owner === owner).toSorted((a, b) => a.nodeId - b.nodeId)
+  return own.map((node) => nodeOf(ledger, node))
+}
+
+export function totalsOf(ledger: Ledger, owner: string) {
+  const sums = { creditedWei: 0n, withdrawnWei: 0n, balanceWei: 0n }
+  const nodes = nodesOf(ledger, owner)
+  for (const node of nodes) {
+    sums.creditedWei += BigInt(node.creditedWei)
+    sums.withdrawnWei += BigInt(node.withdrawnWei)
+    sums.balanceWei += BigInt(node.balanceWei)
+  }
+  const { creditedWei, withdrawnWei, balanceWei } = sums
+  return {
+    nodeCount: nodes.length,
+    ...{ creditedWei: String(creditedWei), withdrawnWei: String(withdrawnWei), balanceWei: String(balanceWei) },
+  }
+}
+
+/** The rounds shown, by number, newest first. */
+export function shownRounds({ rounds }: Ledger, limit: number): number[] {
+  const shown = rounds.filter(({ turns }) => turns.length > 0)
+  return shown
+    .toSorted((a, b) => b.time - a.time || b.round - a.round)
+    .slice(0, limit)
+    .map(({ round }) => round)
+}
+
+export function lastDistributionAt(ledger: Ledger): string | null {
+  const [newest] = shownRounds(ledger, 1)
+  const round = ledger.rounds.find((one) => one.round === newest)
+  return round === undefined ? null : iso(round.time)
+}
+
+/** What a wallet has paid, newest first, without what an answer rests on (`assurance`). */
+export function paymentsOf(ledger: Ledger, payer: string, limit: number) {
+  const own = ledger.payments.filter(({ from, state }) => from === payer && state !== 'ignored')
+  const newest = own.toSorted((a, b) => b.id - a.id).slice(0, limit)
+  return newest.map((one) => {
+    const node = one.state === 'minted' ? ledger.nodes.find(({ paymentId }) => paymentId === one.id) : undefined
+    const reason = one.reason === 'senderDenied' ? 'review' : one.reason
+    return {
+      txHash: one.txHash,
+      status: one.state,
+      reason: one.state === 'held' ? reason : null,
+      from: one.from,
+      tierId: one.tierId,
+      valueWei: String(one.valueWei),
+      blockNumber: one.block,
+      paidAt: iso(one.time),
+      nodeId: node === undefined ? null : String(node.nodeId),
+      mintTxHash: node === undefined ? null : ledger.mintTxOf(node.nodeId),
+      refundTxHash: one.refundTxHash,
+      updatedAt: iso(one.updatedTime),
+    }
+  })
+}
