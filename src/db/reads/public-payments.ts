@@ -46,9 +46,9 @@ function paymentTables(sql: Sql) {
   return sql`payments p LEFT JOIN nodes n ON n.node_id = p.node_id LEFT JOIN refunds r ON r.payment_ref = p.ref`
 }
 
-/** The fields of a payment, in display order. */
+/** The fields of a payment, in display order. An orphaned payment's row keeps a reason that holds nothing now, even one of a transfer that was no sale. */
 function paymentColumns(sql: Sql) {
-  return sql`p.tx_hash AS "txHash", p.state AS status, CASE p.reason WHEN 'senderDenied' THEN 'review' ELSE p.reason END AS reason,
+  return sql`p.tx_hash AS "txHash", p.state AS status, CASE WHEN p.state = 'orphaned' THEN NULL WHEN p.reason = 'senderDenied' THEN 'review' ELSE p.reason END AS reason,
     p.from_address AS "from", p.tier_id AS "tierId", p.value_wei::text AS "valueWei", p.block_number AS "blockNumber",
     CASE WHEN p.block_number IS NOT NULL THEN iso(p.block_time) END AS "paidAt", ${assuranceOf(sql)} AS assurance, p.node_id::text AS "nodeId",
     n.mint_tx_hash AS "mintTxHash", r.tx_hash AS "refundTxHash", iso(p.updated_at) AS "updatedAt"`

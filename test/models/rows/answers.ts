@@ -2,7 +2,7 @@
 // Distribution) and the tables of migrations/0001_schema.sql.
 //
 // Choices in what the documents leave open:
-// - `reason` is why a payment is held now: null in every other state, whatever the row keeps.
+// - `reason` is why a payment is held, or was until the operator decided: null in every other state, whatever the row keeps.
 // - A wallet's payments come newest first by the ledger's own order, which is that of their first sight.
 // - Rounds of one time come by their number, the newest first, and a round that credited no node is none.
 
@@ -82,6 +82,12 @@ export function nodeOf(ledger: Ledger, node: NodeRow) {
   }
 }
 
+/** The rounds in a node's list of credits, newest first. */
+export function creditsOf(ledger: Ledger, node: NodeRow, limit: number): number[] {
+  const newest = roundsOf(ledger, node).toReversed().slice(0, limit)
+  return newest.map(({ round }) => round.round)
+}
+
 /** The nodes of a wallet, oldest first. */
 export function nodesOf(ledger: Ledger, owner: string) {
   const own = ledger.nodes.filter((node) => node.owner === owner).toSorted((a, b) => a.nodeId - b.nodeId)
@@ -128,12 +134,13 @@ export function paymentsOf(ledger: Ledger, payer: string, limit: number) {
     return {
       txHash: one.txHash,
       status: one.state,
-      reason: one.state === 'held' ? reason : null,
+      reason: ['held', 'refunded', 'dismissed'].includes(one.state) ? reason : null,
       from: one.from,
       tierId: one.tierId,
       valueWei: String(one.valueWei),
       blockNumber: one.block,
-      paidAt: iso(one.time),
+      // The time of its block, and it may be in none.
+      paidAt: one.block === null ? null : iso(one.time),
       nodeId: node === undefined ? null : String(node.nodeId),
       mintTxHash: node === undefined ? null : ledger.mintTxOf(node.nodeId),
       refundTxHash: one.refundTxHash,
