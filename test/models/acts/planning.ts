@@ -1,0 +1,102 @@
+// Which turns a round pays, as a second reading of docs/ARCHITECTURE.md (Planning), docs/REWARDS.md (What delays, and what is not owed), docs/CONTRACT.md
+// (Rounds: paying, catching up, skipping) and `_creditCohort` of contracts/src/NodeFactory.sol. The model takes turn after turn from one list.
+
+// Choices in what the documents leave open:
+// - Of turns that are due at one time, those of the cohort with the lower number come first.
+// - A skip alone takes a round number, so it is planned only if somebody waits for it: a node that would join the cohort.
+// - Half of an odd number of cohorts is either neighbour of the half.
+
+export interface Cohort {
+  cohort: number
+  size: number
+  unpaidNodes: number
+  /** What happens to its due turns, the oldest first: skipped, paid with an amount or one that is not known yet, or delayed until a window is set. */
+  skipped: number
+  amounts: (bigint | null)[]
+  endsDelayed: boolean
+  someoneWaits: boolean
+  firstDue: number
+}
+export interface Bounds {
+  floor: bigint
+  ceiling: bigint
+}
+export interface Entry {
+  cohort: number
+  firstDue: number
+  skipped: number
+  paid: number
+  perNode: bigint
+}
+
+/** Whether the contract takes a sum for some turns together: its bounds hold for the sum, times the number of turns. */
+export function isWithin(sum: bigint, paid: number, bounds: Bounds | null): boolean {
+  if (bounds === null) return true
+  return sum >= bounds.floor * BigInt(paid) && sum <= bounds.ceiling * BigInt(paid)
+}
+
+const sumOf = (amounts: bigint[]): bigint => {
+  let sum = 0n
+  for (const one of amounts) sum += one
+  return sum
+}
+
+export type Part =
+  | { kind: 'entry'; entry: Entry }
+  | { kind: 'unpaid' | 'unknown' | 'outOfBounds' | 'delayed' | 'notOwed' }
+
+/** What becomes of one cohort. It is paid every turn that it is owed, as far as amounts are known and the contract takes them together. */
+export function partOf(one: Cohort, bounds: Bounds | null): Part {
+  if (one.unpaidNodes > 0) return { kind: 'unpaid' }
+  const entry = { cohort: one.cohort, firstDue: one.firstDue, skipped: one.skipped }
+  if (one.amounts.length === 0) {
+    // A delayed turn keeps the cohort due, so the skip before it lets nobody in.
+    if (one.skipped > 0 && one.someoneWaits && !one.endsDelayed)
+      return { kind: 'entry', entry: { ...entry, paid: 0, perNode: 0n } }
+    return { kind: one.skipped > 0 ? 'notOwed' : 'delayed' }
+  }
+  const known: bigint[] = []
+  for (const amount of one.amounts) {
+    if (amount === null) break
+    known.push(amount)
+  }
+  if (known.length === 0) return { kind: 'unknown' }
+  for (let paid = known.length; paid > 0; paid--) {
+    const perNode = sumOf(known.slice(0, paid))
+    if (isWithin(perNode, paid, bounds)) return { kind: 'entry', entry: { ...entry, paid, perNode } }
+  }
+  return { kind: 'outOfBounds' }
+}
+
+/** The entries of a round, the oldest pending turn first. A cohort that waits holds up no other. */
+export function planned(due: Cohort[], bounds: Bounds | null): Entry[] {
+  const entries: Entry[] = []
+  for (const one of due) {
+    const part = partOf(one, bounds)
+    if (part.kind === 'entry') entries.push(part.entry)
+  }
+  return entries.sort((a, b) => a.firstDue - b.firstDue || a.cohort - b.cohort)
+}
+
+export const COHORTS_MOST = 200
+export const TURNS_MOST = 2_000
+
+/** How many turns of each cohort have a part in a round: the oldest turns of all, one after the other, until a limit is reached. */
+export function shared(cohorts: { cohort: number; interval: number; first: number; payable: number }[]) {
+  const turns: { cohort: number; due: number }[] = []
+  for (const { cohort, interval, first, payable } of cohorts)
+    for (let i = 0; i < payable; i++) turns.push({ cohort, due: first + i * interval })
+  turns.sort((a, b) => a.due - b.due || a.cohort - b.cohort)
+  const shares = new Map<number, number>()
+  for (const { cohort } of turns.slice(0, TURNS_MOST)) shares.set(cohort, (shares.get(cohort) ?? 0) + 1)
+  return shares
+}
+
+/** The numbers of leading turns, fewer than all, that the contract takes together. */
+export function fewer(amounts: bigint[], bounds: Bounds | null): number[] {
+  const found: number[] = []
+  for (let paid = 1; paid < amounts.length; paid++) {
+    if (isWithin(sumOf(amounts.slice(0, paid)), paid, bounds)) found.push(paid)
+  }
+  return found
+}
