@@ -2,8 +2,11 @@
 // (Rounds: paying, catching up, skipping) and `_creditCohort` of contracts/src/NodeFactory.sol. The model takes turn after turn from one list.
 
 // Choices in what the documents leave open:
-// - Of turns that are due at one time, those of the cohort with the lower number come first.
+// - Of turns that are due at one time any may come first. Entries of a round are then in the order of the cohorts' numbers.
+// - A cohort that only skips has its place by the first turn that it skips.
 // - A skip alone takes a round number, so it is planned only if somebody waits for it: a node that would join the cohort.
+// - A cohort whose next turns are skipped and the one after them delayed is told as delayed: that is what a person can do something about.
+// - A cohort with an unpaid node is told as such only if a round would have an entry for it but for that node.
 // - Half of an odd number of cohorts is either neighbour of the half.
 
 export interface Cohort {
@@ -17,6 +20,8 @@ export interface Cohort {
   someoneWaits: boolean
   firstDue: number
 }
+/** The interval of every cohort of the model. */
+export const INTERVAL = 60
 export interface Bounds {
   floor: bigint
   ceiling: bigint
@@ -47,14 +52,15 @@ export type Part =
 
 /** What becomes of one cohort. It is paid every turn that it is owed, as far as amounts are known and the contract takes them together. */
 export function partOf(one: Cohort, bounds: Bounds | null): Part {
-  if (one.unpaidNodes > 0) return { kind: 'unpaid' }
   const entry = { cohort: one.cohort, firstDue: one.firstDue, skipped: one.skipped }
   if (one.amounts.length === 0) {
     // A delayed turn keeps the cohort due, so the skip before it lets nobody in.
+    if (one.skipped > 0 && one.someoneWaits && !one.endsDelayed && one.unpaidNodes > 0) return { kind: 'unpaid' }
     if (one.skipped > 0 && one.someoneWaits && !one.endsDelayed)
       return { kind: 'entry', entry: { ...entry, paid: 0, perNode: 0n } }
-    return { kind: one.skipped > 0 ? 'notOwed' : 'delayed' }
+    return { kind: one.endsDelayed ? 'delayed' : 'notOwed' }
   }
+  if (one.unpaidNodes > 0) return { kind: 'unpaid' }
   const known: bigint[] = []
   for (const amount of one.amounts) {
     if (amount === null) break
@@ -68,28 +74,34 @@ export function partOf(one: Cohort, bounds: Bounds | null): Part {
   return { kind: 'outOfBounds' }
 }
 
-/** The entries of a round, the oldest pending turn first. A cohort that waits holds up no other. */
+/** The entries of a round: the oldest turn that is owed comes first, whatever was skipped before it. A cohort that waits holds up no other. */
 export function planned(due: Cohort[], bounds: Bounds | null): Entry[] {
   const entries: Entry[] = []
   for (const one of due) {
     const part = partOf(one, bounds)
     if (part.kind === 'entry') entries.push(part.entry)
   }
-  return entries.sort((a, b) => a.firstDue - b.firstDue || a.cohort - b.cohort)
+  const firstOwed = (one: Entry) => one.firstDue + (one.paid > 0 ? one.skipped : 0) * INTERVAL
+  return entries.sort((a, b) => firstOwed(a) - firstOwed(b) || a.cohort - b.cohort).slice(0, COHORTS_MOST)
 }
 
 export const COHORTS_MOST = 200
 export const TURNS_MOST = 2_000
 
-/** How many turns of each cohort have a part in a round: the oldest turns of all, one after the other, until a limit is reached. */
-export function shared(cohorts: { cohort: number; interval: number; first: number; payable: number }[]) {
-  const turns: { cohort: number; due: number }[] = []
-  for (const { cohort, interval, first, payable } of cohorts)
-    for (let i = 0; i < payable; i++) turns.push({ cohort, due: first + i * interval })
-  turns.sort((a, b) => a.due - b.due || a.cohort - b.cohort)
-  const shares = new Map<number, number>()
-  for (const { cohort } of turns.slice(0, TURNS_MOST)) shares.set(cohort, (shares.get(cohort) ?? 0) + 1)
-  return shares
+export interface Payable {
+  cohort: number
+  interval: number
+  first: number
+  payable: number
+}
+
+/** The times at which the turns of a round were due: the oldest of the cohorts that are longest due, until a limit is reached. */
+export function duesShared(cohorts: Payable[]): number[] {
+  const dues: number[] = []
+  const longestDue = [...cohorts].sort((a, b) => a.first - b.first).slice(0, COHORTS_MOST)
+  for (const { interval, first, payable } of longestDue)
+    for (let i = 0; i < payable; i++) dues.push(first + i * interval)
+  return dues.sort((a, b) => a - b).slice(0, TURNS_MOST)
 }
 
 /** The numbers of leading turns, fewer than all, that the contract takes together. */
