@@ -6,6 +6,7 @@
 // - "Not before the payment's" speaks of blocks: a refund in the payment's own block proves it, whichever came first there.
 // - "From anyone but them" speaks of the account that the transfer comes from. A transfer is no refund either if the payer signed its transaction.
 // - A payment that is about to be refunded is neither released nor dismissed: it is recorded or given up (RUNBOOK.md, refunding).
+// - A minted payment stays minted when its refund is recorded, so recording the same one again is no change; a refunded payment takes no refund.
 // - Preparing a refund again is no change, so it is never refused.
 
 export interface Transfer {
@@ -71,7 +72,10 @@ export function proofs(one: Payment, tx: Transaction): number {
 
 /** Recording a transaction as the refund of a payment, with all payments on record. */
 export function record(all: Payment[], one: Payment, name: string, tx: Transaction | undefined): Answer {
-  if (tx === undefined || one.refundedBy !== null) return REFUSED
+  if (tx === undefined) return REFUSED
+  if (one.standing === 'minted' && one.refundedBy === name)
+    return done('minted', one.isExpelled ? null : 'refundOfMinted')
+  if (one.refundedBy !== null) return REFUSED
   // Transfers that are alike prove one refund each, whichever is taken for which.
   let taken = 0
   for (const other of all) {
