@@ -4,6 +4,7 @@
 // Choices in what the documents leave open:
 // - Keys that were revoked or have expired still say who made whom: the person knew the secret.
 // - A label that two people made keys for makes them no one person: neither made the other, and no third made both.
+// - Labels that count as one person are one proposer, so each of them may withdraw what another has proposed.
 // - The same act that the same person proposes again with another key, after the first one ended, is another proposal, or it could never be done.
 
 /** A key or an invitation: whose it is and who made it. `cli:…` made it on the command line, `null` if it is a key of the settings. */
@@ -48,29 +49,22 @@ export interface Proposal {
 }
 export type Answer = 'noKey' | 'noScope' | 'samePerson' | 'settled' | 'keyEnded' | 'failed' | 'done'
 
-function mayDecide(keys: Key[], one: Proposal, key: Key): Answer | null {
-  if (!key.scopes.includes(one.scope)) return 'noScope'
-  if (isOnePerson(keys, one.by.label, key.label)) return 'samePerson'
-  return null
-}
-
 /** What a confirmation does. `isPossible`: whether the act still is. */
 export function confirm(keys: Key[], one: Proposal, key: Key, isPossible: boolean): Answer {
   if (!key.isLive) return 'noKey'
   if (one.state !== 'open') return 'settled'
-  const refusal = mayDecide(keys, one, key)
-  if (refusal !== null) return refusal
+  if (!key.scopes.includes(one.scope)) return 'noScope'
+  if (isOnePerson(keys, one.by.label, key.label)) return 'samePerson'
   if (!one.by.isLive) return 'keyEnded'
   one.state = isPossible ? 'confirmed' : 'failed'
   return isPossible ? 'done' : 'failed'
 }
 
-/** Who proposed it, and everyone who could confirm it, may refuse it. */
-export function refuse(keys: Key[], one: Proposal, key: Key): Answer {
+/** The person who proposed it, and everyone who could confirm it, may refuse it: so everyone with the act's scope. */
+export function refuse(one: Proposal, key: Key): Answer {
   if (!key.isLive) return 'noKey'
   if (one.state !== 'open') return 'settled'
-  const refusal = key.label === one.by.label ? null : mayDecide(keys, one, key)
-  if (refusal !== null) return refusal
+  if (!key.scopes.includes(one.scope)) return 'noScope'
   one.state = 'refused'
   return 'done'
 }
