@@ -1,0 +1,57 @@
+// With which nonce an account sends, as a second reading of docs/ADMIN.md (transactions/stuck: "providers report a nonce beyond the one that followed
+// blocks explain. After 64 blocks the service adopts their nonce"), docs/RUNBOOK.md (NodeLedgerTransactionStuck: "if all providers name a nonce that no
+// followed block explains, nothing is sent for 64 blocks"), docs/CLI.md (transactions stuck: "64 blocks in which all agree") and of the table `sender_bases`.
+
+// Choices in what the documents leave open:
+// - A provider that names a lower nonce than followed blocks explain lags. As long as one does not name a higher one, the ledger's nonce is right.
+// - If several providers are asked, one answer is no agreement: two must name the same nonce, and none another.
+// - The 64 blocks count from the followed block in which the providers first agreed on that nonce, without a run in between that saw anything else.
+// - A key that is new to the ledger begins with the nonce on which providers agree at the followed block.
+
+export type Answers = (number | null)[]
+export interface Run {
+  /** The followed block. */
+  height: number
+  /** Of the followed block, and of each provider's latest; the first provider is the preferred one. */
+  atFollowed: Answers
+  latest: Answers
+}
+export interface Account {
+  /** What followed blocks explain; null before the first run that knew. */
+  known: number | null
+  ahead: { nonce: number; since: number } | null
+}
+
+const WAIT_BLOCKS = 64
+
+export function agreed(answers: Answers): number | null {
+  const said: number[] = []
+  for (const one of answers) if (one !== null) said.push(one)
+  const [first] = said
+  if (first === undefined || (said.length === 1 && answers.length > 1)) return null
+  for (const one of said) if (one !== first) return null
+  return first
+}
+
+/** The nonce to send with; null if nothing may be sent. */
+export function run(account: Account, { height, atFollowed, latest }: Run): number | null {
+  if (account.known === null) account.known = agreed(atFollowed)
+  if (account.known === null) return null
+  const { known } = account
+  const said = latest.filter((one) => one !== null)
+  if (said.length === 0) return null
+  if (said.some((one) => one <= known)) {
+    account.ahead = null
+    return known
+  }
+  const nonce = agreed(latest)
+  if (nonce === null) {
+    account.ahead = null
+    return null
+  }
+  if (account.ahead?.nonce !== nonce) account.ahead = { nonce, since: height }
+  if (height - account.ahead.since < WAIT_BLOCKS) return null
+  account.known = nonce
+  account.ahead = null
+  return nonce
+}
