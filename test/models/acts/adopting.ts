@@ -5,7 +5,10 @@
 // Choices in what the documents leave open:
 // - A provider that names a lower nonce than followed blocks explain lags. As long as one does not name a higher one, the ledger's nonce is right.
 // - If several providers are asked, one answer is no agreement: two must name the same nonce, and none another.
-// - The 64 blocks count from the followed block in which the providers first agreed on that nonce, without a run in between that saw anything else.
+// - The 64 blocks count from the followed block in which all providers first named a higher one, without a run in between in which one did not. Which
+//   higher one they name may change meanwhile, as whoever uses the key goes on. Only at the end must they agree on it.
+// - What is adopted is their nonce at the followed block, because the ledger has yet to follow later transactions (`sender_bases`). It is sent with in the next run.
+// - A block on a fork that is gone counts for nothing.
 // - A key that is new to the ledger begins with the nonce on which providers agree at the followed block.
 
 export type Answers = (number | null)[]
@@ -19,7 +22,7 @@ export interface Run {
 export interface Account {
   /** What followed blocks explain; null before the first run that knew. */
   known: number | null
-  ahead: { nonce: number; since: number } | null
+  aheadSince: number | null
 }
 
 const WAIT_BLOCKS = 64
@@ -41,17 +44,14 @@ export function run(account: Account, { height, atFollowed, latest }: Run): numb
   const said = latest.filter((one) => one !== null)
   if (said.length === 0) return null
   if (said.some((one) => one <= known)) {
-    account.ahead = null
+    account.aheadSince = null
     return known
   }
-  const nonce = agreed(latest)
-  if (nonce === null) {
-    account.ahead = null
-    return null
+  if (account.aheadSince === null || account.aheadSince > height) account.aheadSince = height
+  const nonce = agreed(atFollowed)
+  if (height - account.aheadSince >= WAIT_BLOCKS && nonce !== null && nonce > known) {
+    account.known = nonce
+    account.aheadSince = null
   }
-  if (account.ahead?.nonce !== nonce) account.ahead = { nonce, since: height }
-  if (height - account.ahead.since < WAIT_BLOCKS) return null
-  account.known = nonce
-  account.ahead = null
-  return nonce
+  return null
 }

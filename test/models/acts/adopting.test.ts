@@ -1,0 +1,83 @@
+// Adopting a nonce: src/passes/steps/nonce.ts on a real ledger and the second reading agree over random runs and answers.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import fc from 'fast-check'
+import { writeCursor } from '../../../src/db/blocks/blocks.ts'
+import { connect, type Pool } from '../../../src/db/core/sql.ts'
+import { address, type Hash } from '../../../src/domain/units.ts'
+import { silentLog } from '../../../src/lib/log.ts'
+import { agreedNonce, readNonce } from '../../../src/passes/steps/nonce.ts'
+import { createDatabase, type TestDatabase } from '../../support/postgres.ts'
+import { cases } from '../../support/property.ts'
+import * as model from './adopting.ts'
+
+let database: TestDatabase
+let pool: Pool
+before(async () => {
+  database = await createDatabase()
+  pool = connect(database.url, { max: 2, prepare: true, applicationName: 'test' })
+})
+after(async () => {
+  await pool.end({ timeout: 1 })
+  await database.drop()
+})
+
+const nonce = fc.constantFrom(5, 5, 6, 6, 7, 4, null)
+const answers = fc
+  .tuple(
+    fc.constantFrom(1, 2, 3),
+    fc.constantFrom(5, 6, 6, 6, 7),
+    fc.array(nonce, { minLength: 3, maxLength: 3 }),
+    fc.nat(4),
+  )
+  .map(([providers, all, own, kind]) => {
+    const given = kind > 0 ? own.map(() => all) : own
+    // Half of the time one of them is away, or says something else.
+    if (kind === 4) given[given.length - 1] = own[0] ?? null
+    return given.slice(0, providers)
+  })
+const step = fc.record({
+  gap: fc.constantFrom(0, 1, 1, 63, 64, 65, -2),
+  latest: answers,
+  /** Whether transactions beyond what was followed are in followed blocks. */
+  isFollowed: fc.constantFrom(true, true, false),
+})
+
+let senders = 0
+
+test('providers’ nonce is adopted after 64 blocks in which all of them name a higher one', async () => {
+  const compare = async (
+    first: model.Answers,
+    steps: { gap: number; latest: model.Answers; isFollowed: boolean }[],
+  ) => {
+    senders += 1
+    const account: model.Account = { known: null, aheadSince: null }
+    let height = 100
+    for (const [i, { gap, latest, isFollowed }] of steps.entries()) {
+      height += gap
+      const atFollowed = i === 0 ? first : latest.map((one) => (one === null || isFollowed ? one : account.known))
+      const hash = `0x${(senders * 1_000 + i).toString(16).padStart(64, '0')}` as Hash
+      const cursor = { number: height, hash, time: 1_000 + height }
+      await writeCursor(pool, cursor)
+      const said = latest.find((one) => one !== null)
+      const sender = {
+        address: address(`0x${senders.toString(16).padStart(40, '0')}`),
+        nonce: async () => said ?? assert.fail('no provider answers'),
+        nonces: async () => latest,
+        noncesAt: async () => atFollowed,
+      }
+      if (said === undefined || said === null) continue
+      const code = await readNonce({ pool, log: silentLog }, { sender, cursor })
+      const expected = model.run(account, { height, atFollowed, latest })
+      assert.equal(code.kind === 'known' ? code.next : null, expected, `run ${i} at ${height}`)
+    }
+  }
+  const first = fc.constantFrom([5], [5, 5], [5, null, 5], [5, 6], [null, 5])
+  const steps = fc.array(step, { minLength: 2, maxLength: 6 })
+  await fc.assert(fc.asyncProperty(first, steps, compare), { numRuns: cases(80) })
+})
+
+test('providers agree if two of them, or the only one, name one nonce and none another', () => {
+  const compare = (all: model.Answers) => assert.equal(agreedNonce(all), model.agreed(all))
+  fc.assert(fc.property(fc.array(nonce, { maxLength: 4 }), compare), { numRuns: cases(500) })
+})
