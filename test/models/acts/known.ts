@@ -1,8 +1,6 @@
 // Which contracts are known wallets, as a second reading of docs/ADMIN.md (Contract wallets: "a known wallet has the code and implementation listed") and of
 // the words at the lists: an account counts only if its proxy and its implementation are both on the list, each at its place.
 
-// Choice: a proxy by EIP-1167 has its target in its own bytes, so no two have the same code. Its place alone says that it is such a proxy.
-
 export interface Code {
   codeHash: string
   implementation: { at: string; address: string } | null
@@ -18,5 +16,5 @@ export function isKnown({ codeHash, implementation }: Code, lists: Lists): boole
   if (implementation === null) return false
   const { at, address } = implementation
   if (!lists.implementations.some((one) => same(one.address, address) && one.at === at)) return false
-  return at === 'eip1167' || lists.proxies.some((one) => same(one.codeHash, codeHash) && one.at === at)
+  return lists.proxies.some((one) => same(one.codeHash, codeHash) && one.at === at)
 }
