@@ -5,7 +5,7 @@ import { getEnsAddress } from 'viem/actions'
 import { mainnet, sepolia } from 'viem/chains'
 import { normalize } from 'viem/ens'
 import { directory } from './ledger.ts'
-import { announced } from './providers.ts'
+import { readerOn } from './providers.ts'
 
 /** The chains with ENS names, according to viem. */
 const NAMED = [mainnet, sepolia]
@@ -21,21 +21,13 @@ export async function findName(name: string): Promise<Found> {
   const { chainId, rpcUrl } = await directory.getWellKnown()
   const chain = NAMED.find(({ id }) => id === chainId)
   if (!chain) return 'noNames'
-  const provider = await ownProvider(chainId)
-  if (provider === null && rpcUrl === null) return 'notAsked'
-  const client = createClient({ chain, transport: provider ? custom(provider) : http(rpcUrl ?? undefined) })
+  const own = await readerOn(chainId)
+  if (own === null && rpcUrl === null) return 'notAsked'
+  const client = createClient({ chain, transport: own ? custom(own.provider) : http(rpcUrl ?? undefined) })
   try {
     const address = await getEnsAddress(client, { name: normalize(name) })
     return address === null ? 'nobody' : { address: address.toLowerCase() }
   } catch {
     return 'notAsked'
   }
-}
-
-async function ownProvider(chainId: number) {
-  for (const { provider } of announced()) {
-    const at = await provider.request({ method: 'eth_chainId' }).catch(() => null)
-    if (Number(at) === chainId) return provider
-  }
-  return null
 }

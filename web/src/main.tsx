@@ -2,13 +2,16 @@
 import { QueryClientProvider } from '@tanstack/react-query'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
+import { checkAnnouncements } from './announcements.ts'
 import { App } from './app.tsx'
 import { queries } from './ledger.ts'
 import { keepReferral } from './referral.ts'
 import './styles/index.css'
 import { Boundary } from './ui/boundary.tsx'
 import { keepFocus } from './ui/keep-focus.ts'
+import { words } from './words/wallet.ts'
 
+checkAnnouncements(words.unnamed)
 keepReferral()
 keepFocus()
 const root = document.getElementById('root')

@@ -1,24 +1,40 @@
 // The wallets of this browser, for reading only: none of them prompts its owner.
 import type { EIP1193Provider } from 'viem'
+import { type Announced, pageEthereum } from './announcements.ts'
 import { words } from './words/wallet.ts'
 
-interface Announced {
+interface Reader {
   name: string
   provider: EIP1193Provider
 }
 
+/** A wallet that has not said within this time which chain it is on is passed over, in milliseconds. */
+const ANSWER_MS = 3_000
+
 /** The wallets of this browser. They announce themselves at once when a page asks (EIP-6963). */
-export function announced(): Announced[] {
-  const found: Announced[] = []
+function announced(): Reader[] {
+  const found = new Map<EIP1193Provider, string>()
   const take = (event: Event) => {
-    const { info, provider } = (event as CustomEvent<{ info: { name: string }; provider: EIP1193Provider }>).detail
-    found.push({ name: info.name, provider })
+    const { info, provider } = (event as CustomEvent<Announced>).detail
+    found.set(provider, info.name)
   }
   window.addEventListener('eip6963:announceProvider', take)
   window.dispatchEvent(new Event('eip6963:requestProvider'))
   window.removeEventListener('eip6963:announceProvider', take)
-  // If a wallet does not announce itself, it is in the page's `ethereum`.
-  const { ethereum } = window as { ethereum?: EIP1193Provider }
-  if (found.length === 0 && ethereum) found.push({ name: words.unnamed, provider: ethereum })
-  return found
+  const ethereum = found.size === 0 ? pageEthereum() : undefined
+  if (ethereum) found.set(ethereum, words.unnamed)
+  return [...found].map(([provider, name]) => ({ name, provider }))
+}
+
+/** The first wallet of this browser that is on a chain; null if none says so. */
+export async function readerOn(chainId: number): Promise<Reader | null> {
+  for (const reader of announced()) if (Number(await chainOf(reader)) === chainId) return reader
+  return null
+}
+
+/** What a wallet says, in whatever way it fails. */
+async function chainOf({ provider }: Reader): Promise<unknown> {
+  const late = new Promise<null>((resolve) => setTimeout(resolve, ANSWER_MS, null))
+  const asked = async () => provider.request({ method: 'eth_chainId' })
+  return Promise.race([asked().catch(() => null), late])
 }

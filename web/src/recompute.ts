@@ -3,7 +3,7 @@ import type { Deployment, Distribution } from '@node-ledger/client'
 import { type VerifiedRound, verifyNode, verifyRound } from '@node-ledger/client/viem'
 import { createClient, custom, http } from 'viem'
 import { directory, ledger } from './ledger.ts'
-import { announced } from './providers.ts'
+import { readerOn } from './providers.ts'
 import { words } from './words/ledger.ts'
 import { fill } from './words/message.ts'
 
@@ -18,10 +18,9 @@ export function recompute(round: Distribution, deployment: Deployment | null): P
 /** Compares the service's record of a node with a provider of the visitor's choice. */
 export async function checkNode(id: string): Promise<{ by: string; checked: Awaited<ReturnType<typeof verifyNode>> }> {
   const { chainId, rpcUrl } = await directory.getWellKnown()
-  for (const { name, provider } of announced()) {
-    if (Number(await provider.request({ method: 'eth_chainId' })) !== chainId) continue
-    return { by: name, checked: await verifyNode(ledger, createClient({ transport: custom(provider) }), id) }
-  }
+  const own = await readerOn(chainId)
+  if (own)
+    return { by: own.name, checked: await verifyNode(ledger, createClient({ transport: custom(own.provider) }), id) }
   if (rpcUrl === null) throw new Error(words.provider.noProvider)
   const checked = await verifyNode(ledger, createClient({ transport: http(rpcUrl) }), id)
   return { by: fill(words.provider.publicRpc, { host: new URL(rpcUrl).host }), checked }

@@ -8,7 +8,6 @@ import {
   type Client,
   createWalletClient,
   custom,
-  type EIP1193Provider,
   formatEther,
   getAddress,
   isAddress,
@@ -16,12 +15,10 @@ import {
   type Transport,
 } from 'viem'
 import { getChainId, getCode, readContract } from 'viem/actions'
+import { type Announced, checkAnnouncements, pageEthereum } from '../announcements.ts'
 import { words } from './words.ts'
 
-interface Offered {
-  info: { name: string; uuid: string }
-  provider: EIP1193Provider
-}
+type Offered = Pick<Announced, 'provider'> & { info: { name: string; uuid: string } }
 type Wallet = Client<Transport, undefined, Account>
 
 const find = <T extends HTMLElement>(id: string) => document.getElementById(id) as T
@@ -34,11 +31,12 @@ let wallet: Wallet | null = null
 let nodes: { id: bigint; balanceWei: bigint }[] = []
 
 fillPlace()
+checkAnnouncements(words.wallet)
 window.addEventListener('eip6963:announceProvider', (event) => offer((event as CustomEvent<Offered>).detail))
 window.dispatchEvent(new Event('eip6963:requestProvider'))
 // A wallet that does not announce itself sets this older property.
-const { ethereum } = window as { ethereum?: EIP1193Provider }
 setTimeout(() => {
+  const ethereum = pageEthereum()
   if (offered.size === 0 && ethereum) offer({ info: { name: words.wallet, uuid: '' }, provider: ethereum })
 }, 500)
 select.addEventListener('change', showAmount)

@@ -14,6 +14,7 @@ import {
   unstable_connector,
   WagmiProvider,
 } from 'wagmi'
+import { pageEthereum } from '../announcements.ts'
 import { isFramed } from '../frame.ts'
 import { kept } from '../kept.ts'
 import { useDeployment } from '../ledger.ts'
@@ -22,6 +23,10 @@ import { Failed, Waiting } from '../ui/states.tsx'
 /** Finds the wallet of a Safe around this frame. Loaded only in a frame. */
 const aroundFrame = async (): Promise<CreateConnectorFn[]> => [(await import('./safe.ts')).safeAround()]
 
+/** The wallet of the page's `ethereum`, if there is one. */
+const unannounced = (): CreateConnectorFn[] =>
+  pageEthereum() ? [injected({ target: { id: 'injected', name: 'Injected', provider: pageEthereum } })] : []
+
 /** Makes the wallets available to its children. */
 export function WalletArea({ children }: { children: ReactNode }) {
   const deployment = useDeployment()
@@ -29,7 +34,7 @@ export function WalletArea({ children }: { children: ReactNode }) {
     queryKey: ['connectors'],
     queryFn: aroundFrame,
     enabled: isFramed,
-    initialData: isFramed ? undefined : 'ethereum' in window ? [injected()] : [],
+    initialData: isFramed ? undefined : unannounced(),
     staleTime: Number.POSITIVE_INFINITY,
   })
   // An earlier answer stays valid, even if the service is down now.
