@@ -9,8 +9,10 @@ import { keepReferral } from './referral.ts'
 import './styles/index.css'
 import { Boundary } from './ui/boundary.tsx'
 import { keepFocus } from './ui/keep-focus.ts'
+import { surviveMovedNodes } from './ui/moved.ts'
 import { words } from './words/wallet.ts'
 
+surviveMovedNodes()
 checkAnnouncements(words.unnamed)
 keepReferral()
 keepFocus()
