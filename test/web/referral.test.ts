@@ -8,7 +8,7 @@ import { type BrowserWallet, installWallet, WALLET_NAME } from '../support/brows
 import { noBrowser, startBrowser, violations } from '../support/chromium.ts'
 import { type Service, startServiceHere, type WellKnown, wallet } from '../support/service.ts'
 import { HANGING_MS, until } from '../support/until.ts'
-import { makeSafe } from './safe.ts'
+import { installSafe, makeSafe } from './safe.ts'
 
 const ADMIN_KEY = 'admin-key-of-the-tests-0123456789a'
 const SIZES = { phone: { width: 360, height: 800 }, desktop: { width: 1280, height: 900 } }
@@ -96,7 +96,56 @@ describe('a referral code', { skip: noBrowser }, () => {
     await page.getByLabel('QR code or by hand').check()
     const link = await page.getByRole('link', { name: 'Open in a wallet' }).getAttribute('href')
     assert.equal(link, `ethereum:${wellKnown.paymentAddress}@31337?value=10000000000000000`)
+    await page.getByText('A payment by QR code or by hand cannot include the code friends.').waitFor()
     assert.equal(await page.getByText('Referred by').count(), 0)
+    await page.getByLabel('Wallet in this browser').check()
+    await page.getByText('Referred by friends.').waitFor()
+  })
+
+  test('of the buyer’s own wallet is not sent, and the page says so', async () => {
+    await act('referrals', { code: 'mine', payee: wallet(13, wellKnown).address, commissionBps: 500 })
+    await wallet(19, wellKnown).pay(wallet(19, wellKnown).address, 1n)
+    await until('the code counts', async () => (await service.get<{ open: boolean }>('/api/referrals/mine')).open)
+    const { page } = await come(13, { code: 'mine' })
+    await page.getByText('The code mine pays this wallet itself').waitFor()
+    assert.equal(await page.getByText('Referred by').count(), 0)
+    assert.equal(await paidWith(page), '0x')
+  })
+
+  test('that a batch would leave out is not promised, and each single transfer includes it', async () => {
+    const { page } = await come(14)
+    // The ledger would buy several from one transaction of this wallet. The wallet sends one after the other.
+    await page.route(/\/api\/can-buy\//, async (route) => {
+      const response = await route.fetch()
+      await route.fulfill({ response, json: { ...(await response.json()), inner: true } })
+    })
+    await press(page, 'One more')
+    await page.getByText('Referred by friends, unless your wallet sends all transfers together.').waitFor()
+    await page.evaluate(`{
+      const answer = window.walletAnswer
+      window.walletAnswer = (asked) =>
+        asked.method === 'wallet_sendCalls' ? Promise.resolve({ error: { code: 4200, message: 'no' } }) : answer(asked)
+    }`)
+    await press(page, 'Pay 0.02 ETH')
+    await page.locator('.success').nth(1).waitFor()
+    for (const [, txHash] of page.url().matchAll(/tx=(0x[0-9a-f]{64})/g))
+      assert.equal(
+        (await read<{ input: string }>('eth_getTransactionByHash', [txHash])).input,
+        referralSuffix('friends'),
+      )
+  })
+
+  test('does not travel from a contract wallet, and the page says so', async () => {
+    const safe = await makeSafe(wellKnown.rpcUrl, 15)
+    const page = await (await browser.newContext({ viewport: SIZES.phone })).newPage()
+    page.setDefaultTimeout(HANGING_MS)
+    await installSafe(page, safe, 'calls')
+    await page.goto(`${service.url}/buy/basic?ref=friends`)
+    await press(page, 'Connect a wallet')
+    await press(page, WALLET_NAME)
+    await page.getByText('A payment from this wallet cannot include the code friends now.').waitFor()
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth > innerWidth'), false)
+    assert.deepEqual(await violations(page), [])
   })
 
   test('that a wallet refuses in the calldata is left out, and the transfer is made once', async () => {
@@ -124,7 +173,7 @@ describe('a referral code', { skip: noBrowser }, () => {
     })
     for (const [nth, viewport] of Object.values(SIZES).entries()) {
       const { page } = await come(10 + nth, { viewport })
-      await page.getByText('Referred by friends.').waitFor()
+      await page.getByText('A payment from this wallet cannot include the code friends now.').waitFor()
       assert.deepEqual(await violations(page), [])
       assert.equal(await page.evaluate('document.documentElement.scrollWidth > innerWidth'), false)
       assert.equal(await paidWith(page), '0x')

@@ -186,8 +186,15 @@ export const words = {
     },
   },
   referral: {
-    by: 'Referred by {code}. The price stays the same.',
-    unknown: 'The code {code} is not valid at the moment, so your payment will not include it.',
+    /** What becomes of a code, as it will be sent. */
+    fates: {
+      by: 'Referred by {code}. The price stays the same.',
+      unlessTogether: 'Referred by {code}, unless your wallet sends all transfers together. The price stays the same.',
+      unknown: 'The code {code} is not valid at the moment, so your payment will not include it.',
+      own: 'The code {code} pays this wallet itself, so your payment will not include it.',
+      cannot: 'A payment from this wallet cannot include the code {code} now.',
+      byHand: 'A payment by QR code or by hand cannot include the code {code}.',
+    },
     remove: 'Remove',
   },
   rest: {

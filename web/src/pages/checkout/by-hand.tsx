@@ -14,6 +14,7 @@ import { words } from '../../words/checkout.ts'
 import { fill, rich } from '../../words/message.ts'
 import { isPaidSince } from '../payment/intent.ts'
 import { Checks } from './preflight.tsx'
+import { Referred, useReferred } from './referred.tsx'
 
 const t = words.byHand
 
@@ -41,6 +42,7 @@ export function ByHand({ quote, tier, payer, setPayer, sent }: ByHandProps) {
       <Payer payer={payer} setPayer={setPayer} />
       {payer && <Checks address={payer} tier={tier} />}
       <p className="notice warn">{words.buy.ownWallet}</p>
+      <Referred referral={useReferred(null)} />
       {payer && <Watch key={payer} payer={payer} sent={sent} />}
       <div className="by-hand">
         <Qr text={link} label={t.qr} />

@@ -32,7 +32,8 @@ export function ByWallet({ tier, quote, wallet, quantity, sent }: ByWalletProps)
   const preflight = usePreflight(wallet?.address, tier.id)
   const [agreed, setAgreed] = useState(false)
   const why = useId()
-  const referral = useReferred().usable
+  const mayGoTogether = quantity > 1 && preflight.data?.inner === true
+  const referral = useReferred({ quote, wallet, mayGoTogether })
   const { pay, isBusy, proposed, intent } = usePay({
     tier,
     quote,
@@ -41,7 +42,7 @@ export function ByWallet({ tier, quote, wallet, quantity, sent }: ByWalletProps)
     sent,
     agreed,
     isContract,
-    referral,
+    referral: referral?.sent,
   })
   const { blocking, isReviewed } = obstaclesIn(preflight.data?.checks ?? [])
   // An earlier refusal by the wallet does not apply to a new request.
@@ -63,7 +64,7 @@ export function ByWallet({ tier, quote, wallet, quantity, sent }: ByWalletProps)
         {isReviewed && blocking.length === 0 && <Agreement agreed={agreed} setAgreed={setAgreed} />}
       </div>
       <Checks address={wallet.address} tier={tier} />
-      <Referred />
+      <Referred referral={referral} />
       <button
         type="button"
         className="button main wide"
@@ -75,7 +76,7 @@ export function ByWallet({ tier, quote, wallet, quantity, sent }: ByWalletProps)
       </button>
       {quantity > 1 && (
         <p className="note">
-          {fill(preflight.data?.inner ? t.together : t.each, { n: quantity, amount: ether(quote.priceWei) })}
+          {fill(mayGoTogether ? t.together : t.each, { n: quantity, amount: ether(quote.priceWei) })}
         </p>
       )}
       {preflight.data?.canBuy === null && <p className="note">{t.unchecked}</p>}

@@ -1,36 +1,74 @@
-// The referral code that a payment will carry, shown before the buyer pays. They may remove it.
-import { LedgerError } from '@node-ledger/client'
+// The referral code with which the buyer came, and whether their payment will include it. One decision is both what the page says and what it sends.
+import { LedgerError, type Quote } from '@node-ledger/client'
+import { carries } from '@node-ledger/client/viem'
 import { useQuery } from '@tanstack/react-query'
-import { ledger } from '../../ledger.ts'
+import { ledger, notBefore } from '../../ledger.ts'
 import { removeReferral, useReferral } from '../../referral.ts'
+import type { ConnectedWallet } from '../../wallet/use-wallet.ts'
 import { words } from '../../words/checkout.ts'
 import { rich } from '../../words/message.ts'
 
 const t = words.referral
 
-/**
- * The current code. `usable`: the code if a payment may include it. `isUnknown`: true if the page must say that it is
- * not valid.
- */
-export function useReferred(): { code: string | null; usable: string | undefined; isUnknown: boolean } {
-  const code = useReferral()
-  const { data, error } = useQuery({
-    queryKey: ['referral', code],
-    queryFn: ({ signal }) => ledger.getReferral(code ?? '', { signal }),
-    enabled: code !== null,
-    staleTime: 60_000,
-  })
-  const isUnknown = (error instanceof LedgerError && error.status === 404) || data?.open === false
-  return { code, usable: code !== null && !isUnknown ? code : undefined, isUnknown }
+/** A wallet that lacks the gas for a code may get it. */
+const EVERY_MS = 15_000
+
+/** How the buyer pays. `mayGoTogether`: true if the wallet may send all transfers in one transaction. */
+interface Way {
+  quote: Quote
+  wallet: ConnectedWallet | null
+  mayGoTogether: boolean
 }
 
-/** Says which code is in effect. Renders nothing if there is no code. */
-export function Referred() {
-  const { code, isUnknown } = useReferred()
+export interface Referral {
+  code: string
+  /** What becomes of the code: one of the sentences. Null while we do not know. */
+  fate: keyof typeof t.fates | null
+  /** The code, if the payment is to include it. */
+  sent: string | undefined
+}
+
+/** The current code and its fate; null if there is no code. `way`: null for a payment that is not made here, which cannot name a code. */
+export function useReferred(way: Way | null): Referral | null {
+  const code = useReferral()
+  const wallet = way?.wallet?.chainId === way?.quote.chainId ? way?.wallet : null
+  const { data, error, isPending } = useQuery({
+    queryKey: ['referral', code],
+    queryFn: ({ signal }) => ledger.getReferral(code ?? '', { signal }),
+    enabled: code !== null && way !== null,
+    staleTime: 60_000,
+  })
+  const carried = useQuery({
+    queryKey: ['carries', code, wallet?.address, way?.quote.paymentAddress, String(way?.quote.priceWei)],
+    queryFn: async () => {
+      if (!wallet || !way || code === null) return null
+      const { chainId, paymentAddress: to, priceWei: valueWei } = way.quote
+      return (await carries(await wallet.open(), { chainId, to, valueWei }, code)) !== null
+    },
+    enabled: Boolean(wallet) && code !== null,
+    refetchInterval: notBefore(() => EVERY_MS),
+  })
   if (code === null) return null
+  const isUnknown = (error instanceof LedgerError && error.status === 404) || data?.open === false
+  const fate = fateOf()
+  return { code, fate, sent: fate === null || fate === 'by' || fate === 'unlessTogether' ? code : undefined }
+
+  function fateOf(): Referral['fate'] {
+    if (way === null) return 'byHand'
+    if (isUnknown) return 'unknown'
+    if (data && data.payee === way.wallet?.address) return 'own'
+    if (carried.data === false) return 'cannot'
+    if (isPending || !carried.data) return null
+    return way.mayGoTogether ? 'unlessTogether' : 'by'
+  }
+}
+
+/** Says what becomes of the code. Renders nothing while we do not know, or if there is no code. */
+export function Referred({ referral }: { referral: Referral | null }) {
+  if (!referral?.fate) return null
   return (
     <p className="referred">
-      <span>{rich(isUnknown ? t.unknown : t.by, { code: <strong translate="no">{code}</strong> })}</span>
+      <span>{rich(t.fates[referral.fate], { code: <strong translate="no">{referral.code}</strong> })}</span>
       <button type="button" className="button quiet" onClick={removeReferral}>
         {t.remove}
       </button>

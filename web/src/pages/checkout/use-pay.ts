@@ -33,7 +33,7 @@ export interface PayOptions {
   /** True if the buyer knows that the operator reviews the payment first. */
   agreed: boolean
   isContract: boolean | null
-  /** The referral code that brought the buyer. */
+  /** The referral code to include, as the page says. */
   referral: string | undefined
 }
 
