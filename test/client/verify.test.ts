@@ -2,145 +2,27 @@
 // fields that cannot be checked, and a new field must go on one side or the other.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  createClient,
-  custom,
-  decodeFunctionData,
-  encodeAbiParameters,
-  encodeEventTopics,
-  encodeFunctionResult,
-  keccak256,
-  toHex,
-} from 'viem'
-import type {
-  Cover,
-  Distribution,
-  LedgerClient,
-  NodeDetail,
-  SingleTurn,
-  SingleTurns,
-  Turn,
-} from '../../client/src/index.ts'
-import { recompute } from '../../client/src/viem/amount.ts'
-import { factoryAbi } from '../../client/src/viem/factory.ts'
+import type { Cover, Distribution, SingleTurn, Turn } from '../../client/src/index.ts'
 import { recomputeRound } from '../../client/src/viem/turns.ts'
 import { verifyCover, verifyNode, verifyRound } from '../../client/src/viem/verify.ts'
-
-const FACTORY = '0x00000000000000000000000000000000000000fa'
-const TX = `0x${'11'.repeat(32)}` as const
-/** Another transaction of the distributor, which credited no round of that number. */
-const OTHER_TX = `0x${'22'.repeat(32)}` as const
-/** A block every ten seconds, from time 0 on. */
-const BLOCK_SEC = 10
-const randomnessOf = (block: number) => keccak256(toHex(`randomness ${block}`))
-
-const terms = {
-  minWei: 1_000n,
-  maxWei: 9_000n,
-  payoutBps: 15_000,
-  assurance: 'proven' as const,
-  tierId: 'basic',
-  nodeCount: 2,
-}
-
-function single(cohort: number, dueSec: number): SingleTurn {
-  const seedBlock = Math.ceil(dueSec / BLOCK_SEC)
-  const turn = { cohort, dueSec, due: new Date(dueSec * 1000), seedBlock, seed: randomnessOf(seedBlock), ...terms }
-  return { ...turn, amountWei: recompute({ ...turn, amountWei: 0n }) }
-}
-
-/** Cohort 1 gets one turn, cohort 2 three at once. */
-const SINGLES = [single(1, 5_000), ...[4_005, 4_105, 4_205].map((due) => single(2, due))]
-const [ALONE, ...SUMMED] = SINGLES as [SingleTurn, ...SingleTurn[]]
-const sumOf = (turns: readonly SingleTurn[]) => turns.reduce((sum, { amountWei }) => sum + (amountWei ?? 0n), 0n)
-const TURNS: Turn[] = [
-  { ...ALONE, count: 1, amountWei: sumOf([ALONE]) },
-  {
-    ...{ cohort: 2, tierId: 'basic', nodeCount: 2, count: 3, dueSec: 4_005, due: new Date(4_005_000) },
-    ...{
-      seedBlock: null,
-      seed: null,
-      assurance: 'proven',
-      minWei: null,
-      maxWei: null,
-      payoutBps: null,
-      amountWei: sumOf(SUMMED),
-    },
-  },
-]
-const ROUND: Distribution = {
-  ...{ id: 7, mode: 'treasury', nodeCount: 4, createdAt: new Date(9_000_000), txHash: TX, blockNumber: 900 },
-  ...{ totalWei: 2n * sumOf(SINGLES), turns: TURNS },
-}
-
-/** A service with this answer for the round. */
-function saying(singles: readonly SingleTurn[]): LedgerClient {
-  return {
-    getWellKnown: async () => ({ factoryAddress: FACTORY }),
-    getTurns: async (_: number, { offset = 0 } = {}): Promise<SingleTurns> => ({
-      total: singles.length,
-      turns: singles.slice(offset, offset + 2),
-    }),
-  } as unknown as LedgerClient
-}
-
-const hashOf = (block: number) => keccak256(toHex(`block ${block}`))
-
-/** A chain whose transaction credited the true round. */
-const chainWith = (mixHashOf: (block: number) => string | undefined) =>
-  createClient({
-    transport: custom({
-      async request({ method, params }) {
-        if (method === 'eth_getTransactionReceipt') return receipt((params as [string])[0] === TX)
-        if (method === 'eth_getBalance') return toHex(3_000n)
-        if (method === 'eth_call') return answerTo((params as [{ data: `0x${string}` }])[0].data)
-        if ((params as [string])[0] === 'latest') return { number: toHex(1_000) }
-        const number = Number((params as [string])[0])
-        assert.equal(method, 'eth_getBlockByNumber')
-        const [hash, mixHash] = [hashOf(number), mixHashOf(number)]
-        return { number: toHex(number), timestamp: toHex(number * BLOCK_SEC), hash, mixHash }
-      },
-    }),
-  })
-const chain = chainWith(randomnessOf)
-
-const OWNER = `0x${'0a'.repeat(20)}` as const
-function answerTo(data: `0x${string}`) {
-  const { functionName, args } = decodeFunctionData({ abi: factoryAbi, data })
-  const expelled = [OWNER, 1n, 1n, 0n, 0n]
-  const info = args?.[0] === 5n ? [OWNER, 70n, 100n, 30n, 2n] : args?.[0] === 7n ? expelled : [OWNER, 1n, 1n, 0n, 2n]
-  const results = { nodeInfo: info, outstanding: 2_000n, isSolvent: true }
-  const result = results[functionName as keyof typeof results]
-  return encodeFunctionResult({ abi: factoryAbi, functionName, result } as never)
-}
-
-function receipt(isRounds: boolean) {
-  const logs = (isRounds ? TURNS : []).map((turn, index) => ({
-    ...{ address: FACTORY, blockNumber: '0x384', transactionHash: TX, logIndex: toHex(index), transactionIndex: '0x0' },
-    ...{ blockHash: TX, removed: false },
-    topics: encodeEventTopics({
-      abi: factoryAbi,
-      eventName: 'Credited',
-      args: { round: 7n, cohort: BigInt(turn.cohort) },
-    }),
-    data: encodeAbiParameters(Array(4).fill({ type: 'uint256' }), [
-      BigInt(turn.dueSec),
-      BigInt(turn.count),
-      turn.amountWei,
-      BigInt(turn.nodeCount),
-    ]),
-  }))
-  return {
-    status: '0x1',
-    type: '0x2',
-    blockNumber: '0x384',
-    transactionIndex: '0x0',
-    gasUsed: '0x1',
-    cumulativeGasUsed: '0x1',
-    effectiveGasPrice: '0x1',
-    logs,
-  }
-}
+import {
+  ALONE,
+  chain,
+  chainWith,
+  hashOf,
+  NODE,
+  OTHER_TX,
+  ROUND,
+  randomnessOf,
+  SINGLES,
+  SUMMED,
+  saying,
+  sayingOf,
+  single,
+  sumOf,
+  TURNS,
+  TX,
+} from './verified.ts'
 
 const matches = async (round: Distribution, singles: readonly SingleTurn[] = SINGLES) =>
   (await verifyRound(saying(singles), round, chain)).matches
@@ -148,12 +30,12 @@ const matches = async (round: Distribution, singles: readonly SingleTurn[] = SIN
 test('a true round is right, with every turn of a sum recomputed, page by page', async () => {
   const verified = await verifyRound(saying(SINGLES), ROUND, chain)
   assert.deepEqual(
-    verified.turns.map(({ singles, amountMatches, seedMatches, creditedMatches }) => [
-      ...[singles.length, amountMatches, seedMatches, creditedMatches],
+    verified.turns.map(({ singles, amountMatches, seedMatches, creditedMatches, intervalMatches }) => [
+      ...[singles.length, amountMatches, seedMatches, creditedMatches, intervalMatches],
     ]),
     [
-      [1, true, true, true],
-      [3, true, true, true],
+      [1, true, true, true, true],
+      [3, true, true, true, true],
     ],
   )
   assert.deepEqual([verified.matches, verified.totalMatches, verified.allListed], [true, true, true])
@@ -322,22 +204,6 @@ test('a turn without terms cannot be recomputed, which is not right', async () =
   const verified = await verifyRound(saying(SINGLES), { ...ROUND, turns: [{ ...alone, minWei: null }, sum] }, chain)
   assert.deepEqual([verified.turns[0]?.amountMatches, verified.matches], [null, false])
 })
-
-const NODE: NodeDetail = {
-  ...{ id: 9, nodeId: '5', matchedBy: 'nodeId', owner: OWNER, tierId: 'basic', priceWei: 1n },
-  ...{ creditedWei: 100n, withdrawnWei: 30n, balanceWei: 70n, paymentTxHash: TX, mintTxHash: TX, mintedAt: null },
-  ...{ lastCreditedAt: null, nextCreditAt: null, expelledAt: null, createdAt: null, credits: [], withdrawals: [] },
-  chain: {
-    ...{ owner: OWNER, balanceWei: 70n, creditedWei: 100n, withdrawnWei: 30n },
-    ...{ blockNumber: 900, matchesLedger: true },
-  },
-}
-const sayingOf = (said: { node?: object; cover?: object }) =>
-  ({
-    getWellKnown: async () => ({ factoryAddress: FACTORY }),
-    getNode: async () => said.node,
-    getCover: async () => said.cover,
-  }) as unknown as LedgerClient
 
 test('each field of a node that is a lie is reported, quotes of the chain included', async () => {
   const verify = async (node: object, id: number | bigint | string = 5) => verifyNode(sayingOf({ node }), chain, id)

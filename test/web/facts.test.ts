@@ -108,6 +108,25 @@ describe('facts', { skip: noBrowser }, () => {
     await page.close()
   })
 
+  test('the verdict on the newest round follows a reorganisation that replaces the round', async () => {
+    const page = await browser.newPage()
+    const terms = { cohort: 1, due: '2026-01-02T03:04:05.000Z', dueSec: 1_767_323_045, count: 1, nodeCount: 1 }
+    const range = { seedBlock: 5, seed: `0x${'5e'.repeat(32)}`, minWei: '7', maxWei: '7', payoutBps: 10_000 }
+    const turn = { ...terms, ...range, tierId: 'basic', assurance: 'proven', amountWei: '7' }
+    const round = { id: 1, mode: 'treasury', nodeCount: 1, createdAt: null, txHash: walletOf(1), blockNumber: 9 }
+    // The same number, in another transaction, and an amount that does not follow from its seed.
+    let rounds = [{ ...round, totalWei: '7', turns: [turn] }]
+    const replaced = { ...round, txHash: walletOf(2), totalWei: '8', turns: [{ ...turn, amountWei: '8' }] }
+    await page.route(/\/api\/distributions/, (route) => route.fulfill({ json: rounds }))
+    await page.goto(at('/'))
+    const proof = page.getByRole('region', { name: 'Your browser checks the payouts' })
+    await proof.getByText(/It recomputed the last round/).waitFor()
+    rounds = [replaced]
+    await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))")
+    await proof.getByText('An amount does not follow from its seed.').waitFor()
+    await page.close()
+  })
+
   test('without a price feed nothing is marked as missing: amounts stand without dollars', async () => {
     const page = await browser.newPage()
     let isConnected = false

@@ -1,5 +1,5 @@
 // The pages' queries to the service: one hook for each reading, refreshed as often as the service's own caches.
-import { createClient, type Deployment, LedgerError, type Tier } from '@node-ledger/client'
+import { createClient, type Deployment, type Distribution, LedgerError, type Tier } from '@node-ledger/client'
 import { type Query, QueryClient, type UseQueryResult, useQuery } from '@tanstack/react-query'
 
 /** The longest wait that the page does not mention. If the service asks for a longer wait, the page says so. */
@@ -91,6 +91,10 @@ export const usePrice = () => useReading(['price'], EVERY_SEC.price, (signal) =>
 export const directory = {
   getWellKnown: async () => queries.getQueryData<Deployment>(['deployment']) ?? ledger.getWellKnown(),
 }
+
+/** Names a round as it is in its block, because after a reorg another may have its number. */
+export const nameOf = ({ id, txHash, blockNumber, totalWei }: Distribution): string =>
+  [id, txHash, blockNumber, totalWei].join(' ')
 
 /** The deployment. It does not change while a page is open. */
 export const useDeployment = () =>

@@ -5,6 +5,7 @@ import { parseAbi } from 'viem'
 export const factoryAbi = parseAbi([
   'function nodesOf(address wallet) view returns (uint256[] ids)',
   'function nodeInfo(uint256 id) view returns (address nodeOwner, uint256 balance, uint256 credited, uint256 withdrawn, uint256 cohortId)',
+  'function cohort(uint256 id) view returns (uint256 perNode, uint256 size, uint256 nextDue, uint256 interval, uint256 tier)',
   'function outstanding() view returns (uint256)',
   'function isSolvent() view returns (bool)',
   'function withdraw(uint256 id, address to, uint256 amount)',
@@ -13,6 +14,7 @@ export const factoryAbi = parseAbi([
   'function declinesGifts(address wallet) view returns (bool)',
   'event Credited(uint256 indexed round, uint256 indexed cohort, uint256 due, uint256 turns, uint256 amountPerNode, uint256 nodeCount)',
   'event Withdrawn(uint256 indexed nodeId, address indexed owner, address to, uint256 amount, uint256 withdrawnTotal)',
+  'event IntervalSet(uint256 indexed cohort, uint256 interval, uint256 former)',
   'event SurplusSpent(uint256 indexed round, uint256 amount, uint256 allowance)',
   'error BalanceExceeded()',
   'error ImpossibleRecipient()',

@@ -25,6 +25,7 @@ export {
   type Verified,
   type VerifiedRound,
   type VerifiedTurn,
+  type VerifyOptions,
   verifyCover,
   verifyNode,
   verifyRound,

@@ -37,9 +37,12 @@ export function recomputeTurn(turn: Turn, ofRound: readonly SingleTurn[]): Recom
 export const addsUp = ({ turns, totalWei }: Distribution): boolean =>
   turns.reduce((sum, { amountWei, nodeCount }) => sum + amountWei * BigInt(nodeCount), 0n) === totalWei
 
-/** True if single turns match a sum: how many there are, the time of the first, their spacing, and each amount. */
+/** The seconds between the first two single turns of a sum, as the service says. */
+export const stepOf = (singles: readonly SingleTurn[]): number => (singles[1]?.dueSec ?? 0) - (singles[0]?.dueSec ?? 0)
+
+/** True if single turns match a sum: how many there are, the time of the first, their even spacing, and each amount. */
 function areThose(singles: readonly SingleTurn[], { count, due, dueSec, nodeCount, tierId }: Turn): boolean {
-  const step = (singles[1]?.dueSec ?? 0) - dueSec
+  const step = stepOf(singles)
   return (
     singles.length === count &&
     isAt(due, dueSec) &&

@@ -1,19 +1,19 @@
 // Verifies the service's answers: reads the chain directly and compares. Null means "could not be read".
-import { type Chain, type Client, type Hash, parseEventLogs, type Transport } from 'viem'
+import { type Hash, parseEventLogs } from 'viem'
 import { getBalance, getBlock, getTransactionReceipt, readContract } from 'viem/actions'
 import type { LedgerClient, NodeId } from '../client.ts'
 import type { Cover, Distribution, Hex, NodeDetail, SingleTurn, Turn } from '../types.ts'
-import { WalletError } from './errors.ts'
 import { factoryAbi } from './factory.ts'
-import { addsUp, isAt, type RecomputedTurn, recomputeTurn, singlesOf } from './turns.ts'
+import { intervalAt } from './interval.ts'
+import { type ChainClient, placeOf, readAt, type VerifyOptions } from './place.ts'
+import { addsUp, isAt, type RecomputedTurn, recomputeTurn, singlesOf, stepOf } from './turns.ts'
 
-/** Any viem client with a transport, such as a public client. */
-export type ChainClient = Client<Transport, Chain | undefined>
+export type { ChainClient, VerifyOptions } from './place.ts'
 
 export interface Verified<Said, Chain> {
   /** True if the chain agrees; null if the service reports that it could not read the chain itself. */
   matches: boolean | null
-  /** Names of the fields that differ. */
+  /** Names of the fields that differ, and of what the service says of the place and the time of its reading. */
   differences: string[]
   said: Said
   chain: Chain
@@ -31,16 +31,18 @@ export interface NodeOnChain {
 }
 
 /**
- * Compares a node's record, and the chain readings in it, with the contract's `nodeInfo`. Throws the provider's error if it cannot be read.
+ * Compares a node's record, and the chain readings in it, with the contract's `nodeInfo`. A reading of a block that is too old counts as a difference.
+ * Throws the provider's error if it cannot be read.
  */
 export async function verifyNode(
   ledger: LedgerClient,
   chain: ChainClient,
   id: NodeId,
+  options: VerifyOptions = {},
 ): Promise<Verified<NodeDetail, NodeOnChain>> {
-  const factory = await factoryOf(ledger)
+  const { factory, differences } = await placeOf(ledger, chain, options)
   const said = await ledger.getNode(id)
-  const read = async (at: { blockNumber: bigint } | object) => {
+  const read = async (at: { blockNumber: bigint }) => {
     const call = {
       address: factory,
       abi: factoryAbi,
@@ -51,10 +53,12 @@ export async function verifyNode(
     const [owner, balanceWei, creditedWei, withdrawnWei, cohort] = await readContract(chain, call)
     return { owner: owner.toLowerCase() as Hex, balanceWei, creditedWei, withdrawnWei, isExpelled: cohort === 0n }
   }
-  const { value, blockNumber } = await readAt(chain, said.chain?.blockNumber ?? null, read)
+  const told = said.chain
+  const { value, blockNumber, isOld } = await readAt(chain, told ?? { blockNumber: null }, read, options)
   const verified = compared(said, value, blockNumber, ['owner', 'balanceWei', 'creditedWei', 'withdrawnWei'])
-  const { chain: told } = said
-  const differences = [...(isAskedFor(said, id) ? [] : ['nodeId']), ...verified.differences]
+  if (!isAskedFor(said, id)) differences.push('nodeId')
+  differences.push(...verified.differences)
+  if (isOld) differences.push('chain.blockNumber')
   if (told !== null && BigInt(told.blockNumber) === blockNumber) {
     const quoted = compared(told, value, blockNumber, ['owner', 'balanceWei', 'creditedWei', 'withdrawnWei'])
     differences.push(...quoted.differences.map((field) => `chain.${field}`))
@@ -79,11 +83,18 @@ export interface CoverOnChain {
   isSolvent: boolean
 }
 
-/** Compares the cover with the contract's balance and `outstanding()`, the figures that follow from them, and `isSolvent()`, all at one block. */
-export async function verifyCover(ledger: LedgerClient, chain: ChainClient): Promise<Verified<Cover, CoverOnChain>> {
-  const address = await factoryOf(ledger)
+/**
+ * Compares the cover with the contract's balance and `outstanding()`, the figures that follow from them, and `isSolvent()`, all at one block. That block
+ * must be recent, and `checkedAt` a time at which it was the newest.
+ */
+export async function verifyCover(
+  ledger: LedgerClient,
+  chain: ChainClient,
+  options: VerifyOptions = {},
+): Promise<Verified<Cover, CoverOnChain>> {
+  const { factory: address, differences: ofPlace } = await placeOf(ledger, chain, options)
   const said = await ledger.getCover()
-  const read = async (at: { blockNumber: bigint } | object) => {
+  const read = async (at: { blockNumber: bigint }) => {
     const [contractBalanceWei, outstandingWei, isSolvent] = await Promise.all([
       getBalance(chain, { address, ...at }),
       readContract(chain, { address, abi: factoryAbi, functionName: 'outstanding', ...at }),
@@ -93,10 +104,14 @@ export async function verifyCover(ledger: LedgerClient, chain: ChainClient): Pro
     const coverBps = outstandingWei === 0n ? null : Number((contractBalanceWei * 10_000n) / outstandingWei)
     return { contractBalanceWei, outstandingWei, surplusWei, coverBps, isSolvent }
   }
-  const { value, blockNumber } = await readAt(chain, said.blockNumber, read)
-  if (said.blockNumber === null) return { matches: null, differences: [], said, chain: value, blockNumber }
+  const { value, blockNumber, isOld, isInTime } = await readAt(chain, said, read, options)
+  if (said.blockNumber === null)
+    return { matches: ofPlace.length > 0 ? false : null, differences: ofPlace, said, chain: value, blockNumber }
   const fields = ['contractBalanceWei', 'outstandingWei', 'surplusWei', 'coverBps', 'isSolvent'] as const
-  return compared(said, value, blockNumber, [...fields])
+  const verified = compared(said, value, blockNumber, [...fields])
+  const ofTime = [...(isOld ? ['blockNumber'] : []), ...(isInTime ? [] : ['checkedAt'])]
+  const differences = [...ofPlace, ...verified.differences, ...ofTime]
+  return { ...verified, matches: differences.length === 0, differences }
 }
 
 export interface VerifiedTurn extends RecomputedTurn {
@@ -105,6 +120,11 @@ export interface VerifiedTurn extends RecomputedTurn {
   seedMatches: boolean | null
   /** True if the contract's own `Credited` event agrees. Null if no chain was given. */
   creditedMatches: boolean | null
+  /**
+   * True if several turns are the contract's interval apart, as it was at the round's block. Null without a chain, or if
+   * your provider does not serve it.
+   */
+  intervalMatches: boolean | null
 }
 
 export interface VerifiedRound {
@@ -128,21 +148,23 @@ export async function verifyRound(
   ledger: LedgerClient,
   round: Distribution | number,
   chain?: ChainClient,
+  options: VerifyOptions = {},
 ): Promise<VerifiedRound> {
   const distribution = typeof round === 'number' ? await findRound(ledger, round) : round
+  const place = chain ? await placeOf(ledger, chain, options) : null
   const [paid, singles] = await Promise.all([
-    chain ? readPaid(chain, await factoryOf(ledger), distribution) : null,
+    chain && place ? readPaid(chain, place.factory, distribution) : null,
     singlesOf(ledger, distribution),
   ])
   const events = paid?.events ?? null
-  const isChains = chain ? seedsOf(chain) : null
+  const asked = chain && paid && { isChains: seedsOf(chain), paid }
   const turns: VerifiedTurn[] = []
-  for (const turn of distribution.turns) turns.push(await verifyTurn(turn, singles, { isChains, events }))
+  for (const turn of distribution.turns) turns.push(await verifyTurn(turn, singles, asked ?? null))
   const totalMatches = addsUp(distribution)
   const allListed = events && areJustThose(events, distribution.turns)
-  const differences = differencesOf(distribution, paid)
-  const isRight = ({ amountMatches, seedMatches, creditedMatches }: VerifiedTurn) =>
-    amountMatches === true && (!chain || (seedMatches === true && creditedMatches === true))
+  const differences = [...(place?.differences ?? []), ...differencesOf(distribution, paid)]
+  const isRight = ({ amountMatches, seedMatches, creditedMatches, intervalMatches }: VerifiedTurn) =>
+    amountMatches === true && (!chain || (seedMatches === true && creditedMatches === true && intervalMatches === true))
   // The service does not list rounds that credit no node, so a round without turns is hiding them.
   const isWhole = turns.length > 0 && totalMatches && allListed !== false && differences.length === 0
   return { matches: isWhole && turns.every(isRight), turns, totalMatches, differences, allListed }
@@ -175,25 +197,25 @@ type CreditedEvent = PaidRound['events'][number]
 
 /** The chain's side of a turn. */
 interface Asked {
-  isChains: ((turn: SingleTurn) => Promise<boolean | null>) | null
-  events: CreditedEvent[] | null
+  isChains: (turn: SingleTurn) => Promise<boolean | null>
+  paid: PaidRound
 }
 
-async function verifyTurn(
-  turn: Turn,
-  ofRound: readonly SingleTurn[],
-  { isChains, events }: Asked,
-): Promise<VerifiedTurn> {
+async function verifyTurn(turn: Turn, ofRound: readonly SingleTurn[], asked: Asked | null): Promise<VerifiedTurn> {
   const recomputed = recomputeTurn(turn, ofRound)
+  if (!asked) return { turn, ...recomputed, seedMatches: null, creditedMatches: null, intervalMatches: null }
+  const { isChains, paid } = asked
   const { singles } = recomputed
   const seedsMatch: (boolean | null)[] = []
-  if (isChains) for (const single of singles) seedsMatch.push(await isChains(single))
-  const event = events?.find(({ args }) => args.cohort === BigInt(turn.cohort))
+  for (const single of singles) seedsMatch.push(await isChains(single))
+  const event = paid.events.find(({ args }) => args.cohort === BigInt(turn.cohort))
+  const interval = turn.count === 1 ? null : await paid.intervalOf(turn.cohort)
   return {
     turn,
     ...recomputed,
-    seedMatches: isChains ? allOf(seedsMatch) : null,
-    creditedMatches: events ? saysTheSame(event, turn) : null,
+    seedMatches: allOf(seedsMatch),
+    creditedMatches: saysTheSame(event, turn),
+    intervalMatches: turn.count === 1 || (interval === null ? null : interval === BigInt(stepOf(singles))),
   }
 }
 
@@ -251,6 +273,7 @@ async function readPaid(chain: ChainClient, factory: Hex, { id, txHash }: Distri
     mode: ofRound.some((event) => event.eventName === 'SurplusSpent') ? 'swaps' : 'treasury',
     blockNumber: Number(blockNumber),
     timeSec: Number(timestamp),
+    intervalOf: (cohort: number) => intervalAt(chain, factory, BigInt(cohort), blockNumber),
   }
 }
 
@@ -259,29 +282,6 @@ async function findRound(ledger: LedgerClient, id: number): Promise<Distribution
   const found = (await ledger.getDistributions({ limit: 200 })).find((round) => round.id === id)
   if (!found) throw new RangeError(`Round ${id} is not among the newest 200 that the service lists.`)
   return found
-}
-
-async function factoryOf(ledger: LedgerClient): Promise<Hex> {
-  const { factoryAddress } = await ledger.getWellKnown()
-  if (factoryAddress === null) throw new WalletError('notDeployed', 'The service names no contract.')
-  return factoryAddress
-}
-
-/** Reads at the service's block. Reads at the newest block if the service names none, or if the provider has dropped that state. */
-async function readAt<T>(
-  chain: ChainClient,
-  at: number | null,
-  read: (at: { blockNumber: bigint } | object) => Promise<T>,
-): Promise<{ value: T; blockNumber: bigint }> {
-  if (at !== null) {
-    try {
-      return { value: await read({ blockNumber: BigInt(at) }), blockNumber: BigInt(at) }
-    } catch {
-      // Full nodes keep the states of the last 128 blocks or so.
-    }
-  }
-  const { number } = await getBlock(chain)
-  return { value: await read({ blockNumber: number }), blockNumber: number }
 }
 
 function compared<Said extends object, Chain extends object>(

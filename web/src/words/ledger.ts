@@ -123,6 +123,7 @@ export const words = {
     differs: 'differs',
     nothingToRecompute: 'no terms to recompute from',
     noSeed: 'no seed to check',
+    noInterval: 'interval not checked',
     recomputed: 'recomputed',
   },
   node: {

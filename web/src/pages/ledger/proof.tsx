@@ -5,6 +5,7 @@ import { type ReactNode, useEffect, useState } from 'react'
 import { Link } from 'wouter'
 import { cadenceOf } from '../../cadence.ts'
 import { etherAsNumber, figure, shortEther } from '../../format.ts'
+import { nameOf } from '../../ledger.ts'
 import type { Recomputed } from '../../recompute-all.ts'
 import { Bars } from '../../ui/bars.tsx'
 import { Countdown } from '../../ui/facts.tsx'
@@ -18,10 +19,10 @@ const BARS_LEAST = 16
 /** For how long the count runs up while the bars take colour, so that a visitor sees that something is being checked. */
 const RUN_MS = 1_200
 
-/** Recomputes `rounds`, newest first, and again with each new round. */
+/** Recomputes `rounds`, newest first, and again with each new round, or one that a reorg has replaced. */
 export function Proof({ rounds }: { rounds: readonly Distribution[] }) {
   const { data, isError } = useQuery({
-    queryKey: ['recomputed', rounds.length, rounds[0]?.id],
+    queryKey: ['recomputed', rounds.map(nameOf)],
     queryFn: async () => (await import('../../recompute-all.ts')).recomputeAll(rounds),
     enabled: rounds.length > 0,
     staleTime: Number.POSITIVE_INFINITY,
@@ -36,11 +37,11 @@ export function Proof({ rounds }: { rounds: readonly Distribution[] }) {
       {data ? <Count rounds={rounds} recomputed={data} share={share} /> : <p>{isError ? t.failed : t.recomputing}</p>}
       <Bars
         least={BARS_LEAST}
-        bars={shown.map(({ id, totalWei, nodeCount }, index) => ({
-          key: id,
-          value: nodeCount > 0 ? etherAsNumber(totalWei) / nodeCount : 0,
-          title: fill(t.bar, { id: String(id), amount: shortEther(totalWei), n: nodeCount }),
-          tone: index < shown.length * share ? toneOf(data?.verdicts.get(id)) : 'calm',
+        bars={shown.map((round, index) => ({
+          key: round.id,
+          value: round.nodeCount > 0 ? etherAsNumber(round.totalWei) / round.nodeCount : 0,
+          title: fill(t.bar, { id: String(round.id), amount: shortEther(round.totalWei), n: round.nodeCount }),
+          tone: index < shown.length * share ? toneOf(data?.verdicts.get(nameOf(round))) : 'calm',
         }))}
       />
       <p className="bar">
@@ -64,7 +65,7 @@ function Count({
   share: number
 }) {
   const { verdicts, tookMs } = recomputed
-  const of = (wanted: boolean | null | 'unread') => rounds.filter(({ id }) => verdicts.get(id) === wanted)
+  const of = (wanted: boolean | null | 'unread') => rounds.filter((round) => verdicts.get(nameOf(round)) === wanted)
   const [right, wrong, unknown, unread] = [of(true), of(false), of(null), of('unread')]
   const payouts = (some: readonly Distribution[]) => some.reduce((sum, { nodeCount }) => sum + nodeCount, 0)
   const checked = payouts([...right, ...wrong])

@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link, useParams } from 'wouter'
 import { figure, times } from '../../format.ts'
-import { useDeployment, useRounds, useTiers } from '../../ledger.ts'
+import { nameOf, useDeployment, useRounds, useTiers } from '../../ledger.ts'
 import { Block } from '../../ui/explorer.tsx'
 import { Amount, Digest, ExactTime, Hash, Mark, Time, Unknown } from '../../ui/facts.tsx'
 import { Facts, Figure, Page, Section } from '../../ui/page.tsx'
@@ -49,7 +49,7 @@ function NotListed({ newest }: { newest: number | null }) {
 function RoundFacts({ round }: { round: Distribution }) {
   const { data: deployment } = useDeployment()
   const check = useQuery({
-    queryKey: ['recomputed', round.id, round.txHash, deployment?.rpcUrl],
+    queryKey: ['recomputed', nameOf(round), deployment?.rpcUrl],
     queryFn: async () => (await import('../../recompute.ts')).recompute(round, deployment ?? null),
     enabled: deployment !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
@@ -112,8 +112,8 @@ function Verdict({ verified }: { verified: VerifiedRound }) {
       verified.differences.length === 0 &&
       verified.allListed !== false &&
       verified.turns.every(
-        ({ amountMatches, seedMatches, creditedMatches }) =>
-          amountMatches !== false && seedMatches !== false && creditedMatches !== false,
+        ({ amountMatches, seedMatches, creditedMatches, intervalMatches }) =>
+          ![amountMatches, seedMatches, creditedMatches, intervalMatches].includes(false),
       )
     return (
       <p className={unknown ? 'notice warn' : 'notice bad'} role="status">
@@ -173,10 +173,11 @@ function termsOf({ minWei, maxWei, payoutBps, seed, seedBlock }: Turn): Record<s
 }
 
 function Checked({ checked }: { checked: VerifiedRound['turns'][number] }) {
-  const all = [checked.amountMatches, checked.seedMatches, checked.creditedMatches]
+  const all = [checked.amountMatches, checked.seedMatches, checked.creditedMatches, checked.intervalMatches]
   if (all.includes(false)) return <Mark tone="bad">{t.differs}</Mark>
   if (checked.amountMatches === null) return <Mark tone="warn">{t.nothingToRecompute}</Mark>
   const isChainAsked = checked.creditedMatches !== null
   if (isChainAsked && checked.seedMatches === null) return <Mark tone="warn">{t.noSeed}</Mark>
+  if (isChainAsked && checked.intervalMatches === null) return <Mark tone="warn">{t.noInterval}</Mark>
   return <Mark tone="good">{t.recomputed}</Mark>
 }

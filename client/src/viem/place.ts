@@ -1,0 +1,92 @@
+// Where a verifier reads: which contract, and at which block. The service names both, so both are compared with what the caller and their provider say.
+import type { Block, Chain, Client, Transport } from 'viem'
+import { getBlock, getChainId } from 'viem/actions'
+import type { LedgerClient } from '../client.ts'
+import type { Hex } from '../types.ts'
+import { WalletError } from './errors.ts'
+
+/** Any viem client with a transport, such as a public client. */
+export type ChainClient = Client<Transport, Chain | undefined>
+
+export interface VerifyOptions {
+  /** The contract, from a source that you trust. Default: the one that the service names. */
+  factoryAddress?: Hex | string
+  /** The chain's id. Throws if your provider is on another chain. Default: neither is compared. */
+  chainId?: number
+  /**
+   * How old the service's reading may be. Its block is too old once it lies further behind your provider's head than
+   * both. Default: 64 blocks and 900 seconds.
+   */
+  maxAge?: { blocks?: number; sec?: number }
+}
+
+/** Clock skew to expect between the service's machine and the chain, in seconds. */
+const CLOCKS_SEC = 120
+
+const bound = ({ maxAge: { blocks = 64, sec = 900 } = {} }: VerifyOptions) => ({ blocks, sec })
+
+/** The contract to read, and what the service says otherwise about the place. */
+export async function placeOf(
+  ledger: LedgerClient,
+  chain: ChainClient,
+  options: VerifyOptions,
+): Promise<{ factory: Hex; differences: string[] }> {
+  const said = await ledger.getWellKnown()
+  const factory = (options.factoryAddress?.toLowerCase() ?? said.factoryAddress) as Hex | null
+  if (factory === null) throw new WalletError('notDeployed', 'The service names no contract.')
+  const { chainId = null } = options
+  if (chainId !== null && (await getChainId(chain)) !== chainId)
+    throw new WalletError('wrongChain', `Your provider is not on chain ${chainId}.`)
+  const differences = [
+    ...(said.factoryAddress === factory ? [] : ['factoryAddress']),
+    ...(chainId === null || said.chainId === chainId ? [] : ['chainId']),
+  ]
+  return { factory, differences }
+}
+
+export interface Reading<T> {
+  value: T
+  blockNumber: bigint
+  /** True if the service's block is too old. */
+  isOld: boolean
+  /** False if the service cannot have read its block at the time that it says. */
+  isInTime: boolean
+}
+
+/**
+ * Reads at the service's block. Reads at the newest block if the service names none, or if the provider does not have that state. `checkedAt`: when the
+ * service says that it read.
+ */
+export async function readAt<T>(
+  chain: ChainClient,
+  said: { blockNumber: number | null; checkedAt?: Date | null },
+  read: (at: { blockNumber: bigint }) => Promise<T>,
+  options: VerifyOptions,
+): Promise<Reading<T>> {
+  const head = await getBlock(chain)
+  const at = said.blockNumber === null ? null : BigInt(said.blockNumber)
+  // A provider may be some blocks behind the service's.
+  const block =
+    at === null || at > head.number ? null : at === head.number ? head : await getBlock(chain, { blockNumber: at })
+  const { blocks, sec } = bound(options)
+  const ages = {
+    isOld: block !== null && head.number - block.number > blocks && head.timestamp - block.timestamp > sec,
+    isInTime: !block || !said.checkedAt || (await wasNewest(chain, block, head, said.checkedAt.getTime() / 1000, sec)),
+  }
+  if (block) {
+    try {
+      return { value: await read({ blockNumber: block.number }), blockNumber: block.number, ...ages }
+    } catch {
+      // Full nodes keep the states of the last 128 blocks or so.
+    }
+  }
+  return { value: await read({ blockNumber: head.number }), blockNumber: head.number, ...ages }
+}
+
+/** True if a block existed at a time, and the next one had not for too long. */
+async function wasNewest(chain: ChainClient, block: Block, head: Block, atSec: number, sec: number): Promise<boolean> {
+  if (block.number === null || atSec < Number(block.timestamp) - CLOCKS_SEC) return false
+  if (block.number === head.number || atSec <= Number(block.timestamp) + sec) return true
+  const next = await getBlock(chain, { blockNumber: block.number + 1n })
+  return atSec <= Number(next.timestamp) + sec
+}
