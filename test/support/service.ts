@@ -178,6 +178,13 @@ export function wallet(index: number, { rpcUrl, factoryAddress }: WellKnown) {
   return {
     address: account.address.toLowerCase() as `0x${string}`,
     pay: async (to: `0x${string}`, value: bigint) => mined(await sender.sendTransaction({ to, value })),
+    /** Sends without waiting for a block; with a nonce, at a higher fee, in place of the transaction that has it. */
+    send: (to: `0x${string}`, value: bigint, nonce?: number) =>
+      sender.sendTransaction({
+        to,
+        value,
+        ...(nonce !== undefined && { nonce, maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 10n ** 10n }),
+      }),
     withdraw: async (id: bigint, to: `0x${string}`, amount: bigint) =>
       mined(await sender.writeContract({ ...factory, functionName: 'withdraw', args: [id, to, amount] })),
     transfer: async (to: `0x${string}`, id: bigint) =>

@@ -47,6 +47,8 @@ describe('a payment that was left alone', { skip: noBrowser }, () => {
     test(title, async () => {
       const { page, own } = await open(account)
       await play({ page, own, account, service, wellKnown, adminKey: ADMIN_KEY, look: () => noViolations(page) })
+      // A page that is left open goes on asking, against the same limits.
+      await page.context().close()
     })
 
   const serve = (path: string, html: string) => void shop.pages.set(path, html)

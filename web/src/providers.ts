@@ -1,6 +1,7 @@
 // The wallets of this browser, for reading only: none of them prompts its owner.
 import type { EIP1193Provider } from 'viem'
 import { type Announced, pageEthereum } from './announcements.ts'
+import { directory } from './ledger.ts'
 import { words } from './words/wallet.ts'
 
 interface Reader {
@@ -37,4 +38,15 @@ async function chainOf({ provider }: Reader): Promise<unknown> {
   const late = new Promise<null>((resolve) => setTimeout(resolve, ANSWER_MS, null))
   const asked = async () => provider.request({ method: 'eth_chainId' })
   return Promise.race([asked().catch(() => null), late])
+}
+
+/** Asks the chain through a wallet of this browser, else through the public RPC; null if there is neither. */
+export async function askChain(method: string, params: readonly unknown[]): Promise<unknown> {
+  const { chainId, rpcUrl } = await directory.getWellKnown()
+  const own = await readerOn(chainId)
+  if (own) return own.provider.request({ method, params } as never)
+  if (rpcUrl === null) return null
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+  const answer = await fetch(rpcUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  return ((await answer.json()) as { result?: unknown }).result ?? null
 }

@@ -80,6 +80,77 @@ async function closed(end: End): Promise<void> {
   await end.look()
 }
 
+const rpc = async ({ wellKnown }: End, method: string, params: unknown[]): Promise<unknown> => {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+  const answer = await fetch(wellKnown.rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  })
+  return ((await answer.json()) as { result?: unknown }).result
+}
+
+/** Sends a transfer and its replacement while the chain stands still. `meet`: what happens between the two. */
+async function replace(
+  end: End,
+  send: () => Promise<string>,
+  meet: (txHash: string) => Promise<void>,
+): Promise<string> {
+  const { account, wellKnown } = end
+  await rpc(end, 'evm_setIntervalMining', [0])
+  await rpc(end, 'evm_setAutomine', [false])
+  try {
+    const txHash = await send()
+    await meet(txHash)
+    const { nonce } = (await rpc(end, 'eth_getTransactionByHash', [txHash])) as { nonce: string }
+    return await wallet(account, wellKnown).send(wellKnown.paymentAddress, BASIC_WEI, Number(nonce))
+  } finally {
+    await rpc(end, 'evm_setIntervalMining', [1])
+  }
+}
+
+async function spedUp(end: End): Promise<void> {
+  const { page } = end
+  await connect(end, '/buy/basic')
+  await page.getByText('All checks pass').waitFor()
+  const by = await replace(
+    end,
+    async () => {
+      await press(page, 'Pay 0.01 ETH')
+      await page.waitForURL(/tx=0x/)
+      return /tx=(0x[0-9a-f]{64})/.exec(page.url())?.[1] ?? assert.fail()
+    },
+    () => page.getByText('waiting for the next block').waitFor(),
+  )
+  await page.getByText('Your wallet replaced this transaction.').waitFor()
+  await page.getByText(/Node \d+ is yours/).waitFor()
+  assert.equal(await page.getByText('Not in a block yet').count(), 0)
+  assert.match(await page.title(), /^Minted/)
+  await end.look('See the node')
+  await page.reload()
+  await page.getByText(/Node \d+ is yours/).waitFor()
+  const intent = await page.evaluate<string | null>("localStorage.getItem('node-ledger.intent')")
+  assert.ok(intent === null || JSON.parse(intent).sent.includes(by))
+}
+
+/** By someone who knows only the hash, on a page without a wallet. */
+async function spedUpElsewhere(end: End): Promise<void> {
+  const { page, account, service, wellKnown } = end
+  await replace(
+    end,
+    () => wallet(account, wellKnown).send(wellKnown.paymentAddress, BASIC_WEI),
+    async (txHash) => {
+      await page.goto(`${service.url}/payment/${txHash}`)
+      await page.getByText('waiting for the next block').waitFor()
+      const key = JSON.stringify(`node-ledger.sent.${txHash}`)
+      await page.waitForFunction(`sessionStorage.getItem(${key}) !== null`)
+    },
+  )
+  await page.reload()
+  await page.getByText('Your wallet replaced this transaction.').waitFor()
+  await page.getByText(/Node \d+ is yours/).waitFor()
+}
+
 async function replaced(end: End): Promise<void> {
   const { page, own, service } = end
   await page.goto(`${service.url}/`)
@@ -144,7 +215,9 @@ export const ENDS: readonly (readonly [title: string, account: number, play: (en
   ['while the wallet still asked is found by its payer, and not offered again before', 5, whileTheWalletAsks],
   ['of a wrong amount shows by how much, waits for the operator, and goes on to its node by itself', 6, ofAWrongAmount],
   ['that is closed says so', 7, closed],
-  ['and replaced in the wallet leads to the transaction that came in its place', 8, replaced],
+  ['that no provider has leads to what its payer has paid since', 8, replaced],
+  ['and sped up in the wallet shows the node of the transaction that took its place', 14, spedUp],
+  ['sped up elsewhere is found by the hash of the transfer that was replaced', 15, spedUpElsewhere],
   ['for a tier that was taken off sale while the page was open is not sent', 11, takenOffSale],
   ['at a price that changed while the page was open is not sent, and the new price is shown', 9, priceChanged],
 ]

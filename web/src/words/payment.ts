@@ -53,6 +53,7 @@ export const words = {
   orphaned: 'The chain dropped the block of this transfer. The transfer counts again once it is in a new block.',
   notAPayment: 'This transaction will not become a node automatically. {why}',
   notSeen: {
+    replaced: 'Your wallet replaced this transaction. Transaction {hash} took its place:',
     other:
       'Another payment from this wallet has arrived: <other>view it</other>. If you speed up a transaction in the wallet, it gets a new hash.',
     late: 'The chain has not shown this transaction for some minutes. Check your wallet. The transaction may have too low a fee, may have been replaced by one with a new hash, or may have been cancelled. Do not pay again before you know.',

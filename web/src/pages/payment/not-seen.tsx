@@ -1,29 +1,27 @@
 // A transaction that is in no block yet, and what may have happened to it in the wallet.
 import { Link } from 'wouter'
-import { usePaymentsOf } from '../../live.ts'
 import { rich } from '../../words/message.ts'
 import { words } from '../../words/payment.ts'
-import { isPaidSince } from './intent.ts'
+import type { Replacement } from './replaced.ts'
 
 /** If the transaction is in no block after this time, the wallet may have replaced or dropped it. */
 const LATE_MS = 3 * 60_000
 
 interface NotSeenProps {
-  txHash: string
   payer: string | undefined
+  other: Replacement | null
   /** When this page polled for the first time, and for the last, in milliseconds since 1970. */
   since: number
   asked: number
 }
 
-/** A transaction that stays missing: shows its replacement if the payer is known, else what to look for. */
-export function NotSeen({ txHash, payer, since, asked }: NotSeenProps) {
-  const { data } = usePaymentsOf(payer, { isLive: false })
-  const other = data?.find((one) => one.txHash !== txHash && isPaidSince(one, since))
+/** A transaction that stays missing: shows what may be its replacement, else what to look for. */
+export function NotSeen({ payer, other, since, asked }: NotSeenProps) {
   if (other) {
+    const { txHash } = other.payment
     return (
       <p className="notice">
-        {rich(words.notSeen.other, { other: (text) => <Link href={`/payment/${other.txHash}`}>{text}</Link> })}
+        {rich(words.notSeen.other, { other: (text) => <Link href={`/payment/${txHash}`}>{text}</Link> })}
       </p>
     )
   }

@@ -4,7 +4,7 @@ import { Fragment, type ReactNode, useEffect, useRef, useState } from 'react'
 import { useCover, useTiers } from '../../ledger.ts'
 import { useSite } from '../../site.ts'
 import { Block, OutButton } from '../../ui/explorer.tsx'
-import { Address, Amount, Time } from '../../ui/facts.tsx'
+import { Address, Amount, Hash, Time } from '../../ui/facts.tsx'
 import { useStepTitle } from '../../ui/page.tsx'
 import { Failed, limitInWords, Waiting } from '../../ui/states.tsx'
 import { fill, rich } from '../../words/message.ts'
@@ -13,6 +13,7 @@ import { noteOver } from './intent.ts'
 import { NotSeen } from './not-seen.tsx'
 import { usePace } from './pace.ts'
 import { isNoPayment, isOver, usePaymentsIn } from './reading.ts'
+import { useReplacement } from './replaced.ts'
 import { contactAbout, Stopped } from './stopped.tsx'
 import { Success } from './success.tsx'
 
@@ -40,7 +41,24 @@ interface StepsProps {
 }
 
 /** Follows the payments of a transaction until all are final. A contract may make several payments in one transaction; the payer's own come first. */
-export function PaymentSteps({ txHash, payer, isOneOfSeveral = false, ofNode }: StepsProps) {
+export function PaymentSteps(props: StepsProps) {
+  const [by, setBy] = useState<Payment | null>(null)
+  // The page no longer asks for a transaction that was replaced.
+  if (by === null) return <Steps {...props} replaced={setBy} />
+  return (
+    <>
+      <p className="notice">{rich(words.notSeen.replaced, { hash: <Hash of={by.txHash} /> })}</p>
+      <PaymentSteps {...props} txHash={by.txHash} payer={by.from ?? props.payer} />
+    </>
+  )
+}
+
+interface OwnStepsProps extends StepsProps {
+  /** Called with the payment that took the place of the transaction. */
+  replaced: (by: Payment) => void
+}
+
+function Steps({ txHash, payer, isOneOfSeveral = false, ofNode, replaced }: OwnStepsProps) {
   const reading = usePaymentsIn(txHash)
   const [since] = useState(Date.now)
   const isDone = isOver(reading.data ?? [])
@@ -49,9 +67,15 @@ export function PaymentSteps({ txHash, payer, isOneOfSeveral = false, ofNode }: 
   useEffect(() => {
     if (isDone) noteOver(txHash)
   }, [isDone, txHash])
-  if (isNoPayment(reading.error)) return <Failed error={notAPayment(reading.error)} />
   const payments = [...(reading.data ?? [])].sort((a, b) => Number(b.from === payer) - Number(a.from === payer))
   const [first] = payments
+  const isMissing = reading.isSuccess && payments.length === 0
+  const replacement = useReplacement(isMissing ? txHash : null, payer, since)
+  const certain = replacement?.isCertain ? replacement.payment : null
+  useEffect(() => {
+    if (certain) replaced(certain)
+  }, [certain, replaced])
+  if (isNoPayment(reading.error)) return <Failed error={notAPayment(reading.error)} />
   const state = reading.isPending ? null : words.said[first ? first.status : reading.isError ? 'unchecked' : 'none']
   return (
     <div className="payment">
@@ -62,10 +86,10 @@ export function PaymentSteps({ txHash, payer, isOneOfSeveral = false, ofNode }: 
         </p>
       )}
       {reading.isPending && <Waiting lines={4} />}
-      {reading.isSuccess && payments.length === 0 && (
+      {isMissing && (
         <>
           <Way payment={null} />
-          <NotSeen txHash={txHash} payer={payer} since={since} asked={reading.dataUpdatedAt} />
+          <NotSeen payer={payer} other={replacement} since={since} asked={reading.dataUpdatedAt} />
         </>
       )}
       {payments.map((payment, index) => (
