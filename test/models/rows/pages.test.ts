@@ -124,11 +124,11 @@ const KINDS: Record<string, Kind> = {
 
 const drawn = fc.record({
   kind: fc.constantFrom(...Object.keys(KINDS)),
-  ids: fc.uniqueArray(fc.integer({ min: 1, max: 30 }), { maxLength: 8 }),
+  ids: fc.uniqueArray(fc.integer({ min: 1, max: 10 }), { maxLength: 8 }),
   states: fc.array(fc.constantFrom('first', 'second'), { minLength: 8, maxLength: 8 }),
   filter: fc.constantFrom(null, 'first', 'second'),
   /** Rows on a page: one, some, and just all or one more or fewer. */
-  limit: fc.constantFrom(1, 2, 3, 'all', 'fewer', 'more', 200),
+  limit: fc.constantFrom(1, 2, 2, 3, 'all', 'fewer', 'more', 200),
 })
 type Drawn = typeof drawn extends fc.Arbitrary<infer T> ? T : never
 
@@ -161,5 +161,5 @@ async function compare({ kind: name, ids, states, filter, ...given }: Drawn): Pr
 }
 
 test('a list has every row once, newest first, whatever the limit', async () => {
-  await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(120) })
+  await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(160) })
 })
