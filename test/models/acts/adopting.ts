@@ -6,7 +6,7 @@
 // - A provider that names a lower nonce than followed blocks explain lags. As long as one does not name a higher one, the ledger's nonce is right.
 // - If several providers are asked, one answer is no agreement: two must name the same nonce, and none another.
 // - The 64 blocks count from the followed block in which all providers first named a higher one, without a run in between in which one did not. Which
-//   higher one they name may change meanwhile, as whoever uses the key goes on. Only at the end must they agree on it.
+//   higher one they name may change meanwhile, because the key may be used again. Only at the end must they agree on it.
 // - What is adopted is their nonce at the followed block, because the ledger has yet to follow later transactions (`sender_bases`). It is sent with in the next run.
 // - A block on a fork that is gone counts for nothing.
 // - A key that is new to the ledger begins with the nonce on which providers agree at the followed block.

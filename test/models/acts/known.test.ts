@@ -56,7 +56,7 @@ test('a contract buys by the mode, its sign-in, the list of wallets, or the oper
     const buys = contractMayBuy({ code: read.kind, signedIn, isKnown, isAllowed }, mode) && !facts.oneProvider
     const given = { kind: 'inner', ...facts, code: { kind: 'read', code: read } } as unknown as PayerFacts
     assert.equal(judgePayer(given, 600).kind, buys ? 'passes' : 'held')
-    // What nobody signed is held in every mode.
+    // A transfer without a signature is held in every mode.
     const unsigned = { kind: 'unsigned', type: 126, from: `0x${'02'.repeat(20)}` } as unknown as PayerFacts
     assert.equal(judgePayer(unsigned, 600).kind, 'held')
   }

@@ -4,7 +4,7 @@
 // Choices in what the documents leave open:
 // - Of turns that are due at one time any may come first. Entries of a round are then in the order of the cohorts' numbers.
 // - A cohort that only skips has its place by the first turn that it skips.
-// - A skip alone takes a round number, so it is planned only if somebody waits for it: a node that would join the cohort.
+// - A skip alone takes a round number, so it is planned only if a node waits to join the cohort.
 // - A cohort whose next turns are skipped and the one after them delayed is told as delayed: that is what a person can do something about.
 // - A cohort with an unpaid node is told as such only if a round would have an entry for it but for that node.
 // - Half of an odd number of cohorts is either neighbour of the half.
@@ -54,7 +54,7 @@ export type Part =
 export function partOf(one: Cohort, bounds: Bounds | null): Part {
   const entry = { cohort: one.cohort, firstDue: one.firstDue, skipped: one.skipped }
   if (one.amounts.length === 0) {
-    // A delayed turn keeps the cohort due, so the skip before it lets nobody in.
+    // A delayed turn keeps the cohort due, so the skip before it lets no node in.
     if (one.skipped > 0 && one.someoneWaits && !one.endsDelayed && one.unpaidNodes > 0) return { kind: 'unpaid' }
     if (one.skipped > 0 && one.someoneWaits && !one.endsDelayed)
       return { kind: 'entry', entry: { ...entry, paid: 0, perNode: 0n } }
