@@ -28,10 +28,10 @@ export const TX = `0x${'11'.repeat(32)}` as const
 /** Another transaction of the distributor, which credited no round of that number. */
 export const OTHER_TX = `0x${'22'.repeat(32)}` as const
 /** A block every ten seconds, from time 0 on. */
-export const BLOCK_SEC = 10
+const BLOCK_SEC = 10
 export const randomnessOf = (block: number) => keccak256(toHex(`randomness ${block}`))
 
-export const terms = {
+const terms = {
   minWei: 1_000n,
   maxWei: 9_000n,
   payoutBps: 15_000,
@@ -110,8 +110,8 @@ export const chainWith = (
   })
 export const chain = chainWith(randomnessOf)
 
-export const OWNER = `0x${'0a'.repeat(20)}` as const
-export function answerTo(data: `0x${string}`) {
+const OWNER = `0x${'0a'.repeat(20)}` as const
+function answerTo(data: `0x${string}`) {
   const { functionName, args } = decodeFunctionData({ abi: factoryAbi, data })
   const expelled = [OWNER, 1n, 1n, 0n, 0n]
   const info = args?.[0] === 5n ? [OWNER, 70n, 100n, 30n, 2n] : args?.[0] === 7n ? expelled : [OWNER, 1n, 1n, 0n, 2n]
@@ -121,7 +121,7 @@ export function answerTo(data: `0x${string}`) {
   return encodeFunctionResult({ abi: factoryAbi, functionName, result } as never)
 }
 
-export function receipt(isRounds: boolean) {
+function receipt(isRounds: boolean) {
   const logs = (isRounds ? TURNS : []).map((turn, index) => ({
     ...{ address: FACTORY, blockNumber: '0x384', transactionHash: TX, logIndex: toHex(index), transactionIndex: '0x0' },
     ...{ blockHash: TX, removed: false },
