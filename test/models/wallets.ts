@@ -66,7 +66,7 @@ export interface Payer {
 /** Whether a contract's inner transfer buys without the operator. An account with a delegation counts as a key's account. */
 export function contractMayBuy(payer: Payer, mode: Mode): boolean {
   if (payer.code === 'delegation') return true
-  // The code of an inner transfer's sender may be gone: then nobody is known to hold the address.
+  // The code of an inner transfer's sender may be gone: then we know no holder of the address.
   if (payer.code === 'none') return false
   if (mode === 'all') return true
   if (mode === 'hold') return false

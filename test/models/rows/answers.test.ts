@@ -125,92 +125,124 @@ function cohortAfter({ rounds }: model.Ledger, cohort: number, count: number) {
   return { perNodeWei: turns.reduce((wei, { amountWei }) => wei + amountWei, 0n), turnCount: turns.length }
 }
 
-function rowsOf(ledger: model.Ledger): Rows {
-  const { rounds, nodes, payments } = ledger
-  return {
-    cohorts: COHORTS.map((cohort) => {
-      const { perNodeWei, turnCount } = cohortAfter(ledger, cohort, rounds.length)
-      const last = rounds.findLast((round) => round.turns.some((one) => one.cohort === cohort))
-      return {
-        ...{
-          cohort,
-          tier_no: 1,
-          interval_sec: 60,
-          next_due: NEXT_DUE.get(cohort) ?? 0,
-          per_node_wei: perNodeWei,
-          turn_count: turnCount,
-        },
-        ...{ last_turn_at: last === undefined ? null : at(last.time), ...inBlock(1) },
-      }
-    }),
-    rounds: rounds.map(({ round, time, turns }) => ({
+function cohortsRows(ledger: model.Ledger): Row[] {
+  const { rounds } = ledger
+  return COHORTS.map((cohort) => {
+    const { perNodeWei, turnCount } = cohortAfter(ledger, cohort, rounds.length)
+    const last = rounds.findLast((round) => round.turns.some((one) => one.cohort === cohort))
+    return {
       ...{
-        round,
-        mode: 'treasury',
-        total_wei: 0n,
-        node_count: turns.length,
-        tx_hash: word(round),
-        created_at: at(time),
+        cohort,
+        tier_no: 1,
+        interval_sec: 60,
+        next_due: NEXT_DUE.get(cohort) ?? 0,
+        per_node_wei: perNodeWei,
+        turn_count: turnCount,
       },
-      ...{ answer: turns.length === 0 ? null : `{"id":${round}}`, ...inBlock(round) },
-    })),
-    turns: rounds.flatMap(({ round, turns }, n) =>
-      turns.map(({ cohort, amountWei }): Row => {
-        const { turnCount } = cohortAfter(ledger, cohort, n + 1)
-        const due = { turn_no: turnCount, due: round, turns: 1, amount_wei: amountWei, node_count: 1 }
-        return { round, cohort, ...due, answer: `{"distributionId":${round},"usdPerEther":null}` }
-      }),
-    ),
-    nodes: nodes.map((one) => {
-      const { perNodeWei, turnCount } = cohortAfter(ledger, one.cohort, one.mintedAfter)
-      return {
-        ...{
-          node_id: one.nodeId,
-          owner: one.owner,
-          cohort: one.expelledAfter === null ? one.cohort : null,
-          ref: word(one.nodeId),
-        },
-        ...{
-          payment_id: one.paymentId,
-          per_node_at_mint_wei: perNodeWei,
-          turns_at_mint: turnCount,
-          withdrawn_wei: one.withdrawnWei,
-        },
-        ...{ mint_tx_hash: mintTxOf(one.nodeId), minted_at: at(one.mintTime), ...inBlock(5) },
-      }
-    }),
-    expulsions: nodes.flatMap((one): Row[] => {
-      if (one.expelledAfter === null) return []
-      const { turnCount } = cohortAfter(ledger, one.cohort, one.expelledAfter)
-      const done = { expelled_at: at(one.expelTime), tx_hash: word(700), ...inBlock(9) }
-      const credited = BigInt(model.nodeOf(ledger, one).creditedWei)
-      return [{ node_id: one.nodeId, cohort: one.cohort, credited_wei: credited, turn_count: turnCount, ...done }]
-    }),
-    payments: payments.map((one) => ({
-      ...{
-        id: one.id,
-        ref: word(one.id),
-        tx_hash: one.txHash,
-        wallet: account(9),
-        from_address: one.from,
-        value_wei: one.valueWei,
-      },
-      ...{
-        succeeded: true,
-        state: one.state,
-        reason: one.reason,
-        tier_id: one.tierId,
-        node_id: one.state === 'minted' ? one.id : null,
-      },
-      ...{ block_time: at(one.time), updated_at: at(one.updatedTime), ...inBlock(one.block) },
-    })),
-    refunds: payments.flatMap((one): Row[] => {
-      if (one.refundTxHash === null) return []
-      const transfer = { from_address: account(9), to_address: one.from, value_wei: one.valueWei, recorded_by: 'test' }
-      return [{ payment_ref: word(one.id), tx_hash: one.refundTxHash, ...transfer, ...inBlock(12) }]
-    }),
-  }
+      ...{ last_turn_at: last === undefined ? null : at(last.time), ...inBlock(1) },
+    }
+  })
 }
+
+function roundsRows(ledger: model.Ledger): Row[] {
+  const { rounds } = ledger
+  return rounds.map(({ round, time, turns }) => ({
+    ...{
+      round,
+      mode: 'treasury',
+      total_wei: 0n,
+      node_count: turns.length,
+      tx_hash: word(round),
+      created_at: at(time),
+    },
+    ...{ answer: turns.length === 0 ? null : `{"id":${round}}`, ...inBlock(round) },
+  }))
+}
+
+function turnsRows(ledger: model.Ledger): Row[] {
+  const { rounds } = ledger
+  return rounds.flatMap(({ round, turns }, n) =>
+    turns.map(({ cohort, amountWei }): Row => {
+      const { turnCount } = cohortAfter(ledger, cohort, n + 1)
+      const due = { turn_no: turnCount, due: round, turns: 1, amount_wei: amountWei, node_count: 1 }
+      return { round, cohort, ...due, answer: `{"distributionId":${round},"usdPerEther":null}` }
+    }),
+  )
+}
+
+function nodesRows(ledger: model.Ledger): Row[] {
+  const { nodes } = ledger
+  return nodes.map((one) => {
+    const { perNodeWei, turnCount } = cohortAfter(ledger, one.cohort, one.mintedAfter)
+    return {
+      ...{
+        node_id: one.nodeId,
+        owner: one.owner,
+        cohort: one.expelledAfter === null ? one.cohort : null,
+        ref: word(one.nodeId),
+      },
+      ...{
+        payment_id: one.paymentId,
+        per_node_at_mint_wei: perNodeWei,
+        turns_at_mint: turnCount,
+        withdrawn_wei: one.withdrawnWei,
+      },
+      ...{ mint_tx_hash: mintTxOf(one.nodeId), minted_at: at(one.mintTime), ...inBlock(5) },
+    }
+  })
+}
+
+function expulsionsRows(ledger: model.Ledger): Row[] {
+  const { nodes } = ledger
+  return nodes.flatMap((one): Row[] => {
+    if (one.expelledAfter === null) return []
+    const { turnCount } = cohortAfter(ledger, one.cohort, one.expelledAfter)
+    const done = { expelled_at: at(one.expelTime), tx_hash: word(700), ...inBlock(9) }
+    const credited = BigInt(model.nodeOf(ledger, one).creditedWei)
+    return [{ node_id: one.nodeId, cohort: one.cohort, credited_wei: credited, turn_count: turnCount, ...done }]
+  })
+}
+
+function paymentsRows(ledger: model.Ledger): Row[] {
+  const { payments } = ledger
+  return payments.map((one) => ({
+    ...{
+      id: one.id,
+      ref: word(one.id),
+      tx_hash: one.txHash,
+      wallet: account(9),
+      from_address: one.from,
+      value_wei: one.valueWei,
+    },
+    ...{
+      succeeded: true,
+      state: one.state,
+      reason: one.reason,
+      tier_id: one.tierId,
+      node_id: one.state === 'minted' ? one.id : null,
+    },
+    ...{ block_time: at(one.time), updated_at: at(one.updatedTime), ...inBlock(one.block) },
+  }))
+}
+
+function refundsRows(ledger: model.Ledger): Row[] {
+  const { payments } = ledger
+  return payments.flatMap((one): Row[] => {
+    if (one.refundTxHash === null) return []
+    const transfer = { from_address: account(9), to_address: one.from, value_wei: one.valueWei, recorded_by: 'test' }
+    return [{ payment_ref: word(one.id), tx_hash: one.refundTxHash, ...transfer, ...inBlock(12) }]
+  })
+}
+
+const rowsOf = (ledger: model.Ledger): Rows => ({
+  cohorts: cohortsRows(ledger),
+  rounds: roundsRows(ledger),
+  turns: turnsRows(ledger),
+  nodes: nodesRows(ledger),
+  expulsions: expulsionsRows(ledger),
+  payments: paymentsRows(ledger),
+  refunds: refundsRows(ledger),
+})
 
 async function compareRead(sql: Sql, ledger: model.Ledger, limit: number): Promise<void> {
   for (const owner of OWNERS) {

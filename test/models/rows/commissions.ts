@@ -57,7 +57,7 @@ function inForce(versions: CodeVersion[], code: string, block: number): CodeVers
 }
 
 /** The code that earns by a payment, as its terms are in the payment's block. Null: none. */
-export function earns(versions: CodeVersion[], payment: Paid): { code: string; payee: string; wei: bigint } | null {
+function earns(versions: CodeVersion[], payment: Paid): { code: string; payee: string; wei: bigint } | null {
   for (const code of payment.codes) {
     const now = inForce(versions, code, payment.block)
     if (now === undefined) continue

@@ -88,60 +88,52 @@ function ledgerOf({ history, payments, nodes, headPick, age }: Drawn): Ledger {
 
 const block = (number: number) => ({ block_number: number, block_hash: word(number) })
 
-function rowsOf({ sale, nodes, payments, headTime }: Ledger): Rows {
-  const latest = (tierId: string) =>
-    Math.max(0, ...sale.versions.filter((v) => v.tierId === tierId).map((v) => v.version))
-  const cohort = (tierId: string) => ({
-    cohort: tierNo(tierId),
-    tier_no: tierNo(tierId),
-    interval_sec: 60,
-    next_due: 0,
-    ...block(1),
-  })
-  const paid = (n: number) => ({
-    id: n,
-    ref: word(n),
-    tx_hash: word(n),
-    wallet: account(1),
-    from_address: account(2),
-    succeeded: true,
-  })
-  const kept = nodes.flatMap((one, n): Row[] => {
-    if (one.payment === 'none') return []
-    return [{ ...paid(1 + n), value_wei: 10n, state: 'minted', node_id: 1 + n, block_time: at(1_000), ...block(10) }]
-  })
+const latest = ({ versions }: Ledger['sale'], tierId: string) =>
+  Math.max(0, ...versions.filter((v) => v.tierId === tierId).map((v) => v.version))
+
+const paid = (n: number) => ({
+  id: n,
+  ref: word(n),
+  tx_hash: word(n),
+  wallet: account(1),
+  from_address: account(2),
+  succeeded: true,
+})
+
+const tierRows = ({ sale }: Ledger): Row[] =>
+  sale.versions.map((one) => ({
+    ...{
+      tier_id: one.tierId,
+      version: one.version,
+      tier_no: tierNo(one.tierId),
+      label: one.tierId,
+      price_wei: one.priceWei,
+    },
+    ...{
+      max_per_wallet: one.maxPerWallet,
+      payout_bps: 10_000,
+      on_sale: one.onSale,
+      grace_sec: one.graceSec,
+      supply: one.supply,
+    },
+    ...{ opens_at: one.opensAt, closes_at: one.closesAt, opens_after: one.opensAfter },
+    ...{
+      live: one.version === latest(sale, one.tierId),
+      from_block: one.fromBlock,
+      from_time: one.fromTime,
+      entered_by: 'test',
+    },
+  }))
+
+function nodeRows({ sale, nodes }: Ledger): Rows {
   return {
-    cursors: [{ name: 'follow', block_time: headTime, ...block(1_000) }],
-    tiers: sale.versions.map((one) => ({
-      ...{
-        tier_id: one.tierId,
-        version: one.version,
-        tier_no: tierNo(one.tierId),
-        label: one.tierId,
-        price_wei: one.priceWei,
-      },
-      ...{
-        max_per_wallet: one.maxPerWallet,
-        payout_bps: 10_000,
-        on_sale: one.onSale,
-        grace_sec: one.graceSec,
-        supply: one.supply,
-      },
-      ...{ opens_at: one.opensAt, closes_at: one.closesAt, opens_after: one.opensAfter },
-      ...{
-        live: one.version === latest(one.tierId),
-        from_block: one.fromBlock,
-        from_time: one.fromTime,
-        entered_by: 'test',
-      },
-    })),
     tier_openings: sale.openings.map((one) => ({
       tier_id: one.tierId,
       opens_after: one.opensAfter,
       from_block: one.fromBlock,
     })),
     cohorts: tierNames.map((tierId) => ({
-      ...cohort(tierId),
+      ...{ cohort: tierNo(tierId), tier_no: tierNo(tierId), interval_sec: 60, next_due: 0, ...block(1) },
       size: nodes.filter((one) => one.tierId === tierId && !one.isExpelled).length,
     })),
     nodes: nodes.map((one, n) => ({
@@ -159,24 +151,38 @@ function rowsOf({ sale, nodes, payments, headTime }: Ledger): Rows {
       const transfer = { from_address: account(1), to_address: account(2), value_wei: 10n, recorded_by: 'test' }
       return [{ payment_ref: word(1 + n), tx_hash: word(800 + n), ...transfer, ...block(12) }]
     }),
-    payments: [
-      ...kept,
-      ...payments.map((one, n) => ({
-        ...{
-          ...paid(100 + n),
-          inner_index: one.innerIndex,
-          tx_index: one.txIndex,
-          value_wei: one.valueWei,
-          state: one.state,
-        },
-        ...{ reason: one.state !== 'held' ? null : one.isRefunding ? 'refunding' : 'soldOut' },
-        ...{ tier_id: one.state === 'seen' ? null : one.tierId, outbox_id: one.hasMint ? 1 : null, node_id: null },
-        tier_version: one.state === 'seen' || one.tierId === null ? null : latest(one.tierId),
-        ...{ block_time: at(one.time), ...block(one.block) },
-      })),
-    ],
   }
 }
+
+function paymentRows({ sale, nodes, payments }: Ledger): Row[] {
+  const kept = nodes.flatMap((one, n): Row[] => {
+    if (one.payment === 'none') return []
+    return [{ ...paid(1 + n), value_wei: 10n, state: 'minted', node_id: 1 + n, block_time: at(1_000), ...block(10) }]
+  })
+  return [
+    ...kept,
+    ...payments.map((one, n) => ({
+      ...{
+        ...paid(100 + n),
+        inner_index: one.innerIndex,
+        tx_index: one.txIndex,
+        value_wei: one.valueWei,
+        state: one.state,
+      },
+      ...{ reason: one.state !== 'held' ? null : one.isRefunding ? 'refunding' : 'soldOut' },
+      ...{ tier_id: one.state === 'seen' ? null : one.tierId, outbox_id: one.hasMint ? 1 : null, node_id: null },
+      tier_version: one.state === 'seen' || one.tierId === null ? null : latest(sale, one.tierId),
+      ...{ block_time: at(one.time), ...block(one.block) },
+    })),
+  ]
+}
+
+const rowsOf = (ledger: Ledger): Rows => ({
+  cursors: [{ name: 'follow', block_time: ledger.headTime, ...block(1_000) }],
+  tiers: tierRows(ledger),
+  ...nodeRows(ledger),
+  payments: paymentRows(ledger),
+})
 
 /** What every reader says of every tier, in the same words. */
 async function readersOf(sql: Sql, tierIds: string[], headTime: number) {

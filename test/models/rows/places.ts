@@ -38,7 +38,7 @@ export interface Ledger {
   headTime: number
 }
 
-/** The tier's nodes, whoever minted them, and payments that are about to become one. */
+/** All nodes of the tier, and payments that are about to become one. */
 export function soldOf(ledger: Ledger, tierId: string): number {
   let sold = 0
   for (const node of ledger.nodes) {

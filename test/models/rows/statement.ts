@@ -14,7 +14,7 @@ export interface Entry {
   from: Party
   to: Party
   wei: bigint
-  /** What the payer paid for gas; nobody that we know receives it. */
+  /** What the payer paid for gas. No account of ours receives it. */
   feeWei: bigint
   /** How the giving account books it; null if the ledger does not watch it, or cannot know. */
   out: string | null

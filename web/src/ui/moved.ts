@@ -1,6 +1,6 @@
 // Keeps the pages alive when a translator or an extension moves nodes that React made. A browser's translator replaces each text by a <font> element, and
 // React then throws where it removes that text or inserts beside it (github.com/facebook/react/issues/11538). It would also write into a text that is
-// no longer on the page. Must never change what happens to nodes that nobody moved.
+// no longer on the page. Must never change what happens to nodes in their own places.
 
 /** What stands on the page for a text that was taken out of it. */
 const standIns = new WeakMap<Node, ChildNode>()

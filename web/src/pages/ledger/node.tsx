@@ -43,7 +43,7 @@ function Expelled({ node: { expelledAt, paymentTxHash } }: { node: NodeDetail })
   )
 }
 
-/** Warns whoever bought a paid node from its first owner, for as long as it can be expelled. */
+/** Warns the buyer of a paid node from its first owner, for as long as it can be expelled. */
 function MayBeExpelled({ node: { expelledAt, paymentTxHash, lastCreditedAt, mintedAt } }: { node: NodeDetail }) {
   const now = useNow()
   const isOld = lastCreditedAt !== null && mintedAt !== null && mintedAt.getTime() + EXPULSION_MAX_MS <= now

@@ -1,4 +1,4 @@
-// Finds the payment that took the place of a transaction which is in no block: whoever speeds a transaction up in a wallet sends another one with the
+// Finds the payment that took the place of a transaction which is in no block. A buyer who speeds a transaction up in a wallet sends another one with the
 // same nonce. Learns sender and nonce from the chain while the transaction is pending, and keeps them for the tab.
 import type { Payment } from '@node-ledger/client'
 import { useQuery } from '@tanstack/react-query'
