@@ -38,6 +38,13 @@ async function act({ service, adminKey }: End, path: string, body: object): Prom
   assert.equal(answer.status, 200, await answer.text())
 }
 
+/** The same while the service has not followed the block yet: the page finds the transfer in the chain. */
+async function beforeTheServiceSees(end: End): Promise<void> {
+  await end.page.route(/api\/payments\/0x/, (route) => route.fulfill({ json: [] }))
+  await end.page.route(/api\/events/, (route) => route.abort())
+  await whileTheWalletAsks(end)
+}
+
 async function whileTheWalletAsks(end: End): Promise<void> {
   const { page } = end
   await connect(end, '/buy/basic')
@@ -213,6 +220,7 @@ async function priceChanged(end: End): Promise<void> {
 /** Each with what it shows of a payment, and its account. */
 export const ENDS: readonly (readonly [title: string, account: number, play: (end: End) => Promise<void>])[] = [
   ['while the wallet still asked is found by its payer, and not offered again before', 5, whileTheWalletAsks],
+  ['while the wallet still asked is found in the chain before the service has its block', 16, beforeTheServiceSees],
   ['of a wrong amount shows by how much, waits for the operator, and goes on to its node by itself', 6, ofAWrongAmount],
   ['that is closed says so', 7, closed],
   ['that no provider has leads to what its payer has paid since', 8, replaced],

@@ -21,6 +21,7 @@ import {
   withSent,
   writeIntent,
 } from '../payment/intent.ts'
+import { useSentTransfer } from './sent.ts'
 
 const t = words.unfinished
 
@@ -73,7 +74,8 @@ interface OpenProps {
 /** A prompt with an unknown outcome: we do not know whether the wallet has sent. */
 function Open({ intent, chainId, setWasQuiet }: OpenProps) {
   const payments = usePaymentsOf(intent.payer)
-  const found = sentSince(payments.data, intent)
+  const onChain = useSentTransfer(intent)
+  const found = sentSince(payments.data, intent) ?? onChain
   const [isSure, setIsSure] = useState(false)
   // The nonce proves nothing while an earlier transfer may still change it.
   const hasAll = intent.sent.every((hash) => payments.data?.some(({ txHash }) => txHash === hash))
