@@ -1,0 +1,264 @@
+// What the chain itself says of a line's business, read beside the service, and how the ledger's rows differ from it. It
+// reads the chain without any provider between, and never with the service's code.
+import { decodeEventLog, encodeAbiParameters, keccak256, parseAbi } from 'viem'
+import type { Address, Hash } from '../../src/domain/units.ts'
+import type { TestChain } from '../support/anvil.ts'
+import { ETHER, type World } from '../support/world.ts'
+
+const eventsAbi = parseAbi([
+  'event NodeMinted(uint256 indexed nodeId, address indexed owner, bytes32 indexed ref, uint256 cohort)',
+  'event Credited(uint256 indexed round, uint256 indexed cohort, uint256 due, uint256 turns, uint256 amountPerNode, uint256 nodeCount)',
+  'event CohortOpened(uint256 indexed cohort, uint256 tier, uint256 firstDue, uint256 interval)',
+])
+/** The terms that the stage enters. */
+const [MIN_WEI, MAX_WEI] = [ETHER / 2000n, (ETHER * 3n) / 2000n]
+
+interface WireTx {
+  hash: Hash
+  from: Address
+  to: Address | null
+  value: string
+}
+interface WireBlock {
+  number: string
+  hash: Hash
+  parentHash: Hash
+  timestamp: string
+  mixHash: Hash
+  transactions: WireTx[]
+}
+interface WireReceipt {
+  transactionHash: Hash
+  status: string
+  logs: { address: Address; topics: [Hash]; data: Hash }[]
+}
+interface Read {
+  block: WireBlock
+  receipts: WireReceipt[]
+}
+
+/** A transfer to the payments wallet. */
+interface Paid {
+  from: Address
+  value: bigint
+  succeeded: boolean
+  blockHash: Hash
+}
+interface Minted {
+  nodeId: bigint
+  owner: Address
+  ref: Hash
+  cohort: bigint
+}
+interface Credited {
+  round: bigint
+  cohort: bigint
+  due: bigint
+  turns: bigint
+  amountPerNode: bigint
+}
+
+interface Truth {
+  blocks: readonly WireBlock[]
+  paid: ReadonlyMap<Hash, Paid>
+  minted: readonly Minted[]
+  credited: readonly Credited[]
+  /** The tier of each cohort. */
+  tiers: ReadonlyMap<bigint, bigint>
+}
+
+/** Blocks that we have read, because all lines share those of the template. */
+const kept = new Map<Hash, Read>()
+
+/** Reads all of the chain. */
+export async function readTruth({ chain, factory, at }: World): Promise<Truth> {
+  const reads = await readBlocks(chain)
+  const paid = new Map<Hash, Paid>()
+  const events: ReturnType<typeof decode>[] = []
+  for (const { block, receipts } of reads) {
+    const succeeded = new Map(receipts.map((receipt) => [receipt.transactionHash, receipt.status === '0x1']))
+    for (const { hash, from, to, value } of block.transactions)
+      if (to === at(3))
+        paid.set(hash, { from, value: BigInt(value), succeeded: succeeded.get(hash) ?? false, blockHash: block.hash })
+    events.push(...receipts.flatMap((receipt) => receipt.logs.filter(({ address }) => address === factory).map(decode)))
+  }
+  const named = <T>(name: string) => events.flatMap((event) => (event?.eventName === name ? [event.args as T] : []))
+  return {
+    blocks: reads.map(({ block }) => block),
+    paid,
+    minted: named<Minted>('NodeMinted').map((event) => ({ ...event, owner: event.owner.toLowerCase() as Address })),
+    credited: named<Credited>('Credited'),
+    tiers: new Map(named<{ cohort: bigint; tier: bigint }>('CohortOpened').map(({ cohort, tier }) => [cohort, tier])),
+  }
+}
+
+async function readBlocks(chain: TestChain): Promise<Read[]> {
+  const head = Number((await chain.block()).number)
+  const reads: Read[] = []
+  for (let number = head; number > 0; number--) {
+    const hash = reads.at(-1)?.block.parentHash
+    reads.push((hash && kept.get(hash)) || (await readBlock(chain, number)))
+  }
+  return reads.reverse()
+}
+
+async function readBlock(chain: TestChain, number: number): Promise<Read> {
+  const block = await chain.rpc<WireBlock>('eth_getBlockByNumber', [`0x${number.toString(16)}`, true])
+  const receipts = await chain.rpc<WireReceipt[]>('eth_getBlockReceipts', [block.hash])
+  const read = { block, receipts }
+  kept.set(block.hash, read)
+  return read
+}
+
+function decode(log: { topics: [Hash]; data: Hash }) {
+  try {
+    return decodeEventLog({ abi: eventsAbi, ...log })
+  } catch {
+    return null
+  }
+}
+
+/** What stands in the ledger or on the chain, and must not. Each difference is a phrase; a phrase occurs once. */
+export async function findWrong(world: World, truth: Truth): Promise<string[]> {
+  const found = [
+    ...(await wrongBlocks(world, truth)),
+    ...(await wrongPayments(world, truth)),
+    ...(await wrongNodes(world, truth)),
+    ...(await wrongMints(world, truth)),
+    ...(await wrongCohorts(world, truth)),
+    ...(await wrongTurns(world, truth)),
+    ...(await wrongRest(world, truth)),
+  ]
+  return [...new Set(found)]
+}
+
+async function wrongBlocks({ pool }: World, { blocks }: Truth): Promise<string[]> {
+  const rows = await pool<{ number: number; hash: Hash; time: number; seed: Hash }[]>`
+    SELECT number, hash, time, prevrandao AS seed FROM blocks`
+  return rows.flatMap(({ number, hash, time, seed }) => {
+    const block = blocks[number - 1]
+    if (block?.hash !== hash) return ['it follows a block that the chain does not have']
+    if (Number(block.timestamp) !== time) return ['a block has a false time']
+    return block.mixHash === seed ? [] : ['a block has a false seed']
+  })
+}
+
+async function wrongPayments({ pool }: World, { paid }: Truth): Promise<string[]> {
+  const rows = await pool<(Paid & { txHash: Hash | null; inner: number })[]>`
+    SELECT tx_hash AS "txHash", inner_index AS inner, from_address AS "from", value_wei AS value, succeeded, block_hash AS "blockHash"
+    FROM payments WHERE state <> 'orphaned'`
+  return rows.flatMap(({ txHash, inner, ...row }) => {
+    if (txHash === null) return ['a residue is stored that does not exist']
+    const true_ = inner === 0 ? paid.get(txHash) : undefined
+    if (!true_) return ['a payment is stored that does not exist']
+    return [
+      ...(true_.from === row.from ? [] : ['a payment has a false sender']),
+      ...(true_.value === row.value ? [] : ['a payment has a false value']),
+      ...(true_.succeeded === row.succeeded ? [] : ['a payment has a false outcome']),
+      ...(true_.blockHash === row.blockHash ? [] : ['a payment has a false block']),
+    ]
+  })
+}
+
+async function wrongNodes({ pool }: World, { minted }: Truth): Promise<string[]> {
+  const rows = await pool<{ id: number; owner: Address; ref: Hash; cohort: number | null }[]>`
+    SELECT node_id AS id, owner, ref, cohort FROM nodes`
+  return rows.flatMap(({ id, owner, ref, cohort }) => {
+    const event = minted.find(({ nodeId }) => nodeId === BigInt(id))
+    if (!event) return ['a node is stored that does not exist']
+    const isSame = event.owner === owner && event.ref === ref && event.cohort === BigInt(cohort ?? 0)
+    return isSame ? [] : ['a node has a false owner, ref or cohort']
+  })
+}
+
+/** Compares the contract's nodes with the payments, by the refs that the ledger gave them. */
+async function wrongMints({ pool }: World, { minted, paid, tiers }: Truth): Promise<string[]> {
+  const rows = await pool<{ ref: Hash; txHash: Hash }[]>`SELECT ref, tx_hash AS "txHash" FROM payments`
+  const prices = await pool<
+    { tierNo: number; price: bigint }[]
+  >`SELECT tier_no AS "tierNo", price_wei AS price FROM tiers`
+  return minted.flatMap(({ ref, owner, cohort }) => {
+    const payment = paid.get(rows.find((row) => row.ref === ref)?.txHash ?? '0x')
+    if (!payment?.succeeded) return ['a node is minted that nobody paid for']
+    if (payment.from !== owner) return ['a node is minted for another account']
+    const isPrice = prices.some(({ tierNo, price }) => BigInt(tierNo) === tiers.get(cohort) && price === payment.value)
+    return isPrice ? [] : ['a node is minted in another tier']
+  })
+}
+
+/** A cohort's size may be behind the chain's, but not before it. */
+async function wrongCohorts({ pool }: World, { minted, tiers }: Truth): Promise<string[]> {
+  const rows = await pool<{ id: number; size: number; tier: number }[]>`
+    SELECT cohort AS id, size, tier_no AS tier FROM cohorts`
+  return rows.flatMap(({ id, size, tier }) => {
+    const nodes = minted.filter(({ cohort }) => cohort === BigInt(id)).length
+    const isTier = tiers.get(BigInt(id)) === BigInt(tier)
+    return [...(size > nodes ? ['a cohort has a false size'] : []), ...(isTier ? [] : ['a cohort has a false tier'])]
+  })
+}
+
+async function wrongTurns({ pool }: World, truth: Truth): Promise<string[]> {
+  const rows = await pool<{ round: number; cohort: number; due: number; amount: bigint }[]>`
+    SELECT round, cohort, due, amount_wei AS amount FROM turns`
+  const stored = rows.flatMap(({ round, cohort, due, amount }) => {
+    const event = truth.credited.find((one) => one.round === BigInt(round) && one.cohort === BigInt(cohort))
+    const isSame = event?.due === BigInt(due) && event.amountPerNode === amount
+    return isSame ? [] : ['a credit is stored that does not exist']
+  })
+  return [...stored, ...truth.credited.flatMap((event) => wrongAmount(event, truth))]
+}
+
+/** The draw of a turn, by the seed of the first block that is not before it. The tier pays all of it. */
+function wrongAmount({ cohort, due, turns, amountPerNode }: Credited, { blocks }: Truth): string[] {
+  const block = blocks.find(({ timestamp }) => BigInt(timestamp) >= due)
+  if (!block || turns !== 1n) return ['a turn is paid before its time, or twice']
+  const types = [{ type: 'bytes32' }, { type: 'uint256' }, { type: 'uint256' }]
+  const draw = BigInt(keccak256(encodeAbiParameters(types, [block.mixHash, cohort, due])))
+  return MIN_WEI + (draw % (MAX_WEI - MIN_WEI + 1n)) === amountPerNode ? [] : ['a turn is paid by a false seed']
+}
+
+/** No line has dust, transfers of nothing, refunds or ether that left the wallet, and one failed withdrawal, by the node's owner. */
+async function wrongRest({ pool, at }: World, { blocks }: Truth): Promise<string[]> {
+  const [rows] = await pool<{ small: number; out: number; refunds: number; foreign: number }[]>`
+    SELECT (SELECT count(*) FROM dust)::int + (SELECT count(*) FROM zero_transfers)::int AS small,
+      (SELECT count(*) FROM wallet_outflows)::int AS out, (SELECT count(*) FROM refunds)::int AS refunds,
+      (SELECT count(*) FROM audit WHERE action = 'foreignTransaction')::int AS foreign`
+  const failed = await pool<{ txHash: Hash; status: string }[]>`SELECT tx_hash AS "txHash", status FROM withdrawals`
+  const sentBy = new Map(
+    blocks.flatMap(({ transactions }) => transactions.map(({ hash, from }) => [hash, from] as const)),
+  )
+  return [
+    ...(rows?.small ? ['dust or a transfer of nothing is stored that does not exist'] : []),
+    ...(rows?.out ? ['an outflow is stored that does not exist'] : []),
+    ...(rows?.refunds ? ['a refund is made that nobody asked for'] : []),
+    ...(rows?.foreign ? ['a transaction of ours counts as a stranger’s'] : []),
+    ...(failed.every(({ txHash, status }) => sentBy.get(txHash) === at(5) && status === 'failed')
+      ? []
+      : ['a withdrawal is stored that does not exist']),
+  ]
+}
+
+/** What the business of a line must leave in the ledger, and has not left yet. */
+export async function findMissing({ pool, at }: World, { txHashes, truth }: { txHashes: Business; truth: Truth }) {
+  const states = new Map(
+    (await pool<{ txHash: Hash; state: string }[]>`SELECT tx_hash AS "txHash", state FROM payments`).map((row) => [
+      row.txHash,
+      row.state,
+    ]),
+  )
+  const [rows] = await pool<{ turns: number; failed: number }[]>`
+    SELECT (SELECT count(*) FROM turns)::int AS turns, (SELECT count(*) FROM withdrawals)::int AS failed`
+  const owners = truth.minted.filter(({ owner }) => owner === at(5))
+  return [
+    ...(states.get(txHashes.exact) === 'minted' && owners.length === 2 ? [] : ['the purchase is not minted']),
+    ...(states.get(txHashes.wrong) === 'held' ? [] : ['the wrong amount is not held']),
+    ...(rows?.failed ? [] : ['the failed call is not stored']),
+    ...(rows?.turns ? [] : ['the turn is not credited']),
+  ]
+}
+
+/** The transactions of a line: a purchase at a price, a wrong amount, a withdrawal that fails. */
+export interface Business {
+  exact: Hash
+  wrong: Hash
+}
