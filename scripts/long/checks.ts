@@ -36,6 +36,7 @@ export function longChecks(): LongCheck[] {
 /** Files that take longer than the others. */
 const MINUTES: Readonly<Record<string, number>> = {
   'test/e2e/benches.long.test.ts': 4,
+  'test/evidence/table.long.test.ts': 6,
   'test/faults/soak.long.test.ts': 15,
   'test/residues/orders.long.test.ts': 2,
   'test/sim/model-a.long.test.ts': 7,
