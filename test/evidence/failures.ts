@@ -79,7 +79,6 @@ export const FAILS: Readonly<Record<string, string>> = {
     'a payment is stored that does not exist; the wrong amount is not held; nobody is told; the wrong amount is not held beside honest providers afterwards',
   'A lie of the list: a wrong amount with another hash, by the only one':
     'a payment is stored that does not exist; nobody is told; the wrong amount is not held beside honest providers afterwards',
-  'A lie of the list: the list of the block before, asked first': 'nobody is told',
   'A quirk of blocks: a block once without its list, asked first': 'somebody is woken: proofFailed',
   'A quirk of blocks: a block once without its list, by the only one':
     'somebody is woken: halted; somebody is woken: proofFailed',

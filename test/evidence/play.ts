@@ -152,7 +152,8 @@ const isSame = (one: Answer, another: Answer) =>
 function noting(rule: Rule, note: () => void): Rule {
   let isNoted = false
   return async (call, forward) => {
-    const told = await rule(call, forward)
+    // A chain that cannot answer the rule's own question has the truth told.
+    const told = await Promise.resolve(rule(call, forward)).catch(() => undefined)
     if (!told || isNoted || isSame(told, await forward())) return told
     isNoted = true
     note()

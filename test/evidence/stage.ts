@@ -75,6 +75,8 @@ export async function startStage(): Promise<Stage> {
       const name = `evidence_${process.pid}_${++copies}`
       await Promise.all([chain.revert(snapshots[0]), fork.revert(snapshots[1])])
       snapshots = await Promise.all([chain.snapshot(), fork.snapshot()])
+      // Anvil answers for the states of blocks since a revert only, and some lies are an earlier state.
+      await chain.mine()
       await admin`CREATE DATABASE ${admin(name)} TEMPLATE ${admin(database.name)} STRATEGY file_copy`
       let world = await opened(urlOf(database.url, name), urls)
       return {
