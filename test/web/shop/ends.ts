@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { type BrowserWallet, WALLET_NAME } from '../../support/browser-wallet.ts'
 import { type Service, type WellKnown, wallet } from '../../support/service.ts'
+import { until } from '../../support/until.ts'
 
 const BASIC_WEI = 10n ** 16n
 const NEVER_SENT = `0x${'5'.repeat(64)}`
@@ -150,7 +151,8 @@ async function spedUpElsewhere(end: End): Promise<void> {
       await page.goto(`${service.url}/payment/${txHash}`)
       await page.getByText('waiting for the next block').waitFor()
       const key = JSON.stringify(`node-ledger.sent.${txHash}`)
-      await page.waitForFunction(`sessionStorage.getItem(${key}) !== null`)
+      // Not by waitForFunction, which tries again by eval; the pages' policy forbids it.
+      await until('the page kept what it saw', () => page.evaluate<boolean>(`sessionStorage.getItem(${key}) !== null`))
     },
   )
   await page.reload()
