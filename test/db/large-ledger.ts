@@ -15,15 +15,17 @@ export async function fillLedger(sql: Pool): Promise<void> {
   const each = sql`FROM generate_series(1, ${NODES}::int) n`
   await sql.begin(async (sql) => {
     await sql`SET LOCAL session_replication_role = replica`
+    // Two, because the planner rightly walks all payments where it believes that all are of one tier.
     await sql`INSERT INTO tiers (tier_id, version, tier_no, label, price_wei, max_per_wallet, payout_bps, on_sale, from_block,
-      from_time, entered_by) VALUES ('basic', 1, 1, 'Basic', 100, 10, 10000, true, 0, 1, 'test')`
+      from_time, entered_by) VALUES ('basic', 1, 1, 'Basic', 100, 10, 10000, true, 0, 1, 'test'),
+      ('plus', 1, 2, 'Plus', 200, 10, 10000, true, 0, 1, 'test')`
     await sql`INSERT INTO cohorts (cohort, tier_no, interval_sec, next_due, size, per_node_wei, turn_count, block_number, block_hash)
       SELECT n, 1, 100, 1000000, 100, 0, 0, 1, ${hash('1')} FROM generate_series(1, 200) n`
     await sql`INSERT INTO cohort_states (cohort, block_number, interval_sec, next_due, size, per_node_wei, turn_count)
       SELECT n % 200 + 1, n + 100, 100, 1000000, 100, 0, 0 ${each}`
     await sql`INSERT INTO payments (id, tx_hash, ref, wallet, from_address, value_wei, succeeded, state, node_id, tier_id, tier_version, codes,
         block_number, block_hash, tx_index, block_time) OVERRIDING SYSTEM VALUE
-      SELECT n, ${hash('n')}, ${hash('n')}, '0x' || repeat('f3', 20), ${address('n')}, 100, true, 'minted', n, 'basic', 1, 'code', n + 100, ${hash('n + 100')}, 0,
+      SELECT n, ${hash('n')}, ${hash('n')}, '0x' || repeat('f3', 20), ${address('n')}, 100, true, 'minted', n, CASE n % 2 WHEN 0 THEN 'basic' ELSE 'plus' END, 1, 'code', n + 100, ${hash('n + 100')}, 0,
         to_timestamp(n + 100) ${each}`
     await sql`INSERT INTO payment_verdicts (payment_id, verdict, evidence, decided_by) SELECT n, 'accepted', '{}', 'pass' ${each}`
     // A few held ones, older than all the others.
