@@ -15,7 +15,7 @@ export async function fillLedger(sql: Pool): Promise<void> {
   const each = sql`FROM generate_series(1, ${NODES}::int) n`
   await sql.begin(async (sql) => {
     await sql`SET LOCAL session_replication_role = replica`
-    // Two, because the planner rightly walks all payments where it believes that all are of one tier.
+    // If all payments were of one tier, the planner would rightly walk all of them, so there are two.
     await sql`INSERT INTO tiers (tier_id, version, tier_no, label, price_wei, max_per_wallet, payout_bps, on_sale, from_block,
       from_time, entered_by) VALUES ('basic', 1, 1, 'Basic', 100, 10, 10000, true, 0, 1, 'test'),
       ('plus', 1, 2, 'Plus', 200, 10, 10000, true, 0, 1, 'test')`

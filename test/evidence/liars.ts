@@ -142,8 +142,9 @@ const LIST: Line[] = [
 /** Each block has the list of the chain's first one. */
 function ofAnotherBlock(): Told {
   return blocks(async (block, { chain }, { params }) => {
+    if (params[1] !== true) return block
     const { transactions } = await chain.rpc<Wire>('eth_getBlockByNumber', [hex(1), true])
-    return params[1] === true ? { ...block, transactions } : block
+    return { ...block, transactions }
   })
 }
 

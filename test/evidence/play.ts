@@ -152,8 +152,11 @@ const isSame = (one: Answer, another: Answer) =>
 function noting(rule: Rule, note: () => void): Rule {
   let isNoted = false
   return async (call, forward) => {
-    // A chain that cannot answer the rule's own question has the truth told.
-    const told = await Promise.resolve(rule(call, forward)).catch(() => undefined)
+    // If the chain refuses the rule's own question, the truth is told.
+    const told = await Promise.resolve(rule(call, forward)).catch((error: Error) => {
+      if (error.name === 'RpcCallError') return undefined
+      throw error
+    })
     if (!told || isNoted || isSame(told, await forward())) return told
     isNoted = true
     note()

@@ -200,9 +200,7 @@ function twoApart() {
         if (++calls % 2 === 0 || method === 'eth_sendRawTransaction') return undefined
         const head = Number((await chain.block()).number) - 2
         const tag = params.at(-1) === 'latest' ? params.length - 1 : params.indexOf('latest')
-        if (tag >= 0) {
-          return { result: await chain.rpc(method, params.with(tag, hex(head))) }
-        }
+        if (tag >= 0) return { result: await chain.rpc(method, params.with(tag, hex(head))) }
         const number = params.map(Number).find((value) => value > head && value < head + 3)
         if (number === undefined) return undefined
         return method === 'eth_getBlockByNumber'

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Hash } from '../../src/domain/units.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
-import { ETHER, standingOf, type World } from '../support/world.ts'
+import { beginSlot, ETHER, standingOf, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 const SMALL = BASIC / 100n
@@ -29,6 +29,7 @@ describe('held payments', () => {
   it('are listed by payer and by tier, and counted by reason with their sum', async () => {
     const oldest = await world.pay(14, BASIC - 9n)
     await world.settle()
+    await beginSlot(world)
     const [mine, others] = await holdTwo()
     await world.pay(16, BASIC)
     await world.settle()

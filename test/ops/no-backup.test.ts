@@ -68,7 +68,8 @@ test('attributed payments find their nodes again, the cohort goes on, and what h
   await world.settle()
   assert.equal((await world.read<readonly bigint[]>('nodesOf', [world.at(SAFE)])).length, 1)
 
-  // A cohort that opens in the second of the first terms is held to them. Nobody rebuilds a ledger as fast as that.
+  // If the first terms are entered in the second in which a cohort opens, the ledger holds the cohort to them. An operator
+  // takes longer than that.
   const { timestamp } = await world.chain.block()
   await until('the second of the last block is over', () => Date.now() / 1_000 >= Number(timestamp) + 1)
 

@@ -43,16 +43,16 @@ describe('what does not arrive', { skip: noBrowser }, () => {
   }
   const gone = (route: Route) => route.fulfill({ status: 404, body: 'gone' })
 
-  test('is asked for again: a script that is lost once takes no page away, and none is loaded anew', async () => {
+  test('is asked for again: for a script that is lost once the page is loaded anew', async () => {
     const { page, loads } = await open()
     await page.route(/\/assets\/round-/, (route) => route.abort(), { times: 1 })
     await page.goto(at('/round/1'))
     await page.getByRole('heading', { name: 'Round 1' }).waitFor()
-    assert.equal(loads(), 1)
+    assert.equal(loads(), 2)
     await page.context().close()
   })
 
-  test('for good, has the page loaded anew once; then the part says so, stands alone, and is tried again', async () => {
+  test('for good, has the page loaded anew once; then the part says so, stands alone, and its button loads the page', async () => {
     const { page, loads } = await open()
     await page.route(/\/assets\/round-/, gone)
     await page.goto(at('/'))
@@ -65,7 +65,16 @@ describe('what does not arrive', { skip: noBrowser }, () => {
     await page.unroute(/\/assets\/round-/)
     await again.click()
     await page.getByRole('heading', { name: 'Round 1' }).waitFor()
-    assert.equal(loads(), 3)
+    assert.equal(loads(), 4)
+    await page.context().close()
+  })
+
+  test('later than the page is told, with a button that loads the page', async () => {
+    const { page, loads } = await open()
+    await page.route(/\/assets\/recompute-/, gone)
+    await page.goto(at('/round/1'))
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await until('the page is loaded anew', () => loads() >= 2)
     await page.context().close()
   })
 

@@ -8,6 +8,7 @@ import type {
 import { useQuery } from '@tanstack/react-query'
 import type { paths } from '../../../api/admin.ts'
 import type { Reading } from '../ledger.ts'
+import { part } from '../ui/part.ts'
 import { type AnswerOf, enter, request } from './admin.ts'
 
 type Offer = AnswerOf<paths['/api/passkeys']['get']>
@@ -36,7 +37,7 @@ export function useInvitation(code: string): Reading<Invited> {
 /** Signs in. If `keep` is set, the tab keeps the key. */
 export async function signIn(keep: boolean): Promise<void> {
   const optionsJSON = await post<PublicKeyCredentialRequestOptionsJSON>('/challenge', {})
-  const { startAuthentication } = await import('@simplewebauthn/browser')
+  const { startAuthentication } = await part(() => import('@simplewebauthn/browser'))
   const credential = await startAuthentication({ optionsJSON }).catch(inWords(optionsJSON.rpId))
   const { key } = await post<Session>('/sign-in', { credential })
   await enter(key, keep)
@@ -54,7 +55,7 @@ export async function makePasskey(code: string, keep: boolean): Promise<void> {
   if (invited === null) return signIn(keep)
   const { options } = invited
   const optionsJSON = options as unknown as PublicKeyCredentialCreationOptionsJSON
-  const { startRegistration } = await import('@simplewebauthn/browser')
+  const { startRegistration } = await part(() => import('@simplewebauthn/browser'))
   const credential = await startRegistration({ optionsJSON }).catch(inWords(optionsJSON.rp.id))
   madeFor = code
   const { key } = await post<Session>('/make', { code, credential })

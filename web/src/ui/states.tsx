@@ -4,6 +4,7 @@ import type { ReactNode } from 'react'
 import type { Reading } from '../ledger.ts'
 import { fill } from '../words/message.ts'
 import { ui } from '../words/ui.ts'
+import { PartMissing } from './part.ts'
 
 /** The shape of the content that is loading. Reserves its space, so that nothing below jumps when it loads. */
 export type Shape = 'lines' | 'tiles' | 'cards' | 'plot'
@@ -76,8 +77,9 @@ function Lines({ of }: { of: number }) {
   )
 }
 
-/** The failure in words, and a button to retry. */
-export function Failed({ error, retry }: { error: Error; retry?: (() => void) | undefined }) {
+/** The failure in words, and a button to retry. If a script is missing, the button reloads the page. */
+export function Failed({ error, retry: ask }: { error: Error; retry?: (() => void) | undefined }) {
+  const retry = [error, error.cause].some((cause) => cause instanceof PartMissing) ? () => location.reload() : ask
   return (
     <div className="notice bad" role="alert">
       <p>{inWords(error)}</p>

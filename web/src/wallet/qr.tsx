@@ -1,12 +1,13 @@
 // A QR code, dark on light in both themes, because not every camera reads an inverted code. The library loads with the first code.
 import { useQuery } from '@tanstack/react-query'
 import type { QrCodeGenerateResult } from 'uqr'
+import { part } from '../ui/part.ts'
 
 /** `label` says what the code contains. Renders nothing until the code is drawn, because the same text is beside it. */
 export function Qr({ text, label }: { text: string; label: string }) {
   const code = useQuery({
     queryKey: ['qr', text],
-    queryFn: async () => (await import('uqr')).encode(text, { ecc: 'M', border: 3 }),
+    queryFn: async () => (await part(() => import('uqr'))).encode(text, { ecc: 'M', border: 3 }),
     staleTime: Number.POSITIVE_INFINITY,
   })
   return code.data ? <Code code={code.data} label={label} /> : null

@@ -89,6 +89,7 @@ export const ui = {
     stale: 'Not current. {why} This is what we read last.',
     wrong: 'Something went wrong.',
     part: 'This part could not be shown.',
+    missing: 'A part of this page could not be loaded. Reload the page.',
     unreachable: 'The service could not be reached.',
     limited: 'Too many requests from your network.',
     tryIn: { one: 'Try again in {n} second.', other: 'Try again in {n} seconds.' },

@@ -1,6 +1,7 @@
 // Proof instead of trust: reads a node through the visitor's own provider.
 import { useMutation } from '@tanstack/react-query'
 import { Block } from '../../ui/explorer.tsx'
+import { part } from '../../ui/part.ts'
 import { Failed } from '../../ui/states.tsx'
 import { words } from '../../words/ledger.ts'
 import { rich } from '../../words/message.ts'
@@ -14,7 +15,7 @@ const t = words.provider
 export function OwnProvider({ nodeId }: { nodeId: string }) {
   const check = useMutation({
     mutationFn: async () => {
-      const { by, checked } = await (await import('../../recompute.ts')).checkNode(nodeId)
+      const { by, checked } = await (await part(() => import('../../recompute.ts'))).checkNode(nodeId)
       return { by, ...checked }
     },
   })

@@ -9,6 +9,7 @@ import { nameOf } from '../../ledger.ts'
 import type { Recomputed } from '../../recompute-all.ts'
 import { Bars } from '../../ui/bars.tsx'
 import { Countdown } from '../../ui/facts.tsx'
+import { part } from '../../ui/part.ts'
 import { words } from '../../words/ledger.ts'
 import { fill, rich } from '../../words/message.ts'
 
@@ -23,7 +24,7 @@ const RUN_MS = 1_200
 export function Proof({ rounds }: { rounds: readonly Distribution[] }) {
   const { data, isError } = useQuery({
     queryKey: ['recomputed', rounds.map(nameOf)],
-    queryFn: async () => (await import('../../recompute-all.ts')).recomputeAll(rounds),
+    queryFn: async () => (await part(() => import('../../recompute-all.ts'))).recomputeAll(rounds),
     enabled: rounds.length > 0,
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: (before) => before,

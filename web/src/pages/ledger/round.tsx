@@ -9,6 +9,7 @@ import { nameOf, useDeployment, useRounds, useTiers } from '../../ledger.ts'
 import { Block } from '../../ui/explorer.tsx'
 import { Amount, Digest, ExactTime, Hash, Mark, Time, Unknown } from '../../ui/facts.tsx'
 import { Facts, Figure, Page, Section } from '../../ui/page.tsx'
+import { part } from '../../ui/part.ts'
 import { Empty, Failed, Shown } from '../../ui/states.tsx'
 import { words } from '../../words/ledger.ts'
 import { fill, rich } from '../../words/message.ts'
@@ -50,7 +51,7 @@ function RoundFacts({ round }: { round: Distribution }) {
   const { data: deployment } = useDeployment()
   const check = useQuery({
     queryKey: ['recomputed', nameOf(round), deployment?.rpcUrl],
-    queryFn: async () => (await import('../../recompute.ts')).recompute(round, deployment ?? null),
+    queryFn: async () => (await part(() => import('../../recompute.ts'))).recompute(round, deployment ?? null),
     enabled: deployment !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
   })
