@@ -1029,6 +1029,7 @@ CREATE TABLE proposals (
   act text NOT NULL,
   input jsonb NOT NULL,
   proposed_by text NOT NULL,
+  made_with bytea CHECK (length(made_with) = 32), -- the digest of the key, or of the passkey's credential id; null on the command line
   proposed_at timestamptz NOT NULL DEFAULT now(),
   expires_at timestamptz NOT NULL DEFAULT now() + interval '7 days',
   outcome text CHECK (outcome IN ('confirmed', 'refused', 'failed')),

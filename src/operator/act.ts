@@ -42,9 +42,9 @@ export interface OperatorDeps
   readonly distributor?: never
 }
 
-/** The labels of the keys in ADMIN_KEY, which the ledger does not hold. */
+/** The keys in ADMIN_KEY, which the ledger does not hold: their labels and digests. */
 export interface EnvironmentKeys {
-  readonly environmentLabels: readonly string[]
+  readonly environmentKeys: readonly { readonly label: string; readonly digest: string }[]
 }
 
 /** The origin at which people reach the console. */
@@ -59,6 +59,8 @@ export type LedgerPart = LedgerDb & EnvironmentKeys & ReachedAt
 /** The person who acts: the label of an admin key, or `cli:<user>`. */
 export interface Actor {
   name: string
+  /** Of their key; of a session, of its passkey's credential id. In hex. Left out on the command line. */
+  keyDigest?: string
   /** The request's id, to find it in the log; null on the command line. */
   requestId: string | null
   /** Their key, if it is a key of the ledger. Left out for keys of ADMIN_KEY and for the command line, which may do everything. */

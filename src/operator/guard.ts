@@ -35,7 +35,12 @@ export async function mustWait<Asked>(sql: Sql, { sum }: Pick<Guard<Asked>, 'sum
 /** Stores an act as a proposal. */
 export function propose(pool: Pool, actor: Actor, act: string, input: Fields): Promise<Proposed> {
   return inTransaction(pool, async (sql) => {
-    const { id, expiresAt, isNew } = await insertProposal(sql, { act, input, by: actor.name })
+    const { id, expiresAt, isNew } = await insertProposal(sql, {
+      act,
+      input,
+      by: actor.name,
+      keyDigest: actor.keyDigest ?? null,
+    })
     const reason = typeof input.reason === 'string' ? input.reason : null
     if (isNew)
       await recordAct(sql, actor, { action: 'proposed', subject: `proposal ${id}`, after: { act, input }, reason })

@@ -147,16 +147,15 @@ async function filledIn(command: Command, example: string): Promise<string[]> {
 
 /** The number of an admin key. */
 async function anAdminKey(): Promise<string> {
-  const environmentLabels: string[] = []
   const given = { label: 'x', scopes: 'read' }
   const actor = { name: 'cli:test', requestId: null }
-  const made = await createKey({ pool: world.pool, environmentLabels }, actor, given)
+  const made = await createKey({ pool: world.pool, environmentKeys: [] }, actor, given)
   return String((made as { id: number }).id)
 }
 
 /** The number of another person's proposal: to switch off a rule that is off. */
 async function aProposal(): Promise<string> {
-  const given = { act: 'setSecondPerson', input: { off: true }, by: `clerk-${randomUUID()}` }
+  const given = { act: 'setSecondPerson', input: { off: true }, by: `clerk-${randomUUID()}`, keyDigest: null }
   return String((await insertProposal(world.pool, given)).id)
 }
 

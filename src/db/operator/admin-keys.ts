@@ -21,6 +21,8 @@ export interface AdminKeyRow {
 export interface LiveKey {
   id: number
   label: string
+  /** Of the key; of a session, of its passkey's credential id. In hex. */
+  digest: string
   scopes: Scope[]
   expiresAt: Date
   /** A session's passkey, and when that passkey expires; null for other keys. */
@@ -34,7 +36,7 @@ export interface LiveKey {
 /** The key with this digest, if it is valid. Costs one index read. */
 export async function findLiveKey(sql: Sql, digest: string): Promise<LiveKey | null> {
   const [row] = await sql<LiveKey[]>`
-    SELECT k.id, k.label, to_jsonb(k.scopes) AS scopes, k.expires_at AS "expiresAt", k.passkey_id AS "passkeyId",
+    SELECT k.id, k.label, encode(coalesce(sha256(p.credential_id), k.digest), 'hex') AS digest, to_jsonb(k.scopes) AS scopes, k.expires_at AS "expiresAt", k.passkey_id AS "passkeyId",
       p.expires_at AS "passkeyEndsAt", k.made_at AS "madeAt",
       coalesce(k.used_at > now() - interval '1 minute', false) AS "isNoted"
     FROM admin_keys k LEFT JOIN passkeys p ON p.id = k.passkey_id

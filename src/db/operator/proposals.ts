@@ -26,18 +26,22 @@ export async function readProposals(sql: Sql, limit: number): Promise<ProposalRo
     SELECT ${columns(sql)} FROM proposals ORDER BY outcome IS NULL AND expires_at > now() DESC, id DESC LIMIT ${limit}`
 }
 
-/** Stores a proposal. If the same proposal is still open, returns the open one instead, and `isNew` is false. */
+/**
+ * Stores a proposal that was made with the key of this digest, or on the command line if it is null. If the same proposal of the same key is still open,
+ * returns the open one instead, and `isNew` is false.
+ */
 export async function insertProposal(
   sql: Sql,
-  { act, input, by }: { act: string; input: object; by: string },
+  { act, input, by, keyDigest }: { act: string; input: object; by: string; keyDigest: string | null },
 ): Promise<ProposalRow & { isNew: boolean }> {
-  const json = jsonRows([input])
+  const [json, madeWith] = [jsonRows([input]), sql`decode(${keyDigest}::text, 'hex')`]
   const [same] = await sql<ProposalRow[]>`
     SELECT ${columns(sql)} FROM proposals WHERE act = ${act} AND input = ${json}::text::jsonb -> 0 AND proposed_by = ${by}
-      AND outcome IS NULL AND expires_at > now()`
+      AND made_with IS NOT DISTINCT FROM ${madeWith} AND outcome IS NULL AND expires_at > now()`
   if (same) return { ...same, isNew: false }
   const [row] = await sql<ProposalRow[]>`
-    INSERT INTO proposals (act, input, proposed_by) VALUES (${act}, ${json}::text::jsonb -> 0, ${by}) RETURNING ${columns(sql)}`
+    INSERT INTO proposals (act, input, proposed_by, made_with) VALUES (${act}, ${json}::text::jsonb -> 0, ${by}, ${madeWith})
+    RETURNING ${columns(sql)}`
   if (!row) throw new Error('an inserted proposal came back without its row')
   return { ...row, isNew: true }
 }
@@ -46,6 +50,16 @@ export async function insertProposal(
 export async function lockProposal(sql: Sql, id: number): Promise<ProposalRow | null> {
   const [row] = await sql<ProposalRow[]>`SELECT ${columns(sql)} FROM proposals WHERE id = ${id} FOR UPDATE`
   return row ?? null
+}
+
+/** True if the key or passkey that a proposal was made with is still valid. The command line always is. `fromSettings`: the digests of ADMIN_KEY's keys. */
+export async function isMakerLive(sql: Sql, id: number, fromSettings: readonly string[]): Promise<boolean> {
+  const [row] = await sql<{ live: boolean }[]>`
+    SELECT made_with IS NULL OR encode(made_with, 'hex') = ANY(${[...fromSettings]}::text[])
+      OR EXISTS (SELECT FROM admin_keys WHERE digest = made_with AND revoked_at IS NULL AND expires_at > now())
+      OR EXISTS (SELECT FROM passkeys WHERE sha256(credential_id) = made_with AND revoked_at IS NULL AND expires_at > now()) AS live
+    FROM proposals WHERE id = ${id}`
+  return row?.live ?? false
 }
 
 /** Stores the outcome of a proposal. */

@@ -15,6 +15,8 @@ export const OUR_NAMES: readonly string[] = ['pass', 'start', 'seed', 'rebuild',
 export interface KeyHolder {
   /** The actor in the audit log. */
   readonly label: string
+  /** Of the key; of a session, of its passkey's credential id. In hex. */
+  readonly digest: string
   readonly scopes: readonly Scope[]
   /** Null for a key from ADMIN_KEY, which is not in the ledger. */
   readonly keyId: number | null

@@ -43,7 +43,7 @@ export function openDoor() {
     },
     /** The code of an invitation from the command line. */
     codeFor: async (label: string, scopes: string, expires = '30d'): Promise<string> => {
-      const deps = { ...opened.desk.world, environmentLabels: [], publicUrl: PUBLIC_URL }
+      const deps = { ...opened.desk.world, environmentKeys: [], publicUrl: PUBLIC_URL }
       return codeIn(((await invite(deps, CLI, { label, scopes, expires })) as { link: string }).link)
     },
     /** Creates the passkey of an invitation: the answer, and the device. */

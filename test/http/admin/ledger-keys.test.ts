@@ -229,7 +229,7 @@ describe('without a key in the settings', () => {
     const { createKey, revokeAllKeys } = await import('../../../src/operator/acts/keys/admin-keys.ts')
     const actor = { name: 'cli:test', requestId: null }
     const given = { label: 'first', scopes: 'read' }
-    const { key } = (await createKey({ ...desk.world, environmentLabels: [] }, actor, given)) as { key: string }
+    const { key } = (await createKey({ ...desk.world, environmentKeys: [] }, actor, given)) as { key: string }
     assert.equal(await status(key), 200, 'at once')
     desk.service.clock.now += HOLDS_MS
     assert.equal(await status(), 401)

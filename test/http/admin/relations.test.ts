@@ -33,7 +33,7 @@ describe('of one person’s keys', () => {
     keys[label] = (await door.enrol(codeIn(json.link))).key
   }
   const onTheMachine = async (label: string): Promise<void> => {
-    const deps = { ...door.desk.world, environmentLabels: [] }
+    const deps = { ...door.desk.world, environmentKeys: [] }
     keys[label] = ((await createKey(deps, CLI, { label, scopes: SCOPES })) as { key: string }).key
   }
   const propose = async (by: string): Promise<number> =>

@@ -36,7 +36,7 @@ describe('a revocation', () => {
   const newKey = async (by?: string, expires = '9d') => {
     const given = { label: `key-${++named}`, scopes: SCOPES, expires }
     if (by) return door.desk.post('keys', given, as(by))
-    const made = await createKey({ pool: cli, environmentLabels: [] }, CLI, given)
+    const made = await createKey({ pool: cli, environmentKeys: [] }, CLI, given)
     return made as { id: number; key: string; label: string }
   }
   const makeKey = (by: string, expires = '2d') => newKey(by, expires) as Promise<Answer>

@@ -80,7 +80,7 @@ const ACTS: Record<string, () => Promise<{ act: string; input: object; rows?: nu
 for (const [what, prepare] of Object.entries(ACTS)) {
   test(`${what}, confirmed by a process that is killed before it has noted that: not done, and done once by the next`, async () => {
     const { act, input, rows = 1, done } = await prepare()
-    const { id } = await insertProposal(world.pool, { act, input, by: 'ada' })
+    const { id } = await insertProposal(world.pool, { act, input, by: 'ada', keyDigest: null })
     await killBetween(id)
     assert.deepEqual(await standing(id), [null, 0])
     assert.equal(await done(), false)

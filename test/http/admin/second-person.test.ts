@@ -18,7 +18,7 @@ describe('a second person', () => {
   /** A key created on the command line. */
   const keyOf = async (label: string, scopes: string): Promise<string> => {
     const actor = { name: 'cli:test', requestId: null }
-    const made = await createKey({ ...desk.world, environmentLabels: [] }, actor, { label, scopes })
+    const made = await createKey({ ...desk.world, environmentKeys: [] }, actor, { label, scopes })
     return (made as { key: string }).key
   }
   const held = async (valueWei: bigint, payer = 5): Promise<string> => {
@@ -68,6 +68,32 @@ describe('a second person', () => {
       SELECT actor, detail FROM audit WHERE action = 'released' AND subject = ${hash}`
     assert.equal(rows.length, 1)
     assert.deepEqual([rows[0]?.actor, rows[0]?.detail.confirmedBy, rows[0]?.detail.proposal], ['ada', 'grace', id])
+  })
+
+  it('confirms nothing that was proposed with a key that is revoked since, or is no longer in the settings', async () => {
+    const hash = await held(LARGE)
+    const path = `payments/${hash}/release`
+    const made = await desk.post('keys', { label: 'leaver', scopes: ['decide'] }, grace)
+    const byLeaver = await propose(path, { tierId: 'basic' }, as(made.json.key))
+    assert.equal((await desk.post(`keys/${made.json.id}/revoke`, {})).status, 200)
+    const again = await desk.post('keys', { label: 'leaver', scopes: ['decide'] }, grace)
+    const byAgain = await propose(path, { tierId: 'basic' }, as(again.json.key))
+    assert.notEqual(byAgain, byLeaver)
+    const byAda = await propose(path, { tierId: 'basic' })
+    const refused = async (id: number, options: object) => {
+      const { status, json } = await confirm(id, options)
+      assert.deepEqual(
+        [status, json.error],
+        [409, 'The key that proposed it was revoked or has expired. Propose it again.'],
+      )
+    }
+    await refused(byLeaver, {})
+    const ada = KEYS.shift() ?? assert.fail()
+    await refused(byAda, grace)
+    KEYS.unshift(ada)
+    assert.equal(await stateOf(hash), 'held')
+    assert.equal((await confirm(byAgain, {})).status, 200)
+    assert.equal(await stateOf(hash), 'accepted')
   })
 
   it('is another person: not the same key, nor one that either has made, nor one without the scope', async () => {

@@ -201,7 +201,7 @@ describe('without a key in the settings', () => {
       desk.service.clock.now += HOLDS_MS
       return (await desk.service.get('/api/admin/senders', { headers: { 'x-admin-key': key } })).status
     }
-    const deps = { ...desk.world, environmentLabels: [], publicUrl: PUBLIC_URL }
+    const deps = { ...desk.world, environmentKeys: [], publicUrl: PUBLIC_URL }
     const invited = async (label: string) => (await invite(deps, CLI, { label, scopes: 'read' })) as { link: string }
     const code = (await invited('vera')).link.split('=')[1]
     assert.equal(await status(), 404)

@@ -3,9 +3,11 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { inTransaction } from '../../../src/db/core/sql.ts'
-import { mayBeSamePerson } from '../../../src/db/operator/proposals.ts'
+import { findLiveKey } from '../../../src/db/operator/admin-keys.ts'
+import { insertProposal, isMakerLive, mayBeSamePerson } from '../../../src/db/operator/proposals.ts'
 import { sumToRelease } from '../../../src/db/operator/sums.ts'
 import { createKey } from '../../../src/operator/acts/keys/admin-keys.ts'
+import { digested, digestOfKey, newSecret } from '../../../src/operator/acts/keys/secret.ts'
 import { type Desk, KEYS, startDesk } from '../../support/operator.ts'
 import { cases, randomBelow } from '../../support/property.ts'
 import { ETHER } from '../../support/world.ts'
@@ -42,14 +44,21 @@ test('two labels count as one person if one made the other’s key, or a third m
   await fc.assert(fc.asyncProperty(gifts, compare), { numRuns: cases(15) })
 })
 
-type Held = model.Key & { secret: string }
+type Held = model.Key & { secret: string; id: number | null }
 type Listed = model.Proposal & { id: number; payment: string }
 
 /** Keys of the settings, of the command line, and one that another person made. */
 async function makeKeys(): Promise<Held[]> {
   const all = ['read', 'decide', 'prices', 'terms', 'operate']
-  const held: Held[] = KEYS.map(({ label, key }) => ({ label, madeBy: null, scopes: all, isLive: true, secret: key }))
-  const deps = { ...desk.world, environmentLabels: KEYS.map(({ label }) => label) }
+  const held: Held[] = KEYS.map(({ label, key }) => ({
+    label,
+    madeBy: null,
+    scopes: all,
+    isLive: true,
+    secret: key,
+    id: null,
+  }))
+  const deps = { ...desk.world, environmentKeys: KEYS.map(digested) }
   const gifts = [
     ['nina', ['decide', 'operate']],
     ['omar', ['decide']],
@@ -57,15 +66,26 @@ async function makeKeys(): Promise<Held[]> {
   ] as const
   for (const [label, scopes] of gifts) {
     const made = await createKey(deps, { name: 'cli:test', requestId: null }, { label, scopes: scopes.join(',') })
-    held.push({ label, madeBy: 'cli:test', scopes: [...scopes], isLive: true, secret: (made as { key: string }).key })
+    const { key: secret, id } = made as { key: string; id: number }
+    held.push({ label, madeBy: 'cli:test', scopes: [...scopes], isLive: true, secret, id })
   }
   const nina = held.find(({ label }) => label === 'nina') as Held
   for (const label of ['puppet', 'nina']) {
     const { json, text } = await desk.post('keys', { label, scopes: ['decide'], expires: '1d' }, as(nina))
     assert.ok(json.key, text)
-    held.push({ label, madeBy: 'nina', scopes: ['decide'], isLive: true, secret: json.key })
+    held.push({ label, madeBy: 'nina', scopes: ['decide'], isLive: true, secret: json.key, id: json.id })
   }
   return held
+}
+/** Revokes a key of the command line, and makes another one under its label. */
+async function replace(keys: Held[], old: Held): Promise<void> {
+  assert.equal((await desk.post(`keys/${old.id}/revoke`, {})).status, 200)
+  old.isLive = false
+  const { label, scopes, madeBy } = old
+  const given = { label, scopes: scopes.join(',') }
+  const made = await createKey({ ...desk.world, environmentKeys: [] }, { name: madeBy ?? '', requestId: null }, given)
+  const { key: secret, id } = made as { key: string; id: number }
+  keys.push({ ...old, isLive: true, secret, id })
 }
 const as = ({ secret }: Held) => ({ headers: { 'x-admin-key': secret } })
 
@@ -74,6 +94,7 @@ function inWords(status: number, text: string): model.Answer {
   if (status === 401) return 'noKey'
   if (status === 403) return /second person/.test(text) ? 'samePerson' : 'noScope'
   assert.equal(status, 409, text)
+  if (/was revoked/.test(text)) return 'keyEnded'
   return /can no longer be done/.test(text) ? 'failed' : 'settled'
 }
 
@@ -103,6 +124,12 @@ async function answer({ keys, waiting }: Round, key: Held, one: Listed, name: 'c
   if (expected === 'done' && name === 'confirm') waiting.delete(one.asked)
 }
 
+async function step(round: Round, key: Held, act: number, pick: <T>(from: readonly T[]) => T): Promise<void> {
+  if (act === 6 && key.madeBy === 'cli:test') await replace(round.keys, key)
+  else if (act < 2 || round.listed.length === 0) await propose(round, key, pick(round.payments))
+  else await answer(round, key, pick(round.listed), act === 5 ? 'refuse' : 'confirm')
+}
+
 test('a proposal is done once, by another live person with its scope, if it is still possible', async () => {
   const seed = Number(process.env.PROPERTY_SEED ?? Math.floor(Math.random() * 2 ** 31))
   const below = randomBelow(seed)
@@ -115,10 +142,10 @@ test('a proposal is done once, by another live person with its scope, if it is s
     await desk.world.settle()
     const round: Round = { keys, payments, waiting: new Set(payments), listed: [] }
     for (let j = 0; j < 60; j++) {
-      const [key, act] = [pick(keys), below(6)]
+      // A revoked key goes on for some seconds, so only live ones act.
+      const [key, act] = [pick(keys.filter(({ isLive }) => isLive)), below(7)]
       try {
-        if (act < 2 || round.listed.length === 0) await propose(round, key, pick(payments))
-        else await answer(round, key, pick(round.listed), act === 5 ? 'refuse' : 'confirm')
+        await step(round, key, act, pick)
       } catch (error) {
         throw new Error(`seed ${seed}, round ${i}, step ${j}, ${key.label}`, { cause: error })
       }
@@ -127,6 +154,52 @@ test('a proposal is done once, by another live person with its scope, if it is s
     const states = new Map(proposals.map(({ id, state }: { id: number; state: string }) => [id, state]))
     for (const { id, state } of round.listed) assert.equal(states.get(id), state, `proposal ${id}`)
   }
+})
+
+test('a proposal lives as long as the key or the passkey it was made with, and no session ends it', async () => {
+  const states = ['live', 'expired', 'revoked'] as const
+  await inTransaction(desk.world.pool, async (sql) => {
+    const [now, later] = [sql`now()`, sql`now() + interval '1 day'`]
+    const endOf = (state: (typeof states)[number]) => sql`${state === 'expired' ? now : later}`
+    const revoked = (state: (typeof states)[number]) =>
+      sql`${state === 'revoked' ? now : null}, ${state === 'revoked' ? 'a' : null}`
+    const compare = async (keyDigest: string | null, isLive: boolean, what: string) => {
+      const { id } = await insertProposal(sql, { act: 'release', input: { what }, by: 'a', keyDigest })
+      assert.equal(await isMakerLive(sql, id, [digestOfKey('of the settings')]), isLive, what)
+    }
+    for (const state of states) {
+      const { text, digest } = newSecret('nlk_')
+      const [key] =
+        await sql`INSERT INTO admin_keys (label, digest, scopes, made_by, expires_at) VALUES ('a', decode(${digest}, 'hex'),
+        '{read}', 'b', ${later}) RETURNING id`
+      const found = await findLiveKey(sql, digestOfKey(text))
+      await sql`UPDATE admin_keys SET (expires_at, revoked_at, revoked_by) = (${endOf(state)}, ${revoked(state)}) WHERE id = ${key?.id}`
+      await compare(found?.digest ?? assert.fail(), state === 'live', `a key, ${state}`)
+      for (const ofSession of states) {
+        const session = newSecret('nlk_')
+        const [passkey] =
+          await sql`INSERT INTO passkeys (label, scopes, credential_id, public_key, counter, transports, invited_by, expires_at)
+          VALUES ('a', '{read}', decode(${session.digest}, 'hex'), '', 0, '{}', 'b', ${later}) RETURNING id`
+        const [made] =
+          await sql`INSERT INTO admin_keys (label, digest, scopes, made_by, expires_at, passkey_id) VALUES ('a',
+          decode(${session.digest}, 'hex'), '{read}', 'a', ${later}, ${passkey?.id}) RETURNING id`
+        const holder = await findLiveKey(sql, session.digest)
+        await sql`UPDATE passkeys SET (expires_at, revoked_at, revoked_by) = (${endOf(state)}, ${revoked(state)}) WHERE id = ${passkey?.id}`
+        await sql`UPDATE admin_keys SET (expires_at, revoked_at, revoked_by) = (${endOf(ofSession)}, ${revoked(ofSession)}) WHERE id = ${made?.id}`
+        await compare(
+          holder?.digest ?? assert.fail(),
+          state === 'live',
+          `a passkey, ${state}, its session ${ofSession}`,
+        )
+      }
+    }
+    await compare(digestOfKey('of the settings'), true, 'a key of the settings')
+    await compare(digestOfKey('of other settings'), false, 'a key that is no longer in the settings')
+    await compare(null, true, 'the command line')
+    await sql`DELETE FROM proposals`
+    await sql`DELETE FROM admin_keys`
+    await sql`DELETE FROM passkeys`
+  })
 })
 
 test('a release counts each payment once, by its value or the named tier’s highest price', async () => {

@@ -5,7 +5,7 @@
 // - Keys that were revoked or have expired still say who made whom: the person knew the secret.
 // - A label that two people made keys for makes them no one person: neither made the other, and no third made both.
 // - Labels that count as one person are one proposer, so each of them may withdraw what another has proposed.
-// - The same act that the same person proposes again with another key, after the first one ended, is another proposal, or it could never be done.
+// - The same act that the same person proposes again with another key is another proposal, or it could never be done once the first key has ended.
 
 /** A key or an invitation: whose it is and who made it. `cli:…` made it on the command line, `null` if it is a key of the settings. */
 export interface Gift {
@@ -69,10 +69,10 @@ export function refuse(one: Proposal, key: Key): Answer {
   return 'done'
 }
 
-/** The proposal that an act becomes: an open one of the same act by the same live key, or a new one. */
+/** The proposal that an act becomes: an open one of the same act by the same key, or a new one. */
 export function propose(all: Proposal[], by: Key, act: { scope: string; asked: string }): Proposal {
   for (const one of all) {
-    if (one.state === 'open' && one.asked === act.asked && one.by.label === by.label && one.by.isLive) return one
+    if (one.state === 'open' && one.asked === act.asked && one.by === by) return one
   }
   const made: Proposal = { by, ...act, state: 'open' }
   all.push(made)

@@ -112,7 +112,7 @@ async function madeByCommand(databaseUrl: string): Promise<string> {
   const pool = connect(databaseUrl, { max: 1, prepare: false, applicationName: 'test' })
   try {
     const given = { label: 'second', scopes: 'read,operate' }
-    const made = await createKey({ pool, environmentLabels: [] }, { name: 'cli:test', requestId: null }, given)
+    const made = await createKey({ pool, environmentKeys: [] }, { name: 'cli:test', requestId: null }, given)
     return (made as { key: string }).key
   } finally {
     await pool.end({ timeout: 1 })

@@ -2,6 +2,7 @@
 // without the right key (header x-admin-key), and 403 if the key lacks the scope. The key's label is the actor in the audit log. Keys of ADMIN_KEY
 // have every scope, and work while the database is down. Unknown paths under /api/admin end here.
 import { type KeyHolder, SCOPES } from '../../../domain/keys/admin-key.ts'
+import { digestOfKey } from '../../../operator/acts/keys/secret.ts'
 import { type Refusal, refuse } from '../../refusals.ts'
 import type { Call, Route } from '../../route.ts'
 import { headerOnce, sameSecret } from '../../secrets.ts'
@@ -38,7 +39,8 @@ function inEnvironment(given: string, keys: Tools['deps']['settings']['adminKeys
   for (const key of keys) {
     if (sameSecret(given, key.key)) label = key.label
   }
-  return label === null ? null : { label, scopes: SCOPES, keyId: null, expiresAt: null, passkey: null }
+  if (label === null) return null
+  return { label, digest: digestOfKey(given), scopes: SCOPES, keyId: null, expiresAt: null, passkey: null }
 }
 
 async function askLedger(
@@ -49,10 +51,10 @@ async function askLedger(
 ): Promise<Refusal | null> {
   const found = await ledgerKeys.find(given, isLimited)
   if (found) {
-    const { id: keyId, label, scopes, expiresAt, passkeyId, passkeyEndsAt, madeAt } = found
+    const { id: keyId, label, digest, scopes, expiresAt, passkeyId, passkeyEndsAt, madeAt } = found
     const passkey =
       passkeyId === null || passkeyEndsAt === null ? null : { id: passkeyId, endsAt: passkeyEndsAt, signedInAt: madeAt }
-    call.holder = { keyId, label, scopes, expiresAt, passkey }
+    call.holder = { keyId, label, digest, scopes, expiresAt, passkey }
     return null
   }
   const hasKeys = deps.settings.adminKeys.length > 0 || (await ledgerKeys.hasAny())

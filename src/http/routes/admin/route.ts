@@ -13,6 +13,7 @@ import {
   type OperatorRefusal,
   refuseAct,
 } from '../../../operator/act.ts'
+import { digested } from '../../../operator/acts/keys/secret.ts'
 import { type Operation, toldOf } from '../../../operator/define-act.ts'
 import { refuse, refuseAs } from '../../refusals.ts'
 import type { Call, Download, Outcome, Route } from '../../route.ts'
@@ -48,8 +49,8 @@ function routeOf(tools: Tools, path: string, operations: readonly Operation[]): 
       const { operator, settings } = tools.deps
       if (operator === null) return refuse('noChain')
       // Read at each call, because the keys may change while the service runs.
-      const environmentLabels = settings.adminKeys.map(({ label }) => label)
-      const parts = { ...operator, environmentLabels, publicUrl: settings.publicUrl }
+      const environmentKeys = settings.adminKeys.map(digested)
+      const parts = { ...operator, environmentKeys, publicUrl: settings.publicUrl }
       if (act && call.method === 'POST') return once(parts, call, act)
       if (!reading || call.holder === null) return refuse('wrongKey')
       // The fields come from the path and the query; if both have a field, the path's value counts.
@@ -130,7 +131,8 @@ async function keep(
 }
 
 function actorOf({ requestId }: Call, holder: KeyHolder): Actor {
-  return { name: holder.label, requestId, ...(holder.keyId !== null && { held: holder }) }
+  const { label: name, digest: keyDigest } = holder
+  return { name, keyDigest, requestId, ...(holder.keyId !== null && { held: holder }) }
 }
 
 function digestOf({ method, raw, body }: Call): string {

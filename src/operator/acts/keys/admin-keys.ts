@@ -26,7 +26,7 @@ export const listKeys = defineReading({
   run: readKeys,
 })
 
-async function readKeys({ pool, environmentLabels }: LedgerDb & EnvironmentKeys): Promise<object> {
+async function readKeys({ pool, environmentKeys }: LedgerDb & EnvironmentKeys): Promise<object> {
   const now = Date.now()
   const [rows, passkeys, invitations] = await Promise.all([
     keys.readAdminKeys(pool, LISTED_MAX),
@@ -34,7 +34,7 @@ async function readKeys({ pool, environmentLabels }: LedgerDb & EnvironmentKeys)
     readOpenInvitations(pool, LISTED_MAX),
   ])
   return {
-    environment: environmentLabels,
+    environment: environmentKeys.map(({ label }) => label),
     keys: rows.map(({ passkeyId: _none, ...row }) => ({ ...row, state: stateOf(row, now) })),
     passkeys: passkeys.map((row) => ({ ...row, state: stateOf(row, now) })),
     invitations: invitations.map(({ passkeyId: _none, revokedAt: _never, isExpired: _no, ...row }) => row),
@@ -61,10 +61,10 @@ keys).`,
   ],
   fields: giftOf('how long it is valid, such as 90d or 8h; 90d by default, at most 366d', 90),
   check: checkGift,
-  change: async ({ sql, actor, record }, gift, { environmentLabels }: LedgerDb & EnvironmentKeys) => {
+  change: async ({ sql, actor, record }, gift, { environmentKeys }: LedgerDb & EnvironmentKeys) => {
     const { label, scopes, expires: seconds } = gift
     const { text: key, digest } = newSecret('nlk_')
-    const refused = (await refuseGift(sql, actor, gift)) ?? (await refuseLabel(sql, actor, label, environmentLabels))
+    const refused = (await refuseGift(sql, actor, gift)) ?? (await refuseLabel(sql, actor, label, environmentKeys))
     if (refused) return refused
     if ((await keys.countLiveKeys(sql)) >= LIVE_MAX)
       return refuseAct('conflict', `The ledger has ${LIVE_MAX} valid keys: revoke those that are not used.`)

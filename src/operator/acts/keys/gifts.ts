@@ -91,10 +91,10 @@ export async function refuseGift(
 }
 
 /** The label is the actor in the audit log, so a key of the ledger cannot make a key in another person's name. */
-export async function refuseLabel(sql: Sql, { held, name }: Actor, label: string, taken: readonly string[]) {
+export async function refuseLabel(sql: Sql, { held, name }: Actor, label: string, taken: readonly { label: string }[]) {
   if (!held || label === name) return null
   const makers = await makersOfLabel(sql, label)
-  const isFree = !taken.includes(label) && makers.every((maker) => maker === name)
+  const isFree = !taken.some((key) => key.label === label) && makers.every((maker) => maker === name)
   return isFree ? null : refuseAct('forbidden', `The label ${label} is another person's: give the key its own label.`)
 }
 

@@ -35,8 +35,7 @@ export const invite = defineAct({
     const { label, scopes, expires: seconds } = gift
     const { text: code, digest } = newSecret('nli_')
     const { keyId = null, passkey = null } = actor.held ?? {}
-    const refused =
-      (await refuseGift(sql, actor, gift)) ?? (await refuseLabel(sql, actor, label, deps.environmentLabels))
+    const refused = (await refuseGift(sql, actor, gift)) ?? (await refuseLabel(sql, actor, label, deps.environmentKeys))
     if (refused) return refused
     if ((await countLivePasskeys(sql)) + (await invitations.countOpenInvitations(sql)) >= PEOPLE_MAX)
       return refuseAct('conflict', `There are ${PEOPLE_MAX} passkeys and invitations: revoke those that are not used.`)

@@ -20,3 +20,9 @@ export const isCodeForm = (text: unknown): text is string => typeof text === 'st
 
 /** SHA-256 of a key or a code, as 64 hex digits. */
 export const digestOfKey = (key: string): string => createHash('sha256').update(key).digest('hex')
+
+/** A key of ADMIN_KEY without its secret. */
+export const digested = ({ label, key }: { readonly label: string; readonly key: string }) => ({
+  label,
+  digest: digestOfKey(key),
+})

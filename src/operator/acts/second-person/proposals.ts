@@ -59,6 +59,9 @@ export const confirmProposal = defineAct({
       if (!known) return refuseAct('unavailable', `This version does not know the act ${proposal.act}.`)
       if (await proposals.mayBeSamePerson(sql, proposedBy, actor.name))
         return refuseAct('forbidden', sameWords(proposedBy, actor.name))
+      const fromSettings = deps.environmentKeys.map(({ digest }) => digest)
+      if (!(await proposals.isMakerLive(sql, id, fromSettings)))
+        return refuseAct('conflict', 'The key that proposed it was revoked or has expired. Propose it again.')
       const person = { name: proposedBy, requestId: actor.requestId, confirmed: { by: actor.name, proposal: id } }
       // Runs in one transaction, so that an act that ran always has a confirmed proposal, even if this process dies.
       const done = await known.unguarded({ ...deps, pool: poolWithin(sql) }, person, proposal.input)
