@@ -3,7 +3,7 @@
 import type { SignerAccount } from '../chain/port.ts'
 import { type Cursor, readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { readPaused } from '../db/core/state.ts'
-import { readCohorts } from '../db/nodes/cohorts.ts'
+import { readCohorts, readSoundCohorts } from '../db/nodes/cohorts.ts'
 import { hasTerms } from '../db/sale/terms.ts'
 import { readPending } from '../db/sends/outbox.ts'
 import type { RoundPlan } from '../domain/credit.ts'
@@ -59,7 +59,7 @@ async function credit(ctx: CreditContext, run: Run, followed: PaymentsOutcome | 
 async function rest(ctx: CreditContext, headBlock: number | null): Promise<CreditOutcome | null> {
   const cursor = headBlock === null ? null : await readCursor(ctx.pool)
   if (!cursor || cursor.number !== headBlock) return null
-  if ((await readCohorts(ctx.pool)).some((cohort) => isDue(cohort, cursor.time))) return null
+  if ((await readSoundCohorts(ctx.pool)).some((cohort) => isDue(cohort, cursor.time))) return null
   const { distributor } = ctx
   if (!distributor || !(await hasTerms(ctx.pool))) return outcome({ reason: 'disabled' })
   if ((await readPending(ctx.pool, distributor.address)).length > 0) return null
@@ -71,7 +71,7 @@ async function rest(ctx: CreditContext, headBlock: number | null): Promise<Credi
 async function creditOnce(ctx: CreditContext, run: Run): Promise<CreditOutcome> {
   const { cursor, head } = await follow(ctx, run)
   if (!cursor) return outcome({ reason: 'nothingDue' })
-  const due = (await readCohorts(ctx.pool)).filter((cohort) => isDue(cohort, cursor.time))
+  const due = (await readSoundCohorts(ctx.pool)).filter((cohort) => isDue(cohort, cursor.time))
   const dueNodes = due.reduce((nodes, cohort) => nodes + cohort.size, 0)
   const { distributor } = ctx
   if (!distributor || !(await hasTerms(ctx.pool))) return outcome({ reason: 'disabled', dueNodes })
@@ -105,7 +105,10 @@ async function settleAndPay(
   if (plan.unbacked.length > 0)
     ctx.log.error({ cohorts: plan.unbacked }, 'cohorts are not credited: they hold nodes without payment or grant')
   if (plan.unknown.length > 0)
-    ctx.log.error({ cohorts: plan.unknown }, 'cohorts are due at a time for which the ledger has no terms')
+    ctx.log.error(
+      { cohorts: plan.unknown },
+      'cohorts are due at a time for which the ledger has no terms, payout or seed',
+    )
   if (plan.outOfBounds.length > 0)
     ctx.log.error(
       { cohorts: plan.outOfBounds, ...bounds },
@@ -115,8 +118,8 @@ async function settleAndPay(
   return pay(ctx, sending, planned)
 }
 
-function whyNothing({ outOfBounds, delayed, unbacked }: RoundPlan): CreditReason {
-  if (outOfBounds.length + delayed.length > 0) return 'pending'
+function whyNothing({ outOfBounds, delayed, unknown, unbacked }: RoundPlan): CreditReason {
+  if (outOfBounds.length + delayed.length + unknown.length > 0) return 'pending'
   return unbacked.length > 0 ? 'unpaidNodes' : 'nothingDue'
 }
 

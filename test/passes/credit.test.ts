@@ -58,6 +58,14 @@ test('where there is no key for it, nothing is sent; what is due is still report
   assert.deepEqual([tick?.ended, tick?.outcome.reason, tick?.error], [true, 'disabled', null])
 })
 
+test('a turn of a tier that the ledger does not know waits, and the pass says so', async () => {
+  const move = (by: number) => world.pool`UPDATE tiers SET tier_no = tier_no + ${by}`
+  await move(100)
+  const { reason, dueNodes } = await world.credit()
+  await move(-100)
+  assert.deepEqual([reason, dueNodes, await sentRounds()], ['pending', 1, 0])
+})
+
 test("nothing is sent while the operator's switch is on pause", async () => {
   await world.pool`INSERT INTO settings (name, value, updated_by) VALUES ('paused', 'true', 'test')`
   assert.deepEqual([(await world.credit()).reason, await sentRounds()], ['paused', 0])

@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test'
 import type { FactoryCall } from '../../src/chain/port.ts'
 import { encodeCall } from '../../src/chain/send/signer-account.ts'
 import { readOddCohorts, readSoundCohorts } from '../../src/db/nodes/cohorts.ts'
+import { isDue } from '../../src/domain/schedule.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { FOREVER } from '../support/factory.ts'
 import { checkInvariants } from '../support/invariants.ts'
@@ -151,6 +152,10 @@ test('a cohort of a phase that is no multiple of the slot takes no nodes, is not
   await world.rest()
   const [cohort] = await world.pool`SELECT turn_count AS turns, next_due AS due FROM cohorts WHERE cohort = ${odd}`
   assert.equal(cohort?.turns, 0)
+  const [{ time } = assert.fail()] = await world.pool<{ time: number }[]>`SELECT block_time AS time FROM cursors`
+  const due = (await readSoundCohorts(world.pool)).filter((sound) => isDue(sound, time))
+  const nodes = due.reduce((sum, { size }) => sum + size, 0)
+  assert.equal((await world.credit()).dueNodes, nodes, 'a node that is never credited is not due')
 })
 
 test('a cohort of an interval that the terms never had is none either, until the contract’s owner has set it', async () => {

@@ -143,7 +143,7 @@ async function whatStops(
 ): Promise<string[]> {
   const { distributor } = deps.signers
   const head = await orNull(deps.chain.head())
-  const isNothing = plan.outOfBounds.length + plan.delayed.length + plan.credits.length === 0
+  const isNothing = plan.outOfBounds.length + plan.delayed.length + plan.unknown.length + plan.credits.length === 0
   const reasons: [boolean, string][] = [
     [(await readHalt(deps.pool)) !== null, 'halted'],
     [!(await hasTerms(deps.pool)), 'disabled'],
@@ -157,6 +157,7 @@ async function whatStops(
     [(await readLostRoles(deps.pool)).some(({ role }) => role === 'distributor'), 'roleLost'],
     [plan.outOfBounds.length > 0 && plan.credits.length === 0, 'outOfBounds'],
     [plan.delayed.length > 0 && plan.credits.length === 0, 'delayed'],
+    [plan.unknown.length > 0 && plan.credits.length === 0, 'unknown'],
     [isNothing && plan.unbacked.length === 0, 'nothingDue'],
     [isNothing && plan.unbacked.length > 0, 'unpaidNodes'],
     [plan.credits.length > 0 && funds.sufficient === false, 'underfunded'],

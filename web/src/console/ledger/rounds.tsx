@@ -16,6 +16,7 @@ const STOPS: Record<string, string> = {
   unpaidNodes: 'due groups have nodes with neither payment nor grant',
   outOfBounds: 'an amount is outside the distributor’s bounds on the contract',
   delayed: 'turns that are not owed wait until the contract’s owner sets a window',
+  unknown: 'the payout or the seed of a due turn is not known',
   behind: 'the ledger is a few blocks behind the chain',
   disabled: 'rounds are switched off by the settings',
   paused: 'rounds are paused by the operator',
