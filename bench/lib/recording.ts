@@ -12,18 +12,12 @@ export const PER_BLOCK = 50
 const SENDERS = [10, 11, 12, 13, 14, 15, 16, 17, 18]
 const STRANGER = 19
 
-interface RecordedBlock {
-  hash: string
-  transactions: { hash: string; to: string | null }[]
-}
-
 /** Paths of blocks, receipts and logs, in the order in which the server takes them. */
 export type Recording = [blocks: string, receipts: string, logs: string]
 
 /**
  * Mines this many blocks with a payment and unrelated transfers. `others` replaces some of these, by block counted from
- * 1. Writes one JSON text per line: all blocks from 0 on, the receipts of transactions to the payments wallet and the
- * factory, and the factory's logs.
+ * 1. Writes one JSON text per line: all blocks from 0 on, their receipts, and the factory's logs.
  */
 export async function record(
   { chain, factory, at }: World,
@@ -38,12 +32,10 @@ export async function record(
   const directory = temporaryDirectory()
   const paths: Recording = [join(directory, 'blocks'), join(directory, 'receipts'), join(directory, 'logs')]
   const [blockLines, receiptLines] = [createWriteStream(paths[0]), createWriteStream(paths[1])]
-  const watched = [at(3), factory] as (string | null)[]
   const write = async (number: number) => {
-    const block = await chain.rpc<RecordedBlock>('eth_getBlockByNumber', [`0x${number.toString(16)}`, true])
-    blockLines.write(`${JSON.stringify(block)}\n`)
-    const ofInterest = block.transactions.filter(({ to }) => watched.includes(to))
-    const receipts = await Promise.all(ofInterest.map(({ hash }) => chain.rpc('eth_getTransactionReceipt', [hash])))
+    const tag = `0x${number.toString(16)}`
+    blockLines.write(`${JSON.stringify(await chain.rpc('eth_getBlockByNumber', [tag, true]))}\n`)
+    const receipts = await chain.rpc<object[]>('eth_getBlockReceipts', [tag])
     for (const receipt of receipts) receiptLines.write(`${JSON.stringify(receipt)}\n`)
   }
 

@@ -18,6 +18,11 @@ interface Log {
   blockHash: string
 }
 
+interface Receipt {
+  transactionHash: string
+  blockHash: string
+}
+
 /** As eth_getLogs accepts it: for one contract, by the first topics of its events. */
 interface LogFilter {
   address: string
@@ -35,8 +40,10 @@ const bare = full.map((text) => {
   const block = JSON.parse(text) as { transactions: { hash: string }[] }
   return JSON.stringify({ ...block, transactions: block.transactions.map(({ hash }) => hash) })
 })
-const receipts = new Map(
-  linesOf(receiptsFile).map((text) => [(JSON.parse(text) as { transactionHash: string }).transactionHash, text]),
+const receipts = linesOf(receiptsFile).map((text) => ({ text, of: JSON.parse(text) as Receipt }))
+const receiptOf = new Map(receipts.map(({ text, of }) => [of.transactionHash, text]))
+const receiptsOf = new Map(
+  [...Map.groupBy(receipts, ({ of }) => of.blockHash)].map(([hash, all]) => [hash, `[${all.map(({ text }) => text)}]`]),
 )
 const logs = linesOf(logsFile).map((text) => ({ text, log: JSON.parse(text) as Log }))
 const asked: string[] = []
@@ -65,7 +72,8 @@ function replyTo({ id, method, params }: Call): string {
 function resultOf(method: string, params: unknown[]): string | undefined {
   if (method === 'eth_chainId') return JSON.stringify(`0x${Number(chainId).toString(16)}`)
   if (method === 'eth_getBlockByNumber') return blockOf(String(params[0]), params[1] === true)
-  if (method === 'eth_getTransactionReceipt') return receipts.get(String(params[0])) ?? 'null'
+  if (method === 'eth_getTransactionReceipt') return receiptOf.get(String(params[0])) ?? 'null'
+  if (method === 'eth_getBlockReceipts') return receiptsOf.get(String(params[0])) ?? '[]'
   return method === 'eth_getLogs' ? logsOf(params[0] as LogFilter) : undefined
 }
 
