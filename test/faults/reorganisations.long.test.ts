@@ -177,9 +177,12 @@ test('blocks that the chain had called final are taken back: it halts, loudly; s
     const { world } = own
     const payment = await paid(world)
     await runUntilDone(own, service)
-    await world.chain.mine(12)
+    // What one provider calls final counts 64 blocks below the head.
+    await world.chain.mine(72)
+    // Only the reconciler asks for the final block, every five minutes.
+    await world.pool`UPDATE passes SET started_at = started_at - interval '5 minutes' WHERE name = 'reconcile'`
     await service.pass('payments')
-    await world.chain.reorg(16)
+    await world.chain.reorg(76)
     await world.chain.mine()
     for (let look = 0; look < 2; look++) await isHalted(own, service, 'pastFinalized', 1)
     const words = 'halted: the chain took back blocks that it had called final'
