@@ -147,7 +147,7 @@ test('started before its database: it says so, and serves once that is there', a
   await server.stop()
   const said = Promise.withResolvers<void>()
   const starting = startOutside(stage, {}, (output) => {
-    if (/the database at \S+ does not answer yet/.test(output)) said.resolve()
+    if (/The database at \S+ does not answer yet/.test(output)) said.resolve()
   })
   // If a service ends instead, or starts without its database, it prints no such line.
   assert.equal(await Promise.race([said.promise, starting]), undefined)
@@ -162,13 +162,13 @@ test('a database that stays away, or refuses, ends the start with what to do', a
   await assert.rejects(silence, (error: Error) => {
     assert.ok(error instanceof StartError)
     assert.ok(error.retryable, 'it could not be looked at: exit code 3')
-    assert.match(error.message, /at 127\.0\.0\.1:9 did not answer .* Start PostgreSQL there, or set DATABASE_URL/)
+    assert.match(error.message, /at 127\.0\.0\.1:9 did not answer .* Check that it is up, and that DATABASE_URL is right/)
     assert.doesNotMatch(error.message, /secret-word/)
     return true
   })
   const url = new URL(stage.world.directUrl)
   url.pathname = '/no_such_database'
-  await assert.rejects(startOutside(stage, { DATABASE_URL: url.href }), /refuses: .*no_such_database.*Set DATABASE_URL/)
+  await assert.rejects(startOutside(stage, { DATABASE_URL: url.href }), /refuses the connection: .*no_such_database.*Check that its URL/)
   url.password = 'not-the-password'
-  await assert.rejects(startOutside(stage, { DATABASE_URL: url.href }), /refuses: password authentication failed/)
+  await assert.rejects(startOutside(stage, { DATABASE_URL: url.href }), /refuses the connection: password authentication failed/)
 })
