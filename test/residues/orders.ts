@@ -148,8 +148,8 @@ function dying(pool: Pool): Pool {
   return new Proxy(pool, {
     get: (target, name, receiver) =>
       name === 'begin'
-        ? (body: (sql: unknown) => Promise<unknown>) =>
-            target.begin(async (sql) => {
+        ? (options: string, body: (sql: unknown) => Promise<unknown>) =>
+            target.begin(options, async (sql) => {
               await body(sql)
               throw new Error('killed')
             })
