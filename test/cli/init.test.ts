@@ -20,7 +20,7 @@ import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts'
 import { runtimeEnv } from '../support/runtime-env.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
-import { ANSWERS, fund, OWNER, PAYMENTS } from './new-ledger.ts'
+import { ANSWERS, fund, giveEther, OWNER, PAYMENTS } from './new-ledger.ts'
 
 let chain: Awaited<ReturnType<typeof startAnvil>>
 let database: TestDatabase
@@ -146,7 +146,7 @@ test('a wallet that was used is for a sale only on the word that no other factor
   const hot = [4, 5, 6].map((account) => address(developmentAccount(account).address)) as [Address, Address, Address]
   const roles = { minter: hot[0], distributor: hot[1], deployer: hot[2] }
   const used = address(`0x${'05ed'.repeat(10)}`)
-  await callRpc(chain.rpcUrl, 'anvil_setBalance', [used, '0xde0b6b3a7640000'])
+  await giveEther(chain.rpcUrl, [used])
   await callRpc(chain.rpcUrl, 'anvil_impersonateAccount', [used])
   await callRpc(chain.rpcUrl, 'eth_sendTransaction', [{ from: used, to: OWNER, value: '0x1' }])
   await until(
@@ -206,7 +206,7 @@ test('a ledger is set up, stops for ether, goes on, and sells; a second run chan
 
   // The folder now has the answers and URLs.
   const done = await runProcess([...call, '--test-sale'], ports)
-  assert.equal(done.code, 0, done.err)
+  assert.equal(done.code, 0, done.err + done.out)
   assert.match(done.err, /Sold: the deployer has node 1/)
   assert.match(done.err, /\n0 failed, /)
   const files = readdirSync(join(folder, 'secrets'))
@@ -226,7 +226,7 @@ test('a ledger is set up, stops for ether, goes on, and sells; a second run chan
 
   const before = progressIn(folder)
   const again = await runProcess(call, {})
-  assert.equal(again.code, 0, again.err)
+  assert.equal(again.code, 0, again.err + again.out)
   assert.doesNotMatch(again.err, /\$ ledger (deploy|tiers create)/)
   assert.deepEqual(progressIn(folder), before)
   const other = await runHere([...call, '--owner', PAYMENTS, '--interval', '43200'], {
@@ -258,7 +258,7 @@ test('cut off after its deployment was sent, it finds the contract and pays for 
     writeFileSync(join(folder, 'init.json'), JSON.stringify(cut))
     rmSync(join(folder, 'settings.env'))
     const again = await runHere(call, ports)
-    assert.equal(again.code, 0, again.err)
+    assert.equal(again.code, 0, again.err + again.out)
     assert.doesNotMatch(again.err, /\$ ledger deploy/)
     const found = progressIn(folder).factory
     assert.equal(found.address, factory.address)
@@ -284,8 +284,8 @@ test('keys that are elsewhere are taken as they are: one in an encrypted file, o
     assert.match(stopped.err, new RegExp(`minter +${made.out.trim()}[\\s\\S]*distributor +${account.trim()}`))
     assert.match(stopped.err, /key management service.*tested on doubles only/)
     await fund(chain.rpcUrl, stopped.err)
-    const { code, err } = await runHere(call, { ...plain, ...(await freePorts()) })
-    assert.equal(code, 0, err)
+    const { code, err, out } = await runHere(call, { ...plain, ...(await freePorts()) })
+    assert.equal(code, 0, err + out)
     const settings = parseEnv(readIn(folder, 'settings.env'))
     assert.deepEqual([settings.DISTRIBUTOR_KMS_KEY, settings.DISTRIBUTOR_ADDRESS], [AWS_KEY, account.trim()])
     assert.deepEqual(
