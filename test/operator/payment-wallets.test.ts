@@ -1,7 +1,7 @@
 // The payments wallet on a real chain: an act changes it, instances that started with another one notice, the old one
 // is still watched, and some changes are refused.
 import assert from 'node:assert/strict'
-import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import { operatorDeps } from '../../src/boot/app.ts'
 import { StartError } from '../../src/boot/preflight.ts'
 import { connect } from '../../src/db/core/sql.ts'
@@ -9,6 +9,7 @@ import { recordIdentity } from '../../src/db/core/state.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { readStatement } from '../../src/operator/acts/books/statement.ts'
+import { changeWallet } from '../../src/operator/acts/payment-wallets.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
 import { createDatabase } from '../support/postgres.ts'
@@ -17,52 +18,143 @@ import { ETHER, standingOf, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 const GRACE_SEC = 900
+const ADA = { name: 'ada', requestId: null }
 
 describe('the payments wallet', () => {
   let desk: Desk
   let world: World
-  beforeEach(async () => {
+  before(async () => {
     desk = await startDesk()
     world = desk.world
     await world.settle()
   })
-  afterEach(() => desk.close())
+  after(() => desk.close())
 
   const told = (txHash: `0x${string}`) => standingOf(world, txHash as Hash)
   const quoted = async () => (await desk.service.get('/.well-known/node-ledger.json')).json.paymentAddress
-  const inForce = async () =>
-    (await desk.get('payment-wallets')).json.wallets.find((row: { state: string }) => row.state === 'inForce')?.wallet
-  /** Changes the wallet and lets the change take effect. */
+  const known = async (): Promise<{ wallet: Address; state: string }[]> =>
+    (await desk.get('payment-wallets')).json.wallets
+  const inForce = async () => (await known()).find(({ state }) => state === 'inForce')?.wallet
+  const close = () => desk.post('payment-wallets/close', { address: world.at(3) })
   async function change(to: Address, fields: object = {}) {
     const done = await desk.post('payment-wallets', { address: to, ...fields })
     assert.equal(done.status, 200, done.text)
+    lastTime = done.json.fromTime
     return done.json
   }
+  /** When the last change takes effect. The more time the blocks before took, the later. */
+  let lastTime = 0
   async function letHold() {
-    await world.chain.increaseTime(400)
+    await world.chain.increaseTime(lastTime - Number((await world.chain.block()).timestamp))
     await world.chain.mine(65)
     await world.payments()
   }
 
-  it('is previewed, and holds from 64 blocks and five minutes ahead, not before', async () => {
+  it('is none of the accounts that send, not the factory, no former one, and no contract that cannot be traced', async () => {
+    const refused = async (address: Address) => (await desk.post('payment-wallets', { address })).json.error
+    assert.match(await refused(world.at(1)), /minter's own account/)
+    assert.match(await refused(world.at(2)), /distributor's own account/)
+    assert.match(await refused(world.factory), /the factory itself/)
+    assert.match(await refused(world.at(3)), /already/)
+    const { contract } = world.ctx
+    const blind = {
+      ...contract,
+      walletFacts: async (of: Address) => ({ ...(await contract.walletFacts(of)), isTraceable: false }),
+    }
+    const unseen = await changeWallet(operatorDeps({ ...world.ctx, contract: blind }, world.pool), ADA, {
+      address: world.token,
+    })
+    assert.ok(isOperatorRefusal(unseen) && /has code/.test(unseen.message), JSON.stringify(unseen))
+    assert.equal((await desk.post('payment-wallets/preview', { address: world.token })).status, 200)
+    assert.equal((await known()).length, 1)
+  })
+
+  it('is previewed, holds from 64 blocks and five minutes ahead, and the old one sells until the grace ends', async () => {
     const now = await world.chain.block()
     const preview = await desk.post('payment-wallets/preview', { address: world.at(12) })
     assert.equal(preview.status, 200, preview.text)
-    assert.equal((await desk.get('payment-wallets')).json.wallets.length, 1)
+    assert.equal((await known()).length, 1)
+    assert.equal((await close()).status, 409, 'it is in force')
     const { fromBlock, fromTime, graceUntil } = await change(world.at(12))
     assert.equal(fromBlock, Number(now.number) + 64)
     assert.ok(fromTime >= Number(now.timestamp) + 300)
     assert.equal(graceUntil, fromTime + GRACE_SEC)
     assert.equal(await inForce(), world.at(3))
-    await world.chain.mine(64)
-    await world.payments()
-    assert.equal(await inForce(), world.at(3), 'the blocks alone do not do')
     await letHold()
-    assert.equal(await inForce(), world.at(12))
+    assert.deepEqual([await inForce(), await quoted()], [world.at(12), world.at(12)])
     assert.deepEqual(
       (await world.pool`SELECT actor FROM audit WHERE action = 'walletChanged'`).map((row) => row.actor),
       ['ada'],
     )
+    const [late, fresh] = [await world.pay(5, BASIC), await world.pay(6, BASIC, world.at(12))]
+    await world.settle()
+    assert.deepEqual([await told(late), await told(fresh)], ['minted', 'minted'])
+    assert.equal((await close()).status, 409, 'its payments still buy')
+  })
+
+  it('that is old holds what comes after the grace, until its books are closed', async () => {
+    await world.chain.increaseTime(GRACE_SEC)
+    const tooLate = await world.pay(7, BASIC)
+    // A transfer between our own wallets is no sale.
+    const moved = await world.chain.send({ from: world.at(3), to: world.at(12), value: `0x${BASIC.toString(16)}` })
+    await world.settle()
+    assert.deepEqual([await told(tooLate), await told(moved as Hash)], ['held oldWallet', 'ignored self'])
+    assert.equal((await desk.get('payments?reason=oldWallet')).json.payments.length, 1)
+    const closed = await close()
+    assert.equal(closed.status, 200, closed.text)
+    const unseen = await world.pay(7, BASIC)
+    await world.settle()
+    assert.equal(await told(unseen), 'unseen')
+    // The follower reads its last block for it again after a reorganisation.
+    const [row] = await world.pool`SELECT closed_block AS block FROM payment_wallets WHERE wallet = ${world.at(3)}`
+    assert.equal(row?.block, closed.json.closedBlock)
+    assert.equal((await close()).status, 409)
+  })
+
+  it('leaves the one before the grace that was asked for, and the next change the same', async () => {
+    const first = await change(world.at(13), { graceSec: 300 })
+    assert.equal(first.graceUntil - first.fromTime, 300)
+    const next = await desk.post('payment-wallets/preview', { address: world.at(14) })
+    assert.equal(next.json.graceSec, 300)
+    const stolen = await desk.post('payment-wallets/preview', { address: world.at(14), stolen: true, graceSec: 300 })
+    assert.deepEqual([stolen.json.graceSec, stolen.json.graceUntil], [0, stolen.json.fromTime])
+    await letHold()
+  })
+
+  it('is taken back as long as it does not hold and nothing came to it', async () => {
+    const takeBack = async (account: number) =>
+      desk.post('payment-wallets/take-back', { address: world.at(account), reason: 'a slip' })
+    assert.equal((await takeBack(14)).status, 404)
+    assert.match((await takeBack(13)).json.error, /already see it/)
+    await change(world.at(14))
+    await change(world.at(15))
+    assert.match((await takeBack(14)).json.error, /entered last/)
+    for (const account of [15, 14]) {
+      const done = await takeBack(account)
+      const says = `Taken back. Buyers keep paying to ${world.at(13)}.`
+      assert.deepEqual([done.status, done.json], [200, { takenBack: world.at(account), inForce: world.at(13), says }])
+    }
+    // As if it had never existed: payments to it are not seen, and the operator may name it again.
+    const unseen = await world.pay(5, BASIC, world.at(14))
+    await world.chain.mine()
+    await letHold()
+    assert.deepEqual([await told(unseen), await inForce()], ['unseen', world.at(13)])
+    assert.equal((await world.pool`SELECT FROM wallet_books`).count, 3)
+    for (const [account, valueWei] of [
+      [14, BASIC],
+      [16, 0n],
+      [15, 1n],
+    ] as const) {
+      await change(world.at(account))
+      await world.pay(5, valueWei, world.at(account))
+      await world.chain.mine()
+      await world.payments()
+      assert.match((await takeBack(account)).json.error, /It has received a transfer/)
+    }
+    await letHold()
+    assert.equal(await inForce(), world.at(15))
+    assert.match((await takeBack(15)).json.error, /already see it/)
+    assert.equal((await world.pool`SELECT FROM audit WHERE action = 'walletTakenBack'`).count, 2)
   })
 
   it('is watched from the next block on by every instance, whatever it was started with', async () => {
@@ -73,62 +165,30 @@ describe('the payments wallet', () => {
       const range = await chain.observe(...asked)
       if (paid === null) {
         paid = '0x'
-        await change(world.at(12))
+        await change(world.at(17))
       }
       return range
     }
-    const hash = await world.pay(5, BASIC, world.at(12))
+    const hash = await world.pay(5, BASIC, world.at(17))
     await world.chain.mine()
     await world.instance({ chain: { ...chain, observe } }).payments()
     assert.notEqual(await told(hash), 'unseen')
     await world.settle()
     assert.equal(await told(hash), 'minted')
   })
+})
 
-  it('leaves the one before the grace that was asked for, and the next change the same', async () => {
-    const first = await change(world.at(12), { graceSec: 300 })
-    assert.equal(first.graceUntil - first.fromTime, 300)
-    await letHold()
-    await world.chain.increaseTime(300)
-    const late = await world.pay(5, BASIC)
+describe('a statement over a change of the wallet', () => {
+  let desk: Desk
+  let world: World
+  before(async () => {
+    desk = await startDesk()
+    world = desk.world
     await world.settle()
-    assert.equal(await told(late), 'held oldWallet')
-    const next = await desk.post('payment-wallets/preview', { address: world.at(13) })
-    assert.equal(next.json.graceSec, 300)
-    const stolen = await desk.post('payment-wallets/preview', { address: world.at(13), stolen: true, graceSec: 300 })
-    assert.deepEqual([stolen.json.graceSec, stolen.json.graceUntil], [0, stolen.json.fromTime])
   })
+  after(() => desk.close())
 
-  it('sells by the old one within the grace, and holds what comes there later', async () => {
-    await change(world.at(12))
-    await letHold()
-    const [late, fresh] = [await world.pay(5, BASIC), await world.pay(6, BASIC, world.at(12))]
-    await world.settle()
-    assert.deepEqual([await told(late), await told(fresh)], ['minted', 'minted'])
-    await world.chain.increaseTime(GRACE_SEC)
-    const [tooLate, still] = [await world.pay(7, BASIC), await world.pay(8, BASIC, world.at(12))]
-    await world.settle()
-    assert.deepEqual([await told(tooLate), await told(still)], ['held oldWallet', 'minted'])
-    const { json } = await desk.get('payments?reason=oldWallet')
-    assert.equal(json.payments.length, 1)
-    // A transfer between our own wallets is no sale.
-    const moved = await world.chain.send({ from: world.at(3), to: world.at(12), value: `0x${BASIC.toString(16)}` })
-    await world.settle()
-    assert.equal(await told(moved as `0x${string}`), 'ignored self')
-  })
-
-  it('holds from the next block on where the old one was stolen, and no later payment there is a sale', async () => {
-    const before = await world.pay(5, BASIC)
-    await world.settle()
-    await change(world.at(12), { stolen: true })
-    const [stolen, safe] = [await world.pay(6, BASIC), await world.pay(7, BASIC, world.at(12))]
-    await world.settle()
-    assert.deepEqual([await told(before), await told(stolen), await told(safe)], ['minted', 'held oldWallet', 'minted'])
-    assert.equal(await inForce(), world.at(12))
-    assert.equal(await quoted(), world.at(12))
-  })
-
-  it('balances to the wei in a statement over a change, each wallet by itself', async () => {
+  it('balances to the wei, each wallet by itself', async () => {
     await recordIdentity(world.pool, {
       chainId: world.chain.chainId,
       genesisHash: '0x',
@@ -140,9 +200,12 @@ describe('the payments wallet', () => {
     await world.pay(9, 5n, world.at(12))
     await world.chain.mine()
     await world.payments()
-    await change(world.at(12))
+    const done = await desk.post('payment-wallets', { address: world.at(12) })
+    assert.equal(done.status, 200, done.text)
     await world.pay(6, BASIC, world.at(12))
-    await letHold()
+    await world.chain.increaseTime(400)
+    await world.chain.mine(65)
+    await world.payments()
     await world.pay(7, BASIC)
     await world.pay(8, BASIC, world.at(12))
     await world.chain.send({ from: world.at(3), to: world.at(12), value: '0x9' })
@@ -169,83 +232,6 @@ describe('the payments wallet', () => {
       [2n * BASIC - 9n, 2n * BASIC + 9n - 7n],
     )
     assert.equal((await world.pool`SELECT FROM payments WHERE tx_hash IS NULL`).count, 0)
-  })
-
-  it('is watched until its books are closed, which waits for the grace', async () => {
-    const close = async () => desk.post('payment-wallets/close', { address: world.at(3) })
-    assert.equal((await close()).status, 409)
-    await change(world.at(12))
-    await letHold()
-    assert.equal((await close()).status, 409)
-    await world.chain.increaseTime(GRACE_SEC + 1)
-    await world.chain.mine()
-    await world.payments()
-    const closed = await close()
-    assert.equal(closed.status, 200, closed.text)
-    const unseen = await world.pay(7, BASIC)
-    await world.settle()
-    assert.equal(await told(unseen), 'unseen')
-    // The follower reads its last block for it again after a reorganisation.
-    const [row] = await world.pool`SELECT closed_block AS block FROM payment_wallets WHERE wallet = ${world.at(3)}`
-    assert.equal(row?.block, closed.json.closedBlock)
-    assert.equal((await close()).status, 409)
-  })
-
-  it('is taken back as long as it does not hold and nothing came to it', async () => {
-    const takeBack = async (account: number) =>
-      desk.post('payment-wallets/take-back', { address: world.at(account), reason: 'a slip' })
-    assert.equal((await takeBack(12)).status, 404)
-    assert.match((await takeBack(3)).json.error, /already see it/)
-    await change(world.at(12))
-    await change(world.at(13))
-    assert.match((await takeBack(12)).json.error, /entered last/)
-    for (const account of [13, 12]) {
-      const done = await takeBack(account)
-      const says = `Taken back. Buyers keep paying to ${world.at(3)}.`
-      assert.deepEqual([done.status, done.json], [200, { takenBack: world.at(account), inForce: world.at(3), says }])
-    }
-    // As if it had never existed: payments to it are not seen, and the operator may name it again.
-    const unseen = await world.pay(5, BASIC, world.at(12))
-    await world.chain.mine()
-    await letHold()
-    assert.deepEqual([await told(unseen), await inForce()], ['unseen', world.at(3)])
-    assert.equal((await world.pool`SELECT FROM wallet_books`).count, 1)
-    for (const [account, valueWei] of [
-      [12, BASIC],
-      [11, 0n],
-      [13, 1n],
-    ] as const) {
-      await change(world.at(account))
-      await world.pay(5, valueWei, world.at(account))
-      await world.chain.mine()
-      await world.payments()
-      assert.match((await takeBack(account)).json.error, /It has received a transfer/)
-    }
-    await letHold()
-    assert.equal(await inForce(), world.at(13))
-    assert.match((await takeBack(13)).json.error, /already see it/)
-    assert.equal((await world.pool`SELECT FROM audit WHERE action = 'walletTakenBack'`).count, 2)
-  })
-
-  it('is none of the accounts that send, not the factory, no former one, and no contract that cannot be traced', async () => {
-    const refused = async (address: Address) => (await desk.post('payment-wallets', { address })).json.error
-    assert.match(await refused(world.at(1)), /minter's own account/)
-    assert.match(await refused(world.at(2)), /distributor's own account/)
-    assert.match(await refused(world.factory), /the factory itself/)
-    assert.match(await refused(world.at(3)), /already/)
-    const { contract } = world.ctx
-    const blind = {
-      ...contract,
-      walletFacts: async (of: Address) => ({ ...(await contract.walletFacts(of)), isTraceable: false }),
-    }
-    const other = await startDesk(
-      {},
-      { http: { operator: operatorDeps({ ...world.ctx, contract: blind }, world.pool) } },
-    )
-    assert.match((await other.post('payment-wallets', { address: world.token })).json.error, /has code/)
-    await other.close()
-    assert.equal((await desk.post('payment-wallets/preview', { address: world.token })).status, 200)
-    assert.equal((await desk.get('payment-wallets')).json.wallets.length, 1)
   })
 })
 
