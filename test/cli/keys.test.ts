@@ -5,26 +5,23 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { addressOfKey } from '../../src/chain/read/wallets.ts'
 import { decryptKeystore } from '../../src/chain/send/keystore.ts'
-import { connect, type Pool } from '../../src/db/core/sql.ts'
+import type { Pool } from '../../src/db/core/sql.ts'
 import { findLiveKey } from '../../src/db/operator/admin-keys.ts'
 import { digestOfKey } from '../../src/operator/acts/keys/secret.ts'
 import { runHere, runProcess } from '../support/cli.ts'
-import { createDatabase, type TestDatabase } from '../support/postgres.ts'
+import { type OpenDatabase, openDatabase } from '../support/postgres.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
 const directory = temporaryDirectory()
-let database: TestDatabase
+let database: OpenDatabase
 let pool: Pool
 let env: Record<string, string>
 before(async () => {
-  database = await createDatabase()
-  pool = connect(database.url, { max: 1, prepare: false, applicationName: 'test' })
+  database = await openDatabase(1, { prepare: false })
+  pool = database.pool
   env = { NODE_ENV: 'test', DATABASE_URL: database.url, DATA_DIR: directory }
 })
-after(async () => {
-  await pool.end({ timeout: 1 })
-  await database.drop()
-})
+after(() => database.close())
 const run = (...argv: string[]) => runHere(argv, env)
 
 describe('keys new', () => {

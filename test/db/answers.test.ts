@@ -2,7 +2,7 @@
 // of the simulation compares the two as well (test/sim).
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { connect, inTransaction, type Pool } from '../../src/db/core/sql.ts'
+import { inTransaction, type Pool } from '../../src/db/core/sql.ts'
 import {
   insertFailedWithdrawals,
   insertNodes,
@@ -12,7 +12,7 @@ import {
 import { insertRounds } from '../../src/db/nodes/rounds.ts'
 import { readDistributions, readNode } from '../../src/db/reads/public-api.ts'
 import { address, hash, wei } from '../../src/domain/units.ts'
-import { createDatabase, type TestDatabase } from '../support/postgres.ts'
+import { type OpenDatabase, openDatabase } from '../support/postgres.ts'
 import { compareAnswers } from './compare-answers.ts'
 
 const word = (n: number) => hash(`0x${n.toString(16).padStart(64, '0')}`)
@@ -24,11 +24,11 @@ const PRICED = MIDNIGHT + 90
 const LATE = MIDNIGHT + 3_600 + 90
 const NEVER = MIDNIGHT + 7_200 + 90
 
-let database: TestDatabase
+let database: OpenDatabase
 let pool: Pool
 before(async () => {
-  database = await createDatabase()
-  pool = connect(database.url, { max: 1, prepare: true, applicationName: 'test' })
+  database = await openDatabase()
+  pool = database.pool
   await pool`INSERT INTO cohorts (cohort, tier_no, interval_sec, next_due, size, per_node_wei, turn_count, block_number, block_hash)
     SELECT n, 1, 100, 1, 1, 0, 0, 1, ${word(1)} FROM generate_series(1, 2) n`
   const at = { blockNumber: 1, blockHash: word(1), blockTime: MIDNIGHT, txHash: word(1) }
@@ -40,10 +40,7 @@ before(async () => {
   for (const [at, blockTime] of [PRICED, LATE, NEVER].entries()) await withdraw(at + 1, blockTime)
   await price(LATE, 1_000_000)
 })
-after(async () => {
-  await pool.end({ timeout: 1 })
-  await database.drop()
-})
+after(() => database.close())
 
 const price = (sec: number, usd: number) => pool`
   INSERT INTO price_history (hour, usd, quoted_at) VALUES (date_trunc('hour', to_timestamp(${sec}), 'UTC'), ${usd}, now())`

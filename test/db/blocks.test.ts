@@ -4,21 +4,18 @@ import { after, before, test } from 'node:test'
 import { insertBlocks, readBlock } from '../../src/db/blocks/blocks.ts'
 import { lowerProof, noteProven, readProofStates } from '../../src/db/blocks/proofs.ts'
 import { noteStuck, readStuck } from '../../src/db/blocks/stuck.ts'
-import { connect, type Pool } from '../../src/db/core/sql.ts'
+import type { Pool } from '../../src/db/core/sql.ts'
 import type { Block } from '../../src/domain/observed.ts'
 import type { Hash } from '../../src/domain/units.ts'
-import { createDatabase, type TestDatabase } from '../support/postgres.ts'
+import { type OpenDatabase, openDatabase } from '../support/postgres.ts'
 
-let database: TestDatabase
+let database: OpenDatabase
 let pool: Pool
 before(async () => {
-  database = await createDatabase()
-  pool = connect(database.url, { max: 1, prepare: true, applicationName: 'test' })
+  database = await openDatabase()
+  pool = database.pool
 })
-after(async () => {
-  await pool.end({ timeout: 1 })
-  await database.drop()
-})
+after(() => database.close())
 
 const hash = (digit: number) => `0x${String(digit).repeat(64)}` as Hash
 

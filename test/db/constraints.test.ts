@@ -1,18 +1,18 @@
 // The schema's own constraints: a bug in any pass fails loudly instead of writing.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { connect, type Pool, type Sql } from '../../src/db/core/sql.ts'
-import { createDatabase, type TestDatabase } from '../support/postgres.ts'
+import type { Pool, Sql } from '../../src/db/core/sql.ts'
+import { type OpenDatabase, openDatabase } from '../support/postgres.ts'
 
 const A = `0x${'a1'.repeat(20)}`
 const B = `0x${'b2'.repeat(20)}`
 const h = (n: number) => `0x${n.toString(16).padStart(64, '0')}`
 
-let database: TestDatabase
+let database: OpenDatabase
 let pool: Pool
 before(async () => {
-  database = await createDatabase()
-  pool = connect(database.url, { max: 1, prepare: false, applicationName: 'test' })
+  database = await openDatabase(1, { prepare: false })
+  pool = database.pool
   // One of everything: a tier, a cohort, a mined mint, its payment and node, a round with its turn, a withdrawal.
   await pool.unsafe(`
     INSERT INTO tiers (tier_id, version, tier_no, label, price_wei, max_per_wallet, payout_bps, on_sale, from_block, from_time, entered_by)
@@ -33,10 +33,7 @@ before(async () => {
     INSERT INTO withdrawals (node_id, amount_wei, withdrawn_total_wei, to_address, tx_hash, log_index, status, created_at, block_number, block_hash, answer)
       VALUES (1, 4, 4, '${B}', '${h(90)}', 0, 'sent', now(), 5, '${h(5)}', '{}');`)
 })
-after(async () => {
-  await pool.end({ timeout: 1 })
-  await database.drop()
-})
+after(() => database.close())
 
 /** Runs in a transaction that rolls back, after a check of the deferred constraints. */
 async function attempt(statement: string): Promise<void> {

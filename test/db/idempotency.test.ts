@@ -2,19 +2,16 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { finishKey, freeKey, takeKey } from '../../src/db/core/idempotency.ts'
-import { connect, type Pool } from '../../src/db/core/sql.ts'
-import { createDatabase, type TestDatabase } from '../support/postgres.ts'
+import type { Pool } from '../../src/db/core/sql.ts'
+import { type OpenDatabase, openDatabase } from '../support/postgres.ts'
 
-let database: TestDatabase
+let database: OpenDatabase
 let pool: Pool
 before(async () => {
-  database = await createDatabase()
-  pool = connect(database.url, { max: 1, prepare: true, applicationName: 'test' })
+  database = await openDatabase()
+  pool = database.pool
 })
-after(async () => {
-  await pool.end({ timeout: 1 })
-  await database.drop()
-})
+after(() => database.close())
 
 const begunBefore = (key: string, seconds: number) =>
   pool`UPDATE idempotency_keys SET started_at = now() - make_interval(secs => ${seconds}) WHERE key = ${key}`

@@ -11,7 +11,7 @@ import {
   readBlock,
 } from '../../src/db/blocks/blocks.ts'
 import { takeKey } from '../../src/db/core/idempotency.ts'
-import { connect, type Pool, poolWithin, type Sql } from '../../src/db/core/sql.ts'
+import { type Pool, poolWithin, type Sql } from '../../src/db/core/sql.ts'
 import { countIntoStates, countUnbackedNodes, pruneCohortStates, rewindCohorts } from '../../src/db/nodes/cohorts.ts'
 import { countUnpaidNodes } from '../../src/db/nodes/grants.ts'
 import * as nodes from '../../src/db/nodes/nodes.ts'
@@ -38,7 +38,7 @@ import { readSpending } from '../../src/db/sends/funds.ts'
 import * as outbox from '../../src/db/sends/outbox.ts'
 import * as webhooks from '../../src/db/webhooks.ts'
 import { wei } from '../../src/domain/units.ts'
-import { createDatabase } from '../support/postgres.ts'
+import { type OpenDatabase, openDatabase } from '../support/postgres.ts'
 import { addressOf, fillLedger, HEAD, hashOf, NODES } from './large-ledger.ts'
 import { believeLarge, faultsOf, planOf } from './plans.ts'
 import { playEverything } from './play.ts'
@@ -58,19 +58,16 @@ const MAY_READ_MUCH: Readonly<Record<string, string>> = {
 }
 
 let recorded: ReturnType<typeof recordStatements>
-let database: Awaited<ReturnType<typeof createDatabase>>
+let database: OpenDatabase
 let pool: Pool
 
 before(async () => {
-  database = await createDatabase()
-  pool = connect(database.url, { max: 1, prepare: true, applicationName: 'test' })
+  database = await openDatabase()
+  pool = database.pool
   await fillLedger(pool)
   recorded = recordStatements()
 })
-after(async () => {
-  await pool.end({ timeout: 1 })
-  await database.drop()
-})
+after(() => database.close())
 
 const at = { blockNumber: HEAD + 1, blockHash: hashOf(HEAD + 1), blockTime: HEAD + 1, txIndex: 0 }
 

@@ -3,19 +3,16 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { after, before, test } from 'node:test'
 import { withLock } from '../../src/db/core/locks.ts'
-import { connect, type Pool } from '../../src/db/core/sql.ts'
-import { createDatabase, type TestDatabase } from '../support/postgres.ts'
+import type { Pool } from '../../src/db/core/sql.ts'
+import { type OpenDatabase, openDatabase } from '../support/postgres.ts'
 
-let database: TestDatabase
+let database: OpenDatabase
 let pool: Pool
 before(async () => {
-  database = await createDatabase()
-  pool = connect(database.url, { max: 1, prepare: true, applicationName: 'test' })
+  database = await openDatabase()
+  pool = database.pool
 })
-after(async () => {
-  await pool.end({ timeout: 1 })
-  await database.drop()
-})
+after(() => database.close())
 
 test('while one holds the lock another caller learns so at once, and other locks are free', async () => {
   const taken = Promise.withResolvers<void>()

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
-import { connect, type Pool, type Sql } from '../../src/db/core/sql.ts'
+import type { Pool, Sql } from '../../src/db/core/sql.ts'
 import { type Change, enter, move, writeVerdict } from '../../src/db/payments/moves.ts'
 import { rewindPayments } from '../../src/db/payments/rows.ts'
 import {
@@ -13,7 +13,7 @@ import {
   PAYMENT_STATES,
   type PaymentState,
 } from '../../src/domain/transitions.ts'
-import { createDatabase, type TestDatabase } from '../support/postgres.ts'
+import { type OpenDatabase, openDatabase } from '../support/postgres.ts'
 
 const ROOT = new URL('../../', import.meta.url)
 const BUYER = `0x${'b2'.repeat(20)}`
@@ -21,11 +21,11 @@ const h = (n: number) => `0x${n.toString(16).padStart(64, '0')}`
 const NAMES = Object.keys(MOVES) as MoveName[]
 const ruleOf = (name: MoveName): Move => MOVES[name]
 
-let database: TestDatabase
+let database: OpenDatabase
 let pool: Pool
 before(async () => {
-  database = await createDatabase()
-  pool = connect(database.url, { max: 1, prepare: false, applicationName: 'test' })
+  database = await openDatabase(1, { prepare: false })
+  pool = database.pool
   // A tier, a pending mint, and a node that belongs to no payment yet.
   await pool.unsafe(`
     INSERT INTO tiers (tier_id, version, tier_no, label, price_wei, max_per_wallet, payout_bps, on_sale, from_block, from_time, entered_by)
@@ -35,10 +35,7 @@ before(async () => {
     INSERT INTO nodes (node_id, owner, cohort, ref, per_node_at_mint_wei, turns_at_mint, mint_tx_hash, minted_at, block_number, block_hash)
       VALUES (1, '${BUYER}', 1, '${h(10)}', 0, 0, '${h(70)}', now(), 5, '${h(5)}')`)
 })
-after(async () => {
-  await pool.end({ timeout: 1 })
-  await database.drop()
-})
+after(() => database.close())
 
 /** Runs `body` in a transaction that rolls back, after a check of the deferred constraints. */
 async function attempt(body: (sql: Sql) => Promise<void>): Promise<void> {

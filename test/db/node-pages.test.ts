@@ -1,22 +1,19 @@
 // Pages of several nodes in one statement: each equals the answer of a separate statement.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { connect, type Pool } from '../../src/db/core/sql.ts'
+import type { Pool } from '../../src/db/core/sql.ts'
 import { type AskedNode, NODES_AT_ONCE, readNode, readNodes } from '../../src/db/reads/public-api.ts'
 import { insertSmallLedger } from '../support/http-ledger.ts'
-import { createDatabase, type TestDatabase } from '../support/postgres.ts'
+import { type OpenDatabase, openDatabase } from '../support/postgres.ts'
 
-let database: TestDatabase
+let database: OpenDatabase
 let pool: Pool
 before(async () => {
-  database = await createDatabase()
-  pool = connect(database.url, { max: 1, prepare: true, applicationName: 'test' })
+  database = await openDatabase()
+  pool = database.pool
   await insertSmallLedger(pool)
 })
-after(async () => {
-  await pool.end({ timeout: 1 })
-  await database.drop()
-})
+after(() => database.close())
 
 /** Nodes by either id, a missing one, one that no ledger can have; with their own limits, and one of them twice. */
 const ASKED: AskedNode[] = [

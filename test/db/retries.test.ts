@@ -1,18 +1,18 @@
 // The time to read payments that await a verdict grows only with their number, whatever statistics the database has for the table.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { connect, type Pool } from '../../src/db/core/sql.ts'
+import type { Pool } from '../../src/db/core/sql.ts'
 import { retryPaymentAt } from '../../src/db/payments/retries.ts'
 import { readPayments } from '../../src/db/payments/rows.ts'
-import { createDatabase, type TestDatabase } from '../support/postgres.ts'
+import { type OpenDatabase, openDatabase } from '../support/postgres.ts'
 
 const PAYMENTS = 1_000
 
-let database: TestDatabase
+let database: OpenDatabase
 let pool: Pool
 before(async () => {
-  database = await createDatabase()
-  pool = connect(database.url, { max: 1, prepare: true, applicationName: 'test' })
+  database = await openDatabase()
+  pool = database.pool
   // One wallet's, in one block; another one's behind them.
   const hash = pool`'0x' || lpad(to_hex(n), 64, '0')`
   await pool`INSERT INTO payments (id, tx_hash, ref, wallet, from_address, value_wei, succeeded, state, block_number, block_hash, tx_index, block_time)
@@ -20,10 +20,7 @@ before(async () => {
     SELECT n, ${hash}, ${hash}, '0x' || repeat('f3', 20), '0x' || repeat(CASE WHEN n > ${PAYMENTS} THEN 'b2' ELSE 'a1' END, 20), 5, true, 'seen', 7,
       '0x' || repeat('77', 32), n, to_timestamp(100) FROM generate_series(1, ${PAYMENTS + 1}::int) n`
 })
-after(async () => {
-  await pool.end({ timeout: 1 })
-  await database.drop()
-})
+after(() => database.close())
 
 const read = (sql: Pool, now: number) => readPayments(sql, { states: ['seen'], upToBlock: 7, now, limit: 10_000 })
 

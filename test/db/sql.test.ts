@@ -5,18 +5,15 @@ import fc from 'fast-check'
 import { isDatabaseDown } from '../../src/db/core/faults.ts'
 import { connect, inTransaction, jsonRows, type Pool } from '../../src/db/core/sql.ts'
 import { UINT256_MAX } from '../../src/domain/units.ts'
-import { createDatabase, type TestDatabase } from '../support/postgres.ts'
+import { type OpenDatabase, openDatabase } from '../support/postgres.ts'
 
-let database: TestDatabase
+let database: OpenDatabase
 let pool: Pool
 before(async () => {
-  database = await createDatabase()
-  pool = connect(database.url, { max: 2, prepare: true, applicationName: 'test' })
+  database = await openDatabase(2)
+  pool = database.pool
 })
-after(async () => {
-  await pool.end({ timeout: 1 })
-  await database.drop()
-})
+after(() => database.close())
 
 test('any amount up to 2^256 - 1 goes in as JSON rows and comes out as the same bigint', async () => {
   const amounts = fc.array(fc.bigInt({ min: 0n, max: UINT256_MAX }), { minLength: 1, maxLength: 20 })

@@ -3,33 +3,30 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import { connect, type Pool, type Sql } from '../../src/db/core/sql.ts'
+import type { Pool, Sql } from '../../src/db/core/sql.ts'
 import { rewindCohorts, writeCohorts } from '../../src/db/nodes/cohorts.ts'
 import { insertNodes, insertOwnershipChanges, insertWithdrawals, rewindNodes } from '../../src/db/nodes/nodes.ts'
 import { insertRounds, rewindRounds } from '../../src/db/nodes/rounds.ts'
 import { adoptNodes, insertIncomingTransfers as insertPayments, rewindPayments } from '../../src/db/payments/rows.ts'
 import type { LedgerCohort } from '../../src/domain/replay.ts'
 import { type Address, address, hash, wei, ZERO_ADDRESS } from '../../src/domain/units.ts'
-import { createDatabase, type TestDatabase } from '../support/postgres.ts'
+import { type OpenDatabase, openDatabase } from '../support/postgres.ts'
 import { compareAnswers } from './compare-answers.ts'
 
 const word = (n: number) => hash(`0x${n.toString(16).padStart(64, '0')}`)
 const account = (n: number) => address(`0x${n.toString(16).padStart(40, '0')}`)
 const PRICE = 100n
 
-let database: TestDatabase
+let database: OpenDatabase
 let pool: Pool
 before(async () => {
-  database = await createDatabase()
-  pool = connect(database.url, { max: 1, prepare: true, applicationName: 'test' })
+  database = await openDatabase()
+  pool = database.pool
   await pool`
     INSERT INTO tiers (tier_id, version, tier_no, label, price_wei, max_per_wallet, payout_bps, on_sale, from_block, from_time, entered_by)
     VALUES ('basic', 1, 1, 'Basic', 100, 10, 10000, true, 0, 1, 'test')`
 })
-after(async () => {
-  await pool.end({ timeout: 1 })
-  await database.drop()
-})
+after(() => database.close())
 
 interface Known {
   owners: Address[]

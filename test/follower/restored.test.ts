@@ -4,13 +4,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FactoryCall } from '../../src/chain/port.ts'
 import { createChainReader } from '../../src/chain/read/reader.ts'
-import { connect, inTransaction, jsonRows, type Pool } from '../../src/db/core/sql.ts'
+import { inTransaction, jsonRows, type Pool } from '../../src/db/core/sql.ts'
 import { allowWallet, denyWallet } from '../../src/db/payments/deny-list.ts'
 import { raiseRecheck, readRecheck } from '../../src/db/payments/recheck.ts'
 import { insertFirstWallet } from '../../src/db/sale/payment-wallets.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { FOREVER } from '../support/factory.ts'
-import { createDatabase } from '../support/postgres.ts'
+import { openDatabase } from '../support/postgres.ts'
 import { ETHER, type Instance, paymentOf, startWorld, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
@@ -18,8 +18,8 @@ const BASIC = ETHER / 100n
 /** A second database with the first one's terms: a backup's copy, or a start from nothing. */
 async function inWorld(body: (world: World, other: Instance, otherPool: Pool) => Promise<void>): Promise<void> {
   const world = await startWorld()
-  const database = await createDatabase()
-  const pool = connect(database.url, { max: 5, prepare: true, applicationName: 'test' })
+  await using database = await openDatabase(5)
+  const { pool } = database
   try {
     const tiers = await world.pool`SELECT * FROM tiers`
     await pool`INSERT INTO tiers SELECT * FROM jsonb_populate_recordset(NULL::tiers, ${jsonRows(tiers)}::text::jsonb)`
@@ -32,8 +32,6 @@ async function inWorld(body: (world: World, other: Instance, otherPool: Pool) =>
     await inTransaction(pool, (sql) => insertFirstWallet(sql, world.at(3), 0, 'test'))
     await body(world, world.instance({ pool, directUrl: database.url }), pool)
   } finally {
-    await pool.end({ timeout: 1 })
-    await database.drop()
     await world.close()
   }
 }

@@ -8,7 +8,7 @@ import { createChainReader } from '../../src/chain/read/reader.ts'
 import { createRpc } from '../../src/chain/rpc/rpc.ts'
 import { readCursor } from '../../src/db/blocks/blocks.ts'
 import { readSurveyedTo } from '../../src/db/blocks/surveyed.ts'
-import { connect, inTransaction, type Pool } from '../../src/db/core/sql.ts'
+import { inTransaction, type Pool } from '../../src/db/core/sql.ts'
 import { insertWallet } from '../../src/db/sale/payment-wallets.ts'
 import { type Address, address, type Hash, hash, ZERO_HASH } from '../../src/domain/units.ts'
 import { rewindTo } from '../../src/follower/rewind.ts'
@@ -22,7 +22,7 @@ import { creationOf } from '../sim/model/contracts.ts'
 import type { Hex } from '../support/anvil.ts'
 import { authorize, carry } from '../support/authorizations.ts'
 import { FORWARD, leakOf, payInside } from '../support/forwarder.ts'
-import { createDatabase } from '../support/postgres.ts'
+import { openDatabase } from '../support/postgres.ts'
 import { ETHER, INTERVAL_SEC, startWorld, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
@@ -169,8 +169,8 @@ async function rebuilt(
   { ctx: given = world.instance().ctx, survey = SURVEY } = {},
   look: (pool: Pool) => Promise<void> = async () => {},
 ): Promise<Outcome> {
-  const database = await createDatabase()
-  const pool = connect(database.url, { max: 5, prepare: true, applicationName: 'test' })
+  await using database = await openDatabase(5)
+  const { pool } = database
   const [first, second] = providers
   const seenBefore = [first.seen.length, second.seen.length]
   const said: string[] = []
@@ -186,8 +186,6 @@ async function rebuilt(
   } finally {
     first.rule = () => undefined
     second.rule = () => undefined
-    await pool.end({ timeout: 1 })
-    await database.drop()
   }
 }
 

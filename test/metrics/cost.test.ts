@@ -1,9 +1,9 @@
 // A scrape costs the same whatever the ledger holds: it scans nothing that grows with the ledger.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { connect, type Pool } from '../../src/db/core/sql.ts'
+import type { Pool } from '../../src/db/core/sql.ts'
 import { readLedgerFigures } from '../../src/db/reads/metrics.ts'
-import { createDatabase, type TestDatabase } from '../support/postgres.ts'
+import { type OpenDatabase, openDatabase } from '../support/postgres.ts'
 
 /** Tables that grow with the ledger; the others are as small as the operator's terms. */
 const GROWING = [
@@ -19,11 +19,11 @@ const GROWING = [
 ]
 const PAYMENTS = 40_000
 
-let database: TestDatabase
+let database: OpenDatabase
 let pool: Pool
 before(async () => {
-  database = await createDatabase()
-  pool = connect(database.url, { max: 1, prepare: false, applicationName: 'test' })
+  database = await openDatabase(1, { prepare: false })
+  pool = database.pool
   const hash = (n: string) => pool`'0x' || lpad(to_hex(${pool.unsafe(n)}), 64, '0')`
   await pool`INSERT INTO payments (tx_hash, ref, wallet, from_address, value_wei, succeeded, state, reason, block_number, block_hash, tx_index, block_time)
     SELECT ${hash('n')}, ${hash('n')}, '0x' || repeat('f3', 20), '0x' || repeat('a1', 20), 5, true, 'ignored', 'operator', n, ${hash('n')}, 0, to_timestamp(100)
@@ -39,10 +39,7 @@ before(async () => {
     FROM webhook_events`
   await pool`VACUUM ANALYZE`
 })
-after(async () => {
-  await pool.end({ timeout: 1 })
-  await database.drop()
-})
+after(() => database.close())
 
 test('on a ledger of tens of thousands of rows it reads few of them', async () => {
   const figures = await readLedgerFigures(pool)

@@ -3,12 +3,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { readBlock, readCursor } from '../../src/db/blocks/blocks.ts'
-import { connect } from '../../src/db/core/sql.ts'
 import { rewindTo } from '../../src/follower/rewind.ts'
 import { rebuild } from '../../src/rebuild/rebuild.ts'
 import { FORWARD, forwardTo, payInside, putForwarder, traceNothing } from '../support/forwarder.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
-import { createDatabase } from '../support/postgres.ts'
+import { openDatabase } from '../support/postgres.ts'
 import { ETHER, INTERVAL_SEC, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
@@ -154,19 +153,14 @@ describe('a payment by an internal call', () => {
 
   it('is the same payment in a rebuilt ledger', async () => {
     await world.rest()
-    const database = await createDatabase()
-    const pool = connect(database.url, { max: 5, prepare: true, applicationName: 'test' })
-    try {
-      const again = world.instance({ pool, directUrl: database.url })
-      const { comparison } = await rebuild(again.ctx, world.pool, () => {})
-      assert.deepEqual(comparison?.differences, [])
-      const states = await pool<{ state: string }[]>`SELECT state FROM payments WHERE inner_index > 0`
-      assert.deepEqual(states.map(({ state }) => state).sort(), ['dismissed', 'minted', 'minted', 'minted', 'minted'])
-      assert.equal((await pool`SELECT FROM nodes WHERE payment_id IS NULL`).count, 0)
-    } finally {
-      await pool.end({ timeout: 1 })
-      await database.drop()
-    }
+    await using database = await openDatabase(5)
+    const { pool } = database
+    const again = world.instance({ pool, directUrl: database.url })
+    const { comparison } = await rebuild(again.ctx, world.pool, () => {})
+    assert.deepEqual(comparison?.differences, [])
+    const states = await pool<{ state: string }[]>`SELECT state FROM payments WHERE inner_index > 0`
+    assert.deepEqual(states.map(({ state }) => state).sort(), ['dismissed', 'minted', 'minted', 'minted', 'minted'])
+    assert.equal((await pool`SELECT FROM nodes WHERE payment_id IS NULL`).count, 0)
   })
 
   it('that an owner withdrew straight to the payments wallet comes from the factory, which can hold no node: it is held', async () => {

@@ -4,14 +4,13 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { referralSuffix } from '../../client/src/viem/referral.ts'
 import { checksum } from '../../src/chain/digest.ts'
-import { connect } from '../../src/db/core/sql.ts'
 import { recordIdentity } from '../../src/db/core/state.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { rebuild } from '../../src/rebuild/rebuild.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
 import { SPLIT, splitTo } from '../support/forwarder.ts'
 import { type Desk, KEYS, startDesk } from '../support/operator.ts'
-import { createDatabase } from '../support/postgres.ts'
+import { openDatabase } from '../support/postgres.ts'
 import { ETHER, standingOf, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
@@ -227,16 +226,11 @@ test('a commission that a reorganisation takes out is due again, and that is tol
 
 test('a rebuild has the same codes, commissions and payments of them', async () => {
   await world.settle()
-  const database = await createDatabase()
-  const pool = connect(database.url, { max: 5, prepare: true, applicationName: 'test' })
-  try {
-    const again = world.instance({ pool, directUrl: database.url })
-    const { comparison } = await rebuild(again.ctx, world.pool, () => {})
-    assert.deepEqual(comparison?.differences, [])
-    const [copied] = await pool`SELECT count(*) AS codes FROM payments WHERE codes IS NOT NULL`
-    assert.ok(Number(copied?.codes) > 10)
-  } finally {
-    await pool.end({ timeout: 1 })
-    await database.drop()
-  }
+  await using database = await openDatabase(5)
+  const { pool } = database
+  const again = world.instance({ pool, directUrl: database.url })
+  const { comparison } = await rebuild(again.ctx, world.pool, () => {})
+  assert.deepEqual(comparison?.differences, [])
+  const [copied] = await pool`SELECT count(*) AS codes FROM payments WHERE codes IS NOT NULL`
+  assert.ok(Number(copied?.codes) > 10)
 })

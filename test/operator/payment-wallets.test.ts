@@ -4,7 +4,6 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { operatorDeps } from '../../src/boot/app.ts'
 import { StartError } from '../../src/boot/preflight.ts'
-import { connect } from '../../src/db/core/sql.ts'
 import { recordIdentity } from '../../src/db/core/state.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
@@ -12,7 +11,7 @@ import { readStatement } from '../../src/operator/acts/books/statement.ts'
 import { changeWallet } from '../../src/operator/acts/payment-wallets.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
-import { createDatabase } from '../support/postgres.ts'
+import { openDatabase } from '../support/postgres.ts'
 import { startOn } from '../support/start.ts'
 import { ETHER, standingOf, type World } from '../support/world.ts'
 
@@ -276,23 +275,18 @@ describe('a start', () => {
   })
 
   it('enters the first one, of two that start at once one alone, and refuses a hot key', async () => {
-    const database = await createDatabase()
-    const pool = connect(database.url, { max: 4, prepare: false, applicationName: 'test' })
-    try {
-      await assert.rejects(startOn(world, { PAYMENT_ADDRESS: world.at(1) }, pool), (error) => {
-        assert.ok(error instanceof StartError)
-        return /minter's own account/.test(error.message)
-      })
-      assert.equal((await pool`SELECT FROM payment_wallets`).count, 0)
-      const both = await Promise.all(
-        [3, 12].map((account) => startOn(world, { PAYMENT_ADDRESS: world.at(account) }, pool)),
-      )
-      assert.equal(both.flat().filter((line) => line.includes('PAYMENT_ADDRESS: ignored')).length, 1)
-      assert.equal((await pool`SELECT FROM payment_wallets`).count, 1)
-      assert.equal((await pool`SELECT FROM audit WHERE action = 'walletChanged'`).count, 1)
-    } finally {
-      await pool.end({ timeout: 1 })
-      await database.drop()
-    }
+    await using database = await openDatabase(4, { prepare: false })
+    const { pool } = database
+    await assert.rejects(startOn(world, { PAYMENT_ADDRESS: world.at(1) }, pool), (error) => {
+      assert.ok(error instanceof StartError)
+      return /minter's own account/.test(error.message)
+    })
+    assert.equal((await pool`SELECT FROM payment_wallets`).count, 0)
+    const both = await Promise.all(
+      [3, 12].map((account) => startOn(world, { PAYMENT_ADDRESS: world.at(account) }, pool)),
+    )
+    assert.equal(both.flat().filter((line) => line.includes('PAYMENT_ADDRESS: ignored')).length, 1)
+    assert.equal((await pool`SELECT FROM payment_wallets`).count, 1)
+    assert.equal((await pool`SELECT FROM audit WHERE action = 'walletChanged'`).count, 1)
   })
 })

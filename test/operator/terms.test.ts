@@ -3,11 +3,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { StartError } from '../../src/boot/preflight.ts'
-import { connect } from '../../src/db/core/sql.ts'
 import { readCreditTerms } from '../../src/db/sale/terms.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
-import { createDatabase } from '../support/postgres.ts'
+import { openDatabase } from '../support/postgres.ts'
 import { startOn } from '../support/start.ts'
 import { ETHER, INTERVAL_SEC, SLOT_SEC, startWorld, type World } from '../support/world.ts'
 
@@ -147,29 +146,24 @@ describe('terms', () => {
   })
 
   it('of a ledger without any are not taken from the settings where the factory has nodes', async () => {
-    const database = await createDatabase()
-    const pool = connect(database.url, { max: 3, prepare: true, applicationName: 'test' })
-    try {
-      const [line] = await startOn(world, {}, pool)
-      assert.match(line ?? '', /no credit terms: nothing is judged, minted or paid/)
-      assert.equal((await readCreditTerms(pool)).length, 0)
-      const fresh = world.instance({ pool, directUrl: database.url })
-      await world.chain.increaseTime(INTERVAL_SEC)
-      await world.pay(6, BASIC)
-      await world.chain.mine()
-      await fresh.payments()
-      assert.equal((await fresh.credit()).reason, 'disabled')
-      const states = await pool`SELECT DISTINCT state FROM payments ORDER BY state`
-      assert.deepEqual(
-        states.map(({ state }) => state),
-        ['minted', 'seen'],
-        'nothing is judged',
-      )
-      assert.equal((await pool`SELECT FROM outbox WHERE kind <> 'foreign'`).length, 0, 'nothing is sent')
-    } finally {
-      await pool.end({ timeout: 1 })
-      await database.drop()
-    }
+    await using database = await openDatabase(3)
+    const { pool } = database
+    const [line] = await startOn(world, {}, pool)
+    assert.match(line ?? '', /no credit terms: nothing is judged, minted or paid/)
+    assert.equal((await readCreditTerms(pool)).length, 0)
+    const fresh = world.instance({ pool, directUrl: database.url })
+    await world.chain.increaseTime(INTERVAL_SEC)
+    await world.pay(6, BASIC)
+    await world.chain.mine()
+    await fresh.payments()
+    assert.equal((await fresh.credit()).reason, 'disabled')
+    const states = await pool`SELECT DISTINCT state FROM payments ORDER BY state`
+    assert.deepEqual(
+      states.map(({ state }) => state),
+      ['minted', 'seen'],
+      'nothing is judged',
+    )
+    assert.equal((await pool`SELECT FROM outbox WHERE kind <> 'foreign'`).length, 0, 'nothing is sent')
   })
 })
 

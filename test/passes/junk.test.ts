@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { operatorDeps } from '../../src/boot/app.ts'
-import { connect } from '../../src/db/core/sql.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { showPayment } from '../../src/operator/acts/payments.ts'
@@ -11,7 +10,7 @@ import { rebuild } from '../../src/rebuild/rebuild.ts'
 import { claimer } from '../../src/requests/claim.ts'
 import { flood } from '../support/flood.ts'
 import { checkInvariants } from '../support/invariants.ts'
-import { createDatabase } from '../support/postgres.ts'
+import { openDatabase } from '../support/postgres.ts'
 import { contextOf, ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
 import { playFlood } from './junk-flood.ts'
 
@@ -160,8 +159,8 @@ test('dust that failed moved nothing: it is counted, and a rescan finds it so', 
 
 test('a rebuilt ledger has the same dust', async () => {
   const other = await startWorld()
-  const database = await createDatabase()
-  const pool = connect(database.url, { max: 3, prepare: true, applicationName: 'test' })
+  await using database = await openDatabase(3)
+  const { pool } = database
   try {
     await other.pay(5, 3n)
     await other.pay(5, 0n)
@@ -172,8 +171,6 @@ test('a rebuilt ledger has the same dust', async () => {
     assert.deepEqual(comparison?.differences, [])
     assert.equal((await pool`SELECT FROM dust`).count, 1)
   } finally {
-    await pool.end({ timeout: 1 })
-    await database.drop()
     await other.close()
   }
 })

@@ -1,12 +1,12 @@
 // The ledger is a projection: followed again from nothing, in other ranges and with all of it past, the result is the same.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { connect, inTransaction, jsonRows, type Pool } from '../../src/db/core/sql.ts'
+import { inTransaction, jsonRows, type Pool } from '../../src/db/core/sql.ts'
 import { insertFirstWallet } from '../../src/db/sale/payment-wallets.ts'
 import { noteGuard } from '../../src/db/sends/guard.ts'
 import { wei } from '../../src/domain/units.ts'
 import { checkInvariants } from '../support/invariants.ts'
-import { createDatabase } from '../support/postgres.ts'
+import { openDatabase } from '../support/postgres.ts'
 import { ETHER, enterTerms, enterTier, INTERVAL_SEC, SLOT_SEC, startWorld } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
@@ -35,8 +35,8 @@ const PROJECTED: Record<string, string> = {
 
 test('a ledger rebuilt from the chain equals the one that was followed as it happened', async () => {
   const world = await startWorld()
-  const database = await createDatabase()
-  const pool = connect(database.url, { max: 5, prepare: true, applicationName: 'test' })
+  await using database = await openDatabase(5)
+  const { pool } = database
   try {
     await world.settle()
     for (const [account, price] of [
@@ -89,17 +89,15 @@ test('a ledger rebuilt from the chain equals the one that was followed as it hap
       assert.deepEqual([...(await rows(pool))], [...(await rows(world.pool))], `${table} is as it was`)
     }
   } finally {
-    await pool.end({ timeout: 1 })
-    await database.drop()
     await world.close()
   }
 })
 
 test('a ledger started without a backup pays what fell due before its start, at the first terms it is given', async () => {
   const world = await startWorld()
-  const databases = await Promise.all([createDatabase(), createDatabase()])
-  const pools = databases.map(({ url }) => connect(url, { max: 5, prepare: true, applicationName: 'test' }))
-  const [pool, richer] = pools as [Pool, Pool]
+  await using first = await openDatabase(5)
+  await using second = await openDatabase(5)
+  const [pool, richer] = [first.pool, second.pool]
   const terms = (of: Pool) => of`
     SELECT amount_wei BETWEEN min_wei AND max_wei AS fits, seed IS NOT NULL AS seeded, payout_bps AS bps
     FROM (
@@ -115,7 +113,7 @@ test('a ledger started without a backup pays what fell due before its start, at 
     // The ledger is lost, and no service runs while two more turns fall due.
     await world.chain.mine(2, INTERVAL_SEC)
     await enterTerms(pool, world.chain, world.token)
-    const fresh = world.instance({ pool, directUrl: databases[0].url })
+    const fresh = world.instance({ pool, directUrl: first.url })
     const sent = await fresh.credit()
     assert.deepEqual([sent.reason, sent.distributionId, sent.nodeCount], [null, 2, 1])
     await world.chain.mine()
@@ -125,14 +123,12 @@ test('a ledger started without a backup pays what fell due before its start, at 
     // With other rates, it does not claim that these paid turns from before its start.
     await enterTerms(richer, world.chain, world.token)
     await richer`UPDATE tiers SET payout_bps = 2 * payout_bps`
-    await world.instance({ pool: richer, directUrl: databases[1].url }).payments()
+    await world.instance({ pool: richer, directUrl: second.url }).payments()
     assert.deepEqual(
       [...(await terms(richer))],
       [true, null, null].map((fits) => ({ fits, seeded: true, bps: null })),
     )
   } finally {
-    await Promise.all(pools.map((each) => each.end({ timeout: 1 })))
-    await Promise.all(databases.map((database) => database.drop()))
     await world.close()
   }
 })

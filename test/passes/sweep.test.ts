@@ -4,11 +4,11 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { ChainNode } from '../../src/chain/port.ts'
 import { type Cursor, writeCursor } from '../../src/db/blocks/blocks.ts'
-import { connect, type Pool } from '../../src/db/core/sql.ts'
+import type { Pool } from '../../src/db/core/sql.ts'
 import { type Address, type Hash, wei } from '../../src/domain/units.ts'
 import { reconcileWindow } from '../../src/follower/reconcile.ts'
 import { silentLog } from '../../src/lib/log.ts'
-import { createDatabase } from '../support/postgres.ts'
+import { type OpenDatabase, openDatabase } from '../support/postgres.ts'
 
 const NODES = 200_000
 const DAY_SEC = 86_400
@@ -18,11 +18,11 @@ const OWNER = `0x${'a1'.repeat(20)}` as Address
 const hashOf = (n: number) => `0x${n.toString(16).padStart(64, '0')}` as Hash
 const cursor: Cursor = { number: 7, hash: hashOf(7), time: 70 }
 
-let database: Awaited<ReturnType<typeof createDatabase>>
+let database: OpenDatabase
 let pool: Pool
 before(async () => {
-  database = await createDatabase()
-  pool = connect(database.url, { max: 3, prepare: true, applicationName: 'test' })
+  database = await openDatabase(3)
+  pool = database.pool
   await pool.begin(async (sql) => {
     await sql`SET LOCAL session_replication_role = replica`
     await sql`INSERT INTO cohorts (cohort, tier_no, interval_sec, next_due, size, block_number, block_hash)
@@ -33,10 +33,7 @@ before(async () => {
   await pool`ANALYZE`
   await writeCursor(pool, cursor)
 })
-after(async () => {
-  await pool.end({ timeout: 1 })
-  await database.drop()
-})
+after(() => database.close())
 
 /** A contract that counts so many nodes and has the ledger's. Notes how many each call reads. */
 async function startReconciler(lastNodeId: number, onNodes: () => Promise<void> = async () => {}) {

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { turnDigest } from '../../src/chain/digest.ts'
 import { mapBounded } from '../../src/chain/rpc/parallel.ts'
-import { connect, jsonRows } from '../../src/db/core/sql.ts'
+import { jsonRows } from '../../src/db/core/sql.ts'
 import { seedOf, turnAmountWei } from '../../src/domain/credit.ts'
 import { type Hash, hash } from '../../src/domain/units.ts'
 import { verifyLedger } from '../../src/operator/acts/books/verify.ts'
-import { createDatabase } from '../support/postgres.ts'
+import { openDatabase } from '../support/postgres.ts'
 import { ETHER, INTERVAL_SEC, type World } from '../support/world.ts'
 
 export const roundsSent = async (world: World) => (await world.pool`SELECT FROM outbox WHERE kind = 'credit'`).length
@@ -93,32 +93,27 @@ export async function catchUpOnYear(world: World, wanted: Wanted): Promise<void>
 
 /** If a ledger follows the chain again from its first block, it has the same rounds and turns. */
 async function isRebuilt(world: World): Promise<void> {
-  const database = await createDatabase()
-  const pool = connect(database.url, { max: 5, prepare: true, applicationName: 'test' })
-  try {
-    const copied = {
-      tiers: '*',
-      credit_terms: 'from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_by',
-    }
-    for (const [table, columns] of Object.entries(copied)) {
-      const rows = await world.pool.unsafe(`SELECT ${columns} FROM ${table}`)
-      const named = columns === '*' ? '' : `(${columns})`
-      await pool.unsafe(
-        `INSERT INTO ${table} ${named} SELECT ${columns} FROM jsonb_populate_recordset(NULL::${table}, $1::text::jsonb)`,
-        [jsonRows(rows)],
+  await using database = await openDatabase(5)
+  const { pool } = database
+  const copied = {
+    tiers: '*',
+    credit_terms: 'from_time, payouts, min_wei, max_wei, interval_sec, slot_sec, entered_by',
+  }
+  for (const [table, columns] of Object.entries(copied)) {
+    const rows = await world.pool.unsafe(`SELECT ${columns} FROM ${table}`)
+    const named = columns === '*' ? '' : `(${columns})`
+    await pool.unsafe(
+      `INSERT INTO ${table} ${named} SELECT ${columns} FROM jsonb_populate_recordset(NULL::${table}, $1::text::jsonb)`,
+      [jsonRows(rows)],
+    )
+  }
+  await world.instance({ pool, directUrl: database.url }).payments()
+  for (const table of ['rounds', 'turns', 'single_turns', 'skips', 'cohorts']) {
+    const rows = async (sql: typeof pool) =>
+      (await sql`SELECT (to_jsonb(t) - 'proof')::text AS row FROM ${sql(table)} t ORDER BY 1`).map(({ row }) =>
+        // A seed's assurance depends on how a ledger learned it; src/rebuild/compare.ts ignores it, too.
+        row.replaceAll(/\\?"assurance\\*": ?\\*"\w+\\*",/g, ''),
       )
-    }
-    await world.instance({ pool, directUrl: database.url }).payments()
-    for (const table of ['rounds', 'turns', 'single_turns', 'skips', 'cohorts']) {
-      const rows = async (sql: typeof pool) =>
-        (await sql`SELECT (to_jsonb(t) - 'proof')::text AS row FROM ${sql(table)} t ORDER BY 1`).map(({ row }) =>
-          // A seed's assurance depends on how a ledger learned it; src/rebuild/compare.ts ignores it, too.
-          row.replaceAll(/\\?"assurance\\*": ?\\*"\w+\\*",/g, ''),
-        )
-      assert.deepEqual(await rows(pool), await rows(world.pool), table)
-    }
-  } finally {
-    await pool.end({ timeout: 1 })
-    await database.drop()
+    assert.deepEqual(await rows(pool), await rows(world.pool), table)
   }
 }

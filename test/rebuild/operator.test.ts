@@ -2,13 +2,13 @@
 // grants, deny list, pause and the log of their acts, all made over HTTP, and mints nothing that they had settled.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { connect, type Pool } from '../../src/db/core/sql.ts'
+import type { Pool } from '../../src/db/core/sql.ts'
 import { findLiveKey } from '../../src/db/operator/admin-keys.ts'
 import { raiseRecheck, readRecheck } from '../../src/db/payments/recheck.ts'
 import { digestOfKey } from '../../src/operator/acts/keys/secret.ts'
 import { rebuild } from '../../src/rebuild/rebuild.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
-import { createDatabase } from '../support/postgres.ts'
+import { openDatabase } from '../support/postgres.ts'
 import { ETHER, type Instance, paymentOf, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
@@ -21,13 +21,11 @@ function onBoth(
   test(sentence, async () => {
     const desk = await startDesk()
     const { world } = desk
-    const database = await createDatabase()
-    const pool = connect(database.url, { max: 5, prepare: true, applicationName: 'test' })
+    await using database = await openDatabase(5)
+    const { pool } = database
     try {
       await body({ desk, world, pool, again: world.instance({ pool, directUrl: database.url }) })
     } finally {
-      await pool.end({ timeout: 1 })
-      await database.drop()
       await desk.close()
     }
   })

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { operatorDeps } from '../../src/boot/app.ts'
-import { connect, inTransaction, type Pool } from '../../src/db/core/sql.ts'
+import { inTransaction, type Pool } from '../../src/db/core/sql.ts'
 import { readState, writeState } from '../../src/db/core/state.ts'
 import { allowWallet, denyWallet } from '../../src/db/payments/deny-list.ts'
 import { readTrends } from '../../src/db/reads/trends.ts'
@@ -12,7 +12,7 @@ import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { changeWallet, closeBooks, takeBackWallet } from '../../src/operator/acts/payment-wallets.ts'
 import { type Rebuilt, rebuild } from '../../src/rebuild/rebuild.ts'
 import { payInside, putForwarder } from '../support/forwarder.ts'
-import { createDatabase } from '../support/postgres.ts'
+import { openDatabase } from '../support/postgres.ts'
 import { ETHER, enterTerms, enterTier, INTERVAL_SEC, paymentOf, startWorld, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
@@ -23,16 +23,11 @@ async function rebuilt(
   body: (outcome: Rebuilt, pool: Pool, again: () => Promise<Rebuilt>) => Promise<void>,
   chain = world.ctx.chain,
 ) {
-  const database = await createDatabase()
-  const pool = connect(database.url, { max: 5, prepare: true, applicationName: 'test' })
-  try {
-    const { ctx } = world.instance({ pool, directUrl: database.url, chain })
-    const go = () => rebuild(ctx, world.pool, () => {})
-    await body(await go(), pool, go)
-  } finally {
-    await pool.end({ timeout: 1 })
-    await database.drop()
-  }
+  await using database = await openDatabase(5)
+  const { pool } = database
+  const { ctx } = world.instance({ pool, directUrl: database.url, chain })
+  const go = () => rebuild(ctx, world.pool, () => {})
+  await body(await go(), pool, go)
 }
 
 /** Each hour of a day in the ledger: no row of the other one's outbox was copied. */
@@ -267,32 +262,27 @@ test('a wallet that is entered while a rebuild follows is followed for from its 
 
 test('a rebuild that is interrupted goes on where it stopped; one with no ledger to copy from leaves nothing to be minted', async () => {
   const world = await startWorld()
-  const database = await createDatabase()
-  const pool = connect(database.url, { max: 5, prepare: true, applicationName: 'test' })
-  try {
-    await pastOf(world)
-    // Longer than one step of a rebuild.
-    await world.chain.mine(250)
-    await world.payments()
-    const { chain } = world.ctx
-    let left = 1
-    const cut: typeof chain.observe = (...range) =>
-      left-- > 0 ? chain.observe(...range) : Promise.reject(new Error('cut'))
-    const on = (parts: Partial<typeof world.ctx>) => world.instance({ pool, directUrl: database.url, ...parts }).ctx
-    await assert.rejects(
-      rebuild(on({ chain: { ...chain, observe: cut } }), world.pool, () => {}),
-      /cut/,
-    )
-    const [stopped] = await pool`SELECT block_number FROM cursors`
-    assert.ok(stopped?.block_number > 0)
-    const { comparison } = await rebuild(on({}), world.pool, () => {})
-    assert.deepEqual(comparison?.differences, [])
-  } finally {
-    await pool.end({ timeout: 1 })
-    await database.drop()
-  }
-  const empty = await createDatabase()
-  const bare = connect(empty.url, { max: 5, prepare: true, applicationName: 'test' })
+  await using database = await openDatabase(5)
+  const { pool } = database
+  await pastOf(world)
+  // Longer than one step of a rebuild.
+  await world.chain.mine(250)
+  await world.payments()
+  const { chain } = world.ctx
+  let left = 1
+  const cut: typeof chain.observe = (...range) =>
+    left-- > 0 ? chain.observe(...range) : Promise.reject(new Error('cut'))
+  const on = (parts: Partial<typeof world.ctx>) => world.instance({ pool, directUrl: database.url, ...parts }).ctx
+  await assert.rejects(
+    rebuild(on({ chain: { ...chain, observe: cut } }), world.pool, () => {}),
+    /cut/,
+  )
+  const [stopped] = await pool`SELECT block_number FROM cursors`
+  assert.ok(stopped?.block_number > 0)
+  const { comparison } = await rebuild(on({}), world.pool, () => {})
+  assert.deepEqual(comparison?.differences, [])
+  await using empty = await openDatabase(5)
+  const { pool: bare } = empty
   try {
     const instance = world.instance({ pool: bare, directUrl: empty.url })
     await inTransaction(bare, (sql) => insertFirstWallet(sql, world.at(3), 0, 'test'))
@@ -305,8 +295,6 @@ test('a rebuild that is interrupted goes on where it stopped; one with no ledger
     await instance.payments()
     assert.equal((await bare`SELECT FROM payments WHERE state IN ('seen', 'accepted', 'minting')`).length, 0, 'held')
   } finally {
-    await bare.end({ timeout: 1 })
-    await empty.drop()
     await world.close()
   }
 })

@@ -1,21 +1,18 @@
 // The price history: keeps the first price of an hour, fetches it once if no page did, and leaves an hour without a quote empty.
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
-import { connect, type Pool } from '../../src/db/core/sql.ts'
+import type { Pool } from '../../src/db/core/sql.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { recordHour } from '../../src/requests/price.ts'
-import { createDatabase, type TestDatabase } from '../support/postgres.ts'
+import { type OpenDatabase, openDatabase } from '../support/postgres.ts'
 
-let database: TestDatabase
+let database: OpenDatabase
 let pool: Pool
 before(async () => {
-  database = await createDatabase()
-  pool = connect(database.url, { max: 1, prepare: true, applicationName: 'test' })
+  database = await openDatabase()
+  pool = database.pool
 })
-after(async () => {
-  await pool.end({ timeout: 1 })
-  await database.drop()
-})
+after(() => database.close())
 
 const history = async () => (await pool`SELECT usd FROM price_history ORDER BY hour`).map(({ usd }) => usd)
 const minutesPass = () => pool`UPDATE price SET attempted_at = attempted_at - interval '2 minutes'`

@@ -2,12 +2,11 @@
 // dismissed) equals its rebuild, through a provider that traces and one that does not.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { connect } from '../../src/db/core/sql.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { rebuild } from '../../src/rebuild/rebuild.ts'
 import { payAtOnce, payInside, putForwarder, traceNothing } from '../support/forwarder.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
-import { createDatabase } from '../support/postgres.ts'
+import { openDatabase } from '../support/postgres.ts'
 import { ETHER, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
@@ -42,20 +41,15 @@ async function refund(payment: string, by: number, valueWei: bigint) {
 }
 
 async function differences(chain: World['ctx']['chain']) {
-  const database = await createDatabase()
-  const pool = connect(database.url, { max: 5, prepare: true, applicationName: 'test' })
-  try {
-    const { ctx } = world.instance({ pool, directUrl: database.url, chain })
-    const { comparison } = await rebuild(ctx, world.pool, () => {})
-    const states = await pool<{ stands: string }[]>`
-      SELECT DISTINCT concat_ws(' ', state, CASE WHEN tx_hash IS NULL THEN 'residue' END) AS stands FROM payments
-      WHERE (inner_index > 0 OR tx_hash IS NULL) AND state <> 'orphaned' ORDER BY 1`
-    assert.equal((await pool`SELECT FROM nodes WHERE payment_id IS NULL`).count, 0)
-    return { found: comparison?.differences, states: states.map(({ stands }) => stands) }
-  } finally {
-    await pool.end({ timeout: 1 })
-    await database.drop()
-  }
+  await using database = await openDatabase(5)
+  const { pool } = database
+  const { ctx } = world.instance({ pool, directUrl: database.url, chain })
+  const { comparison } = await rebuild(ctx, world.pool, () => {})
+  const states = await pool<{ stands: string }[]>`
+    SELECT DISTINCT concat_ws(' ', state, CASE WHEN tx_hash IS NULL THEN 'residue' END) AS stands FROM payments
+    WHERE (inner_index > 0 OR tx_hash IS NULL) AND state <> 'orphaned' ORDER BY 1`
+  assert.equal((await pool`SELECT FROM nodes WHERE payment_id IS NULL`).count, 0)
+  return { found: comparison?.differences, states: states.map(({ stands }) => stands) }
 }
 
 test('what was attributed by hand, in part or whole, and decided, is the same in a rebuilt ledger', async () => {

@@ -45,6 +45,25 @@ export async function createDatabase(): Promise<TestDatabase> {
   return { name, url: withDatabase(server, name), drop: () => giveBack(server, name) }
 }
 
+export interface OpenDatabase extends AsyncDisposable {
+  readonly name: string
+  readonly url: string
+  readonly pool: Pool
+  /** Ends the pool and drops the database, as `await using` does. */
+  close(): Promise<void>
+}
+
+/** A new migrated database, with a pool of `max` connections. */
+export async function openDatabase(max = 1, { prepare = true }: { prepare?: boolean } = {}): Promise<OpenDatabase> {
+  const database = await createDatabase()
+  const pool = connect(database.url, { max, prepare, applicationName: 'test' })
+  const close = async () => {
+    await pool.end({ timeout: 1 })
+    await database.drop()
+  }
+  return { name: database.name, url: database.url, pool, close, [Symbol.asyncDispose]: close }
+}
+
 /** A database without tables, for tests of the migrations. */
 export async function createEmptyDatabase(): Promise<TestDatabase> {
   const server = await serverUrl()

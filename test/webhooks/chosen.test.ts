@@ -2,27 +2,27 @@
 // to waiting deliveries. Real receivers.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
-import { connect, type Pool } from '../../src/db/core/sql.ts'
+import type { Pool } from '../../src/db/core/sql.ts'
 import { addEndpoint, endpointName, listEndpoints } from '../../src/db/webhooks.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { addWebhook, chooseEvents, redeliver } from '../../src/operator/acts/webhooks.ts'
 import type { Act } from '../../src/operator/define-act.ts'
 import { adoptEndpoints, startWebhooks, type Webhooks } from '../../src/webhooks/worker.ts'
-import { createDatabase, type TestDatabase } from '../support/postgres.ts'
+import { type OpenDatabase, openDatabase } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
 import { type Receiver, SECRET, startReceiver } from './receiver.ts'
 
 const SLACK = 'https://hooks.slack.com/services/T/B/x'
 const MAIL = 'smtps://u:p@mail.example?from=a@x.example&to=b@x.example'
 
-let database: TestDatabase
+let database: OpenDatabase
 let pool: Pool
 let [one, other]: Receiver[] = []
 const receivers = () => [one ?? assert.fail(), other ?? assert.fail()] as const
 const running: Webhooks[] = []
 before(async () => {
-  database = await createDatabase()
-  pool = connect(database.url, { max: 4, prepare: true, applicationName: 'test' })
+  database = await openDatabase(4)
+  pool = database.pool
 })
 beforeEach(async () => {
   await pool`TRUNCATE webhook_events, webhook_endpoints CASCADE`
@@ -32,10 +32,7 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((worker) => worker.stop()))
   await Promise.all(receivers().map((receiver) => receiver.close()))
 })
-after(async () => {
-  await pool.end({ timeout: 1 })
-  await database.drop()
-})
+after(() => database.close())
 
 let facts = 0
 async function tell(...types: string[]): Promise<void> {

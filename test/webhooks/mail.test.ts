@@ -10,7 +10,7 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { runChecks } from '../../src/cli/doctor/check.ts'
 import { WEBHOOK_CHECKS } from '../../src/cli/doctor/webhooks.ts'
 import { migrate } from '../../src/db/core/migrate.ts'
-import { connect, jsonRows, type Pool } from '../../src/db/core/sql.ts'
+import { jsonRows, type Pool } from '../../src/db/core/sql.ts'
 import { addEndpoint, endpointName, listEndpoints, readTargets, removeEndpoint } from '../../src/db/webhooks.ts'
 import { KINDS } from '../../src/domain/webhooks/kinds.ts'
 import { mailTargetOf } from '../../src/domain/webhooks/receiver.ts'
@@ -18,14 +18,14 @@ import { silentLog } from '../../src/lib/log.ts'
 import { addWebhook } from '../../src/operator/acts/webhooks.ts'
 import { sendMail } from '../../src/webhooks/mail.ts'
 import { adoptEndpoints, startWebhooks, type Webhooks } from '../../src/webhooks/worker.ts'
-import { createDatabase, type TestDatabase } from '../support/postgres.ts'
+import { type OpenDatabase, openDatabase } from '../support/postgres.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
 
 const PASSWORD = 'p@ss:w/rd+1'
 const PLAIN = { disabledCommands: ['STARTTLS'], allowInsecureAuth: true } satisfies SMTPServerOptions
 
-let database: TestDatabase
+let database: OpenDatabase
 let pool: Pool
 let server: SMTPServer
 let port: number
@@ -36,8 +36,8 @@ let mails: { from: string; to: string[]; text: string }[]
 const running: Webhooks[] = []
 
 before(async () => {
-  database = await createDatabase()
-  pool = connect(database.url, { max: 4, prepare: true, applicationName: 'test mail' })
+  database = await openDatabase(4)
+  pool = database.pool
   await migrate(database.url)
 })
 beforeEach(async () => {
@@ -48,10 +48,7 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((worker) => worker.stop()))
   await new Promise<void>((resolve) => server.close(() => resolve()))
 })
-after(async () => {
-  await pool.end({ timeout: 1 })
-  await database.drop()
-})
+after(() => database.close())
 
 /** A mail server that keeps what it takes. */
 async function listen(options: SMTPServerOptions): Promise<void> {

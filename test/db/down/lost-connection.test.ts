@@ -4,19 +4,16 @@ import { type AddressInfo, connect as connectSocket, createServer, type Socket }
 import { after, before, test } from 'node:test'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { connect, inTransaction, type Pool, type Sql } from '../../../src/db/core/sql.ts'
-import { createDatabase, type TestDatabase } from '../../support/postgres.ts'
+import { type OpenDatabase, openDatabase } from '../../support/postgres.ts'
 import { until } from '../../support/until.ts'
 
-let database: TestDatabase
+let database: OpenDatabase
 let pool: Pool
 before(async () => {
-  database = await createDatabase()
-  pool = connect(database.url, { max: 3, prepare: true, applicationName: 'test' })
+  database = await openDatabase(3)
+  pool = database.pool
 })
-after(async () => {
-  await pool.end({ timeout: 1 })
-  await database.drop()
-})
+after(() => database.close())
 
 /** Ends the backend of a transaction, from another connection; resolves once it is gone. */
 async function cut(sql: Sql): Promise<void> {

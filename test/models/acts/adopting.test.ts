@@ -3,24 +3,21 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { writeCursor } from '../../../src/db/blocks/blocks.ts'
-import { connect, type Pool } from '../../../src/db/core/sql.ts'
+import type { Pool } from '../../../src/db/core/sql.ts'
 import { address, type Hash } from '../../../src/domain/units.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import { agreedNonce, readNonce } from '../../../src/passes/steps/nonce.ts'
-import { createDatabase, type TestDatabase } from '../../support/postgres.ts'
+import { type OpenDatabase, openDatabase } from '../../support/postgres.ts'
 import { cases } from '../../support/property.ts'
 import * as model from './adopting.ts'
 
-let database: TestDatabase
+let database: OpenDatabase
 let pool: Pool
 before(async () => {
-  database = await createDatabase()
-  pool = connect(database.url, { max: 2, prepare: true, applicationName: 'test' })
+  database = await openDatabase(2)
+  pool = database.pool
 })
-after(async () => {
-  await pool.end({ timeout: 1 })
-  await database.drop()
-})
+after(() => database.close())
 
 const nonce = fc.constantFrom(5, 5, 6, 6, 7, 4, null)
 const answers = fc

@@ -7,13 +7,12 @@ import { after, before, test } from 'node:test'
 import { StandardMerkleTree } from '@openzeppelin/merkle-tree'
 import { createClient } from '../../../client/src/index.ts'
 import { verifyAllowlisted } from '../../../client/src/viem/allowlist.ts'
-import { connect } from '../../../src/db/core/sql.ts'
 import { readAllowlisted } from '../../../src/db/sale/allowlists.ts'
 import type { Address, Hash } from '../../../src/domain/units.ts'
 import { rebuild } from '../../../src/rebuild/rebuild.ts'
 import { runHere, runProcess, worldEnv } from '../../support/cli.ts'
 import { type Desk, startDesk } from '../../support/operator.ts'
-import { createDatabase } from '../../support/postgres.ts'
+import { openDatabase } from '../../support/postgres.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 
 const directory = temporaryDirectory()
@@ -162,20 +161,15 @@ test('the command enters nothing of a file with a bad line, nor without a yes, a
 test('a rebuild copies every list whole', async () => {
   const { world } = desk
   await world.settle()
-  const database = await createDatabase()
-  const pool = connect(database.url, { max: 5, prepare: true, applicationName: 'test' })
-  try {
-    const again = world.instance({ pool, directUrl: database.url })
-    const { comparison } = await rebuild(again.ctx, world.pool, () => {})
-    assert.deepEqual(comparison?.differences, [])
-    const { root } = treeOf(rowsOf(8_194))
-    for (const row of [0, 8_193])
-      assert.deepEqual(
-        await readAllowlisted(pool, root as Hash, addressOf(row)),
-        await readAllowlisted(world.pool, root as Hash, addressOf(row)),
-      )
-  } finally {
-    await pool.end({ timeout: 1 })
-    await database.drop()
-  }
+  await using database = await openDatabase(5)
+  const { pool } = database
+  const again = world.instance({ pool, directUrl: database.url })
+  const { comparison } = await rebuild(again.ctx, world.pool, () => {})
+  assert.deepEqual(comparison?.differences, [])
+  const { root } = treeOf(rowsOf(8_194))
+  for (const row of [0, 8_193])
+    assert.deepEqual(
+      await readAllowlisted(pool, root as Hash, addressOf(row)),
+      await readAllowlisted(world.pool, root as Hash, addressOf(row)),
+    )
 })

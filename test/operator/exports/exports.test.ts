@@ -9,7 +9,7 @@ import { isOperatorRefusal, type OperatorDeps } from '../../../src/operator/act.
 import { type ExportFile, exportLedger, exportOwner } from '../../../src/operator/acts/books/exports.ts'
 import { startService } from '../../support/http.ts'
 import { KEYS } from '../../support/operator.ts'
-import { createDatabase, type TestDatabase } from '../../support/postgres.ts'
+import { type OpenDatabase, openDatabase } from '../../support/postgres.ts'
 import { until } from '../../support/until.ts'
 import { AMOUNT, factsOf, fillLedger, OWNER, ROUNDS } from './ledger.ts'
 
@@ -17,20 +17,17 @@ const NODES = 100
 
 /** Time that the database may take to execute an order. */
 const WAIT_MS = 10_000
-let database: TestDatabase
+let database: OpenDatabase
 let pool: Pool
 let deps: OperatorDeps
 
 before(async () => {
-  database = await createDatabase()
-  pool = connect(database.url, { max: 4, prepare: true, applicationName: 'test' })
+  database = await openDatabase(4)
+  pool = database.pool
   deps = { pool, readPool: pool, rules: { startBlock: 1 } } as OperatorDeps
   await fillLedger(pool, NODES)
 })
-after(async () => {
-  await pool.end({ timeout: 1 })
-  await database.drop()
-})
+after(() => database.close())
 
 async function open(input: object): Promise<ExportFile> {
   const file = await exportLedger(deps, input as never)
