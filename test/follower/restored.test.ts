@@ -1,7 +1,7 @@
 // A ledger restored from a backup, or rebuilt from nothing, has forgotten things: the service never mints, without the
 // operator, what may have been refunded meanwhile. Also wallets that the operator wants to review first.
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import type { FactoryCall } from '../../src/chain/port.ts'
 import { createChainReader } from '../../src/chain/read/reader.ts'
 import { inTransaction, jsonRows, type Pool } from '../../src/db/core/sql.ts'
@@ -138,8 +138,23 @@ test('so does one started from nothing with other keys than those that minted', 
     assert.deepEqual([await told(pool, held), await told(pool, minted)], ['held recheck', 'minted'])
   }))
 
-test('an unpaid node, minted with the minter’s key, does not make a restored ledger of a whole one', () =>
-  inWorld(async (world) => {
+test('the block up to which payments are looked at again never goes down by itself', async () => {
+  await using database = await openDatabase()
+  const { pool } = database
+  assert.equal(await raiseRecheck(pool, 10, 'test'), true)
+  assert.equal(await raiseRecheck(pool, 9, 'test'), false)
+  assert.equal(await raiseRecheck(pool, 11, 'test'), true)
+  assert.equal(await readRecheck(pool), 11)
+})
+
+describe('in a whole ledger', () => {
+  let world: World
+  before(async () => {
+    world = await startWorld()
+  })
+  after(() => world.close())
+
+  test('an unpaid node, minted with the minter’s key, does not make a restored ledger of a whole one', async () => {
     await world.settle()
     const paid = await world.pay(5, BASIC)
     await world.settle()
@@ -159,63 +174,53 @@ test('an unpaid node, minted with the minter’s key, does not make a restored l
     assert.equal(await readRecheck(world.pool), null)
     for (const payment of [paid, later]) assert.equal((await paymentOf(world, payment))?.state, 'minted')
     assert.equal((await world.pool`SELECT FROM audit WHERE action = 'foreignTransaction'`).length, 1)
-  }))
+  })
 
-test('ether that is moved with the minter’s key does not make a restored ledger of a whole one', () =>
-  inWorld(async (world) => {
+  test('ether that is moved with the minter’s key does not make a restored ledger of a whole one', async () => {
     await world.settle()
-    const paid = await world.pay(5, BASIC)
+    const paid = await world.pay(7, BASIC)
     await world.pay(1, 1n, world.at(9))
     await world.settle()
     assert.equal((await paymentOf(world, paid))?.state, 'minted')
     assert.equal(await readRecheck(world.pool), null)
-  }))
+  })
 
-test('the block up to which payments are looked at again never goes down by itself', () =>
-  inWorld(async (world) => {
-    assert.equal(await raiseRecheck(world.pool, 10, 'test'), true)
-    assert.equal(await raiseRecheck(world.pool, 9, 'test'), false)
-    assert.equal(await raiseRecheck(world.pool, 11, 'test'), true)
-    assert.equal(await readRecheck(world.pool), 11)
-  }))
+  test('payments from a wallet on the deny list are held, and stay held once it is taken off', async () => {
+    await denyWallet(world.pool, {
+      address: world.at(8),
+      label: 'exchange',
+      reason: 'many people',
+      addedBy: 'operator',
+    })
+    const [denied, other] = [await world.pay(8, BASIC), await world.pay(7, BASIC)]
+    await world.settle()
+    assert.deepEqual([await told(world.pool, denied), await told(world.pool, other)], ['held senderDenied', 'minted'])
+    assert.equal((await allowWallet(world.pool, world.at(8)))?.label, 'exchange')
+    assert.equal(await allowWallet(world.pool, world.at(8)), null)
+    const later = await world.pay(8, BASIC)
+    await world.settle()
+    assert.deepEqual([await told(world.pool, denied), await told(world.pool, later)], ['held senderDenied', 'minted'])
+  })
 
-test('payments up to that very block are held, also those that were accepted and those that came back, and none after it', () =>
-  inWorld(async (world) => {
+  test('payments up to that very block are held, also those that were accepted and those that came back, and none after it', async () => {
     // With open cohorts the same run mints an accepted payment.
     await world.settle()
-    const returned = await world.pay(8, BASIC)
+    const returned = await world.pay(10, BASIC)
     const raw = await world.raw(returned)
     await world.chain.mine()
     await world.instance({ minter: null }).payments()
     assert.equal((await paymentOf(world, returned))?.state, 'accepted')
     await world.chain.reorg(1)
-    const accepted = await world.pay(5, BASIC)
+    const accepted = await world.pay(9, BASIC)
     await world.chain.mine()
     await world.instance({ minter: null }).payments()
     assert.equal((await paymentOf(world, accepted))?.state, 'accepted')
     await world.chain.rpc('eth_sendRawTransaction', [raw])
-    const last = await world.pay(6, BASIC)
+    const last = await world.pay(11, BASIC)
     await raiseRecheck(world.pool, Number((await world.chain.mine()).number), 'test')
-    const after = await world.pay(7, BASIC)
+    const after = await world.pay(12, BASIC)
     await world.settle()
     const payments = await Promise.all([returned, accepted, last, after].map((payment) => told(world.pool, payment)))
     assert.deepEqual(payments, ['held recheck', 'held recheck', 'held recheck', 'minted'])
-  }))
-
-test('payments from a wallet on the deny list are held, and stay held once it is taken off', () =>
-  inWorld(async (world) => {
-    await denyWallet(world.pool, {
-      address: world.at(6),
-      label: 'exchange',
-      reason: 'many people',
-      addedBy: 'operator',
-    })
-    const [denied, other] = [await world.pay(6, BASIC), await world.pay(5, BASIC)]
-    await world.settle()
-    assert.deepEqual([await told(world.pool, denied), await told(world.pool, other)], ['held senderDenied', 'minted'])
-    assert.equal((await allowWallet(world.pool, world.at(6)))?.label, 'exchange')
-    assert.equal(await allowWallet(world.pool, world.at(6)), null)
-    const later = await world.pay(6, BASIC)
-    await world.settle()
-    assert.deepEqual([await told(world.pool, denied), await told(world.pool, later)], ['held senderDenied', 'minted'])
-  }))
+  })
+})
