@@ -46,7 +46,6 @@ describe('a ladder', () => {
     assert.equal((await desk.post('tiers/first', { opensAfter: 'second' })).status, 400, 'a circle')
     assert.equal((await desk.post('tiers/first', { supply: 0 })).status, 409, 'a step waits for it')
     await world.settle()
-    assert.equal(await buy(5, secondWei), 'held notOpenYet')
     assert.equal(await stateOf('second'), 'upcoming')
     const { checks } = (await desk.service.get(`/api/can-buy/${world.at(5)}?tier=second`)).json
     const opening = { check: 'opening', passes: false, opensAt: null, closesAt: null, opensAfter: 'first' }
@@ -89,6 +88,5 @@ describe('a ladder', () => {
     assert.equal((await desk.post('tiers/third', { supply: 1 })).status, 200)
     await world.settle()
     assert.equal(await stateOf('fourth'), 'open')
-    assert.equal(await buy(5, fourthWei), 'minted fourth')
   })
 })
