@@ -5,10 +5,11 @@ import fc from 'fast-check'
 import { turnDigest } from '../../src/chain/digest.ts'
 import { type CreditTerms, seedOf, termsAt, turnAmountWei } from '../../src/domain/credit.ts'
 import { turnFate } from '../../src/domain/payouts.ts'
-import { chooseCohort, firstTurnDue } from '../../src/domain/schedule.ts'
+import { chooseCohort, chooseSharedCohort, firstTurnDue } from '../../src/domain/schedule.ts'
+import { boundsNeeded } from '../../src/domain/terms.ts'
 import { payoutBpsAt, type TierVersion } from '../../src/domain/tiers.ts'
 import { firstBlocksOfTurns, pendingTurns } from '../../src/domain/turns.ts'
-import type { Hash } from '../../src/domain/units.ts'
+import { type Hash, wei } from '../../src/domain/units.ts'
 import { cases } from '../support/property.ts'
 import * as model from './rounds.ts'
 
@@ -140,12 +141,23 @@ test('the seed of a turn lies in the first block that is not before it', () => {
   })
 })
 
+const cohortAround = fc.record({
+  shift: fc.constantFrom(-121, -120, -100, -80, -60, -21, -20, -1, 0, 1, 39, 40, 41, 59, 60, 61, 100),
+  size: fc.constantFrom(0, 1, 7),
+  tierNo: fc.constantFrom(1, 1, 1, 2),
+  interval: fc.constantFrom(60, 60, 60, 120),
+})
+type CohortAround = typeof cohortAround extends fc.Arbitrary<infer One> ? One : never
+const cohortsAt = (dues: CohortAround[], now: number) =>
+  dues.map(({ shift, size, tierNo, interval }, i) => ({
+    ...{ cohort: i + 1, tierNo, size, intervalSec: interval, nextDue: now + shift },
+  }))
+const anyTime = fc.integer({ min: 200, max: 260 })
+
 test('a node joins the cohort whose next turn is between interval - slot and interval ahead', () => {
   const schedule = { interval: 60, slot: 20 }
-  const compare = (dues: { shift: number; size: number; tierNo: number; interval: number }[], now: number) => {
-    const cohorts = dues.map(({ shift, size, tierNo, interval }, i) => ({
-      ...{ cohort: i + 1, tierNo, size, intervalSec: interval, nextDue: now + shift },
-    }))
+  const compare = (dues: CohortAround[], now: number) => {
+    const cohorts = cohortsAt(dues, now)
     const code = chooseCohort(cohorts, 1, { intervalSec: 60, slotSec: 20 }, now)
     const fits = cohorts.filter(
       (one) =>
@@ -155,13 +167,33 @@ test('a node joins the cohort whose next turn is between interval - slot and int
     const first = firstTurnDue({ intervalSec: 60, slotSec: 20 }, now)
     assert.equal(first, model.firstTurn(schedule, now))
   }
-  const one = fc.record({
-    shift: fc.constantFrom(-121, -120, -100, -80, -60, -21, -20, -1, 0, 1, 39, 40, 41, 59, 60, 61, 100),
-    size: fc.constantFrom(0, 1, 7),
-    tierNo: fc.constantFrom(1, 1, 1, 2),
-    interval: fc.constantFrom(60, 60, 60, 120),
-  })
-  fc.assert(fc.property(fc.array(one, { maxLength: 5 }), fc.integer({ min: 200, max: 260 }), compare), {
-    numRuns: cases(3_000),
-  })
+  fc.assert(fc.property(fc.array(cohortAround, { maxLength: 5 }), anyTime, compare), { numRuns: cases(3_000) })
+})
+
+test('while no turn is paid, a node joins the cohort whose turn is the latest within an interval', () => {
+  const compare = (dues: CohortAround[], now: number) => {
+    const cohorts = cohortsAt(dues, now)
+    const ofTier = cohorts.filter(({ tierNo }) => tierNo === 1).map((one) => ({ ...one, interval: one.intervalSec }))
+    const code = chooseSharedCohort(cohorts, 1, { intervalSec: 60, slotSec: 20 }, now)
+    assert.equal(code?.cohort, model.sharedCohort(ofTier, 60, now)?.cohort)
+  }
+  fc.assert(fc.property(fc.array(cohortAround, { maxLength: 5 }), anyTime, compare), { numRuns: cases(3_000) })
+})
+
+test('the owner’s bounds are widened to whole gwei around the range at every rate, if it is outside', () => {
+  const near = fc.tuple(fc.integer({ min: 0, max: 6 }), fc.constantFrom(-1n, 0n, 1n, 500_000_000n))
+  const gwei = near.map(([whole, more]) => (whole === 0 && more < 0n ? 0n : BigInt(whole) * 1_000_000_000n + more))
+  const compare = (amounts: bigint[], rates: number[]) => {
+    const [minWei = 0n, maxWei = 0n] = amounts.slice(0, 2).sort((a, b) => Number(a - b))
+    const [floorWei = 0n, ceilingWei = 0n] = amounts.slice(2).sort((a, b) => Number(a - b))
+    const [range, bounds] = [
+      { minWei: wei(minWei), maxWei: wei(maxWei) },
+      { floorWei: wei(floorWei), ceilingWei: wei(ceilingWei) },
+    ]
+    const code = boundsNeeded(range, rates, bounds)
+    const expected = model.boundsFor(range, rates, bounds)
+    assert.deepEqual(code, expected)
+  }
+  const rates = fc.array(fc.constantFrom(1, 5_000, 9_999, 10_000, 10_001, 30_000), { maxLength: 3 })
+  fc.assert(fc.property(fc.array(gwei, { minLength: 4, maxLength: 4 }), rates, compare), { numRuns: cases(2_000) })
 })

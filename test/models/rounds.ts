@@ -151,3 +151,33 @@ export function mayJoin(cohort: Cohort, nodes: number, schedule: { interval: num
   const next = nodes > 0 ? cohort.nextDue : wakened(cohort, now)
   return next > now + schedule.interval - schedule.slot && next <= now + schedule.interval
 }
+
+/** While no turn is paid, a tier's nodes share the cohort of its interval whose turn is the latest, if that is at most an interval ahead and not due. */
+export function sharedCohort<One extends Cohort & { size: number }>(ofTier: One[], interval: number, now: number) {
+  const nextOf = (one: One) => (one.size > 0 ? one.nextDue : wakened(one, now))
+  let latest: One | null = null
+  for (const one of ofTier) {
+    const next = nextOf(one)
+    if (one.interval !== interval || next <= now || next > now + interval) continue
+    if (latest === null || next > nextOf(latest)) latest = one
+  }
+  return latest
+}
+
+/** The owner's bounds in whole gwei: as wide as both the range at every rate and the bounds of now, and `null` if these already are. */
+export function boundsFor(
+  range: { minWei: bigint; maxWei: bigint },
+  rates: number[],
+  now: { floorWei: bigint; ceilingWei: bigint },
+): { floorGwei: bigint; ceilingGwei: bigint } | null {
+  let { floorWei, ceilingWei } = now
+  for (const rate of rates) {
+    if (atRate(range.minWei, rate) < floorWei) floorWei = atRate(range.minWei, rate)
+    if (atRate(range.maxWei, rate) > ceilingWei) ceilingWei = atRate(range.maxWei, rate)
+  }
+  if (floorWei === now.floorWei && ceilingWei === now.ceilingWei) return null
+  let [floorGwei, ceilingGwei] = [0n, 0n]
+  while ((floorGwei + 1n) * 1_000_000_000n <= floorWei) floorGwei++
+  while (ceilingGwei * 1_000_000_000n < ceilingWei) ceilingGwei++
+  return { floorGwei, ceilingGwei }
+}
