@@ -1,4 +1,5 @@
 // The sums of wei that an act gives away, for the two-person rule to compare with its limit.
+import { MOVES } from '../../domain/transitions.ts'
 import type { Address } from '../../domain/units.ts'
 import type { Fragment, Sql } from '../core/sql.ts'
 import { UNBACKED } from '../nodes/cohorts.ts'
@@ -27,12 +28,15 @@ export const sumToRelease = (sql: Sql, keys: readonly PaymentKey[], tierId: stri
     named(sql, keys),
   )
 
-/** The value of a wallet's waiting payments: those not judged yet, and those held for this reason. */
+/**
+ * The value of a wallet's waiting payments: those not judged yet, those that the judge decides again by itself, for example once they have a place,
+ * and those held for this reason.
+ */
 export const sumWaiting = (sql: Sql, from: Address, reason: 'contractWallet' | 'senderDenied'): Promise<bigint> =>
   sum(
     sql,
     sql`value_wei`,
-    sql`from_address = ${from} AND (state = 'seen' OR state = 'held' AND reason IS NOT DISTINCT FROM ${reason})`,
+    sql`from_address = ${from} AND (state = 'seen' OR state = 'held' AND reason = ANY(${[...MOVES.accept.heldFor, reason]}))`,
   )
 
 /** The highest price of a node's tier, which is what a grant gives away. Null if the ledger does not know the tier; 0 if the node needs no grant. */
