@@ -1,6 +1,6 @@
 // Makes a round from a plan (plan-round.ts) and sends it: as much as fits into a transaction and the account's ether covers, without the cohorts that
 // the contract rejects. If one cohort is wrong in the ledger, the others are still paid.
-import type { FactoryCall, SignerAccount } from '../../chain/port.ts'
+import type { FactoryCall } from '../../chain/port.ts'
 import type { Cursor } from '../../db/blocks/blocks.ts'
 import { writeAudit, writeState } from '../../db/core/state.ts'
 import { lastRound } from '../../db/nodes/rounds.ts'
@@ -19,7 +19,7 @@ const COHORTS_FAULTS: readonly string[] = [
   // errors.
   ...['WrongValue', 'AllowanceExceeded', 'SurplusExceeded'],
 ]
-/** The most simulations in one run in search of faulty cohorts: enough to find three among two hundred. */
+/** The most simulations in one run before a search for faulty cohorts ends: enough to find three among two hundred. */
 const SIMULATIONS_MAX = 48
 
 type PlannedRound = Pick<DueRound, 'plan' | 'basis' | 'bounds'>
@@ -34,32 +34,50 @@ export interface SentRound {
 
 /** Sends a plan as a round, or as much of it as we can. */
 export async function sendRound(ctx: RoundContext, sending: SenderRun, planned: PlannedRound): Promise<SentRound> {
+  const search: Search = { simulations: 0, refused: null }
+  const tried = await sendSound(ctx, sending, planned, search)
+  if (search.refused !== null) await report(ctx, search.refused)
+  else if (tried.sent?.kind === 'sent') await writeState(ctx.pool, 'refusedCohorts', [], 'pass')
+  return tried
+}
+
+/** Sends a plan without the cohorts that the contract rejects. */
+async function sendSound(
+  ctx: RoundContext,
+  sending: SenderRun,
+  planned: PlannedRound,
+  search: Search,
+): Promise<SentRound> {
   const round = (await lastRound(ctx.pool)) + 1
-  const tried = await trySend(ctx, sending, round, planned)
-  if (tried.sent?.kind === 'sent') await writeState(ctx.pool, 'refusedCohorts', [], 'pass')
-  if (tried.sent?.kind !== 'refused' || tried.sent.why !== 'reverts' || !COHORTS_FAULTS.includes(tried.sent.detail))
-    return tried
-  const sound = await withoutFaults(ctx, sending, round, tried.plan)
-  await report(ctx, tried.plan, sound)
-  const { length } = sound.credits
-  return length === 0 || length === tried.plan.credits.length
-    ? tried
-    : trySend(ctx, sending, round, { ...planned, plan: sound })
+  let { plan } = planned
+  // Each time around fewer cohorts are left. We go back to all of them: if ether is short, only the oldest were tried.
+  for (;;) {
+    const tried = await trySend(ctx, sending, { round, search }, { ...planned, plan })
+    if (tried.sent?.kind !== 'refused' || tried.sent.why !== 'reverts' || !COHORTS_FAULTS.includes(tried.sent.detail))
+      return tried
+    if (search.simulations >= SIMULATIONS_MAX) return tried
+    const refused = await findFaults(ctx, sending, tried, search)
+    search.refused = [...(search.refused ?? []), ...refused]
+    const left = plan.credits.filter(({ cohort }) => !refused.includes(cohort))
+    if (refused.length === 0 || left.length === 0) return tried
+    plan = planOf(plan, left)
+  }
 }
 
 /** Sends the plan. If it is too large, sends its first half instead, and so on, down to the fewest turns that the bounds allow. */
 async function trySend(
   ctx: RoundContext,
   sending: SenderRun,
-  round: number,
+  { round, search }: { round: number; search: Search },
   { plan, basis, bounds }: PlannedRound,
 ): Promise<SentRound> {
+  search.simulations += 1
   const affordable = ctx.rules.distMode === 'treasury' || (await surplusSuffices(ctx, sending.cursor, plan))
   const call = callOf(ctx, sending, round, plan)
   const sent = affordable ? await send(ctx, sending, call, (sql) => holdToTerms(sql, basis)) : null
   const isTooLarge = sent === null || (sent.kind === 'refused' && TOO_LARGE.includes(sent.why))
   const half = isTooLarge ? firstHalf(plan, bounds) : null
-  return half ? trySend(ctx, sending, round, { plan: half, basis, bounds }) : { round, plan, sent }
+  return half ? trySend(ctx, sending, { round, search }, { plan: half, basis, bounds }) : { round, plan, sent }
 }
 
 const TOO_LARGE: readonly string[] = ['overGasCap', 'insufficientFunds']
@@ -98,34 +116,42 @@ async function surplusSuffices(ctx: ChainRead & FactoryRead, cursor: Cursor, pla
   return plan.totalWei <= surplusWei && plan.totalWei <= allowanceWei
 }
 
-/** The cohorts that a simulation accepts. If the contract rejects a set of cohorts, it tries each half of it, down to single cohorts. */
-async function withoutFaults(
+/** A run's search for faulty cohorts. */
+interface Search {
+  simulations: number
+  /** Null until the contract rejects a round for a cohort. */
+  refused: number[] | null
+}
+
+/** The cohorts of a plan that a simulation rejects. If the contract rejects a set of cohorts, we try each half of it, down to single cohorts. */
+async function findFaults(
   ctx: RoundContext,
-  sending: SenderRun,
-  round: number,
-  plan: RoundPlan,
-): Promise<RoundPlan> {
-  let simulations = 0
-  async function sound(sender: SignerAccount, credits: readonly PlannedCredit[]): Promise<readonly PlannedCredit[]> {
-    // Cohorts that are not checked by now wait for the next run.
-    if (simulations++ >= SIMULATIONS_MAX) return []
-    const outcome = await sender.estimate(callOf(ctx, sending, round, planOf(plan, credits)))
-    if (outcome.kind !== 'reverts') return credits
-    if (credits.length === 1) return []
+  { sender, ...sending }: SenderRun,
+  { round, plan }: SentRound,
+  search: Search,
+): Promise<number[]> {
+  const halvesOf = (credits: readonly PlannedCredit[]) => {
     const middle = Math.ceil(credits.length / 2)
-    return [...(await sound(sender, credits.slice(0, middle))), ...(await sound(sender, credits.slice(middle)))]
+    return [credits.slice(0, middle), credits.slice(middle)]
   }
-  const halves = plan.credits.length === 1 ? [] : [0, Math.ceil(plan.credits.length / 2)]
-  const kept: PlannedCredit[] = []
-  for (const [i, from] of halves.entries())
-    kept.push(...(await sound(sending.sender, plan.credits.slice(from, halves[i + 1]))))
-  return planOf(plan, kept)
+  const numbers = (credits: readonly PlannedCredit[]) => credits.map(({ cohort }) => cohort)
+  async function faulty(credits: readonly PlannedCredit[]): Promise<number[]> {
+    // Cohorts that are not checked by now wait for the next run.
+    if (search.simulations++ >= SIMULATIONS_MAX) return numbers(credits)
+    const outcome = await sender.estimate(callOf(ctx, { sender, ...sending }, round, planOf(plan, credits)))
+    if (outcome.kind !== 'reverts') return []
+    return credits.length === 1 ? numbers(credits) : await faultyHalves(credits)
+  }
+  async function faultyHalves(credits: readonly PlannedCredit[]): Promise<number[]> {
+    const found: number[] = []
+    for (const half of halvesOf(credits)) found.push(...(await faulty(half)))
+    return found
+  }
+  return plan.credits.length === 1 ? numbers(plan.credits) : await faultyHalves(plan.credits)
 }
 
 /** Alerts the operator when the set of rejected cohorts changes. The reconciler compares all cohorts with the contract. */
-async function report(ctx: LedgerDb & Logging, refused: RoundPlan, sound: RoundPlan): Promise<void> {
-  const kept = new Set(sound.credits.map(({ cohort }) => cohort))
-  const cohorts = refused.credits.map(({ cohort }) => cohort).filter((cohort) => !kept.has(cohort))
+async function report(ctx: LedgerDb & Logging, cohorts: readonly number[]): Promise<void> {
   ctx.log.error({ cohorts }, 'the contract rejects these cohorts as the ledger has them; the round goes without them')
   if (await writeState(ctx.pool, 'refusedCohorts', cohorts, 'pass'))
     await writeAudit(ctx.pool, { actor: 'pass', action: 'cohortsRefused', detail: { cohorts } })
