@@ -72,7 +72,8 @@ export function graced(sale: Sale, tierId: string, block: Block): Version[] {
   return found
 }
 
-function hasOpened(sale: Sale, one: Version, block: Block): boolean {
+/** Whether a version has opened by its time and by its step of the ladder. */
+export function hasOpened(sale: Sale, one: Version, block: Block): boolean {
   if (one.opensAt !== null && block.time < one.opensAt) return false
   if (one.opensAfter === null) return true
   return sale.openings.some(

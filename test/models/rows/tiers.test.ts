@@ -1,0 +1,179 @@
+// What `GET /api/tiers` and a quote say: the statements of src/db/reads and the route agree with the second reading, over random ledgers.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import fc from 'fast-check'
+import type { Pool, Sql } from '../../../src/db/core/sql.ts'
+import { readTiers } from '../../../src/db/reads/public-api.ts'
+import { isRefusal } from '../../../src/http/refusals.ts'
+import { deployQuote } from '../../../src/http/routes/deploy-quote.ts'
+import { account, at, openTables, type Row, type Rows, type Tables, word } from '../../db/direct-rows.ts'
+import { cases } from '../../support/property.ts'
+import { drawn, ledgerOf, rowsOf, tierNo } from './ledgers.ts'
+import type { Ledger } from './places.ts'
+import { type Face, quoteOf, type Shop, tierIdsOf, tierOf } from './tiers.ts'
+
+let tables: Tables
+before(async () => {
+  tables = await openTables()
+})
+after(() => tables.close())
+
+const TIERS = ['t0', 't1', 't2']
+const WALLET = account(9)
+const CHAIN_ID = 31_337
+
+const face = fc.record({
+  label: fc.constantFrom('Basic', 'Plus'),
+  payoutBps: fc.constantFrom(0, 10_000, 20_000),
+  holdingSymbol: fc.constantFrom(null, 'DEMO'),
+  holdingDecimals: fc.constantFrom(null, 0, 18),
+})
+const drawnShop = fc.record({
+  ledger: drawn,
+  faces: fc.array(face, { minLength: 6, maxLength: 6 }),
+  /** The head is the first block that the ledger's time allows, or the last. */
+  isBehind: fc.boolean(),
+  caps: fc.array(fc.uniqueArray(fc.constantFrom(0, 1, 2, 3, 5, 4_294_967_295), { maxLength: 2 }), {
+    minLength: 3,
+    maxLength: 3,
+  }),
+  budget: fc.constantFrom(null, null, 0, 1, 5, 5),
+  hasWallet: fc.constantFrom(true, true, true, true, true, false),
+  hasTerms: fc.constantFrom(true, true, true, true, true, false),
+  quoteTier: fc.constantFrom(null, null, 't1', 'gone'),
+  modes: fc.array(fc.record({ ahead: fc.constantFrom(-1, 0, 1, 2), mode: fc.constantFrom('hold', 'proven', 'all') }), {
+    maxLength: 2,
+  }),
+})
+type Drawn = typeof drawnShop extends fc.Arbitrary<infer T> ? T : never
+
+/** The roots of the histories are short. */
+const rootOf = (name: string | null) => (name === null ? null : word(Number(name)))
+
+/** A block of the ledger's time: no lower than what it has seen, and before versions of a later time. */
+function headOf({ sale, payments, headTime }: Ledger, isBehind: boolean) {
+  const seen = Math.max(9, ...payments.map(({ block }) => block))
+  const later = sale.versions.filter(({ fromTime }) => fromTime > headTime).map(({ fromBlock }) => fromBlock - 1)
+  return { number: isBehind ? seen : Math.max(seen, Math.min(1_000, ...later)), time: headTime }
+}
+
+function shopOf(given: Drawn): Shop {
+  const made = ledgerOf(given.ledger)
+  const head = headOf(made, given.isBehind)
+  const versions = made.sale.versions.map((one) => ({ ...one, allowlist: rootOf(one.allowlist) }))
+  // A step opens in a block that the ledger has followed.
+  const openings = made.sale.openings.filter(({ fromBlock }) => fromBlock <= head.number)
+  const faces = new Map<string, Face[]>()
+  for (const [n, one] of versions.entries()) {
+    const { holdingSymbol, holdingDecimals, ...shown } = given.faces[n] as Drawn['faces'][number]
+    const token = { holdingToken: account(0xaa), holdingSymbol, holdingDecimals }
+    const none = { holdingToken: null, holdingSymbol: null, holdingDecimals: null }
+    const own = { ...shown, ...(one.holdingWei === 0n ? none : token), tierNo: tierNo(one.tierId) }
+    faces.set(one.tierId, [...(faces.get(one.tierId) ?? []), own])
+  }
+  const { budget, hasWallet, hasTerms, quoteTier } = given
+  const caps = new Map(TIERS.map((tierId, n) => [tierId, (given.caps[n] ?? []).toSorted((a, b) => b - a)]))
+  const modes = given.modes.map(({ ahead, mode }) => ({ fromBlock: head.number + ahead, mode }))
+  const unique = modes.filter((one, n) => modes.findIndex(({ fromBlock }) => fromBlock === one.fromBlock) === n)
+  const ledger = { ...made, sale: { versions, openings } }
+  return { ledger, head, faces, caps, budget, hasWallet, hasTerms, quoteTier, modes: unique }
+}
+
+const inBlock = (number: number) => ({ block_number: number, block_hash: word(number) })
+
+function capRows({ caps }: Shop): Row[] {
+  const acts = [...caps].flatMap(([tierId, most]) => most.map((one) => ({ tierId, most: one })))
+  return acts.map(({ tierId, most }, n) => ({
+    ...{ log_index: n, name: 'TierCapped', at: at(1_000), tx_hash: word(900 + n), ...inBlock(3) },
+    detail: JSON.stringify({ tier: String(tierNo(tierId)), most: String(most), former: '9' }),
+  }))
+}
+
+function shopRows(shop: Shop): Rows {
+  const { ledger, head, faces, budget } = shop
+  const rows = rowsOf(ledger)
+  const shown = (rows.tiers ?? []).map((row, n): Row => {
+    const one = ledger.sale.versions[n]
+    const { label, payoutBps, ...token } = (faces.get(String(row.tier_id)) ?? [])[Number(row.version) - 1] as Face
+    return {
+      ...{
+        ...row,
+        label,
+        payout_bps: payoutBps,
+        holding_wei: one?.holdingWei ?? 0n,
+        allowlist: one?.allowlist ?? null,
+      },
+      ...{ holding_token: token.holdingToken, holding_symbol: token.holdingSymbol },
+      holding_decimals: token.holdingDecimals,
+    }
+  })
+  const value = JSON.stringify({ soldOut: budget === 0, nodes: String(budget) })
+  const terms = { from_time: 0, payouts: true, min_wei: 1n, max_wei: 2n, interval_sec: 60, slot_sec: 60 }
+  const wallet = { id: 1, wallet: WALLET, from_block: 0, from_time: 0, watched_from: 0 }
+  return {
+    ...{ ...rows, tiers: shown, owner_acts: capRows(shop) },
+    cursors: [{ name: 'follow', block_time: head.time, ...inBlock(head.number) }],
+    settings: budget === null ? [] : [{ name: 'budget', value, updated_by: 'pass' }],
+    credit_terms: shop.hasTerms ? [{ ...terms, entered_by: 'test' }] : [],
+    payment_wallets: shop.hasWallet ? [{ ...wallet, entered_by: 'test' }] : [],
+    contract_wallet_modes: shop.modes.map(({ fromBlock, mode }) => ({
+      ...{ from_block: fromBlock, mode, entered_by: 'test' },
+    })),
+  }
+}
+
+/** The route's answer, read from these rows and kept nowhere. */
+async function quoteBy(sql: Sql, { quoteTier }: Shop, tier: string | null) {
+  const tools = {
+    deps: { settings: { chainId: CHAIN_ID, quoteTier }, operator: null },
+    queryReplica: (read: (pool: Pool) => unknown) => read(sql as Pool),
+    cached: (_key: string, _sec: number, read: () => unknown) => read(),
+  }
+  const answer = await deployQuote(tools as never).handle({ query: tier === null ? {} : { tier } } as never)
+  if (isRefusal(answer)) return { status: answer.status }
+  return { status: 200, ...JSON.parse(String(answer)) }
+}
+
+test('each tier is shown as it stands, and quoted while it sells', async () => {
+  const seen: Record<string, number> = {}
+  const compare = async (given: Drawn) => {
+    const shop = shopOf(given)
+    await tables.within(shopRows(shop), async (sql) => {
+      const tiers = tierIdsOf(shop).map((tierId) => tierOf(shop, tierId))
+      assert.deepEqual(JSON.parse(await readTiers(sql)), { tiers })
+      for (const { state, enforcedBy } of tiers)
+        for (const name of [state, enforcedBy.supply]) seen[name] = 1 + (seen[name] ?? 0)
+      for (const asked of [null, ...TIERS, 'gone', 'Not a tier']) {
+        const quote = quoteOf(shop, asked)
+        const bare = asked === 'Not a tier' ? { status: 400 } : quote
+        const where = { paymentAddress: WALLET, chainId: CHAIN_ID }
+        const expected = bare.status === 200 ? { ...bare, ...where } : bare
+        assert.deepEqual(await quoteBy(sql, shop, asked), expected, `quote of ${asked}`)
+        seen[bare.status] = 1 + (seen[bare.status] ?? 0)
+      }
+    })
+  }
+  await fc.assert(fc.asyncProperty(drawnShop, compare), { numRuns: cases(80) })
+  for (const name of ['upcoming', 'open', 'soldOut', 'closed', 'contract', 'operator', 'none', '200', '400', '503'])
+    assert.ok((seen[name] ?? 0) > 5, `${name}: ${seen[name]}`)
+})
+
+const SMALL = { supply: 2, from_block: 1, from_time: 1, live: false }
+const tierRow = (version: number, more: Row): Row => ({
+  ...{ tier_id: 'basic', version, tier_no: 1, label: 'Basic', price_wei: 10n, max_per_wallet: 1, payout_bps: 10_000 },
+  ...{ on_sale: true, entered_by: 'test', ...more },
+})
+
+test('a raise of the supply is shown from its block on, and a reduction at once', async () => {
+  const shownAt = (block: number, supply: number | null) =>
+    tables.within(
+      {
+        cursors: [{ name: 'follow', block_time: 1_000, ...inBlock(block) }],
+        tiers: [tierRow(1, SMALL), tierRow(2, { supply, from_block: 5, from_time: 900 })],
+      },
+      async (sql) => JSON.parse(await readTiers(sql)).tiers[0].remaining as number | null,
+    )
+  assert.deepEqual([await shownAt(4, 9), await shownAt(5, 9)], [2, 9])
+  assert.deepEqual([await shownAt(4, null), await shownAt(5, null)], [2, null])
+  assert.deepEqual([await shownAt(4, 1), await shownAt(5, 1)], [1, 1])
+})
