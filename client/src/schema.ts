@@ -126,7 +126,7 @@ export interface components {
              * @enum {string}
              */
             state: "upcoming" | "open" | "soldOut" | "closed";
-            /** @description Nodes of this tier that may ever be sold, by the ledger or by the contract, whichever is less; `null`: no limit. */
+            /** @description Nodes of this tier that may ever be sold, by the ledger or by the contract, whichever is less; 0 if the contract allows none; `null`: no limit. */
             supply: number | null;
             /** @description Nodes of this tier, and payments that are about to become one. */
             sold: number;
