@@ -11,7 +11,7 @@ export interface Final extends Said {
 }
 
 /**
- * The lowest block that anyone calls final. Whoever names another block than the ledger has there is left out, unless nobody else is left. A provider
+ * The lowest block that a provider calls final. A provider that names another block than the ledger has there is left out, unless no other is left. A provider
  * speaks for a block only if the ledger has that very block.
  */
 export function finalOf(said: Said[], own: Map<number, string>): Final | null {
