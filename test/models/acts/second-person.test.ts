@@ -6,11 +6,12 @@ import { inTransaction } from '../../../src/db/core/sql.ts'
 import { findLiveKey } from '../../../src/db/operator/admin-keys.ts'
 import { insertProposal, isMakerLive, mayBeSamePerson } from '../../../src/db/operator/proposals.ts'
 import { sumToRelease } from '../../../src/db/operator/sums.ts'
+import { wei } from '../../../src/domain/units.ts'
 import { createKey } from '../../../src/operator/acts/keys/admin-keys.ts'
 import { digested, digestOfKey, newSecret } from '../../../src/operator/acts/keys/secret.ts'
 import { type Desk, KEYS, startDesk } from '../../support/operator.ts'
 import { cases, randomBelow } from '../../support/property.ts'
-import { ETHER } from '../../support/world.ts'
+import { ETHER, enterTier } from '../../support/world.ts'
 import * as model from './second-person.ts'
 
 const BASIC = ETHER / 100n
@@ -206,7 +207,10 @@ test('a release counts each payment once, by its value or the named tier’s hig
   const rows = await desk.world.pool<{ id: number; txHash: string; valueWei: bigint; tierId: string | null }[]>`
     SELECT id, tx_hash AS "txHash", value_wei AS "valueWei", tier_id AS "tierId" FROM payments ORDER BY id LIMIT 6`
   const waiting = rows.map(({ id, valueWei, tierId }) => ({ id, valueWei, hasTier: tierId !== null }))
-  const prices: Record<string, bigint[]> = { basic: [BASIC], plus: [ETHER / 40n], none: [] }
+  // Both tiers were cheaper or dearer once.
+  const prices: Record<string, bigint[]> = { basic: [BASIC, 4n * BASIC], plus: [ETHER / 40n, 7n], none: [] }
+  for (const [tierNo, tierId] of ['basic', 'plus'].entries())
+    await enterTier(desk.world, { tierId, tierNo: tierNo + 1, priceWei: wei(prices[tierId]?.[1] ?? 0n) })
   const compare = async (picks: [number, boolean][], tierId: string | null) => {
     const named = picks.map(([place]) => rows[place % rows.length] ?? assert.fail('there is no payment'))
     const keyed = named.map(({ id, txHash }, i) => (picks[i]?.[1] ? { id } : { txHash }))
