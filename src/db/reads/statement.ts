@@ -161,7 +161,8 @@ export async function readSenderMovements(sql: Sql, sender: Address, { after, up
     WHERE o.block_number > ${after} AND o.block_number <= ${upTo} AND o.sender = ${sender} AND o.value_wei > 0
       AND o.to_address IS DISTINCT FROM ${sender} GROUP BY 1
     UNION ALL
-    SELECT 'gas', count(*), -sum(fee_wei) FROM outbox
+    -- The fee is null if we do not know the transaction that took an intent's nonce.
+    SELECT 'gas', count(*), -coalesce(sum(fee_wei), 0) FROM outbox
     WHERE block_number > ${after} AND block_number <= ${upTo} AND sender = ${sender} HAVING count(*) > 0
     UNION ALL
     SELECT 'fromSenders', count(*), sum(value_wei) FROM outbox
