@@ -1244,6 +1244,7 @@ export interface components {
             }[];
             happened: {
                 nodes: components["schemas"]["Count"];
+                /** @description Nodes without a payment, granted or not. */
                 nodesUnpaid: components["schemas"]["Count"];
                 /** @description Expelled nodes that had been paid for. */
                 paidNodesExpelled: components["schemas"]["Count"];
