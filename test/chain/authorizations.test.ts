@@ -59,6 +59,11 @@ test('while the ledger knows nothing of an account, only authorizations after it
     assert.deepEqual((await found([carrier(1, raw)], { [self]: known as number }, sent)).nonces, expected)
 })
 
+test('an authorization for any chain counts like one for this chain, and one for another does not', async () => {
+  const raw = [await entry(ours, 7, 0), await entry(ours, 8, 1), await entry(ours, 9, 2)]
+  assert.deepEqual((await found([carrier(1, raw)], { [self]: 7 })).nonces, [7, 8])
+})
+
 test('a range with too many candidates is refused until it is a single block', async () => {
   const full = Array.from({ length: 1_001 }, () => strangers[0])
   const reading = found([carrier(1, full), carrier(2, full)], { [self]: 7 })

@@ -125,6 +125,13 @@ describe('a tier', () => {
     assert.deepEqual([await told(current), await told(unreadable)], ['accepted own', 'seen null'])
   })
 
+  it('keeps its own grace, whatever grace another tier has', async () => {
+    const slower = { ...gold, tierId: 'slower', label: 'Slower', priceWei: (PRICE + 17n).toString(), graceSec: 700 }
+    assert.equal((await desk.post('tiers', slower)).json.tier.graceSec, 700)
+    assert.equal((await desk.post('tiers/hasty/sale', { onSale: true })).json.tier.graceSec, 300)
+    assert.equal((await desk.post('tiers/slower', { label: 'Slow' })).json.tier.graceSec, 700)
+  })
+
   it('that waits to be entered holds from the block after the one at which it stands, not after the one at which it was asked for', async () => {
     let asked: ReturnType<typeof desk.post> | undefined
     await world.pool.begin(async (sql) => {

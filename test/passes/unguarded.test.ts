@@ -75,6 +75,19 @@ test('a round waits for a final block after its seed’s, for ever where there i
   await world.rest()
 })
 
+test('a round pays no turn whose block may yet be taken back, though an earlier one is final', async () => {
+  await world.chain.increaseTime(INTERVAL_SEC)
+  await world.chain.mine(1 + 2 * FINAL_AFTER)
+  await world.chain.increaseTime(INTERVAL_SEC)
+  await world.chain.mine()
+  assert.equal((await world.credit()).reason, null)
+  const [sent] = await world.pool<{ credits: { paid: number }[] }[]>`
+    SELECT call -> 'credits' AS credits FROM outbox WHERE kind = 'credit' ORDER BY id DESC LIMIT 1`
+  assert.ok(sent && sent.credits.length > 0)
+  assert.deepEqual(new Set(sent.credits.map(({ paid }) => paid)), new Set([1]))
+  await world.rest()
+})
+
 test('a mint names no cohort that was opened in a block which may yet be taken back', async () => {
   await enterTier(world, { tierId: 'late', tierNo: 9, priceWei: wei(ETHER / 33n) })
   const paid = await finalPayment(16, ETHER / 33n)
