@@ -14,6 +14,7 @@ export interface QuickTests {
 export const QUICK: readonly QuickTests[] = [
   { path: 'test/boot/preflight.test.ts', seconds: 3, why: 'what a start refuses' },
   { path: 'test/boot/secrets.test.ts', seconds: 0.1, why: 'secrets of development' },
+  { path: 'test/chain/authorizations.test.ts', seconds: 0.6, why: 'authorizations signed with our keys' },
   { path: 'test/chain/batches.test.ts', seconds: 1.2, why: 'batches of calls, answered in every way' },
   { path: 'test/chain/contract.test.ts', seconds: 0.7, why: 'calls of the contract' },
   { path: 'test/chain/deploy.test.ts', seconds: 1, why: 'deploying a factory' },
@@ -63,6 +64,7 @@ export const QUICK: readonly QuickTests[] = [
   { path: 'test/faults/readme.test.ts', seconds: 0.1, why: 'every fault has its planted bugs' },
   { path: 'test/follower/cohorts-agreed.test.ts', seconds: 1.6, why: 'cohorts that two providers report' },
   { path: 'test/follower/halt.test.ts', seconds: 5.4, why: "a chain that is not the ledger's" },
+  { path: 'test/follower/restored.test.ts', seconds: 3.8, why: 'a restored ledger mints nothing that may be refunded' },
   { path: 'test/follower/traces.test.ts', seconds: 1, why: 'payments by contracts' },
   { path: 'test/http/admin-openapi.test.ts', seconds: 2.8, why: "every operator's route has its document" },
   { path: 'test/http/admin.test.ts', seconds: 1.8, why: "the operator's routes" },
