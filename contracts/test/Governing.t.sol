@@ -326,6 +326,8 @@ contract GoverningTest is FactoryTest {
         vm.deal(address(this), 5 ether);
         expectEvent();
         emit EtherReceived(address(this), 2 ether);
+        // In a transaction of its own the factory's slots are cold, and a read of one costs almost all that transfer gives.
+        vm.cool(address(factory));
         payable(address(factory)).transfer(2 ether);
         vm.assertTrue(payable(address(factory)).send(1 ether), "nor does send need more");
         vm.assertEq(factory.outstanding(), 3 ether, "owed to no node");

@@ -10,6 +10,8 @@ interface Vm {
     }
 
     function prank(address sender) external;
+    /// @dev Makes an account and its slots cold again, as at the start of a transaction.
+    function cool(address account) external;
     function deal(address account, uint256 balance) external;
     function etch(address account, bytes calldata code) external;
     function assume(bool condition) external pure;
