@@ -162,13 +162,22 @@ test('a database that stays away, or refuses, ends the start with what to do', a
   await assert.rejects(silence, (error: Error) => {
     assert.ok(error instanceof StartError)
     assert.ok(error.retryable, 'it could not be looked at: exit code 3')
-    assert.match(error.message, /at 127\.0\.0\.1:9 did not answer .* Check that it is up, and that DATABASE_URL is right/)
+    assert.match(
+      error.message,
+      /at 127\.0\.0\.1:9 did not answer .* Check that it is up, and that DATABASE_URL is right/,
+    )
     assert.doesNotMatch(error.message, /secret-word/)
     return true
   })
   const url = new URL(stage.world.directUrl)
   url.pathname = '/no_such_database'
-  await assert.rejects(startOutside(stage, { DATABASE_URL: url.href }), /refuses the connection: .*no_such_database.*Check that its URL/)
+  await assert.rejects(
+    startOutside(stage, { DATABASE_URL: url.href }),
+    /refuses the connection: .*no_such_database.*Check that its URL/,
+  )
   url.password = 'not-the-password'
-  await assert.rejects(startOutside(stage, { DATABASE_URL: url.href }), /refuses the connection: password authentication failed/)
+  await assert.rejects(
+    startOutside(stage, { DATABASE_URL: url.href }),
+    /refuses the connection: password authentication failed/,
+  )
 })
