@@ -29,7 +29,7 @@ export const sumToRelease = (sql: Sql, keys: readonly PaymentKey[], tierId: stri
   )
 
 /**
- * The value of a wallet's waiting payments: those not judged yet, those that the judge decides again by itself, for example once they have a place,
+ * The value of a wallet's waiting payments: those not judged yet, those that the judge decides again, for example once they have a place,
  * and those held for this reason.
  */
 export const sumWaiting = (sql: Sql, from: Address, reason: 'contractWallet' | 'senderDenied'): Promise<bigint> =>

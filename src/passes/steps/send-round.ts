@@ -126,7 +126,7 @@ interface Search {
 /** The cohorts of a plan that a simulation rejects. If the contract rejects a set of cohorts, we try each half of it, down to single cohorts. */
 async function findFaults(
   ctx: RoundContext,
-  { sender, ...sending }: SenderRun,
+  sending: SenderRun,
   { round, plan }: SentRound,
   search: Search,
 ): Promise<number[]> {
@@ -138,7 +138,7 @@ async function findFaults(
   async function faulty(credits: readonly PlannedCredit[]): Promise<number[]> {
     // Cohorts that are not checked by now wait for the next run.
     if (search.simulations++ >= SIMULATIONS_MAX) return numbers(credits)
-    const outcome = await sender.estimate(callOf(ctx, { sender, ...sending }, round, planOf(plan, credits)))
+    const outcome = await sending.sender.estimate(callOf(ctx, sending, round, planOf(plan, credits)))
     if (outcome.kind !== 'reverts') return []
     return credits.length === 1 ? numbers(credits) : await faultyHalves(credits)
   }
