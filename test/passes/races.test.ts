@@ -202,6 +202,25 @@ test('a payment of a fork that another pass followed to is not minted by a call 
   assert.equal(await told(paid), 'minted')
 })
 
+test('a mint that is being signed while another pass follows to another fork is not stored', async () => {
+  const paid = await acceptedPayment(12)
+  await world.chain.mine()
+  const before = await countIntents()
+  const minter = world.ctx.minter ?? assert.fail()
+  // The providers have named the guard's block by now.
+  const sign = mock.fn(async (...asked: Parameters<typeof minter.sign>) => {
+    await world.chain.reorg(1, [])
+    await world.credit()
+    return minter.sign(...asked)
+  })
+  const minting = world.instance({ minter: { ...minter, sign } }).payments()
+  await assert.rejects(minting, /was rewound while a call was being signed/)
+  assert.equal(sign.mock.callCount(), 1)
+  assert.deepEqual([await told(paid), await countIntents()], ['accepted', before])
+  await world.settle()
+  assert.equal(await told(paid), 'minted')
+})
+
 test('a cohort that is repaired while a range is being stored stays right', async () => {
   await world.pay(13, BASIC)
   await world.chain.mine()
