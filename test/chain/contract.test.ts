@@ -112,3 +112,8 @@ test('a block the provider does not have is a fault, never an older answer', asy
   await assert.rejects(contract.counters(credited + 50), ChainFault)
   await assert.rejects(contract.nodes(1n, 1, { number: credited + 50, hash: ZERO_HASH }), ChainFault)
 })
+
+test('nodes are those of the block with that hash, and not of any block of its height', async () => {
+  assert.equal((await contract.nodes(1n, 2, await at(minted))).length, 2)
+  await assert.rejects(contract.nodes(1n, 2, { number: minted, hash: ref('f') }))
+})
