@@ -80,7 +80,7 @@ export async function chooseEvents(sql: Sql, endpoint: string, choice: Choice | 
     WHERE w.endpoint = ${endpoint} AND before.endpoint = w.endpoint RETURNING w.url, to_jsonb(before.events) AS events`
   if (!former) return null
   if (chosen !== null && !chosen.includes(ALL)) {
-    await dropUnwanted(sql, endpoint, chosen)
+    await dropUnwanted(sql, endpoint, { chosen, kinds: chosen })
     // An attempt in flight may still succeed; then it counts as delivered.
     await sql`
       UPDATE webhook_deliveries d SET state = 'failed', settled_at = now() FROM webhook_events e
@@ -110,11 +110,16 @@ export async function readTargets(sql: Sql): Promise<Map<string, EndpointTarget>
   return new Map(rows.map(({ endpoint, ...target }) => [endpoint, target]))
 }
 
-/** Deletes the untried deliveries of an endpoint, except those of these kinds. */
-export async function dropUnwanted(sql: Sql, endpoint: string, kinds: readonly string[]): Promise<void> {
+/** While `chosen` is the choice for an endpoint, deletes its untried deliveries, except those of these kinds. */
+export async function dropUnwanted(
+  sql: Sql,
+  endpoint: string,
+  { chosen, kinds }: { chosen: readonly string[] | null; kinds: readonly string[] },
+): Promise<void> {
   await sql`
-    DELETE FROM webhook_deliveries d USING webhook_events e
-    WHERE e.seq = d.seq AND d.endpoint = ${endpoint} AND d.state = 'pending' AND d.attempts = 0 AND e.type <> ALL (${[...kinds]}::text[])
+    DELETE FROM webhook_deliveries d USING webhook_events e, webhook_endpoints w
+    WHERE w.endpoint = ${endpoint} AND w.events IS NOT DISTINCT FROM ${chosen && [...chosen]}::text[]
+      AND e.seq = d.seq AND d.endpoint = ${endpoint} AND d.state = 'pending' AND d.attempts = 0 AND e.type <> ALL (${[...kinds]}::text[])
       AND NOT EXISTS (SELECT FROM webhook_attempts a WHERE a.delivery_id = d.id)`
 }
 

@@ -7,7 +7,6 @@ import {
   addFirstEndpoints,
   type Delivery,
   dropUnwanted,
-  type EndpointTarget,
   endpointName,
   giveBackDelivery,
   pruneEvents,
@@ -71,7 +70,7 @@ export async function adoptEndpoints(
 /** Starts delivering to the ledger's endpoints, including those added later. */
 export function startWebhooks(options: WebhooksOptions): Webhooks {
   const poster = createPoster(options)
-  const lanes = new Map<string, Lane>()
+  const lanes = new Map<string, Loop>()
   const stopping: Promise<void>[] = []
   const refresh = async () => {
     const targets = await readTargets(options.pool)
@@ -80,11 +79,9 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
       lanes.delete(endpoint)
       stopping.push(lane.stop())
     }
-    for (const [endpoint, target] of targets) {
-      const lane = lanes.get(endpoint)
-      if (lane) lane.target = target
-      else lanes.set(endpoint, startLane(options, poster, endpoint, target))
-    }
+    // A name stands for one URL for good, and the rest is read with each delivery.
+    for (const [endpoint, { url }] of targets)
+      if (!lanes.has(endpoint)) lanes.set(endpoint, startLane(options, poster, { endpoint, url }))
   }
   const watch = startLoop(async () => {
     await refresh().catch((error) => options.log.debug({ err: error }, 'webhooks wait for the database'))
@@ -107,11 +104,6 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
 interface Loop {
   wake(): void
   stop(): Promise<void>
-}
-
-/** One endpoint's deliveries. Its target may change when the operator chooses other events. */
-interface Lane extends Loop {
-  target: Pick<EndpointTarget, 'url' | 'events'>
 }
 
 /** Repeats a task: immediately if it reports more work, else on a wake-up or after a while. */
@@ -149,32 +141,32 @@ function startLoop(turn: () => Promise<boolean>): Loop {
   }
 }
 
-function startLane(options: WebhooksOptions, poster: Poster, endpoint: string, target: Lane['target']): Lane {
+interface Endpoint {
+  endpoint: string
+  url: string
+}
+
+/** Delivers to one endpoint. */
+function startLane(options: WebhooksOptions, poster: Poster, to: Endpoint): Loop {
   const { pool, log } = options
   let pruneAt = 0
   let restsUntil = 0
-  const lane: Lane = {
-    target,
-    ...startLoop(async () => {
-      if (performance.now() < restsUntil) return false
-      try {
-        const turn = await takeTurn(options, poster, { endpoint, ...lane.target })
-        if (turn.restMs > 0) restsUntil = performance.now() + turn.restMs
-        else if (turn.isFull) return true
-        if (performance.now() >= pruneAt) {
-          const more = await pruneEvents(pool)
-          pruneAt = performance.now() + (more ? 0 : PRUNE_EVERY_MS)
-        }
-      } catch (error) {
-        log.debug({ err: error, endpoint }, 'deliveries wait for the database')
+  return startLoop(async () => {
+    if (performance.now() < restsUntil) return false
+    try {
+      const turn = await takeTurn(options, poster, to)
+      if (turn.restMs > 0) restsUntil = performance.now() + turn.restMs
+      else if (turn.isFull) return true
+      if (performance.now() >= pruneAt) {
+        const more = await pruneEvents(pool)
+        pruneAt = performance.now() + (more ? 0 : PRUNE_EVERY_MS)
       }
-      return false
-    }),
-  }
-  return lane
+    } catch (error) {
+      log.debug({ err: error, endpoint: to.endpoint }, 'deliveries wait for the database')
+    }
+    return false
+  })
 }
-
-type Endpoint = Pick<EndpointTarget, 'url' | 'events'> & { endpoint: string }
 
 /** Makes the deliveries that are due for an endpoint. @returns how long to leave the endpoint alone, and whether more deliveries may be due. */
 async function takeTurn(
@@ -184,7 +176,7 @@ async function takeTurn(
 ): Promise<{ restMs: number; isFull: boolean }> {
   const { pool } = options
   const mailTo = mailTargetOf(to.url)
-  if (mailTo && to.events === null) await dropUnwanted(pool, to.endpoint, mailTo.events)
+  if (mailTo) await dropUnwanted(pool, to.endpoint, { chosen: null, kinds: mailTo.events })
   const places = mailTo ? MAILED_AT_ONCE : AT_ONCE
   const taken = await takeDeliveries(pool, to.endpoint, places)
   if (taken.length === 0) return { restMs: 0, isFull: false }

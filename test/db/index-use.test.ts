@@ -245,7 +245,7 @@ const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
     await webhooks.takeDeliveries(sql, 'x', 10)
     const settled = { status: 200, error: null, durationMs: 1, retrySec: null, gone: false }
     await webhooks.settleDelivery(poolWithin(sql), 'x', { id: 7, attempt: 1 }, settled)
-    await webhooks.dropUnwanted(sql, 'x', ['x'])
+    await webhooks.dropUnwanted(sql, 'x', { chosen: null, kinds: ['x'] })
     await webhooks.pruneEvents(sql)
     await webhooks.redeliver(sql, 7)
   },

@@ -11,7 +11,7 @@ import { runChecks } from '../../src/cli/doctor/check.ts'
 import { WEBHOOK_CHECKS } from '../../src/cli/doctor/webhooks.ts'
 import { migrate } from '../../src/db/core/migrate.ts'
 import { jsonRows, type Pool } from '../../src/db/core/sql.ts'
-import { addEndpoint, endpointName, listEndpoints, readTargets, removeEndpoint } from '../../src/db/webhooks.ts'
+import { addEndpoint, chooseEvents, endpointName, listEndpoints, readTargets, removeEndpoint } from '../../src/db/webhooks.ts'
 import { KINDS } from '../../src/domain/webhooks/kinds.ts'
 import { mailTargetOf } from '../../src/domain/webhooks/receiver.ts'
 import { silentLog } from '../../src/lib/log.ts'
@@ -139,6 +139,14 @@ test('what waits at once is one mail, the oldest first; a mail tells the kinds t
     told,
     Array.from({ length: 20 }, (_, i) => i + 1),
   )
+})
+
+test('kinds that are chosen while it mails count from the next event on, in place of its usual ones', async () => {
+  const name = await deliver(urlOf())
+  await chooseEvents(pool, name, ['payment.minted'])
+  await tell('payment.minted', { nodeId: 7 })
+  await until('the mail', () => mails.length === 1)
+  assert.match(mails[0]?.text ?? '', /A node is sold: nodeId 7/)
 })
 
 test('a password is the endpoint’s secret: it is in no URL, list or error, and the same endpoint gets another one', async () => {
