@@ -145,7 +145,7 @@ test('kinds that are chosen while it mails count from the next event on, in plac
   const name = await deliver(urlOf())
   await chooseEvents(pool, name, ['payment.minted'])
   await tell('payment.minted', { nodeId: 7 })
-  await until('the mail', () => mails.length === 1)
+  await until('it is mailed or dropped', async () => mails.length > 0 || (await left()) === 0)
   assert.match(mails[0]?.text ?? '', /A node is sold: nodeId 7/)
 })
 
