@@ -145,17 +145,20 @@ export function connect(url: string, options: PoolOptions): Pool {
   return renewing(open)
 }
 
-/** How often, at most, a pool replaces all its sessions. */
+/** How often, at most, a pool replaces all its sessions because they are read-only. */
 const RENEW_MS = 1_000
 
 /**
- * A pool that replaces its sessions once one of them rejects a write as read-only. A session keeps the state it began with: it may be on a standby
- * that the name pointed to for a while, or have a default that was changed since. Work in the old sessions finishes there.
+ * A pool that replaces its sessions once one of them rejects a write as read-only, or ends. A session keeps the state it began with: it may be on a
+ * standby that the name pointed to for a while, or have a default that was changed since. And if a connection of postgres 3.4 ends while a statement
+ * waits to be written, it connects again but never writes anything (https://github.com/porsager/postgres/issues/1154), so none is used again. Work in
+ * the old sessions finishes there.
  */
 function renewing(open: () => Pool): Pool {
   let [pool, openedAt] = [open(), performance.now()]
   const noted = (from: Pool, error: unknown) => {
-    if (from !== pool || !isReadOnly(error) || performance.now() - openedAt < RENEW_MS) return
+    const isStale = isReadOnly(error) && performance.now() - openedAt >= RENEW_MS
+    if (from !== pool || !(isStale || isSessionLost(error))) return
     ;[pool, openedAt] = [open(), performance.now()]
     from.end().catch(() => {})
   }
@@ -212,10 +215,14 @@ export function column<Key extends string>(
 
 /** Client and server codes that mean the connection itself is gone, or about to go. */
 const CONNECTION_LOST = /^(CONNECTION_(CLOSED|ENDED|DESTROYED)|ECONNRESET|EPIPE|ETIMEDOUT|57P0[1-5]|25P0[34])$/
+/** Those with which a pool of ours that was closed answers. */
+const POOL_CLOSED = /^CONNECTION_(ENDED|DESTROYED)$/
 
 function isConnectionLost(error: unknown): boolean {
   return CONNECTION_LOST.test(codeOf(error) ?? '')
 }
+
+const isSessionLost = (error: unknown) => isConnectionLost(error) && !POOL_CLOSED.test(codeOf(error) ?? '')
 
 /** Runs `body` in a transaction on a pool. Rejects if the connection is lost on the way; then we do not know whether the commit happened. */
 export function inTransaction<T>(pool: Pool, body: (sql: Sql) => Promise<T>): Promise<T> {

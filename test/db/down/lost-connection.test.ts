@@ -25,6 +25,8 @@ const servesOn = () =>
   until('statements are served again', () => pool`SELECT 1`.then(({ count }) => count === 1).catch(() => false))
 /** Long enough for the driver to have noticed, and to crash if it would. */
 const NOTICED_MS = 100
+/** More than the end of a connection takes. */
+const TURNS = 6
 
 test('lost between two statements', async () => {
   const run = inTransaction(pool, async (sql) => {
@@ -90,8 +92,24 @@ test('a server that falls silent without a word is given up in time, and replace
   }
 })
 
+test('a connection that ends in any turn of the event loop around a statement is replaced by one that works', async () => {
+  const relay = await startRelay(database.url)
+  // In one of these turns postgres 3.4 keeps the statement for the next connection, and never writes anything again: its #1154.
+  for (let turns = 0; turns <= TURNS; turns++) {
+    const own = connect(relay.url, { max: 1, prepare: true, applicationName: 'test' })
+    await own`SELECT 1`
+    relay.cut()
+    for (let turn = 0; turn < turns; turn++) await nextTurn()
+    await own`SELECT 1`.catch(() => {})
+    assert.equal((await own`SELECT 1`).count, 1, `${turns} turns later`)
+    assert.equal(await inTransaction(own, async (sql) => (await sql`SELECT 1`).count), 1)
+    await own.end({ timeout: 0 })
+  }
+  relay.close()
+})
+
 /**
- * A relay before the server. After `silence` nothing passes through the open connections, and none of them closes; it
+ * A relay before the server. `cut` ends its clients' connections. After `silence` nothing passes through the open connections, and none of them closes; it
  * resolves once all their clients have left.
  */
 async function startRelay(target: string) {
@@ -123,6 +141,7 @@ async function startRelay(target: string) {
       // The driver, in this same process, notices its own end within the same turn of the event loop.
       await nextTurn()
     },
+    cut: () => each(([client]) => client.end()),
     close: () => {
       each((pair) => {
         for (const socket of pair) socket.destroy()
