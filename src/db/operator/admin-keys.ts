@@ -21,7 +21,7 @@ export interface AdminKeyRow {
 export interface LiveKey {
   id: number
   label: string
-  /** Of the key; of a session, of its passkey's credential id. In hex. */
+  /** As in KeyHolder. */
   digest: string
   scopes: Scope[]
   expiresAt: Date

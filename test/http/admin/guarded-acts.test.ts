@@ -207,7 +207,7 @@ describe('with the rule, a second person is needed', () => {
     assert.equal((await desk.post('senders', deny)).status, 200, 'to put it there takes none')
     const later = await held(BOUND, 10)
     assert.deepEqual(await stands(later), ['held', 'senderDenied'])
-    // A payment that waits for room would go by itself, too.
+    // A payment that waits for room would be released without the act, too.
     await world.pool`UPDATE payments SET reason = 'walletLimit' WHERE tx_hash = ${later}`
     await proposed(remove, {})
     await world.pool`UPDATE payments SET reason = 'senderDenied' WHERE tx_hash = ${later}`
