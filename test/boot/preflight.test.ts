@@ -248,7 +248,7 @@ test('T37: production does not start on the word of one provider that nothing pr
     liar.rule = async ({ method }, forward) => {
       const answer = await forward()
       if (method !== 'eth_getBlockByNumber' || !('result' in answer) || !answer.result) return answer
-      return { result: { ...(answer.result as object), settledHeight: '0x1' } }
+      return { result: { ...(answer.result as object), extDataHash: `0x${'0'.repeat(64)}`, settledHeight: '0x1' } }
     }
     await start([honest])
     assert.equal(told.filter((line) => line.includes('the bloom')).length, 0)

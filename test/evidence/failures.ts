@@ -30,17 +30,6 @@ export const FAILS: Readonly<Record<string, string>> = {
     'the purchase is not minted; the turn is not credited',
   'A lie of heads and forks: latest too low, by the only one': 'nobody is told',
   'A lie of receipts and logs: a single receipt of another transaction, by the only one': 'nobody is told',
-  'A lie of receipts and logs: settledHeight and a log more, asked first': 'a node is stored that does not exist',
-  'A lie of receipts and logs: settledHeight and a log more, by both alike': 'a node is stored that does not exist',
-  'A lie of receipts and logs: settledHeight and a log more, by the only one':
-    'a node is stored that does not exist; the turn is not credited beside honest providers afterwards',
-  'A lie of receipts and logs: settledHeight and no logs of a mint, asked first': 'the purchase is not minted',
-  'A lie of receipts and logs: settledHeight and payments that failed, asked first':
-    'a residue is stored that does not exist; a payment has a false outcome; the purchase is not minted; the wrong amount is not held; nobody is told; the purchase is not minted beside honest providers afterwards; the wrong amount is not held beside honest providers afterwards',
-  'A lie of receipts and logs: settledHeight and payments that failed, by both alike':
-    'a residue is stored that does not exist; a payment has a false outcome; nobody is told; the purchase is not minted beside honest providers afterwards; the wrong amount is not held beside honest providers afterwards',
-  'A lie of receipts and logs: settledHeight and payments that failed, by the only one':
-    'a residue is stored that does not exist; a payment has a false outcome; nobody is told; the purchase is not minted beside honest providers afterwards; the wrong amount is not held beside honest providers afterwards',
   'A lie of receipts and logs: the receipts of another block, asked first': 'nobody is told',
   'A lie of receipts and logs: the receipts of another block, by the only one': 'nobody is told',
   'A lie of the contract: a node that a stranger asks for, asked first':

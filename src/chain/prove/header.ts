@@ -156,6 +156,6 @@ export function proveHeader(block: unknown): Verdict {
 
 /**
  * True if this header has the receipts root and the bloom of other blocks, which it settles: Avalanche since Helicon (avalanchego#5761). Nothing then
- * proves the block's own receipts.
+ * proves the block's own receipts. In the forms of other chains no hash covers the field, so there it says nothing.
  */
-export const settlesOthers = (block: Fields): boolean => has(block, 'settledHeight')
+export const settlesOthers = (block: Fields): boolean => formOf(block) === AVALANCHE && has(block, 'settledHeight')

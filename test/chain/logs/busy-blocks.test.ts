@@ -74,7 +74,14 @@ test('blocks whose header has the bloom of other blocks are read by their logs, 
   const settling: Rule = async ({ method }, forward) => {
     const answer = await forward()
     if (method !== 'eth_getBlockByNumber' || !('result' in answer)) return answer
-    return { result: { ...(answer.result as object), settledHeight: '0x1', logsBloom: `0x${'0'.repeat(511)}1` } }
+    return {
+      result: {
+        ...(answer.result as object),
+        extDataHash: `0x${'0'.repeat(64)}`,
+        settledHeight: '0x1',
+        logsBloom: `0x${'0'.repeat(511)}1`,
+      },
+    }
   }
   assert.deepEqual((await observedBusy(settling, () => handOver(ONE, OTHER))).events, ['transfer'])
 })

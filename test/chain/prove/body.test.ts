@@ -52,7 +52,13 @@ test('no receipt, status or log can be added, changed or left out, and a bloom t
 })
 
 test('a header that has the root of other blocks’ receipts proves none of its own', async () => {
-  const settling = { ...arbitrum.block, settledHeight: '0x1' }
+  const beside = { ...arbitrum.block, settledHeight: '0x1' }
+  assert.equal(
+    (await proveReceipts(beside, receipts)).verdict.kind,
+    'proven',
+    'Arbitrum’s hash does not cover the field',
+  )
+  const settling = { ...beside, extDataHash: arbitrum.block.parentHash }
   assert.equal((await proveReceipts(settling, receipts)).verdict.kind, 'unprovable')
 })
 

@@ -2,7 +2,7 @@
 // be recomputed says so.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { proveHeader } from '../../../src/chain/prove/header.ts'
+import { proveHeader, settlesOthers } from '../../../src/chain/prove/header.ts'
 import type { Fields } from '../../../src/chain/prove/items.ts'
 import { headers } from './published.ts'
 
@@ -20,6 +20,17 @@ test('no field can be changed without another hash', () => {
       if (NOT_COVERED.includes(name) || value === null || value === '0x') continue
       assert.equal(proveHeader({ ...block, [name]: changed(value) }).kind, 'contradicted', name)
     }
+})
+
+test('a field that no hash covers does not say whose receipts a header carries', () => {
+  const names = new Set([...headers().flatMap(({ block }) => Object.keys(block)), 'settledHeight', 'settledExcess'])
+  for (const { chain, fork, block } of headers())
+    for (const name of names) {
+      const added = { settledHeight: '0x1', [name]: block[name] ?? changed(prague.parentHash) }
+      const isSettling = settlesOthers({ ...block, ...added })
+      if (isSettling) assert.notEqual(proveHeader({ ...block, ...added }).kind, 'proven', `${chain}, ${fork}: ${name}`)
+    }
+  assert.equal(settlesOthers({ ...avalanche, settledHeight: '0x1' }), true)
 })
 
 test('a verdict names the hash that was given and the one that was computed', () => {
