@@ -8,7 +8,6 @@ import type {
   ChainCounters,
   ChainProofs,
   CreditBounds,
-  FactoryEvent,
   MinterBudget,
   ObservedRange,
   Watching,
@@ -220,14 +219,20 @@ export interface MintReceipt {
   nodes: { nodeId: bigint; mintedTo: Address }[]
 }
 
-/** The events of one node, for the reconciler, and the nodes that a transaction minted. */
+/** The block of a log, as a provider reports it. */
+export interface LogPlace {
+  blockNumber: number
+  blockHash: Hash
+}
+
+/** Where events of a node and of a cohort are, for the reconciler, and the nodes that a transaction minted. */
 export interface NodeHistory {
   /** Null while the provider has the transaction in no block. */
   mintReceipt(txHash: Hash): Promise<MintReceipt | null>
-  /** A node's mint, transfers, withdrawals and expulsion in blocks `from` to `to`, in chain order. */
-  eventsOf(nodeId: bigint, from: number, to: number): Promise<FactoryEvent[]>
-  /** The credits of a cohort in one block, in chain order. */
-  creditsIn(cohort: number, block: number): Promise<FactoryEvent[]>
+  /** The logs of a node's mint, transfers, withdrawals and expulsion in blocks `from` to `to`. */
+  logsOfNode(nodeId: bigint, from: number, to: number): Promise<LogPlace[]>
+  /** The logs of a cohort's credits and of its turns that were not owed, in blocks `from` to `to`. */
+  logsOfCohort(cohort: number, from: number, to: number): Promise<LogPlace[]>
 }
 
 /** The contract's state, for the passes. Throws if the chain cannot answer. */

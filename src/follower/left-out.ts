@@ -1,6 +1,6 @@
-// Compares what the ledger recorded of a block with the block's own list of transactions. If nothing in a block seemed to matter, we did not prove
-// its list when we followed it. So a provider may have left out a payment or a transaction of ours, or changed an amount. In that case the ledger
-// rewinds to before the block and reads it again. It must never rewind without a proof.
+// Compares what the ledger recorded of a block with the block: with its own list of transactions, and with the factory's events. If nothing in a block
+// seemed to matter, we did not prove its list when we followed it. So a provider may have left out a payment or a transaction of ours, or changed an
+// amount. In that case the ledger rewinds to before the block and reads it again. It must never write a row that a block would write.
 import { isDeepStrictEqual } from 'node:util'
 import { ChainFault, orNull, ProofFault } from '../chain/faults.ts'
 import { type Cursor, oldestBlockNumber, readBlock } from '../db/blocks/blocks.ts'
@@ -8,13 +8,14 @@ import { takeClaimedBlock } from '../db/blocks/claimed.ts'
 import { readProofStates } from '../db/blocks/proofs.ts'
 import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { hasAudit } from '../db/core/state.ts'
+import { readEventsOf } from '../db/nodes/nodes.ts'
 import { noteProof, readPlainTransfers } from '../db/payments/rows.ts'
 import { readWatching } from '../db/sale/payment-wallets.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
 import { listNoncesAhead, readSentBelow } from '../db/sends/nonce-ahead.ts'
 import { readKnownNonces } from '../db/sends/outbox.ts'
 import { sortTransfers } from '../domain/junk.ts'
-import type { Block, ObservedRange } from '../domain/observed.ts'
+import type { Block, FactoryEvent, ObservedRange, ProofStates } from '../domain/observed.ts'
 import type { Address, Hash } from '../domain/units.ts'
 import { firstWhere } from '../lib/bisect.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
@@ -29,7 +30,7 @@ const LEFT_OUT = 'leftOut'
 /** The ledger has rewound, so whatever the run has read from it is no longer valid. */
 export class LeftOutFault extends ChainFault {
   constructor(block: number) {
-    super(`transactions of block ${block} were omitted or altered: the ledger went back to before it`, {
+    super(`a part of block ${block} was omitted or altered: the ledger went back to before it`, {
       retryable: true,
     })
     this.name = 'LeftOutFault'
@@ -37,29 +38,47 @@ export class LeftOutFault extends ChainFault {
 }
 
 /**
- * Compares the transfers of one block with the block's own list, and records which payments that proves.
+ * Compares one block with what the ledger recorded of it, if the block's list can be proven; see `compareBlock`. None if no provider proves the list.
+ */
+export async function compareTransfers(
+  ctx: LeftOutContext,
+  cursor: Cursor,
+  block: Pick<Block, 'number' | 'hash'>,
+): Promise<readonly Hash[]> {
+  return isListProvable(await readProofStates(ctx.pool)) ? await compareBlock(ctx, cursor, block) : []
+}
+
+/** The list's root is in the header. */
+const isListProvable = (states: ProofStates) =>
+  states.get('header') === 'askedFor' && states.get('transactions') !== 'lowered'
+
+/**
+ * Compares the transfers of one block with the block's own list, and the factory's events with the block's logs, and records which payments the list
+ * proves.
  * @returns the transactions of payments that are proven now. None if no provider proves the list, or if the block is too old to rewind.
  * @throws a LeftOutFault if the ledger has rewound, and a ChainFault if providers do not prove the block or contradict it.
  */
-export async function compareTransfers(
+export async function compareBlock(
   ctx: LeftOutContext,
   cursor: Cursor,
   { number, hash }: Pick<Block, 'number' | 'hash'>,
 ): Promise<readonly Hash[]> {
   const { pool } = ctx
   const states = await readProofStates(pool)
-  // The list's root is in the header.
-  if (states.get('header') !== 'askedFor' || states.get('transactions') === 'lowered') return []
   const read = await observeWhole(ctx, number)
   if (read?.blocks[0]?.hash !== hash) return []
+  if (!(await hasEventsOf(pool, number, read.events))) {
+    await goBack(ctx, cursor, { number, hash }, 'receipts')
+    return []
+  }
   const txHashes = read.transfers.filter(({ proof }) => proof === 'proven').map(({ txHash }) => txHash)
   // A provider that is silent while lists are learnt must not keep us from a list that is proven all the same.
-  if (!states.has('transactions') && txHashes.length === 0) return []
+  if (!isListProvable(states) || (!states.has('transactions') && txHashes.length === 0)) return []
   if (await hasTransfersOf(pool, number, { ...read, isOutcomeProven: states.get('receipts') === 'askedFor' })) {
     await noteProof(pool, { blockHash: hash, txHashes }, 'proven')
     return txHashes
   }
-  await goBack(ctx, cursor, { number, hash })
+  await goBack(ctx, cursor, { number, hash }, 'transactions')
   return []
 }
 
@@ -80,7 +99,7 @@ export async function findSentLeftOut(ctx: LeftOutContext, cursor: Cursor): Prom
     if (own === null) continue
     const read = await orNull(observeWhole(ctx, own.number))
     const isThere = read?.sent.some((sent) => sent.txHash === txHash && sent.proof === 'proven')
-    if (isThere && read?.blocks[0]?.hash === own.hash) await goBack(ctx, cursor, own)
+    if (isThere && read?.blocks[0]?.hash === own.hash) await goBack(ctx, cursor, own, 'transactions')
   }
   for (const { sender } of await listNoncesAhead(pool)) await findNonceLeftOut(ctx, cursor, sender)
 }
@@ -105,18 +124,18 @@ async function findNonceLeftOut(ctx: LeftOutContext, cursor: Cursor, sender: Add
   if ((await isUsedAt(cursor.number)) !== true || (await isUsedAt(oldest)) !== false) return
   const first = await firstWhere(oldest, cursor.number, isUsedAt)
   const own = first === null ? null : await readBlock(pool, first)
-  if (own && own.hash === hashes.get(own.number)) await goBack(ctx, cursor, own)
+  if (own && own.hash === hashes.get(own.number)) await goBack(ctx, cursor, own, 'transactions')
 }
 
 /**
- * Checks one block in which, according to a caller, there is a payment that we have not recorded. The block's own list decides, so a claim costs at
- * most one read.
+ * Checks one block in which, according to a caller, there is a payment or a node that we have not recorded. The block decides, so a claim costs at most
+ * one read.
  * @throws a LeftOutFault once the ledger has rewound.
  */
 export async function findClaimedLeftOut(ctx: LeftOutContext, cursor: Cursor): Promise<void> {
   const number = await takeClaimedBlock(ctx.pool)
   const own = number === null || number > cursor.number ? null : await readBlock(ctx.pool, number)
-  if (own) await compareTransfers(ctx, cursor, own)
+  if (own) await compareBlock(ctx, cursor, own)
 }
 
 /** Rewinds the ledger to before a block. Does nothing if it cannot rewind that far, or has already rewound for this block. */
@@ -124,10 +143,11 @@ async function goBack(
   ctx: LeftOutContext,
   cursor: Cursor,
   { number, hash }: Pick<Block, 'number' | 'hash'>,
+  part: 'transactions' | 'receipts',
 ): Promise<void> {
   const { pool } = ctx
   // From now on we prove every list, so that no provider can make the ledger rewind for the same block again.
-  await inTransaction(pool, (sql) => tellFailedProofs(ctx, sql, [toldOtherwise(number)]))
+  await inTransaction(pool, (sql) => tellFailedProofs(ctx, sql, [toldOtherwise(number, part)]))
   const before = await blockBefore(ctx, number)
   if (before === undefined || (await hasAudit(pool, LEFT_OUT, hash))) return
   if (await rewindTo(ctx, before, cursor, { actor: 'pass', action: LEFT_OUT, subject: hash }))
@@ -156,12 +176,44 @@ async function observeWhole(ctx: LeftOutContext, number: number): Promise<Observ
   }
 }
 
-const toldOtherwise = (blockNumber: number) => ({
-  part: 'transactions' as const,
+const toldOtherwise = (blockNumber: number, part: 'transactions' | 'receipts') => ({
+  part,
   blockNumber,
   host: null,
-  says: 'transactions of a block were omitted or altered',
+  says: `${part === 'receipts' ? 'events' : part} of a block were omitted or altered`,
 })
+
+/** True if the ledger's mints, transfers, withdrawals, expulsions and credits match the block's events. */
+async function hasEventsOf(sql: Sql, number: number, events: readonly FactoryEvent[]): Promise<boolean> {
+  const among = events.flatMap((event) => ('nodeId' in event ? [event.nodeId] : []))
+  const own = await readEventsOf(sql, number, among)
+  const minted = events.flatMap((event) => (event.kind === 'nodeMinted' ? [event.nodeId] : []))
+  // The ledger has no event of a node whose mint it lacks. The block of that mint heals both.
+  const isKnown = (event: FactoryEvent) =>
+    !('nodeId' in event) || own.nodeIds.has(event.nodeId) || minted.includes(event.nodeId)
+  const told = events.filter(isKnown).flatMap(wordsOfEvent)
+  return isDeepStrictEqual(told.sort(), own.words.sort())
+}
+
+function wordsOfEvent(event: FactoryEvent): string[] {
+  const { kind, logIndex } = event
+  switch (kind) {
+    case 'nodeMinted':
+      return [[kind, event.nodeId, event.ref].join(' ')]
+    case 'transfer':
+      return [[kind, event.nodeId, logIndex, event.to].join(' ')]
+    case 'withdrawn':
+      return [[kind, event.nodeId, logIndex, event.amountWei].join(' ')]
+    case 'nodeExpelled':
+      return [[kind, event.nodeId].join(' ')]
+    case 'credited':
+      return [[kind, event.cohort, event.round, event.due, event.turns, event.amountPerNodeWei].join(' ')]
+    case 'turnsSkipped':
+      return [[kind, event.cohort, event.round, event.due, event.turns].join(' ')]
+    default:
+      return []
+  }
+}
 
 /**
  * True if the ledger's payments and outflows match the block's transactions. If receipts are proven, the ledger must also have the right outcome of

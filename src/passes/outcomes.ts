@@ -97,7 +97,7 @@ export interface Syncer {
   /** The nodes that a transaction minted on our factory. Throws a ChainFault if the chain does not answer. */
   byTransaction(txHash: Hash, wallet: Address): Promise<SyncOutcome>
   /** The node with that id on chain; `notFound` if it was not minted. Throws a ChainFault if the chain does not answer. */
-  byNodeId(nodeId: bigint, wallet: Address): Promise<SyncOutcome>
+  byNodeId(nodeId: bigint): Promise<SyncOutcome>
 }
 
 /** The passes as the routes and the timer see them. Each may be called at any time, from any instance. */

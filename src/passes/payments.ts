@@ -3,7 +3,7 @@
 import type { SignerAccount } from '../chain/port.ts'
 import { countOpenPayments, releaseFromFormer } from '../db/payments/rows.ts'
 import { checkWalletBalances } from '../follower/balance-check.ts'
-import { follow } from '../follower/follow.ts'
+import { type FollowResult, follow } from '../follower/follow.ts'
 import { findClaimedLeftOut, findSentLeftOut } from '../follower/left-out.ts'
 import { reconcileWhenDue } from '../follower/reconcile.ts'
 import type {
@@ -42,15 +42,19 @@ export function paymentsPass(ctx: PaymentsContext & RunLock & Preflight): () => 
 
 async function payments(ctx: PaymentsContext, run: Run): Promise<PaymentsOutcome> {
   const started = performance.now()
-  const followed = await follow(ctx, run)
-  const { cursor } = followed
-  let held: number | null = null
+  let followed = await follow(ctx, run)
+  let cursor = cursorAtHead(followed)
   let reconciled: number | null = null
+  if (cursor) reconciled = await reconcileWhenDue(ctx, cursor)
+  if (reconciled) {
+    // The ledger has gone back to before a block that it had not followed rightly.
+    followed = await follow(ctx, run)
+    cursor = cursorAtHead(followed)
+  }
+  let held: number | null = null
   let signer: SignerAnswer = null
   let budgetSpent: BudgetAnswer = null
-  // If the provider lags behind the ledger, we can check nothing, and the counts stay null.
-  if (cursor && cursor.number <= followed.head.number) {
-    reconciled = await reconcileWhenDue(ctx, cursor)
+  if (cursor) {
     await lookAfterRefunds(ctx, cursor)
     await findSentLeftOut(ctx, cursor)
     await findClaimedLeftOut(ctx, cursor)
@@ -88,6 +92,9 @@ async function payments(ctx: PaymentsContext, run: Run): Promise<PaymentsOutcome
     durationMs: Math.round(performance.now() - started),
   }
 }
+
+/** Null if the provider lags behind the ledger. Then we can check nothing, and the counts stay null. */
+const cursorAtHead = ({ cursor, head }: FollowResult) => (cursor && cursor.number <= head.number ? cursor : null)
 
 /**
  * Call it only if the ledger has followed to the head, because before we send we must know what is already done.

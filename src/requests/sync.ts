@@ -1,14 +1,14 @@
 // Sync: an owner reports a mint that the ledger lacks. We look the mint up on chain, and the ledger follows to it under the same rules as in any
-// pass. If the ledger has already followed past the mint and still lacks the node, we insert it the way the reconciler does, but only if it is the
-// caller's. Sync reads the ledger first, then single values from the chain. It never reads whole blocks. Once it starts, it takes at most 12 s, like
-// a claim.
+// pass. If the ledger has already followed past the mint and still lacks the node, the next run compares the mint's block. Sync reads the ledger first,
+// then single values from the chain. It never reads whole blocks, and stores nothing that a provider says. Once it starts, it takes at most 12 s, like a
+// claim.
 import { ChainFault } from '../chain/faults.ts'
 import type { MintReceipt } from '../chain/port.ts'
-import { type Cursor, readCursor, readHashes } from '../db/blocks/blocks.ts'
+import { type Cursor, oldestBlockNumber, readBlock, readCursor, readHashes } from '../db/blocks/blocks.ts'
+import { noteClaimedBlock } from '../db/blocks/claimed.ts'
 import { readMintedBy, readMintedTo } from '../db/nodes/nodes.ts'
 import { MINT_BATCH_MAX } from '../domain/send.ts'
-import type { Address } from '../domain/units.ts'
-import { insertMissingNode, type RepairContext } from '../follower/repair.ts'
+import type { RepairContext } from '../follower/repair.ts'
 import { within } from '../lib/deadline.ts'
 import type { LedgerDb, Polling } from '../passes/context.ts'
 import type { FoundNode, PaymentsOutcome, Syncer, SyncOutcome } from '../passes/outcomes.ts'
@@ -16,24 +16,46 @@ import { type Looks, reachBlock } from './reach.ts'
 
 type FindContext = RepairContext & Polling
 
+/** How often callers may have a block compared, all together. */
+const COMPARE_EVERY_MS = 60_000
+
 /** Waits for a value from the chain. All values that one sync reads together may take at most `readMs`. */
 type Ask = <T>(reading: Promise<T>) => Promise<T>
 
-/** Which nodes we look for, and for which wallet. */
+/** Waits until the ledger has followed to the block, and `done` is true. False if that takes too long. */
+type Reach = (done?: () => Promise<boolean>) => Promise<boolean>
+
+/** Which nodes we look for. */
 interface Search {
   ask: Ask
-  wallet: Address
   /** The ids are consecutive, because a transaction mints its nodes one after the other. */
   nodeIds: readonly bigint[]
   /** The receipt that lists the nodes; null if the ledger lists them. */
   receipt: MintReceipt | null
+  compareMint: (search: Search, cursor: Cursor) => Promise<boolean>
 }
 
 /** Creates the functions behind POST /api/nodes/sync. They start the payments pass. */
 export function createSyncer(ctx: FindContext, runPayments: () => Promise<PaymentsOutcome>): Syncer {
   // Callers that sync at the same time share one lookup.
   const looks: Looks = { lookedAt: null }
-  const reaching = (blockNumber: number) => () => reachBlock(ctx, blockNumber, runPayments, { looks })
+  const reaching =
+    (blockNumber: number): Reach =>
+    (done) =>
+      reachBlock(ctx, blockNumber, runPayments, { looks, ...(done && { done }) })
+  let comparedAt = Number.NEGATIVE_INFINITY
+  /** Has the next run compare the block of a mint that the ledger lacks. @returns false if none is compared now. */
+  async function compareMint({ ask, nodeIds: [nodeId = 0n], receipt }: Search, cursor: Cursor): Promise<boolean> {
+    if (performance.now() - comparedAt < COMPARE_EVERY_MS) return false
+    const from = (await oldestBlockNumber(ctx.pool)) ?? cursor.number
+    const [first] = receipt ? [] : await ask(ctx.history.logsOfNode(nodeId, from, cursor.number))
+    const number = receipt?.block?.number ?? first?.blockNumber
+    const own = number === undefined || number > cursor.number ? null : await readBlock(ctx.pool, number)
+    if (own === null || own.hash !== (receipt?.block?.hash ?? first?.blockHash)) return false
+    comparedAt = performance.now()
+    looks.lookedAt = null
+    return noteClaimedBlock(ctx.pool, own.number)
+  }
   return {
     async byTransaction(txHash, wallet) {
       const ask = askWithin(ctx)
@@ -48,14 +70,14 @@ export function createSyncer(ctx: FindContext, runPayments: () => Promise<Paymen
       const head = await ask(ctx.chain.head())
       const nodeIds = minted.map(({ nodeId }) => nodeId).slice(0, MINT_BATCH_MAX)
       const reach = reaching(Math.max(receipt?.block?.number ?? 0, head.number))
-      return find(ctx, reach, { ask, wallet, nodeIds, receipt })
+      return find(ctx, reach, { ask, nodeIds, receipt, compareMint })
     },
-    async byNodeId(nodeId, wallet) {
+    async byNodeId(nodeId) {
       const ask = askWithin(ctx)
       const head = await ask(ctx.chain.head())
       const [onChain] = await ask(ctx.contract.nodes(nodeId, 1, head))
       if (!onChain) return { kind: 'notFound' }
-      return find(ctx, reaching(head.number), { ask, wallet, nodeIds: [nodeId], receipt: null })
+      return find(ctx, reaching(head.number), { ask, nodeIds: [nodeId], receipt: null, compareMint })
     },
   }
 }
@@ -84,38 +106,27 @@ async function mayBeOwn({ pool }: LedgerDb, { block }: MintReceipt): Promise<boo
 }
 
 /** Follows to the head, then returns two owners for each node: the one in the log, and the one that the contract has now. */
-async function find(ctx: FindContext, reach: () => Promise<boolean>, search: Search): Promise<SyncOutcome> {
-  const { ask, nodeIds } = search
+async function find(ctx: FindContext, reach: Reach, search: Search): Promise<SyncOutcome> {
+  const { ask, nodeIds, compareMint } = search
   const before = await readMintedTo(ctx.pool, nodeIds)
   if (!(await reach())) return { kind: 'following' }
-  const cursor = await readCursor(ctx.pool)
+  let cursor = await readCursor(ctx.pool)
+  let recorded = await readMintedTo(ctx.pool, nodeIds)
+  const isComplete = async () => {
+    recorded = await readMintedTo(ctx.pool, nodeIds)
+    return recorded.size === nodeIds.length
+  }
+  if (cursor && recorded.size < nodeIds.length && (await compareMint(search, cursor)) && (await reach(isComplete)))
+    cursor = await readCursor(ctx.pool)
   if (!cursor) return { kind: 'following' }
-  const nodes: FoundNode[] = []
   const [first = 1n, last = first] = [nodeIds[0], nodeIds.at(-1)]
   const onChain = await ask(ctx.contract.nodes(first, Number(last - first) + 1, cursor))
   const owners = new Map(onChain.map((node) => [node.nodeId, node.owner]))
-  const recorded = await readMintedTo(ctx.pool, nodeIds)
+  const nodes: FoundNode[] = []
   for (const nodeId of nodeIds) {
-    const ownerNow = owners.get(nodeId)
-    if (!ownerNow) return { kind: 'following' }
-    const mintedTo = recorded.get(nodeId) ?? (await mintedToOfLacking(ctx, cursor, search, { nodeId, ownerNow }))
-    if (!mintedTo) return { kind: 'following' }
+    const [mintedTo, ownerNow] = [recorded.get(nodeId), owners.get(nodeId)]
+    if (!mintedTo || !ownerNow) return { kind: 'following' }
     nodes.push({ nodeId, mintedTo, ownerNow, created: !before.has(nodeId) })
   }
   return { kind: 'followed', nodes }
-}
-
-/** For a node that the ledger lacks: the wallet to which it was minted; null if we cannot tell yet. If the node is the caller's own, inserts it. */
-async function mintedToOfLacking(
-  ctx: FindContext,
-  cursor: Cursor,
-  { ask, wallet, receipt }: Search,
-  { nodeId, ownerNow }: Pick<FoundNode, 'nodeId' | 'ownerNow'>,
-): Promise<Address | null> {
-  if (ownerNow === wallet) {
-    await ask(insertMissingNode(ctx, cursor, nodeId))
-    return (await readMintedTo(ctx.pool, [nodeId])).get(nodeId) ?? null
-  }
-  if (receipt === null || !(await mayBeOwn(ctx, receipt))) return null
-  return receipt.nodes.find((node) => node.nodeId === nodeId)?.mintedTo ?? null
 }

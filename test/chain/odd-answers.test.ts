@@ -144,7 +144,7 @@ const READS: Record<string, (rpc: Rpc) => Promise<unknown>> = {
   'the counters of the contract': (rpc) => createContractReader(rpc, stage.factory).counters(at.number),
   'facts of a wallet': (rpc) => createContractReader(rpc, stage.factory).walletFacts(stage.at(3)),
   'a mint’s receipt': (rpc) => createNodeHistory(rpc, stage.factory).mintReceipt(minted),
-  'a node’s events': (rpc) => createNodeHistory(rpc, stage.factory).eventsOf(1n, at.number, at.number),
+  'a node’s events': (rpc) => createNodeHistory(rpc, stage.factory).logsOfNode(1n, at.number, at.number),
   'an account’s nonces': async (rpc) => [await sender(rpc).nonce(), await sender(rpc).noncesAt(at.hash)],
   'fees and an estimate': async (rpc) => [await sender(rpc).fees(), await sender(rpc).estimate(mint(OTHER_REF))],
   'a buyer': (rpc) => createBuyerReading(rpc, stage.factory, () => performance.now())(stage.at(5), stage.token),

@@ -12,7 +12,7 @@ import {
 } from '../../src/db/blocks/blocks.ts'
 import { takeKey } from '../../src/db/core/idempotency.ts'
 import { type Pool, poolWithin, type Sql } from '../../src/db/core/sql.ts'
-import { countIntoStates, countUnbackedNodes, pruneCohortStates, rewindCohorts } from '../../src/db/nodes/cohorts.ts'
+import { countUnbackedNodes, pruneCohortStates, readCreditBlocks, rewindCohorts } from '../../src/db/nodes/cohorts.ts'
 import { countUnpaidNodes } from '../../src/db/nodes/grants.ts'
 import * as nodes from '../../src/db/nodes/nodes.ts'
 import { rewindRounds } from '../../src/db/nodes/rounds.ts'
@@ -266,13 +266,11 @@ const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
   },
   repairs: async (sql) => {
     await nodes.readNodes(sql, 7, 3)
-    await nodes.countEvents(sql, 7n)
+    await nodes.readEventBlocks(sql, 7n, 1)
+    await nodes.readEventsOf(sql, 700, [7n])
+    await readCreditBlocks(sql, 7, 1)
     await nodes.readMintedTo(sql, [7n, 8n])
-    await nodes.wasCreditedIn(sql, 7, 700)
-    await nodes.sumCreditsBefore(sql, 7, { blockNumber: 700, rounds: [] })
     await countUnbackedNodes(sql, [7])
-    await countIntoStates(sql, { cohort: 7, fromBlock: HEAD, by: 1 })
-    await nodes.forgetEvents(sql, 7n)
   },
 }
 

@@ -32,16 +32,6 @@ export const FAILS: Readonly<Record<string, string>> = {
   'A lie of receipts and logs: a single receipt of another transaction, by the only one': 'nobody is told',
   'A lie of receipts and logs: the receipts of another block, asked first': 'nobody is told',
   'A lie of receipts and logs: the receipts of another block, by the only one': 'nobody is told',
-  'A lie of the contract: a node that a stranger asks for, asked first':
-    'a node is stored that does not exist; the turn is not credited; the turn is not credited beside honest providers afterwards',
-  'A lie of the contract: a node that a stranger asks for, by the only one':
-    'a node is stored that does not exist; the turn is not credited beside honest providers afterwards',
-  'A lie of the contract: cohorts due later, asked first':
-    'the purchase is not minted; the turn is not credited; the purchase is not minted beside honest providers afterwards; the turn is not credited beside honest providers afterwards',
-  'A lie of the contract: cohorts that are larger, asked first':
-    'a cohort has a false size; the turn is not credited; the turn is not credited beside honest providers afterwards',
-  'A lie of the contract: cohorts that are larger, by the only one':
-    'a cohort has a false size; the turn is not credited beside honest providers afterwards',
   'A lie of the contract: each estimate is too low, asked first':
     'the purchase is not minted; the turn is not credited; nobody is told; the purchase is not minted beside honest providers afterwards; the turn is not credited beside honest providers afterwards',
   'A lie of the contract: each estimate reverts, asked first':

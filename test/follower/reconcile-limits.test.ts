@@ -2,7 +2,10 @@
 // still reports every difference, and repairs the nodes that it can.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { hash } from '../../src/domain/units.ts'
 import { type FalseProvider, type Rule, startFalseProvider } from '../chain/false-provider.ts'
+import { runHere, worldEnv } from '../support/cli.ts'
+import { mintData } from '../support/factory.ts'
 import { loseNode } from '../support/faults/lost-node.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, INTERVAL_SEC, startWorld, type World } from '../support/world.ts'
@@ -45,11 +48,12 @@ const mintBlockOf = async (nodeId: number) => {
 const drift = async () => (await world.pool`SELECT value FROM settings WHERE name = 'drift'`)[0]?.value ?? []
 const told = async () => (await world.pool`SELECT FROM audit WHERE action = 'drift'`).count
 
-/** Refuses requests for the logs of more than `blocks` blocks. */
+/** Refuses requests for the logs of a node in more than `blocks` blocks. */
 const limits = (blocks: number): Rule => {
   return async ({ method, params: [filter] }) => {
-    const { fromBlock, toBlock } = filter as { fromBlock?: string; toBlock?: string }
-    if (method !== 'eth_getLogs' || fromBlock === undefined) return undefined
+    const { fromBlock, toBlock, topics = [] } = filter as { fromBlock?: string; toBlock?: string; topics?: unknown[] }
+    const isOfNode = typeof topics[1] === 'string' || typeof topics[3] === 'string'
+    if (method !== 'eth_getLogs' || fromBlock === undefined || !isOfNode) return undefined
     const [first, last] = [Number(fromBlock), Number(toBlock)]
     asked.push([first, last])
     toldBefore ??= await told()
@@ -130,6 +134,7 @@ test('after a few failures a run stops, and the next one goes on behind the last
   const known = async () =>
     (await pool<{ id: number }[]>`SELECT node_id AS id FROM nodes ORDER BY 1`).map(({ id }) => id)
   for (const id of all) await loseNode(world, id)
+  await pool`DELETE FROM settings WHERE name = 'reconcileNodes'`
   assert.deepEqual(await triedByRun(), [1, 2, 3])
   assert.deepEqual(await triedByRun(), [4, 5, 6])
   assert.deepEqual(await triedByRun(), [1, 2, 3])
@@ -141,15 +146,61 @@ test('after a few failures a run stops, and the next one goes on behind the last
   assert.deepEqual(await known(), all)
   await world.payments()
   await checkInvariants(world)
-  // Nodes that lack events have a place of their own to go on from. The first test left it at node 1.
-  const owners = await pool<{ id: number; owner: string }[]>`SELECT node_id AS id, owner FROM nodes`
-  await pool`UPDATE nodes SET owner = ${world.at(12)}`
-  withheld = all
-  assert.deepEqual(await triedByRun(), [2, 3, 4])
-  assert.deepEqual(await triedByRun(), [5, 6, 1])
-  assert.deepEqual(await triedByRun(), [2, 3, 4])
-  for (const { id, owner } of owners) await pool`UPDATE nodes SET owner = ${owner} WHERE node_id = ${id}`
-  await world.payments()
   assert.deepEqual(await drift(), [])
   await checkInvariants(world)
+})
+
+test('a node minted behind a credit of its cohort in one block comes back without that credit', async () => {
+  const own = await startWorld()
+  try {
+    await own.settle()
+    await own.pay(5, BASIC)
+    await own.settle()
+    await own.chain.increaseTime(INTERVAL_SEC)
+    await own.chain.mine()
+    const { txHash } = await own.credit()
+    const [{ cohort } = assert.fail()] = await own.pool<{ cohort: number }[]>`SELECT cohort FROM nodes`
+    const ref = hash(`0x${'5b'.repeat(32)}`)
+    // The one with the higher fee goes first.
+    const { baseFeePerGas } = await own.chain.rpc<{ baseFeePerGas: string }>('eth_getBlockByNumber', ['latest', false])
+    const least = `0x${((BigInt(baseFeePerGas) * 9n) / 8n + 1n).toString(16)}`
+    const behind = { maxFeePerGas: least, maxPriorityFeePerGas: '0x0' }
+    const call = { from: own.at(1), to: own.factory, data: mintData({ to: own.at(9), cohort, ref }), gas: '0x200000' }
+    await own.chain.send({ ...call, ...behind } as never)
+    await own.chain.mine()
+    await own.payments()
+    const rows = () => own.pool`SELECT * FROM nodes WHERE node_id = 2`
+    const before = await rows()
+    assert.deepEqual(
+      [
+        ...(await own.pool`SELECT n.turns_at_mint, r.tx_hash FROM nodes n JOIN rounds r USING (block_number) WHERE node_id = 2`),
+      ],
+      [{ turns_at_mint: 1, tx_hash: txHash }],
+    )
+    await loseNode(own, 2)
+    assert.equal((await own.payments()).reconciled, 1)
+    assert.deepEqual(await rows(), before)
+  } finally {
+    await own.close()
+  }
+})
+
+test('a node whose block the ledger has forgotten stays a difference, and doctor fails with it', async () => {
+  const own = await startWorld()
+  try {
+    await own.settle()
+    await own.pay(5, BASIC)
+    await own.settle()
+    await own.chain.mine(3)
+    await own.payments()
+    await loseNode(own, 1)
+    await own.pool`DELETE FROM blocks WHERE number <= (SELECT max(number) - 2 FROM blocks)`
+    for (let i = 0; i < 2; i++) assert.equal((await own.payments()).reconciled, 0)
+    assert.equal((await own.pool`SELECT FROM nodes`).count, 0)
+    const { out } = await runHere(['doctor', '--json'], worldEnv(own))
+    const found = JSON.parse(out).findings.filter(({ verdict }: { verdict: string }) => verdict === 'fail')
+    assert.ok(found.some(({ check }: { check: string }) => check === 'ledger.drift'))
+  } finally {
+    await own.close()
+  }
 })

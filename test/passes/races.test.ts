@@ -5,7 +5,6 @@ import { after, afterEach, before, mock, test } from 'node:test'
 import { encodeFunctionData, parseAbi } from 'viem'
 import { readBlock, readCursor } from '../../src/db/blocks/blocks.ts'
 import { inTransaction, type Sql } from '../../src/db/core/sql.ts'
-import { readCohorts, resizeCohort } from '../../src/db/nodes/cohorts.ts'
 import { lockPayers } from '../../src/db/payments/lock-order.ts'
 import { writeVerdict } from '../../src/db/payments/moves.ts'
 import { type Hash, wei } from '../../src/domain/units.ts'
@@ -219,29 +218,6 @@ test('a mint that is being signed while another pass follows to another fork is 
   assert.deepEqual([await told(paid), await countIntents()], ['accepted', before])
   await world.settle()
   assert.equal(await told(paid), 'minted')
-})
-
-test('a cohort that is repaired while a range is being stored stays right', async () => {
-  await world.pay(13, BASIC)
-  await world.chain.mine()
-  await world.payments()
-  const [{ cohort } = assert.fail()] = await world.pool<{ cohort: number }[]>`
-    SELECT (call #>> '{orders,0,cohort}')::int AS cohort FROM outbox ORDER BY id DESC LIMIT 1`
-  const sizeOf = async () =>
-    (await readCohorts(world.pool)).find((known) => known.cohort === cohort)?.size ?? assert.fail()
-  const before = await sizeOf()
-  await resizeCohort(world.pool, cohort, before + 5)
-  await world.chain.mine()
-  let credit: Promise<unknown> = Promise.resolve()
-  await inTransaction(world.pool, async (sql) => {
-    await readCursor(sql, { lock: true })
-    credit = world.credit()
-    await lockIsAwaited(world.pool)
-    // As the reconciler does, by the contract's state and under this lock.
-    await resizeCohort(sql, cohort, before)
-  })
-  await credit
-  assert.equal(await sizeOf(), before + 1)
 })
 
 test('the ledger is not taken back from where it no longer stands', async () => {

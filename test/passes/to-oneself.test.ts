@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { operatorDeps } from '../../src/boot/app.ts'
 import { readCursor } from '../../src/db/blocks/blocks.ts'
 import { recordIdentity } from '../../src/db/core/state.ts'
-import { countEvents } from '../../src/db/nodes/nodes.ts'
+import { readEventBlocks } from '../../src/db/nodes/nodes.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { readStatement, type Statement } from '../../src/operator/acts/books/statement.ts'
@@ -52,7 +52,7 @@ test('a node handed to its own owner stays theirs, and its ledger is as long as 
   const [row] =
     await world.pool`SELECT n.owner, o.nodes FROM nodes n JOIN owners o USING (owner) WHERE node_id = ${id.toString()}`
   assert.deepEqual({ ...row }, { owner: world.at(5), nodes: 1 })
-  assert.equal((await countEvents(world.pool, id)).transfers, 3)
+  assert.equal((await readEventBlocks(world.pool, id, 0)).length, 4, 'its mint, and three transfers')
   assert.deepEqual([...(await world.pool`SELECT action FROM audit WHERE action ILIKE '%drift%'`)], [])
 })
 

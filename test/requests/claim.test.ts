@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ChainFault } from '../../src/chain/faults.ts'
-import { address, type Hash, hash, wei } from '../../src/domain/units.ts'
+import { type Hash, hash, wei } from '../../src/domain/units.ts'
 import { claimer } from '../../src/requests/claim.ts'
 import { createSyncer } from '../../src/requests/sync.ts'
 import { payInside, putForwarder } from '../support/forwarder.ts'
@@ -283,7 +283,7 @@ test('a sync by id follows to the node, and tells its minter apart from its owne
   const paid = await unfollowedMint(11)
   const nodeId = await world.read<bigint>('nodeOfRef', [paid])
   await world.act(11, 'transferFrom', [world.at(11), world.at(12), nodeId])
-  assert.deepEqual(await sync.byNodeId(nodeId, world.at(12)), {
+  assert.deepEqual(await sync.byNodeId(nodeId), {
     kind: 'followed',
     nodes: [{ nodeId, mintedTo: world.at(11), ownerNow: world.at(12), created: true }],
   })
@@ -291,7 +291,7 @@ test('a sync by id follows to the node, and tells its minter apart from its owne
 
 test('a sync of what is no mint says which: unknown, in no block, failed, not minting, no such node', async () => {
   assert.deepEqual(await sync.byTransaction(UNKNOWN, world.at(13)), { kind: 'notFound' })
-  assert.deepEqual(await sync.byNodeId(10_000n, world.at(13)), { kind: 'notFound' })
+  assert.deepEqual(await sync.byNodeId(10_000n), { kind: 'notFound' })
   const transfer = await world.pay(13, 1n, world.at(14))
   assert.deepEqual(await sync.byTransaction(transfer, world.at(13)), { kind: 'notFound' }, 'it is in no block yet')
   await world.chain.mine()
@@ -318,7 +318,7 @@ test('a sync of a node that the ledger lost brings it back', async () => {
     await sql`UPDATE payments SET node_id = NULL, state = 'accepted' WHERE node_id = ${id}`
     await sql`DELETE FROM nodes WHERE node_id = ${id}`
   })
-  const outcome = await sync.byNodeId(BigInt(id), address(await world.read('ownerOf', [BigInt(id)])))
+  const outcome = await sync.byNodeId(BigInt(id))
   assert.equal(outcome.kind, 'followed')
   assert.equal((await world.pool`SELECT FROM nodes WHERE node_id = ${id}`).length, 1)
 })

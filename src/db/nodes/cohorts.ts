@@ -137,30 +137,11 @@ export async function countUnbackedNodes(sql: Sql, cohorts: readonly number[]): 
   return new Map(rows.map((row) => [row.cohort, row.nodes]))
 }
 
-/**
- * Counts a node into its cohort's states from a block on (`by` is 1, because its mint was not followed), or out of them (`by` is -1, because its
- * expulsion was not followed). This keeps the count right after a rewind.
- */
-export async function countIntoStates(
-  sql: Sql,
-  { cohort, fromBlock, by }: { cohort: number; fromBlock: number; by: 1 | -1 },
-): Promise<void> {
-  await sql`
-    INSERT INTO cohort_states (cohort, block_number, interval_sec, next_due, size, per_node_wei, turn_count, last_turn_at)
-    SELECT cohort, ${fromBlock}, interval_sec, next_due, size, per_node_wei, turn_count, last_turn_at
-    FROM cohort_states WHERE cohort = ${cohort} AND block_number <= ${fromBlock} ORDER BY block_number DESC LIMIT 1
-    ON CONFLICT (cohort, block_number) DO NOTHING`
-  await sql`
-    UPDATE cohort_states SET size = greatest(0, size + ${by}) WHERE cohort = ${cohort} AND block_number >= ${fromBlock}`
-}
-
-/** Sets a cohort's size to the contract's, if the reconciler found nodes that were not followed. */
-export async function resizeCohort(sql: Sql, cohort: number, size: number): Promise<void> {
-  await sql`UPDATE cohorts SET size = ${size} WHERE cohort = ${cohort} AND size <> ${size}`
-}
-
-/** Sets a cohort, and its state at a block, to the contract's values there. */
-export async function repairCohort(sql: Sql, state: LedgerCohort, blockNumber: number): Promise<void> {
-  await sql`DELETE FROM cohort_states WHERE cohort = ${state.cohort} AND block_number = ${blockNumber}`
-  await writeCohorts(sql, [state], [{ blockNumber, state }])
+/** The blocks from a block on in which a cohort was credited, or turns of it were skipped, once per credit and skip. */
+export async function readCreditBlocks(sql: Sql, cohort: number, from: number): Promise<number[]> {
+  const rows = await sql<{ block: number }[]>`
+    SELECT block_number AS block FROM rounds JOIN (
+      SELECT round FROM turns WHERE cohort = ${cohort} UNION ALL SELECT round FROM skips WHERE cohort = ${cohort}) events USING (round)
+    WHERE block_number >= ${from}`
+  return rows.map(({ block }) => block)
 }

@@ -187,25 +187,39 @@ export async function rewindNodes(sql: Sql, height: number): Promise<{ nodes: nu
   return { nodes: removed.count, withdrawals: withdrawn.count }
 }
 
-/** How many events of a node were followed, without its mint. */
-export interface EventCounts {
-  transfers: number
-  withdrawals: number
-  expulsions: number
+/** The blocks of a node's events in the ledger from a block on, once per event. */
+export async function readEventBlocks(sql: Sql, nodeId: bigint, from: number): Promise<number[]> {
+  const id = nodeId.toString()
+  const rows = await sql<{ block: number }[]>`
+    SELECT block_number AS block FROM (
+      SELECT block_number FROM nodes WHERE node_id = ${id}
+      UNION ALL SELECT block_number FROM node_transfers WHERE node_id = ${id}
+      UNION ALL SELECT block_number FROM withdrawals WHERE node_id = ${id} AND status = 'sent'
+      UNION ALL SELECT block_number FROM expulsions WHERE node_id = ${id}) events
+    WHERE block_number >= ${from}`
+  return rows.map(({ block }) => block)
 }
 
-export async function countEvents(sql: Sql, nodeId: bigint): Promise<EventCounts> {
-  const [row] = await sql<EventCounts[]>`
-    SELECT (SELECT count(*) FROM node_transfers WHERE node_id = ${nodeId.toString()}) AS transfers,
-      (SELECT count(*) FROM expulsions WHERE node_id = ${nodeId.toString()}) AS expulsions,
-      (SELECT count(*) FROM withdrawals WHERE node_id = ${nodeId.toString()} AND status = 'sent') AS withdrawals`
-  return row ?? { transfers: 0, withdrawals: 0, expulsions: 0 }
-}
-
-/** Removes a node's transfers and withdrawals. The same transaction must store all of them again from the node's events. */
-export async function forgetEvents(sql: Sql, nodeId: bigint): Promise<void> {
-  await sql`DELETE FROM node_transfers WHERE node_id = ${nodeId.toString()}`
-  await sql`DELETE FROM withdrawals WHERE node_id = ${nodeId.toString()} AND status = 'sent'`
+/**
+ * The events of a block that the ledger has, as words (see `eventWords`), and which of the nodes `among` it has at all.
+ */
+export async function readEventsOf(
+  sql: Sql,
+  block: number,
+  among: readonly bigint[],
+): Promise<{ words: string[]; nodeIds: ReadonlySet<bigint> }> {
+  const rows = await sql<{ words: string }[]>`
+    SELECT concat_ws(' ', 'nodeMinted', node_id, ref) AS words FROM nodes WHERE block_number = ${block}
+    UNION ALL SELECT concat_ws(' ', 'transfer', node_id, log_index, to_address) FROM node_transfers WHERE block_number = ${block}
+    UNION ALL SELECT concat_ws(' ', 'withdrawn', node_id, log_index, amount_wei) FROM withdrawals
+      WHERE block_number = ${block} AND status = 'sent'
+    UNION ALL SELECT concat_ws(' ', 'nodeExpelled', node_id) FROM expulsions WHERE block_number = ${block}
+    UNION ALL SELECT concat_ws(' ', 'credited', cohort, round, due, turns, amount_wei)
+      FROM rounds JOIN turns USING (round) WHERE block_number = ${block}
+    UNION ALL SELECT concat_ws(' ', 'turnsSkipped', cohort, round, due, turns) FROM rounds JOIN skips USING (round) WHERE block_number = ${block}`
+  const known = await sql<{ id: number }[]>`
+    SELECT node_id AS id FROM nodes WHERE node_id = ANY(${among.map(String)}::bigint[])`
+  return { words: rows.map(({ words }) => words), nodeIds: new Set(known.map(({ id }) => BigInt(id))) }
 }
 
 /** A node in the ledger, to compare with the contract. An expelled node is in cohort 0. */
@@ -248,29 +262,6 @@ export async function readMintBlockUpTo(sql: Sql, nodeId: bigint): Promise<numbe
   const [row] = await sql<{ block: number }[]>`
     SELECT block_number AS block FROM nodes WHERE node_id <= ${nodeId.toString()} ORDER BY node_id DESC LIMIT 1`
   return row?.block ?? null
-}
-
-/** True if a cohort was credited in a block, according to the ledger. */
-export async function wasCreditedIn(sql: Sql, cohort: number, block: number): Promise<boolean> {
-  const rows =
-    await sql`SELECT FROM rounds JOIN turns USING (round) WHERE block_number = ${block} AND cohort = ${cohort} LIMIT 1`
-  return rows.count > 0
-}
-
-/**
- * A cohort's credits before a mint, and their sum per node, which the new node has missed. Counts the rounds in blocks before the mint's, and the
- * named rounds in the mint's own block.
- */
-export async function sumCreditsBefore(
-  sql: Sql,
-  cohort: number,
-  { blockNumber, rounds }: { blockNumber: number; rounds: readonly number[] },
-): Promise<{ credits: number; perNodeWei: Wei }> {
-  const [row] = await sql<{ credits: number; perNodeWei: Wei }[]>`
-    SELECT count(*) AS credits, coalesce(sum(amount_wei), 0) AS "perNodeWei" FROM turns JOIN rounds USING (round)
-    WHERE cohort = ${cohort} AND (block_number < ${blockNumber} OR (block_number = ${blockNumber} AND round = ANY(${[...rounds]}::bigint[])))`
-  if (!row) throw new Error('a query that always returns one row returned none')
-  return row
 }
 
 /** The nodes that a transaction minted, if the ledger has them. */

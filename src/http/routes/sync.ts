@@ -33,7 +33,7 @@ export const sync = (tools: Tools): Route => ({
 async function synced({ deps, queryPrimary }: Tools, wanted: SyncTarget, wallet: Address): Promise<Outcome> {
   if (deps.syncer === null) return refuse('noChain')
   const outcome = await (wanted.txHash === null
-    ? deps.syncer.byNodeId(wanted.nodeId, wallet)
+    ? deps.syncer.byNodeId(wanted.nodeId)
     : deps.syncer.byTransaction(wanted.txHash, wallet))
   if (outcome.kind !== 'followed')
     return refuse(REFUSED[outcome.kind][wanted.txHash === null ? 'byNodeId' : 'byTransaction'])

@@ -159,7 +159,7 @@ function checkLogs(watched: WatchedAddresses, bloomCheck: BloomCheck, block: Log
  * Numbers the logs of a block by their order, if the chain does not do so: Sei and others number them per transaction, or not at all. `logs` are all
  * ledger logs of one block, in order.
  */
-export function numberLogs(logs: readonly WireLog[]): void {
+function numberLogs(logs: readonly WireLog[]): void {
   const isCounted = logs.every(({ logIndex }, index) => index === 0 || (logs[index - 1] as WireLog).logIndex < logIndex)
   if (!isCounted) for (const [index, entry] of logs.entries()) entry.logIndex = index
 }
