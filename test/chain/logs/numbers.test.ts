@@ -61,6 +61,8 @@ for (const [name, numbering] of Object.entries(NUMBERINGS))
       SELECT 'withdrawal', node_id, block_number, log_index FROM withdrawals ORDER BY 1, 2, 3, 4`
     const before = await rows()
     for (const nodeId of [1, 2]) {
+      // The ledger goes back once for a block's hash.
+      await world.pool`DELETE FROM audit WHERE action = 'leftOut'`
       await loseNode(world, nodeId)
       assert.equal((await world.payments()).reconciled, 1, `node ${nodeId}`)
       assert.deepEqual(await rows(), before)
