@@ -1,5 +1,6 @@
-// Decides when a refund is safe because the payment can no longer become a node: every mint signed for it has expired in a final block, and the
-// payment's own block is final. Pure.
+// Decides when a refund is safe: every mint signed for the payment has expired in a final block, the payment's own block is final, and more than one
+// provider's word says who paid. Pure.
+import type { Proof } from './observed.ts'
 
 /** The longest validity of a signed call, in seconds of block time, under any settings. */
 export const VALID_FOR_SEC_MAX = 3_600
@@ -20,6 +21,10 @@ export interface RefundFacts {
   lostUntil: number | null
   /** The payment's block; null while it is reorganised out. */
   blockNumber: number | null
+  /** What backs the payment's sender. Null for an inner transfer, whose payer a trace tells. */
+  proof: Proof | null
+  /** True if one provider's word is enough on this chain. */
+  believesOne: boolean
 }
 
 export interface RefundSafety {
@@ -29,17 +34,22 @@ export interface RefundSafety {
   mayStillMint: boolean
   /** True if no reorganisation can remove the payment. */
   isPaymentFinal: boolean
+  /** False if only one provider says who paid, and that is not enough. */
+  isSenderKnown: boolean
 }
 
 /** Judges whether a refund made now is safe. An unknown fact never counts as safe. */
-export function judgeRefund({ final, signedUntil, lostUntil, blockNumber }: RefundFacts): RefundSafety {
+export function judgeRefund(facts: RefundFacts): RefundSafety {
+  const { final, signedUntil, lostUntil, blockNumber, proof, believesOne } = facts
   const until = Math.max(signedUntil ?? 0, lostUntil ?? 0)
   return {
     safeAfter: until === 0 ? null : until,
     mayStillMint: until > 0 && (final === null || final.time <= until),
     isPaymentFinal: final !== null && blockNumber !== null && blockNumber <= final.number,
+    isSenderKnown: proof !== 'believed' || believesOne,
   }
 }
 
 /** True if a refund made now can harm neither the buyer nor the operator. */
-export const isRefundSafe = ({ mayStillMint, isPaymentFinal }: RefundSafety): boolean => !mayStillMint && isPaymentFinal
+export const isRefundSafe = ({ mayStillMint, isPaymentFinal, isSenderKnown }: RefundSafety): boolean =>
+  !mayStillMint && isPaymentFinal && isSenderKnown

@@ -8,6 +8,8 @@ const FACTS: RefundFacts = {
   signedUntil: null,
   lostUntil: null,
   blockNumber: 100,
+  proof: 'proven',
+  believesOne: false,
 }
 
 test('a refund is safe once every signed mint has run out in a final block, and the payment’s own block is final', () => {
@@ -35,7 +37,13 @@ test('a refund is safe once every signed mint has run out in a final block, and 
   ]
   for (const [facts, expected] of rows) {
     const judged = judgeRefund({ ...FACTS, ...facts })
-    assert.deepEqual(judged, expected, JSON.stringify(facts))
+    assert.deepEqual(judged, { ...expected, isSenderKnown: true }, JSON.stringify(facts))
     assert.equal(isRefundSafe(judged), !expected.mayStillMint && expected.isPaymentFinal)
   }
+})
+
+test('nothing is sent to a payer whom one provider names, unless its word is enough on that chain', () => {
+  for (const proof of ['proven', 'agreed', 'believed', null] as const)
+    for (const believesOne of [true, false])
+      assert.equal(isRefundSafe(judgeRefund({ ...FACTS, proof, believesOne })), proof !== 'believed' || believesOne)
 })

@@ -108,11 +108,15 @@ test('a refund is safe once a final block is later than the end of every signed 
   const compare = (signed: number | null, lost: number | null, time: number | null, paid: number | null) => {
     const final = time === null ? null : { number: 50, time }
     const one = { mintsUntil: [signed, lost].filter((until) => until !== null), block: paid }
-    const code = judgeRefund({ final, signedUntil: signed, lostUntil: lost, blockNumber: paid })
+    const code = judgeRefund({
+      ...{ final, signedUntil: signed, lostUntil: lost, blockNumber: paid },
+      ...{ proof: 'proven', believesOne: false },
+    })
     const model = {
       safeAfter: refunds.safeAfter(one),
       mayStillMint: refunds.mayStillMint(one, final),
       isPaymentFinal: refunds.isFinal(one, final),
+      isSenderKnown: true,
     }
     assert.deepEqual(code, model)
     assert.equal(isRefundSafe(code), !model.mayStillMint && model.isPaymentFinal)

@@ -140,3 +140,26 @@ test('a refund that one of two providers makes up is not recorded, and a true on
 })
 
 test('of all of this the ledger says what the chain says', () => checkInvariants(world))
+
+/** Tells that the transactions of account 16 are of account 17. */
+const anotherSender: Rule = async (_call, forward) =>
+  JSON.parse(JSON.stringify(await forward()).replaceAll(world.at(16), world.at(17)))
+const payerOf = async (payment: Hash) =>
+  (await world.pool<{ from: string }[]>`SELECT from_address AS from FROM payments WHERE tx_hash = ${payment}`)[0]?.from
+
+test('who paid a wrong amount is proven before it is sent back, and a false sender takes the ledger back', async () => {
+  for (const provider of [first, second]) provider.rule = anotherSender
+  const payment = await held(16)
+  assert.equal(await payerOf(payment), world.at(17), 'a wrong amount buys nothing, so nothing of it was proven')
+  await world.chain.mine(2 * FINAL_DEPTH)
+  await world.settle()
+  const prepare = () => desk.post(`payments/${payment}/refund/prepare`, {})
+  second.rule = () => undefined
+  await assert.rejects(async () => assert.equal((await prepare()).status, 200))
+  await world.settle()
+  assert.equal(await payerOf(payment), world.at(16))
+  const answer = await prepare()
+  assert.equal(answer.json.sendNow, true, JSON.stringify(answer.json))
+  await world.rest()
+  await checkInvariants(world)
+})

@@ -1,5 +1,7 @@
 // Payments on the operator's desk: lists, one payment with everything we know about it, and the operator's verdicts. A verdict by hand stays with the
 // payment and survives a reorganisation. We never change such a verdict, but a later verdict may follow.
+
+import type { Proof } from '../../domain/observed.ts'
 import type { Evidence } from '../../domain/payment.ts'
 import type { PaymentState } from '../../domain/transitions.ts'
 import type { Address, Hash, Wei } from '../../domain/units.ts'
@@ -145,6 +147,8 @@ export interface DeskPayment {
   tierVersion: number | null
   blockNumber: number | null
   blockHash: Hash | null
+  /** What backs its sender; null for an inner transfer. */
+  proof: Proof | null
 }
 
 /** The selected payments. With `lock`, only this transaction can decide about them until it ends. */
@@ -152,7 +156,7 @@ export async function readForReview(sql: Sql, key: PaymentKey, { lock }: { lock:
   return await sql<DeskPayment[]>`
     SELECT p.id, p.ref, p.wallet, p.tx_hash AS "txHash", p.from_address AS "from",
       p.value_wei AS "valueWei", p.succeeded, p.state, p.reason, p.tier_id AS "tierId", p.tier_version AS "tierVersion",
-      p.block_number AS "blockNumber", p.block_hash AS "blockHash"
+      p.block_number AS "blockNumber", p.block_hash AS "blockHash", p.proof
     FROM payments p WHERE ${where(sql, key)} ORDER BY p.inner_index ${lock ? sql`FOR UPDATE` : sql``}`
 }
 

@@ -1,7 +1,7 @@
 // Proves payments that rest on one provider's word. We must not mint them unproven. When we read a block, we do not prove a transfer whose amount
 // matches no tier, because it buys nothing unless the operator releases it; and a provider that would have agreed may have been silent.
 import { orNull } from '../../chain/faults.ts'
-import type { Cursor } from '../../db/blocks/blocks.ts'
+import { type Cursor, readCursor } from '../../db/blocks/blocks.ts'
 import { readProofStates } from '../../db/blocks/proofs.ts'
 import { inTransaction } from '../../db/core/sql.ts'
 import * as payments from '../../db/payments/rows.ts'
@@ -24,17 +24,35 @@ const TOLD_AFTER_SEC = 120
  * so if two providers or a person lowered the part, or if the operator trusts the only provider.
  */
 export async function proveReleased(ctx: ProveContext, cursor: Cursor, run: RunLimits): Promise<boolean> {
-  const isAlone = ctx.chain.providers.length < VOICES
-  const states = await readProofStates(ctx.pool)
-  const believes = isAlone && LEARNT.some((part) => isBelievedAlone(states, part, ctx.rules))
+  const believes = await believesOne(ctx)
   const open = { states: ['accepted' as const], rests: 'onOne' as const, upToBlock: cursor.number }
   for (const payment of await payments.readPayments(ctx.pool, { ...open, byHand: believes, limit: MINT_BATCH_MAX })) {
     if (run.outOfTime()) return false
-    const place = { number: payment.blockNumber, hash: payment.blockHash }
-    const proven = await compareTransfers(ctx, cursor, place)
-    if (!believes && !proven.includes(payment.txHash)) await agree(ctx, payment, cursor.time)
+    await prove(ctx, cursor, payment, believes)
   }
   return believes
+}
+
+/** True if one provider's word is enough: there is no second provider, and a part of this chain's blocks cannot be proven. */
+export async function believesOne({ pool, chain, rules }: ProveContext): Promise<boolean> {
+  if (chain.providers.length >= VOICES) return false
+  const states = await readProofStates(pool)
+  return LEARNT.some((part) => isBelievedAlone(states, part, rules))
+}
+
+async function prove(ctx: ProveContext, cursor: Cursor, payment: payments.Payment, believes: boolean): Promise<void> {
+  const proven = await compareTransfers(ctx, cursor, { number: payment.blockNumber, hash: payment.blockHash })
+  if (!believes && !proven.includes(payment.txHash)) await agree(ctx, payment, cursor.time)
+}
+
+/**
+ * Proves who paid, before anything is sent to them.
+ * @throws a LeftOutFault if the ledger has rewound, because the payment's block tells something else.
+ */
+export async function proveSender(ctx: ProveContext, paymentId: number): Promise<void> {
+  const cursor = await readCursor(ctx.pool)
+  const [payment] = await inTransaction(ctx.pool, (sql) => payments.lockPayments(sql, [paymentId]))
+  if (cursor && payment) await prove(ctx, cursor, payment, await believesOne(ctx))
 }
 
 /**

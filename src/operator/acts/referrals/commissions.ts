@@ -7,20 +7,18 @@ import { type DueCommission, readDueCommissions } from '../../../db/reads/commis
 import { readPaymentWallets } from '../../../db/sale/payment-wallets.ts'
 import { readReferrals } from '../../../db/sale/referrals.ts'
 import { type Address, type Hash, inEther, type Wei, wei } from '../../../domain/units.ts'
-import type { ChainRead, FinalityRules, LedgerDb, RuledBy } from '../../../passes/context.ts'
+import type { ChainRead } from '../../../passes/context.ts'
 import { type Actor, fieldNamed, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from '../../act.ts'
 import { defineAct, defineGuardedAct, defineReading } from '../../define-act.ts'
 import * as field from '../../input.ts'
 import { isOwnBlock, type MinedTransaction, readMined, takenBack } from '../mined.ts'
 import { innerTransfersTo, refuseUnmoved } from '../refunds/refund.ts'
-import { readHorizon } from '../refunds/refunding.ts'
+import { type RefundDeps, readHorizon } from '../refunds/refunding.ts'
 import { batchOf, type SafeBatch } from '../refunds/safe-batch.ts'
 import { CODE } from './codes.ts'
 
-type CommissionContext = LedgerDb & ChainRead & RuledBy<FinalityRules>
-
 /** The newest final block, from the chain. If there is none, nothing is due. */
-const finalBlock = async (deps: CommissionContext) => (await readHorizon(deps)).final?.number ?? -1
+const finalBlock = async (deps: RefundDeps) => (await readHorizon(deps)).final?.number ?? -1
 
 export const listCommissions = defineReading({
   path: 'referrals/commissions',
@@ -29,7 +27,7 @@ export const listCommissions = defineReading({
   examples: ['referrals commissions'],
   fields: {},
   onChain: true,
-  run: async (deps: CommissionContext) => ({
+  run: async (deps: RefundDeps) => ({
     commissions: await readDueCommissions(deps.pool, await finalBlock(deps)),
   }),
   columns: ['code', 'payee', 'count', 'earnedWei', 'takenBackWei', 'paidWei', 'dueWei', 'fileMadeAt'],
@@ -59,7 +57,7 @@ Then record the Safe's transaction for each code with "referrals paid".`,
   proposedAs: 'fileCommissions',
   // The guard reads no chain, so it counts what is not final yet, too.
   sum: async (sql) => sumOf(await readDueCommissions(sql, Number.MAX_SAFE_INTEGER)),
-  run: async (deps: CommissionContext, actor, { reason }): Promise<CommissionFile> => {
+  run: async (deps: RefundDeps, actor, { reason }): Promise<CommissionFile> => {
     const final = await finalBlock(deps)
     return await inTransaction(deps.pool, async (sql) => {
       // If two people ask at once, the second is shown that there is already a file.
@@ -116,7 +114,7 @@ if a Safe made it, the provider's trace has to show that. One transfer proves on
 })
 
 async function recordPaid(
-  deps: CommissionContext,
+  deps: RefundDeps,
   actor: Actor,
   { code, txHash, valueWei, reason }: field.Read<typeof PAID>,
 ): Promise<RecordedCommission | OperatorRefusal> {

@@ -3,12 +3,20 @@
 import { inTransaction } from '../../../db/core/sql.ts'
 import { sumToPrepare } from '../../../db/operator/sums.ts'
 import { type Address, inEther, type Wei } from '../../../domain/units.ts'
-import type { ChainRead, FinalityRules, LedgerDb, RuledBy } from '../../../passes/context.ts'
-import { type Actor, isOperatorRefusal, type OperatorRefusal, type SignerAddresses } from '../../act.ts'
+import type { LedgerDb } from '../../../passes/context.ts'
+import { type Actor, isOperatorRefusal, type OperatorRefusal } from '../../act.ts'
 import { defineGuardedAct } from '../../define-act.ts'
 import * as field from '../../input.ts'
 import { findRows, keysOf, lockTogether, PAYMENTS, type RowNamed } from '../payments.ts'
-import { noteFile, type PreparedRefund, type Preparing, prepareLocked, readHorizon } from './refunding.ts'
+import {
+  noteFile,
+  type PrepareDeps,
+  type PreparedRefund,
+  type Preparing,
+  prepareLocked,
+  proveSenderOf,
+  readHorizon,
+} from './refunding.ts'
 import { batchOf, type SafeBatch } from './safe-batch.ts'
 
 /** The outcome for a named payment. */
@@ -47,7 +55,7 @@ export const prepareRefunds = defineGuardedAct({
 })
 
 async function prepareEach(
-  deps: LedgerDb & ChainRead & SignerAddresses & RuledBy<FinalityRules>,
+  deps: PrepareDeps,
   actor: Actor,
   { payments, reason: note }: field.Read<typeof MANY>,
 ): Promise<PreparedRefunds> {
@@ -55,7 +63,13 @@ async function prepareEach(
   const outcomes: Outcome[] = []
   const rows = await findRows(deps.pool, payments)
   await lockTogether(deps.pool, rows)
-  for (const one of rows) outcomes.push(await prepareOne(deps, one, { actor, note, horizon, signers: deps.signers }))
+  const asked = { actor, note, horizon, signers: deps.signers }
+  for (const { row } of rows) {
+    // Held first, because the proof takes a request. Once proven, no other payment of its block needs one.
+    if (isOperatorRefusal(row)) continue
+    await proveSenderOf(deps, await inTransaction(deps.pool, (sql) => prepareLocked(sql, row, asked)))
+  }
+  for (const one of rows) outcomes.push(await prepareOne(deps, one, asked))
   const transfers = outcomes.flatMap(({ transfer }) => transfer ?? [])
   return {
     results: outcomes.map(({ result }) => result),

@@ -14,14 +14,14 @@ import type { RefundSafety } from '../../../domain/refunds.ts'
 import { MOVES } from '../../../domain/transitions.ts'
 import type { Address, Hash, Wei } from '../../../domain/units.ts'
 import { raiseAlarm } from '../../../follower/alarm.ts'
-import type { ChainRead, FinalityRules, LedgerDb, Logging, RuledBy } from '../../../passes/context.ts'
-import { type Actor, isOperatorRefusal, type OperatorRefusal, refuseAct, type SignerAddresses } from '../../act.ts'
+import type { ChainRead, LedgerDb } from '../../../passes/context.ts'
+import { type Actor, isOperatorRefusal, type OperatorRefusal, refuseAct } from '../../act.ts'
 import { defineAct } from '../../define-act.ts'
 import * as field from '../../input.ts'
 import { type DecisionResult, recordDecision } from '../decide.ts'
 import { isOwnBlock, type MinedTransaction, readMined, takenBack } from '../mined.ts'
 import { lockPayment, PAYMENT, refuseNoSale } from '../payments.ts'
-import { readHorizon, refundSafety } from './refunding.ts'
+import { type PrepareDeps, readHorizon, refundSafety } from './refunding.ts'
 
 /** A recorded refund, and what it contradicts. */
 export interface RefundResult extends DecisionResult {
@@ -60,7 +60,7 @@ const CONTRADICTS: Record<RefundAlarm, string> = {
 }
 
 async function recordRefund(
-  deps: LedgerDb & ChainRead & SignerAddresses & RuledBy<FinalityRules> & Logging,
+  deps: PrepareDeps,
   actor: Actor,
   { payment: key, refundTxHash, reason: note }: { payment: PaymentKey; refundTxHash: Hash; reason: string | null },
 ): Promise<RefundResult | OperatorRefusal> {

@@ -25,7 +25,16 @@ import {
   VALID_FOR_SEC_MAX,
 } from '../../../domain/refunds.ts'
 import { mayMove } from '../../../domain/transitions.ts'
-import type { ChainRead, FinalityRules, LedgerDb, RuledBy } from '../../../passes/context.ts'
+import type {
+  ChainRead,
+  FinalityRules,
+  FollowRules,
+  LedgerDb,
+  Logging,
+  RuledBy,
+  TrustRules,
+} from '../../../passes/context.ts'
+import { believesOne, proveSender } from '../../../passes/steps/prove-released.ts'
 import {
   type Actor,
   isOperatorRefusal,
@@ -37,7 +46,8 @@ import {
 import { defineGuardedAct } from '../../define-act.ts'
 import { lockPayment, PAYMENT_ACT, refuseNoSale, refuseSpent } from '../payments.ts'
 
-type RefundDeps = LedgerDb & ChainRead & RuledBy<FinalityRules>
+export type RefundDeps = LedgerDb & ChainRead & RuledBy<FinalityRules & FollowRules & TrustRules> & Logging
+export type PrepareDeps = RefundDeps & SignerAddresses
 
 /** A payment that is about to be refunded, and whether its ether may already be sent. */
 export interface PreparedRefund {
@@ -75,12 +85,12 @@ before may still land until the time that the command prints. Send nothing befor
   proposedAs: 'prepareRefund',
   // The second preparation of a refund gives away nothing more, so it counts as 0.
   sum: (sql, { payment }) => sumToPrepare(sql, [payment]),
-  run: async (deps: RefundDeps & SignerAddresses, actor, { payment: key, reason: note }) => {
-    const horizon = await readHorizon(deps)
-    return inTransaction(deps.pool, async (sql) => {
-      const prepared = await prepareLocked(sql, key, { actor, note, horizon, signers: deps.signers })
-      return isOperatorRefusal(prepared) ? prepared : prepared.answer
-    })
+  run: async (deps: PrepareDeps, actor, { payment: key, reason: note }) => {
+    const asked = { actor, note, horizon: await readHorizon(deps), signers: deps.signers }
+    const prepare = () => inTransaction(deps.pool, (sql) => prepareLocked(sql, key, asked))
+    const held = await prepare()
+    const prepared = (await proveSenderOf(deps, held)) ? await prepare() : held
+    return isOperatorRefusal(prepared) ? prepared : prepared.answer
   },
   says: (done) => done.says,
 })
@@ -92,12 +102,25 @@ export interface Preparing extends SignerAddresses {
   horizon: RefundHorizon
 }
 
+/** Proves who paid, once the payment is held, if only one provider says so. @returns true if it has to be prepared again. */
+export async function proveSenderOf(deps: PrepareDeps, held: Prepared | OperatorRefusal): Promise<boolean> {
+  if (isOperatorRefusal(held) || held.payment.proof !== 'believed') return false
+  await proveSender(deps, held.payment.id)
+  return true
+}
+
+/** A payment that is held for its refund, and whether its ether may be sent. */
+interface Prepared {
+  payment: DeskPayment
+  answer: PreparedRefund
+}
+
 /** Locks a payment and holds it for its refund, unless it is already held for that. Returns whether its ether may be sent. */
 export async function prepareLocked(
   sql: Sql,
   key: PaymentKey,
   { actor, note, horizon, signers }: Preparing,
-): Promise<{ payment: DeskPayment; answer: PreparedRefund } | OperatorRefusal> {
+): Promise<Prepared | OperatorRefusal> {
   const payment = await lockPayment(sql, key)
   if (isOperatorRefusal(payment)) return payment
   if (await isExpelled(sql, payment))
@@ -146,15 +169,17 @@ async function hold(
 const subjectOf = ({ id, txHash }: DeskPayment) => txHash ?? String(id)
 
 function tell(safety: RefundSafety, fileMadeAt: string | null) {
-  const { safeAfter, mayStillMint, isPaymentFinal } = safety
+  const { safeAfter, mayStillMint, isPaymentFinal, isSenderKnown } = safety
   const at = safeAfter === null ? null : new Date(safeAfter * 1000).toISOString()
   const says = mayStillMint
     ? `Do not send it yet: a mint signed for it can be executed until the chain’s final block is later than ${at}. Ask again after that.`
-    : isPaymentFinal
-      ? fileMadeAt === null
-        ? 'Send it now, then record it.'
-        : `A file that pays it back was made at ${fileMadeAt}. Send it now unless that one was sent, then record it.`
-      : 'Do not send it yet: the payment’s own block is not final. If a reorganisation removed the payment, you would have paid back ether that you never received. Ask again in a while.'
+    : !isPaymentFinal
+      ? 'Do not send it yet: the payment’s own block is not final. If a reorganisation removed the payment, you would have paid back ether that you never received. Ask again in a while.'
+      : !isSenderKnown
+        ? 'Do not send it yet: only one provider says who paid it, and nothing proves it. Ask again once another provider answers.'
+        : fileMadeAt === null
+          ? 'Send it now, then record it.'
+          : `A file that pays it back was made at ${fileMadeAt}. Send it now unless that one was sent, then record it.`
   return { safeAfter: at, mayStillMint, isPaymentFinal, sendNow: isRefundSafe(safety), fileMadeAt, says }
 }
 
@@ -219,6 +244,8 @@ export interface RefundHorizon {
    * The block up to which the ledger was restored or rebuilt, and the time until which lost transactions may still be executed; null if it never was.
    */
   lost: { upToBlock: number; until: number } | null
+  /** True if one provider's word is enough for who paid. */
+  believesOne: boolean
 }
 
 /** Reads the horizon from the chain. Throws a ChainFault if no provider answers. */
@@ -226,10 +253,11 @@ export async function readHorizon(deps: RefundDeps): Promise<RefundHorizon> {
   const upToBlock = await readRecheck(deps.pool)
   const lastLost = upToBlock === null ? null : await deps.chain.block(upToBlock)
   const final = await readFinal(deps)
-  if (upToBlock === null) return { final, lost: null }
+  const shared = { final, believesOne: await believesOne(deps) }
+  if (upToBlock === null) return { ...shared, lost: null }
   // If that block does not exist yet, everything that was lost is older than now.
   const time = lastLost?.time ?? (await deps.chain.head()).time
-  return { final, lost: { upToBlock, until: time + VALID_FOR_SEC_MAX } }
+  return { ...shared, lost: { upToBlock, until: time + VALID_FOR_SEC_MAX } }
 }
 
 /**
@@ -252,12 +280,13 @@ async function readFinal({ pool, chain, rules }: RefundDeps): Promise<FinalBlock
 /** Checks that a refund of a payment is safe. The payment must be locked. */
 export async function refundSafety(
   sql: Sql,
-  { ref, blockNumber }: DeskPayment,
-  { final, lost }: RefundHorizon,
+  { ref, blockNumber, proof }: DeskPayment,
+  { final, lost, believesOne }: RefundHorizon,
 ): Promise<RefundSafety | OperatorRefusal> {
   if ((await readRecheck(sql)) !== (lost?.upToBlock ?? null))
     return refuseAct('notYet', 'The service has just found that the ledger was restored: try again.')
   const isLost = lost !== null && blockNumber !== null && blockNumber <= lost.upToBlock
   const signedUntil = await readSignedUntil(sql, ref, final?.time ?? 0)
-  return judgeRefund({ final, signedUntil, lostUntil: isLost ? lost.until : null, blockNumber })
+  const lostUntil = isLost ? lost.until : null
+  return judgeRefund({ final, signedUntil, lostUntil, blockNumber, proof, believesOne })
 }
