@@ -231,7 +231,7 @@ async function usesOfNonces(sql: Sql, { sent, authorizations }: ObservedRange): 
   const next = new Map<Address, number>()
   for (const sender of new Set(authorizations.map((one) => one.sender))) {
     const known = await readKnownNonces(sql, sender)
-    if (known) next.set(sender, known.followed)
+    if (known) next.set(sender, known.shown)
   }
   return [...sent, ...authorizationsHeld(next, sent, authorizations)]
 }

@@ -55,8 +55,9 @@ export async function readWatching(sql: Sql, accounts: readonly Address[] = []):
         FROM payment_wallets) AS wallets,
       (SELECT json_agg(DISTINCT sender) FROM outbox WHERE state = 'pending') AS "signers",
       (SELECT json_agg(DISTINCT price_wei::text) FROM tiers) AS prices,
-      (SELECT json_object_agg(sender, coalesce((SELECT min(nonce) FROM outbox o WHERE o.sender = coalesce(b.sender, a.sender) AND state = 'pending'),
-        greatest(nonce, (SELECT max(nonce) + 1 FROM outbox o WHERE o.sender = coalesce(b.sender, a.sender)))))
+      (SELECT json_object_agg(sender, coalesce(
+          greatest(nonce, (SELECT max(nonce) + 1 FROM outbox o WHERE o.sender = coalesce(b.sender, a.sender) AND state <> 'pending')),
+          (SELECT min(nonce) FROM outbox o WHERE o.sender = coalesce(b.sender, a.sender))))
         FROM sender_bases b FULL JOIN (SELECT unnest(${[...accounts]}::text[]) AS sender
           UNION SELECT sender FROM outbox WHERE state = 'pending') a USING (sender)) AS nonces`
   const { wallets, signers, prices, nonces } = row ?? {}

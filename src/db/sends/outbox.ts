@@ -121,17 +121,26 @@ export const mintMayCome = (sql: Sql, ref: Fragment) =>
 export interface KnownNonces {
   /** The nonce after the last one that the outbox assigned or saw used, or the signer account's base. */
   next: number
-  /** The lowest nonce that no followed block has used: the first pending intent's, or `next` if none is pending. */
+  /** The lowest nonce that we assigned and no followed block has used: the first pending intent's, or `next` if none is pending. */
   followed: number
+  /** The signer account's next nonce as of the followed blocks. It is below `followed` if a reorganisation freed a nonce below the pending intents. */
+  shown: number
 }
+
+/** SQL: a signer account's nonce after the last one in a followed block, or its base if that is higher. Null if the ledger has neither. */
+const shownNonce = (sql: Sql, sender: Address) => sql`greatest(
+  (SELECT max(nonce) + 1 FROM outbox WHERE sender = ${sender} AND state <> 'pending'),
+  (SELECT nonce FROM sender_bases WHERE sender = ${sender}))`
 
 /** Reads what the ledger knows about a signer account's nonces; null if there is nothing. */
 export async function readKnownNonces(sql: Sql, sender: Address): Promise<KnownNonces | null> {
-  const [row] = await sql<{ next: number | null; waiting: number | null }[]>`
+  const [row] = await sql<{ next: number | null; waiting: number | null; shown: number | null }[]>`
     SELECT greatest((SELECT max(nonce) + 1 FROM outbox WHERE sender = ${sender}),
-      (SELECT nonce FROM sender_bases WHERE sender = ${sender})) AS next,
+      (SELECT nonce FROM sender_bases WHERE sender = ${sender})) AS next, ${shownNonce(sql, sender)} AS shown,
       (SELECT min(nonce) FROM outbox WHERE sender = ${sender} AND state = 'pending') AS waiting`
-  return row == null || row.next === null ? null : { next: row.next, followed: row.waiting ?? row.next }
+  if (row == null || row.next === null) return null
+  const followed = row.waiting ?? row.next
+  return { next: row.next, followed, shown: row.shown ?? followed }
 }
 
 /** Sets a signer account's base, the nonce from which we know its transactions, as of a followed block. */
@@ -156,13 +165,13 @@ export async function displaceBelow(
 }
 
 /**
- * If a signer account's intents begin above an unused nonce, returns that nonce: the one after the last in a followed block. The intents cannot be
+ * If a signer account's intents begin above an unused nonce, returns that nonce: the next one as of the followed blocks. The intents cannot be
  * mined until it is used. This happens if a reorganisation drops a foreign transaction but keeps its successors. Otherwise returns null, also if the
- * outbox has no intent in a followed block.
+ * ledger has neither a base nor an intent in a followed block.
  */
 export async function freeNonceBelowPending(sql: Sql, sender: Address): Promise<number | null> {
   const [row] = await sql<{ free: number }[]>`
-    SELECT free FROM (SELECT max(nonce) + 1 AS free FROM outbox WHERE sender = ${sender} AND state <> 'pending') settled
+    SELECT free FROM (SELECT ${shownNonce(sql, sender)} AS free) shown
     WHERE free < (SELECT min(nonce) FROM outbox WHERE sender = ${sender} AND state = 'pending')`
   return row?.free ?? null
 }

@@ -53,7 +53,7 @@ async function beginWatching(ctx: LedgerDb & Logging, { sender, cursor }: Accoun
   })
   if (begun)
     ctx.log.info({ sender: sender.address, nonce }, 'the ledger records this sender’s transactions from here on')
-  return begun ? { next: nonce, followed: nonce } : null
+  return begun ? { next: nonce, followed: nonce, shown: nonce } : null
 }
 
 interface Ahead {
