@@ -1,0 +1,221 @@
+// A run of the judge: src/passes/steps/judge.ts and judge-page.ts decide what the second reading decides, whatever the size of a page, over random
+// histories of a sale with several payments of one wallet, replaced payments wallets, graced versions, lists and supplies.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import fc from 'fast-check'
+import { poolWithin, type Sql } from '../../../src/db/core/sql.ts'
+import { silentLog } from '../../../src/lib/log.ts'
+import { judge } from '../../../src/passes/steps/judge.ts'
+import { account, at, openTables, type Row, type Rows, type Tables, word } from '../../db/direct-rows.ts'
+import { cases } from '../../support/property.ts'
+import { type History, histories } from '../histories.ts'
+import { choose, type Version } from '../sale.ts'
+import type { Wallet } from '../wallets.ts'
+import * as model from './judging.ts'
+
+let tables: Tables
+before(async () => {
+  tables = await openTables()
+})
+after(() => tables.close())
+
+const [MINTER, TOKEN, RETRY_SEC] = [account(90), account(91), 600]
+const BUYERS = [account(5), account(6), account(7)]
+const WALLETS = [account(1), account(2), account(3)]
+const LISTS = ['0xaa', '0xbb', '0xcc']
+const rootOf = (list: string) => word(Number(list))
+const tierNo = (tierId: string) => 1 + Number(tierId.slice(1))
+
+const drawnPayment = fc.record({
+  pick: fc.nat(999),
+  from: fc.constantFrom(...BUYERS, account(5), account(5), account(5), MINTER, account(1)),
+  wallet: fc.constantFrom(...WALLETS, account(1), account(1)),
+  txIndex: fc.nat(2),
+  succeeded: fc.constantFrom(true, true, true, true, true, false),
+  heldWei: fc.constantFrom(null, 4n, 5n, 9n, 10n),
+  isFull: fc.constantFrom(false, false, false, true),
+})
+const drawn = fc.record({
+  history: histories(),
+  payments: fc.array(drawnPayment, { minLength: 1, maxLength: 9 }),
+  nodes: fc.array(fc.record({ owner: fc.constantFrom(...BUYERS), tierId: fc.constantFrom('t0', 't1') }), {
+    maxLength: 3,
+  }),
+  denied: fc.constantFrom([], [], [account(7)]),
+  // A wallet is replaced so that its grace ends one second before, at or after the time of a payment.
+  replaced: fc.array(
+    fc.record({
+      pick: fc.nat(9),
+      graceSec: fc.constantFrom(0, 1, 900),
+      off: fc.constantFrom(-1, 0, 1),
+      blocks: fc.constantFrom(0, 0, 1),
+      stolen: fc.constantFrom(false, false, false, true),
+    }),
+    { maxLength: 2 },
+  ),
+  entries: fc.array(fc.tuple(fc.nat(2), fc.nat(2), fc.constantFrom(1, 1, 2)), { maxLength: 6 }),
+  walletCap: fc.constantFrom(1, 2, 3, 9),
+  age: fc.constantFrom(0, 1, 599, 600, 601, 3_599, 3_600),
+  page: fc.constantFrom(1, 2, 3, 500),
+  settled: fc.constantFrom(0, 0, 0, 1),
+})
+type Drawn = typeof drawn extends fc.Arbitrary<infer T> ? T : never
+
+function paymentsOf({ sale, payments }: History, given: Drawn): model.Payment[] {
+  const bought = payments.filter(({ valueWei, block }) => choose(sale, valueWei, block).kind === 'sells')
+  const places = new Set<string>()
+  return given.payments.flatMap(({ pick, from, isFull, ...one }, n): model.Payment[] => {
+    const among = pick % 6 === 0 || bought.length === 0 ? payments : bought
+    const { valueWei, block } = among[pick % among.length] ?? { valueWei: 11n, block: { number: 10, time: 1_000 } }
+    const place = `${block.number} ${one.txIndex}`
+    // A transaction is at one place, and a block has one time.
+    if (places.has(place)) return []
+    places.add(place)
+    const sender = from === MINTER ? 'operator' : WALLETS.includes(from) ? 'paymentsWallet' : 'buyer'
+    const isSale = choose(sale, valueWei, block).kind === 'sells' && sender === 'buyer' && one.succeeded
+    const state = isFull && isSale ? ('held' as const) : ('seen' as const)
+    const reason = state === 'held' ? 'walletLimit' : null
+    const at = { block: block.number, time: block.time, innerIndex: 0 }
+    return [{ id: 1 + n, ...one, ...at, from, sender, valueWei, state, reason, tierId: null, versions: [] }]
+  })
+}
+
+function walletsOf(given: Drawn, payments: model.Payment[]): Wallet[] {
+  const first = { wallet: account(1), fromBlock: 0, fromTime: 0, stolen: false, graceSec: 900 }
+  const later = given.replaced.flatMap(({ pick, graceSec, off, blocks, stolen }, n): Wallet[] => {
+    const pivot = payments[pick % Math.max(1, payments.length)]
+    if (pivot === undefined) return []
+    const fromTime = Math.max(0, pivot.time - graceSec + off)
+    return [{ wallet: WALLETS[1 + n] as string, fromBlock: pivot.block + blocks, fromTime, stolen, graceSec }]
+  })
+  return [first, ...later]
+}
+
+function ledgerOf(given: Drawn): model.Ledger {
+  const versions = given.history.sale.versions.map((one): Version => ({ ...one, opensAfter: null }))
+  const history = { ...given.history, sale: { versions, openings: [] } }
+  const payments = paymentsOf(history, given)
+  const lists = new Map(LISTS.map((list) => [list, new Map<string, number>()]))
+  for (const [list, buyer, allocation] of given.entries)
+    lists.get(LISTS[list] as string)?.set(BUYERS[buyer] as string, allocation)
+  const wallets = walletsOf(given, payments)
+  const last = payments.map((one) => one.block).toSorted((a, b) => b - a)
+  return {
+    sale: history.sale,
+    ...{ wallets, lists, denied: [...given.denied], nodes: given.nodes, payments, walletCap: given.walletCap },
+    now: Math.max(...payments.map(({ time }) => time), 1_000) + given.age,
+    upTo: (last[0] ?? 10) - given.settled,
+    retrySec: RETRY_SEC,
+  }
+}
+
+const block = (number: number) => ({ block_number: number, block_hash: word(number) })
+
+const tierRows = ({ sale }: model.Ledger): Row[] =>
+  sale.versions.map((one) => ({
+    ...{ tier_id: one.tierId, version: one.version, tier_no: tierNo(one.tierId), label: one.tierId },
+    ...{ price_wei: one.priceWei, max_per_wallet: one.maxPerWallet, payout_bps: 10_000, on_sale: one.onSale },
+    ...{ holding_wei: one.holdingWei, holding_token: one.holdingWei === 0n ? null : TOKEN },
+    ...{ holding_retry_sec: RETRY_SEC, grace_sec: one.graceSec, supply: one.supply },
+    ...{ opens_at: one.opensAt, closes_at: one.closesAt },
+    ...{ allowlist: one.allowlist === null ? null : rootOf(one.allowlist) },
+    live: !sale.versions.some((other) => other.tierId === one.tierId && other.version > one.version),
+    ...{ from_block: one.fromBlock, from_time: one.fromTime, entered_by: 'test' },
+  }))
+
+const nodeRows = ({ nodes }: model.Ledger): Rows => ({
+  cohorts: ['t0', 't1', 't2'].map((tierId) => ({
+    ...{ cohort: tierNo(tierId), tier_no: tierNo(tierId), interval_sec: 60, next_due: 0, ...block(1) },
+    size: nodes.filter((one) => one.tierId === tierId).length,
+  })),
+  nodes: nodes.map(({ owner, tierId }, n) => ({
+    ...{ node_id: 1 + n, owner, cohort: tierNo(tierId), ref: word(500 + n), payment_id: null },
+    ...{ per_node_at_mint_wei: 0n, turns_at_mint: 0, mint_tx_hash: word(600 + n), minted_at: at(1_000), ...block(1) },
+  })),
+  owners: [...new Set(nodes.map(({ owner }) => owner))].map((owner) => {
+    return { owner, nodes: nodes.filter((one) => one.owner === owner).length }
+  }),
+})
+
+const rowsOf = (ledger: model.Ledger): Rows => ({
+  cursors: [{ name: 'follow', block_time: ledger.now, ...block(1_000) }],
+  credit_terms: [
+    { from_time: 0, payouts: true, min_wei: 1n, max_wei: 2n, interval_sec: 60, slot_sec: 60, entered_by: 'test' },
+  ],
+  tiers: tierRows(ledger),
+  allowlists: LISTS.map((list, n) => {
+    return { id: 1 + n, root: rootOf(list), label: list, entries: 1, allocated: 1, entered_by: 'test' }
+  }),
+  allowlist_entries: LISTS.flatMap((list, n) =>
+    [...(ledger.lists.get(list) ?? [])].map(([address, allocation], leaf) => ({
+      ...{ list: 1 + n, address, allocation, leaf },
+    })),
+  ),
+  senders: ledger.denied.map((address) => ({ address, label: 'a', reason: 'b', added_by: 'test' })),
+  payment_wallets: ledger.wallets.map((one, n) => ({
+    ...{ id: 1 + n, wallet: one.wallet, from_block: one.fromBlock, from_time: one.fromTime, stolen: one.stolen },
+    ...{ grace_sec: one.graceSec, watched_from: 0, entered_by: 'test' },
+  })),
+  ...nodeRows(ledger),
+  payments: ledger.payments.map((one) => ({
+    ...{ id: one.id, ref: word(one.id), tx_hash: word(one.id), wallet: one.wallet, from_address: one.from },
+    ...{ value_wei: one.valueWei, succeeded: one.succeeded, proof: 'proven', state: one.state, reason: one.reason },
+    ...{ tx_index: one.txIndex, block_time: at(one.time), ...block(one.block) },
+  })),
+})
+
+async function runOnce(sql: Sql, ledger: model.Ledger, page: number): Promise<void> {
+  const held = async (_token: string, from: string, { number }: { number: number }) =>
+    ledger.payments.find((one) => one.from === from && one.block === number)?.heldWei ?? null
+  const context = {
+    ...{ pool: poolWithin(sql), log: silentLog, rules: { trustsProvider: false } },
+    chain: { providers: ['one'], holding: held },
+    contract: {
+      maxPerWallet: async () => ledger.walletCap,
+      tierSupply: async (no: number) => ({
+        minted: ledger.nodes.filter(({ tierId }) => tierNo(tierId) === no).length,
+      }),
+    },
+    ...{ minter: { address: MINTER }, distributor: null },
+  }
+  const cursor = { number: 1_000, hash: word(1_000), time: ledger.now }
+  const run = { checkLock: () => undefined, outOfTime: () => false, page }
+  const { failed } = await judge(context as never, cursor as never, ledger.upTo, run)
+  assert.equal(failed, 0)
+}
+
+/** The payments as the database has them, beside the model's. */
+async function compareStored(sql: Sql, ledger: model.Ledger): Promise<void> {
+  const rows = await sql<(model.Payment & { version: number | null })[]>`
+    SELECT id, state, reason, tier_id AS "tierId", tier_version AS version FROM payments ORDER BY id`
+  const inWords = ({ id, state, reason, tierId }: model.Payment) =>
+    state === 'accepted' ? { id, state, tierId } : { id, state, reason }
+  const expected = ledger.payments.map((one, n) => {
+    const found = rows[n]?.reason ?? null
+    return inWords(found !== null && found === one.orReason ? { ...one, reason: found } : one)
+  })
+  assert.deepEqual(rows.map(inWords), expected)
+  for (const [n, { state, versions }] of ledger.payments.entries())
+    if (state === 'accepted')
+      assert.ok(versions.includes(rows[n]?.version ?? 0), `accepted by version ${rows[n]?.version}`)
+}
+
+/** Payments of one wallet in one block have the same holding. */
+function settleHoldings(payments: model.Payment[]): void {
+  for (const one of payments)
+    one.heldWei = payments.find(({ from, block: height }) => from === one.from && height === one.block)?.heldWei ?? null
+}
+
+test('a run judges all payments as they come in the chain, whatever the size of a page', async () => {
+  const compare = async (given: Drawn) => {
+    const ledger = ledgerOf(given)
+    settleHoldings(ledger.payments)
+    await tables.within(rowsOf(ledger), async (sql) => {
+      // A place that waits for another payment is given in a later run.
+      for (let run = 0; run < 4; run++) await runOnce(sql, ledger, given.page)
+      model.judgeAll(ledger)
+      await compareStored(sql, ledger)
+    })
+  }
+  await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(60) })
+})
