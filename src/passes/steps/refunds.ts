@@ -59,7 +59,11 @@ async function lookAt(ctx: LedgerDb & ChainRead & Logging, { cursor, oldest }: H
   }
   const tx = await ctx.chain.minedTransaction(refund.txHash)
   const { blockNumber, blockHash } = tx ?? {}
-  if (tx && blockNumber && blockHash && (await paysBack(ctx, tx, refund))) {
+  const pays = tx && blockNumber && blockHash ? await paysBack(ctx, tx, refund) : false
+  if (pays === null) {
+    // The transaction is in a block, so the payee may well have been paid.
+    ctx.log.warn({ refundTxHash: refund.txHash, to: refund.to }, 'no provider shows whether a refund still pays')
+  } else if (blockNumber && blockHash && pays) {
     if ((await ctx.chain.block(blockNumber))?.hash !== blockHash) return
     // The refund becomes final later, when the ledger's own block with this number is final.
     await moveRefund(ctx.pool, refund, { blockNumber, blockHash, final: false })
@@ -68,16 +72,17 @@ async function lookAt(ctx: LedgerDb & ChainRead & Logging, { cursor, oldest }: H
 
 /**
  * True if the transaction still pays the refund. In the block in which we recorded it, nothing has changed. In another block it may now pay by an
- * inner call, which only a trace shows.
+ * inner call, which only a trace shows. Null if its outcome or its trace is not available.
  */
 async function paysBack(
   ctx: LedgerDb & ChainRead,
   tx: TransactionView,
   { to, valueWei, txHash, blockHash, innerIndex }: Refund,
-) {
-  if (tx.succeeded !== true) return false
+): Promise<boolean | null> {
+  if (tx.succeeded !== true) return tx.succeeded
   if (tx.blockHash === blockHash || (innerIndex === 0 && tx.to === to && tx.valueWei === valueWei)) return true
-  const transfers = (await ctx.chain.innerTransfers(txHash, to)) ?? []
+  const transfers = await ctx.chain.innerTransfers(txHash, to)
+  if (transfers === null) return null
   const ofValue = <T extends { valueWei: bigint }>(some: readonly T[]) =>
     some.filter((one) => one.valueWei === valueWei)
   return ofValue(transfers).length >= ofValue(await readRefundsBy(ctx.pool, txHash, to)).length
