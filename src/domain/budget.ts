@@ -36,8 +36,7 @@ export function turnRange(
   { minWei, maxWei }: { minWei: bigint; maxWei: bigint },
   payoutBps: readonly number[],
 ): { lowWei: bigint; highWei: bigint } {
-  const rates = payoutBps.map(BigInt)
-  const low = rates.reduce((least, rate) => (rate < least ? rate : least), rates[0] ?? 0n)
-  const high = rates.reduce((most, rate) => (rate > most ? rate : most), 0n)
+  const rates = payoutBps.toSorted((a, b) => a - b)
+  const [low, high] = [BigInt(rates[0] ?? 0), BigInt(rates.at(-1) ?? 0)]
   return { lowWei: (minWei * low) / BPS_BASE, highWei: (maxWei * high) / BPS_BASE }
 }

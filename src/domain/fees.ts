@@ -1,7 +1,7 @@
 // Decides what a new transaction offers per gas: the provider's suggestion, limited by the operator's caps and by the fees of followed blocks.
 // passes/steps/fees.ts collects these inputs; domain/send.ts (decideSend) raises the offer of a stuck transaction. Pure.
 import type { BlockFees } from './observed.ts'
-import { larger } from './units.ts'
+import { larger, smaller } from './units.ts'
 
 /** The number of blocks from which we derive fee limits. */
 export const FEE_BLOCKS = 20
@@ -36,7 +36,7 @@ export function feeLimits(seen: readonly BlockFees[], { feeCapWei, tipMaxWei }: 
   const baseFee = greatest(seen.map(({ baseFeeWei }) => baseFeeWei))
   return {
     capWei: feeCapWei,
-    tipMaxWei: bound < tipMaxWei ? bound : tipMaxWei,
+    tipMaxWei: smaller(bound, tipMaxWei),
     baseFeeMaxWei: baseFee === null ? null : larger(baseFee * BASE_FEE_ROOM, TIP_LEAST_WEI),
   }
 }
@@ -62,9 +62,9 @@ export function offerFees(suggested: SuggestedFees, limits?: FeeLimits): Fees {
   const baseFeeWei = atMost(suggested.baseFeeWei, limits?.baseFeeMaxWei)
   const maxPriorityFeeWei = atMost(suggested.tipWei, limits?.tipMaxWei)
   const roomyWei = baseFeeWei * 2n + maxPriorityFeeWei
-  const cap = limits?.capWei
-  const enoughUnderCap = cap !== undefined && cap < roomyWei && nextBaseFeeMax(baseFeeWei) + maxPriorityFeeWei <= cap
-  return { maxFeeWei: enoughUnderCap ? cap : roomyWei, maxPriorityFeeWei }
+  const capWei = limits?.capWei ?? roomyWei
+  const isEnough = nextBaseFeeMax(baseFeeWei) + maxPriorityFeeWei <= capWei
+  return { maxFeeWei: isEnough ? smaller(capWei, roomyWei) : roomyWei, maxPriorityFeeWei }
 }
 
 /** The offer from the followed blocks alone, without a provider's word; null if they show no base fee. */
@@ -76,7 +76,7 @@ export function feesSeen(seen: readonly BlockFees[], rules: FeeRules): Fees | nu
 }
 
 function atMost(value: bigint, limit: bigint | null | undefined): bigint {
-  return limit != null && value > limit ? limit : value
+  return limit == null ? value : smaller(value, limit)
 }
 
 /** A full block raises the next one's base fee by an eighth (EIP-1559), and by at least 1. */
@@ -86,15 +86,13 @@ function nextBaseFeeMax(baseFeeWei: bigint): bigint {
 
 /** The median; if there are two middle values, the lower. Null if there are no values. */
 export function median(values: readonly bigint[]): bigint | null {
-  const sorted = values.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+  const sorted = values.toSorted((a, b) => Number(a - b))
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? null
 }
 
 function greatest(values: readonly (bigint | null)[]): bigint | null {
-  return values.reduce<bigint | null>(
-    (most, value) => (value === null ? most : most === null ? value : larger(most, value)),
-    null,
-  )
+  const known = values.filter((value) => value !== null)
+  return known.length === 0 ? null : known.reduce(larger)
 }
 
 /** Chains whose fees are a small fraction of Ethereum's, so a far lower cap is still generous. */

@@ -20,10 +20,15 @@ export type OwnHashes = (numbers: readonly number[]) => Promise<ReadonlyMap<numb
  * another provider remains. Only a block that the ledger has counts as a voice.
  */
 export function leastFinal(said: readonly FinalWord[], own?: ReadonlyMap<number, Hash>): FinalWord | null {
-  const isOwn = ({ number, hash }: FinalWord) => own?.get(number) === hash
-  const fitting = own ? said.filter((word) => !own.has(word.number) || isOwn(word)) : said
-  const [least] = [...(fitting.length > 0 ? fitting : said)].sort((a, b) => a.number - b.number)
-  return least ? { ...least, voices: own ? said.filter(isOwn).length : said.length } : null
+  if (!own) return lowest(said, said.length)
+  const isOwn = ({ number, hash }: FinalWord) => own.get(number) === hash
+  const fitting = said.filter((word) => !own.has(word.number) || isOwn(word))
+  return lowest(fitting.length > 0 ? fitting : said, said.filter(isOwn).length)
+}
+
+function lowest(said: readonly FinalWord[], voices: number): FinalWord | null {
+  const [least] = said.toSorted((a, b) => a.number - b.number)
+  return least ? { ...least, voices } : null
 }
 
 /** The depth at which a block counts as final if the chain reports no final block, or if only one provider does. */

@@ -1,6 +1,6 @@
 // Decides what to do about a stored transaction of ours that is not in a block yet, and how large a mint may be. Pure: the pass reads, this file
 // decides.
-import { larger } from './units.ts'
+import { larger, smaller } from './units.ts'
 
 export interface Outstanding {
   nonce: number
@@ -95,11 +95,9 @@ function raiseRefused(tx: Outstanding, { suggested, feeCapWei, tipMaxWei }: Send
   const withTip = tx.maxFeeWei + tipWei - tx.maxPriorityFeeWei
   const maxFeeWei = smaller(larger(larger(raised(tx.maxFeeWei), suggested.maxFeeWei), withTip), feeCapWei)
   const isHigher = tipWei > tx.maxPriorityFeeWei || suggested.maxFeeWei > tx.maxFeeWei
-  if (!isHigher || tipWei > maxFeeWei || maxFeeWei < tx.maxFeeWei) return { kind: 'capped' }
+  if (!isHigher || maxFeeWei < tx.maxFeeWei) return { kind: 'capped' }
   return { kind: 'bump', maxFeeWei, maxPriorityFeeWei: tipWei }
 }
-
-const smaller = (a: bigint, b: bigint) => (a < b ? a : b)
 
 /** The facts about a transaction that was signed long ago and is in no block. */
 export interface StuckFacts {

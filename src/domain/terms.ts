@@ -2,7 +2,7 @@
 // act.
 import { turnRange } from './budget.ts'
 import { type CreditTerms, creditMaxWei, type TurnBounds } from './credit.ts'
-import { BPS_BASE } from './units.ts'
+import { BPS_BASE, larger, smaller } from './units.ts'
 
 /** Terms without the time from which they are in force. */
 export type TermsContent = Omit<CreditTerms, 'fromTime'>
@@ -68,9 +68,7 @@ export function boundsNeeded(
   if (payoutBps.length === 0) return null
   const { lowWei, highWei } = turnRange({ minWei, maxWei }, payoutBps)
   if (lowWei >= floorWei && highWei <= ceilingWei) return null
-  const floor = lowWei < floorWei ? lowWei : floorWei
-  const ceiling = highWei > ceilingWei ? highWei : ceilingWei
-  return { floorGwei: floor / GWEI, ceilingGwei: (ceiling + GWEI - 1n) / GWEI }
+  return { floorGwei: smaller(lowWei, floorWei) / GWEI, ceilingGwei: (larger(highWei, ceilingWei) + GWEI - 1n) / GWEI }
 }
 
 /** The earliest time at which an entry may take effect: later than any provider's latest block, and later than the previous entry. */

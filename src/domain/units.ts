@@ -46,6 +46,10 @@ export function larger(a: bigint, b: bigint): bigint {
   return a > b ? a : b
 }
 
+export function smaller(a: bigint, b: bigint): bigint {
+  return a < b ? a : b
+}
+
 /** Lower-cases a 20-byte hex string, which must be well formed (from the chain or a checked input). */
 export function address(text: string): Address {
   if (!/^0x[0-9a-fA-F]{40}$/.test(text)) throw new RangeError(`not an address: ${text.slice(0, 90)}`)

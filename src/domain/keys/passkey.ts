@@ -2,7 +2,8 @@
 
 /** The names of the local machine that occur in URLs. */
 const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
-const IPV4 = /^\d+(\.\d+){3}$/
+/** The URL parser lets no other host consist of these alone. */
+const IPV4 = /^[\d.]+$/
 
 export interface RelyingParty {
   readonly id: string

@@ -34,6 +34,7 @@ const ofNode = ({ nodeId }: Data) => `/node/${nodeId}`
 
 const without = (detail: object, ...names: string[]): Data =>
   Object.fromEntries(Object.entries(detail).filter(([each]) => !names.includes(each)))
+const actOf = ({ actor, action, subject }: Audited): Data => ({ action, actor, subject: subject ?? null })
 const DRIFTS_MAX = 20
 function driftOf({ detail }: Audited): Data {
   const { count, drifts } = detail as { count: number; drifts: readonly object[] }
@@ -197,14 +198,14 @@ export const KINDS: Readonly<Record<string, Kind>> = {
 /** The actions of the audit log that trigger these kinds. */
 export const actsOf = (...kinds: readonly string[]): string[] => kinds.flatMap((kind) => KINDS[kind]?.acts ?? [])
 
-const KIND_OF = new Map(Object.entries(KINDS).flatMap(([type, { acts = [] }]) => acts.map((act) => [act, type])))
+const KIND_OF = new Map(
+  Object.entries(KINDS).flatMap(([type, { acts = [], data = actOf }]) => acts.map((act) => [act, { type, data }])),
+)
 
 /** The event for a row of the audit log; null if there is none. */
 export function eventOf(row: Audited): { type: string; data: Data } | null {
-  const type = KIND_OF.get(row.action)
-  if (type === undefined) return null
-  const { actor, action, subject = null } = row
-  return { type, data: KINDS[type]?.data?.(row) ?? { action, actor, subject } }
+  const kind = KIND_OF.get(row.action)
+  return kind ? { type: kind.type, data: kind.data(row) } : null
 }
 
 /** A stored event. */
@@ -220,15 +221,12 @@ export interface Links {
   runbookUrl: string | null
 }
 
-/** The links of an event, on the service's own origin. */
+/** The links of an event, on the service's own origin. The anchor of a heading has no full stop. */
 export function linksOf({ type, data }: Told, publicUrl: string): Links {
   const { asks, place = AUDIT } = KINDS[type] ?? {}
   const path = typeof place === 'string' ? place : place(data)
   return {
     consoleUrl: new URL(path, publicUrl).href,
-    runbookUrl: asks ? new URL(`/runbook.html#${anchorOf(type)}`, publicUrl).href : null,
+    runbookUrl: asks ? new URL(`/runbook.html#${type.replace('.', '')}`, publicUrl).href : null,
   }
 }
-
-/** The anchor of a one-word Markdown heading: lower case, without punctuation. */
-const anchorOf = (heading: string) => heading.toLowerCase().replaceAll(/[^a-z0-9-]/g, '')

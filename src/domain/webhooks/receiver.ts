@@ -18,7 +18,8 @@ const MAILED: readonly string[] = Object.keys(KINDS).filter((type) => KINDS[type
 const ADDRESS = /^[^\s<>()[\],;:@"\\]{1,64}@[A-Za-z0-9.-]{1,253}$/
 const RECIPIENTS_MAX = 10
 /** The standard mail ports: with TLS from the first byte, and with STARTTLS. */
-const PORTS: Readonly<Record<string, number>> = { 'smtps:': 465, 'smtp:': 587 }
+const TLS_PORT = 465
+const STARTTLS_PORT = 587
 
 /** A mail server, and its recipients. The password is not here, because it is the endpoint's secret. */
 export interface MailTarget {
@@ -48,6 +49,7 @@ export function mailTargetOf(text: string): MailTarget | null {
   if (!isMail(text) || !URL.canParse(text)) return null
   // A plus is part of an address here; only forms read it as a space.
   const { protocol, hostname, port, username, password, pathname, searchParams } = new URL(text.replaceAll('+', '%2B'))
+  const tls = protocol === 'smtps:'
   const user = decoded(username)
   const [from = '', ...more] = searchParams.getAll('from')
   const to = searchParams.getAll('to')
@@ -67,8 +69,8 @@ export function mailTargetOf(text: string): MailTarget | null {
   if (!isWhole) return null
   return {
     host: hostname.replace(/^\[|\]$/g, ''),
-    port: port === '' ? (PORTS[protocol] ?? 0) : Number(port),
-    tls: protocol === 'smtps:',
+    port: port !== '' ? Number(port) : tls ? TLS_PORT : STARTTLS_PORT,
+    tls,
     user: user === '' ? null : user,
     from,
     to,
