@@ -2,7 +2,7 @@
 // turn's seed is from the first block at or after its due time. All times are unix seconds of block time.
 import type { CreditTerms, TurnFate } from './credit.ts'
 import { type NotOwedWindow, turnFate } from './payouts.ts'
-import { type CohortState, type CohortsAt, chooseCohort, isDue } from './schedule.ts'
+import { type CohortState, type CohortsAt, chooseCohort } from './schedule.ts'
 
 type Turning = Pick<CohortState, 'nextDue' | 'intervalSec'>
 
@@ -25,7 +25,8 @@ export interface PendingTurns {
 /** Splits a cohort's turns that are due by `upTo` into skipped and paid ones. Turns in another window need another round. */
 export function pendingTurns({ nextDue, intervalSec }: Turning, owed: OwedTurns, upTo: number): PendingTurns {
   const { terms, windows } = owed
-  const window = windows.find(({ from, until }) => from <= nextDue && nextDue < until)
+  // If the turn comes before this window, it is not skipped.
+  const window = windows.find(({ until }) => nextDue < until)
   const skipped = window ? countTurns('skip', { nextDue, intervalSec }, owed, Math.min(upTo, window.until - 1)) : 0
   const firstPayable = nextDue + skipped * intervalSec
   const payable = countTurns('pay', { nextDue: firstPayable, intervalSec }, owed, upTo)
@@ -44,13 +45,9 @@ function countTurns(
   let due = nextDue
   while (due <= upTo && turnFate(terms, windows, due) === fate) {
     const end = Math.min(upTo + 1, ...changes.filter((change) => change > due))
-    due += turnsBefore(due, end, intervalSec) * intervalSec
+    due += Math.ceil((end - due) / intervalSec) * intervalSec
   }
   return (due - nextDue) / intervalSec
-}
-
-function turnsBefore(first: number, end: number, intervalSec: number): number {
-  return first >= end ? 0 : Math.ceil((end - first) / intervalSec)
 }
 
 /**
@@ -58,12 +55,9 @@ function turnsBefore(first: number, end: number, intervalSec: number): number {
  * without that, or if none would even then.
  */
 export function cohortToSkipFor({ cohorts, schedule, now }: CohortsAt, tierNo: number, owed: OwedTurns): number | null {
-  if (owed.windows.length === 0 || chooseCohort(cohorts, tierNo, schedule, now)) return null
-  const skipped = cohorts.flatMap((cohort) => {
-    if (!isDue(cohort, now)) return []
-    const { payable, firstPayable } = pendingTurns(cohort, owed, now)
-    return payable === 0 && firstPayable > now ? [{ ...cohort, nextDue: firstPayable }] : []
-  })
+  if (chooseCohort(cohorts, tierNo, schedule, now)) return null
+  // A cohort that then has a turn to pay, or one that waits for a window, is still due.
+  const skipped = cohorts.map((cohort) => ({ ...cohort, nextDue: pendingTurns(cohort, owed, now).firstPayable }))
   return chooseCohort(skipped, tierNo, schedule, now)?.cohort ?? null
 }
 
@@ -93,10 +87,10 @@ function nextTurn(due: number, intervalSec: number, after: number): number {
 /** Many cohorts share a phase. Keeps one of each phase: the cohort whose turns begin earliest. */
 function onePerPhase(cohorts: Iterable<Turning>): Iterable<Turning> {
   const phases = new Map<string, Turning>()
-  for (const cohort of cohorts) {
-    const phase = `${cohort.intervalSec} ${cohort.nextDue % cohort.intervalSec}`
-    const known = phases.get(phase)
-    if (!known || cohort.nextDue < known.nextDue) phases.set(phase, cohort)
+  for (const { nextDue, intervalSec } of cohorts) {
+    const phase = `${intervalSec} ${nextDue % intervalSec}`
+    const earliest = Math.min(nextDue, phases.get(phase)?.nextDue ?? nextDue)
+    phases.set(phase, { nextDue: earliest, intervalSec })
   }
   return phases.values()
 }
@@ -104,7 +98,7 @@ function onePerPhase(cohorts: Iterable<Turning>): Iterable<Turning> {
 /** Bisects for the first time at or after `due`, which must exist. */
 function placeAt(times: readonly number[], due: number): number {
   let low = 0
-  let high = times.length - 1
+  let high = times.length
   while (low < high) {
     const middle = (low + high) >> 1
     if ((times[middle] as number) < due) low = middle + 1

@@ -1,7 +1,7 @@
 // The limits of an offer for gas, whatever a provider suggests.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { feeLimits, median, offerFees, usualFeeRules } from '../../src/domain/fees.ts'
+import { feeLimits, feesSeen, median, offerFees, usualFeeRules } from '../../src/domain/fees.ts'
 
 const GWEI = 10n ** 9n
 const RULES = { feeCapWei: 500n * GWEI, tipMaxWei: 100n * GWEI }
@@ -28,6 +28,7 @@ test('the median is one of the values, of two in the middle the lower one', () =
   assert.equal(median([10n, 9n]), 9n)
   assert.equal(median([10n, 9n, 100n]), 10n)
   assert.equal(median([10n, 9n, 100n, 100n]), 10n)
+  assert.equal(median([3n, 3n, 2n, 2n, 2n ** 70n]), 3n)
 })
 
 test('a rollup allows less by default, an unknown chain most', () => {
@@ -46,4 +47,21 @@ test('a cap below twice the base fee is offered if it pays for one full block mo
     offerFees({ baseFeeWei, tipWei }, { capWei, tipMaxWei: tipWei, baseFeeMaxWei: null }).maxFeeWei
   assert.deepEqual([least - 1n, least, least + 1n].map(offered), [roomy, least, least + 1n])
   assert.deepEqual([roomy - 1n, roomy, roomy + 1n].map(offered), [roomy - 1n, roomy, roomy])
+})
+
+test('without limits the offer rests on the provider’s word alone', () => {
+  assert.deepEqual(offerFees({ baseFeeWei: 80n * GWEI, tipWei: 2n * GWEI }), {
+    maxFeeWei: 162n * GWEI,
+    maxPriorityFeeWei: 2n * GWEI,
+  })
+})
+
+test('without a provider’s word the offer rests on the last base fee and the dearest tip, or a gwei if blocks show no tip', () => {
+  const seen = [block(30n * GWEI, 3n * GWEI), block(20n * GWEI, 2n * GWEI), block(10n * GWEI, null)]
+  assert.deepEqual(feesSeen(seen, RULES), { maxFeeWei: 23n * GWEI, maxPriorityFeeWei: 3n * GWEI })
+  assert.deepEqual(feesSeen([block(10n * GWEI, null)], RULES), { maxFeeWei: 21n * GWEI, maxPriorityFeeWei: GWEI })
+  const rules = { feeCapWei: 15n * GWEI, tipMaxWei: GWEI }
+  assert.deepEqual(feesSeen(seen, rules), { maxFeeWei: 15n * GWEI, maxPriorityFeeWei: GWEI })
+  for (const none of [[], [block(null, GWEI)], [block(10n * GWEI, GWEI), block(null, GWEI)]])
+    assert.equal(feesSeen(none, RULES), null)
 })

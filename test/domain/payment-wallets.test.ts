@@ -2,8 +2,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
-import { isOldWallet, isWatched, type PaymentWallet, refuseWallet, walletAt } from '../../src/domain/payment-wallets.ts'
-import { address } from '../../src/domain/units.ts'
+import {
+  hotKeysOf,
+  isOldWallet,
+  isWatched,
+  type PaymentWallet,
+  refuseWallet,
+  type WalletFacts,
+  walletAt,
+} from '../../src/domain/payment-wallets.ts'
+import { type Address, address, ZERO_ADDRESS } from '../../src/domain/units.ts'
 
 const GRACE_SEC = 900
 const wallet = (n: number, fields: Partial<PaymentWallet> = {}): PaymentWallet => ({
@@ -62,11 +70,47 @@ test('a wallet is watched from its first block to the one that closes it', () =>
   assert.equal(isWatched({ ...closing, closedBlock: null }, 21), true)
 })
 
-test('an account whose key everybody knows is a payments wallet on a development chain alone', () => {
-  const known = address((DEVELOPMENT_ACCOUNTS[3] ?? assert.fail()).address)
-  const on = (chainId: number, of = known) =>
-    refuseWallet(of, { factory: wallet(9).wallet, chainId, hotKeys: [], hasCode: false, isTraceable: false })
-  assert.equal(on(31_337), null)
-  assert.match(on(1)?.problem ?? '', /development account, whose key is public/)
-  assert.equal(on(1, wallet(8).wallet), null)
+const SOUND: WalletFacts = {
+  ...{ factory: wallet(9).wallet, chainId: 1, hotKeys: [], hasCode: false, isTraceable: false },
+}
+const KNOWN = address((DEVELOPMENT_ACCOUNTS[3] ?? assert.fail()).address)
+const hotKeys = hotKeysOf(
+  { minter: wallet(5).wallet, distributor: null },
+  { minter: wallet(6).wallet, distributor: wallet(7).wallet },
+)
+const HOT = 'own account, whose key is on a server and which pays for gas'
+
+test('the accounts on servers are those of each role from each source', () => {
+  assert.deepEqual(hotKeys, [
+    { role: 'minter', address: wallet(5).wallet },
+    { role: 'distributor', address: null },
+    { role: 'minter', address: wallet(6).wallet },
+    { role: 'distributor', address: wallet(7).wallet },
+  ])
 })
+
+const OBJECTIONS: [string, Address, Partial<WalletFacts>, problem: string | null][] = [
+  ['an account without code', wallet(8).wallet, { hotKeys }, null],
+  ['the zero address', ZERO_ADDRESS, {}, 'is the zero address'],
+  ['the factory', wallet(9).wallet, {}, 'is the factory itself'],
+  ['the minter', wallet(6).wallet, { hotKeys }, `is the minter's ${HOT}`],
+  ['the distributor', wallet(7).wallet, { hotKeys }, `is the distributor's ${HOT}`],
+  ['an account whose key everybody knows', KNOWN, {}, 'is a development account, whose key is public'],
+  ['the same on a development chain', KNOWN, { chainId: 31_337 }, null],
+  ['a contract whose calls are seen', wallet(8).wallet, { hasCode: true, isTraceable: true }, null],
+  [
+    'a contract whose calls are not seen',
+    wallet(8).wallet,
+    { hasCode: true },
+    'has code, and the provider cannot show what that sends',
+  ],
+]
+for (const [what, of, facts, problem] of OBJECTIONS)
+  test(`a payments wallet: ${what} is ${problem === null ? 'taken' : 'refused'}`, () => {
+    const refusal = refuseWallet(of, { ...SOUND, ...facts })
+    assert.equal(refusal?.problem ?? null, problem && `${of} ${problem}`)
+    const remedy = facts.hasCode
+      ? 'Name a wallet without code, or add a provider that speaks debug_traceTransaction and debug_traceCall.'
+      : 'Name a wallet of your own that takes plain transfers, whose key no server holds.'
+    if (problem !== null) assert.equal(refusal?.remedy, remedy)
+  })

@@ -54,6 +54,7 @@ test('turns within a window are skipped, those after it are paid, up to the next
     [[window(0, 1_000)], 0, 0, 1_000, true],
     [[], 0, 0, 1_000, true],
     [[window(900, 1_100), window(1_100, 1_200)], 1, 0, 1_100, false],
+    [[window(900, 1_000), window(1_000, 1_200)], 2, 0, 1_200, true],
     [[window(900, 1_100), window(1_250, 1_350)], 1, 2, 1_100, false],
     [[window(2_000, 3_000)], 0, 6, 1_000, false],
   ]

@@ -3,7 +3,19 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { coverOf } from '../../src/domain/cover.ts'
 import { type Counters, compareCounters, compareNodes, type NodeFacts } from '../../src/domain/drift.ts'
-import { address, hash, parseWei, sumWei, UINT256_MAX, wei, ZERO_ADDRESS, ZERO_HASH } from '../../src/domain/units.ts'
+import {
+  address,
+  hash,
+  inEther,
+  larger,
+  parseWei,
+  smaller,
+  sumWei,
+  UINT256_MAX,
+  wei,
+  ZERO_ADDRESS,
+  ZERO_HASH,
+} from '../../src/domain/units.ts'
 
 test('an amount is 0 to 2^256 - 1, and nothing else', () => {
   for (const value of [0n, 1n, UINT256_MAX]) assert.equal(wei(value), value)
@@ -23,6 +35,35 @@ test('a sum that no uint256 can carry is refused, not wrapped', () => {
   assert.throws(() => sumWei([UINT256_MAX, 1n]), RangeError)
 })
 
+test('an amount in ether is exact, and has no zero at its end', () => {
+  const rows: [bigint, string][] = [
+    [0n, '0'],
+    [1n, '0.000000000000000001'],
+    [10n, '0.00000000000000001'],
+    [10n ** 17n, '0.1'],
+    [10n ** 18n, '1'],
+    [10n ** 18n + 1n, '1.000000000000000001'],
+    [100n * 10n ** 18n, '100'],
+    [120_304n * 10n ** 15n, '120.304'],
+    [UINT256_MAX, '115792089237316195423570985008687907853269984665640564039457.584007913129639935'],
+  ]
+  for (const [amount, text] of rows) {
+    assert.equal(inEther(amount), text)
+    if (amount > 0n) assert.equal(inEther(-amount), `-${text}`)
+  }
+})
+
+test('of two amounts one is the larger and one the smaller', () => {
+  for (const [a, b] of [
+    [1n, 2n],
+    [2n, 2n],
+    [2n ** 200n, 2n ** 200n + 1n],
+  ] as const) {
+    assert.deepEqual([larger(a, b), larger(b, a)], [b, b])
+    assert.deepEqual([smaller(a, b), smaller(b, a)], [a, a])
+  }
+})
+
 test('addresses and hashes are lower case from the moment they enter, and of their exact length', () => {
   assert.equal(address(`0x${'Ab'.repeat(20)}`), `0x${'ab'.repeat(20)}`)
   assert.equal(hash(`0x${'Cd'.repeat(32)}`), `0x${'cd'.repeat(32)}`)
@@ -33,9 +74,11 @@ test('addresses and hashes are lower case from the moment they enter, and of the
     `0x${'ab'.repeat(19)}`,
     `0x${'ab'.repeat(21)}`,
     `0x${'gg'.repeat(20)}`,
+    `x0x${'ab'.repeat(20)}`,
   ])
     assert.throws(() => address(text), RangeError, text)
-  for (const text of [`0x${'ab'.repeat(20)}`, `0x${'ab'.repeat(33)}`]) assert.throws(() => hash(text), RangeError, text)
+  for (const text of [`0x${'ab'.repeat(20)}`, `0x${'ab'.repeat(33)}`, `x0x${'ab'.repeat(32)}`, `0x${'g'.repeat(64)}`])
+    assert.throws(() => hash(text), RangeError, text)
 })
 
 const covers: [string, bigint, bigint, bigint, number | null][] = [

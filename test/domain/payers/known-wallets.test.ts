@@ -31,6 +31,21 @@ test('every entry has the form of its kind and names its source', () => {
   }
 })
 
+test('the proxies look where their makers say, and each maker has so many implementations', () => {
+  assert.deepEqual(
+    KNOWN_PROXIES.map(({ name, at }) => `${name}: ${at}`),
+    [
+      ...['GnosisSafeProxy 1.3.0: slot0', 'SafeProxy 1.4.1: slot0', 'SafeProxy 1.5.0: slot0'],
+      ...['LibClone ERC-1967: eip1967', 'NexusProxy 1.2: eip1967', 'Light Account 1 ERC1967Proxy: eip1967'],
+    ],
+  )
+  const counts = new Map<string, number>()
+  for (const { name } of KNOWN_IMPLEMENTATIONS) counts.set(name, (counts.get(name) ?? 0) + 1)
+  assert.deepEqual(Object.fromEntries(counts), {
+    ...{ Safe: 8, 'Coinbase Smart Wallet': 1, Kernel: 7, Nexus: 8, 'Light Account': 4, 'Multi Owner Light Account': 1 },
+  })
+})
+
 test('nothing is on the list twice', () => {
   const unique = (values: readonly string[]) => assert.equal(new Set(values).size, values.length)
   unique(KNOWN_PROXIES.map(({ codeHash }) => codeHash))
@@ -63,6 +78,7 @@ test('an account is known by its code and its implementation together, each at i
     ['another place', { codeHash, implementation: { ...kernel, at: 'slot0' as const } }],
     ['another implementation', { codeHash, implementation: { ...kernel, address: `0x${'2'.repeat(40)}` as Address } }],
     ['an implementation of another kind of proxy', { codeHash, implementation: { ...kernel, address: safe } }],
+    ['a proxy that looks elsewhere', { codeHash, implementation: { at: 'slot0' as const, address: safe } }],
   ] as const)
     assert.equal(knownWalletOf({ kind: 'contract', ...code }), null, why)
 })
