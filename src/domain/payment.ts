@@ -138,8 +138,8 @@ export function judgePayment(facts: PaymentFacts): Verdict {
   if (selection.kind !== 'onSale') return held(REASON_NOT_SOLD[selection.kind], times)
 
   const list = judgeList(selection, facts)
-  if (list.kind === 'undecided') return { kind: 'undecided', missing: 'list' }
-  if (list.kind === 'held') return held('notListed', list.evidence)
+  if (list === null) return { kind: 'undecided', missing: 'list' }
+  if (!list.isMet) return held('notListed', list.evidence)
 
   const allowance = allowanceOf(tier, facts)
   if (!isWithinAllowance(tier, facts)) return held('tierAllowance', allowance)
@@ -161,8 +161,8 @@ export function judgePayment(facts: PaymentFacts): Verdict {
   if (facts.walletNodes + facts.walletInFlight >= facts.walletMax) return held('walletLimit', wallet)
 
   const holding = judgeHolding(tier, facts, retrySec)
-  if (holding.kind === 'undecided') return { kind: 'undecided', missing: 'holding' }
-  if (holding.kind !== 'enough') return held('holding', holding.evidence)
+  if (holding === null) return { kind: 'undecided', missing: 'holding' }
+  if (!holding.isMet) return held('holding', holding.evidence)
   if (room === 'reserved') return { kind: 'undecided', missing: 'place' }
 
   return {
@@ -195,15 +195,14 @@ const allowanceOf = ({ maxPerWallet }: TierVersion, { tierNodes, tierInFlight }:
   inFlightOfTier: tierInFlight,
 })
 
-/** If the list was not read, no payment may pass. */
-function judgeList(
-  { lists }: Extract<TierSelection, { kind: 'onSale' }>,
-  { listed }: PaymentFacts,
-): { kind: 'listed' | 'held' | 'undecided'; evidence: Evidence } {
-  if (lists === null) return { kind: 'listed', evidence: {} }
-  if (listed === null) return { kind: 'undecided', evidence: {} }
+/** Whether a payment meets a term of its tier. Null if the fact was not read; then no payment may pass. */
+type Met = { isMet: boolean; evidence: Evidence } | null
+
+function judgeList({ lists }: Extract<TierSelection, { kind: 'onSale' }>, { listed }: PaymentFacts): Met {
+  if (lists === null) return { isMet: true, evidence: {} }
+  if (listed === null) return null
   const { root: allowlist, allocation, used } = listed
-  return { kind: used >= allocation ? 'held' : 'listed', evidence: { allowlist, allocation, used } }
+  return { isMet: used < allocation, evidence: { allowlist, allocation, used } }
 }
 
 const isWithinAllowance = ({ maxPerWallet }: TierVersion, { tierNodes, tierInFlight }: PaymentFacts): boolean =>
@@ -215,7 +214,7 @@ const isWithinAllowance = ({ maxPerWallet }: TierVersion, { tierNodes, tierInFli
  */
 function judgedBy(selection: TierSelection, facts: PaymentFacts): TierVersion | null {
   if (selection.kind === 'none') return null
-  if (selection.kind !== 'onSale' || selection.others.length === 0) return selection.tier
+  if (selection.kind !== 'onSale') return selection.tier
   const token = holdingTokenOf(selection)
   const within = [selection.tier, ...selection.others].filter((version) => isWithinAllowance(version, facts))
   const { holding } = facts
@@ -239,11 +238,11 @@ const boundsOf = (supply: number | null, times: Evidence, facts: PaymentFacts): 
   ...((times.opensAt ?? times.closesAt ?? times.opensAfter ?? null) !== null && times),
 })
 
-/** Whether a tier has a free place. `reserved`: undecided payments before this one may take all places that are left. */
-function roomOf(supply: number | null, { sold, reserved }: PaymentFacts): 'free' | 'reserved' | 'none' {
-  if (supply === null) return 'free'
+/** Why a tier has no free place; null if it has one. `reserved`: undecided payments before this one may take all places that are left. */
+function roomOf(supply: number | null, { sold, reserved }: PaymentFacts): 'reserved' | 'none' | null {
+  if (supply === null) return null
   if (sold >= supply) return 'none'
-  return sold + reserved >= supply ? 'reserved' : 'free'
+  return sold + reserved >= supply ? 'reserved' : null
 }
 
 /** How long an undecided payment reserves a place in its tier, seconds of block time. After that, later buyers no longer wait for it. */
@@ -268,24 +267,18 @@ export function retryTimeOf(
   return Math.max(now, Math.min(now + pauseSec, blockTime + holdingRetrySec))
 }
 
-type HoldingVerdict =
-  | { kind: 'enough'; evidence: Evidence }
-  | { kind: 'short'; evidence: Evidence }
-  | { kind: 'undecided' }
-
-function judgeHolding(tier: TierVersion, facts: PaymentFacts, retrySec: number): HoldingVerdict {
-  if (tier.holdingToken === null) return { kind: 'enough', evidence: {} }
+function judgeHolding(tier: TierVersion, facts: PaymentFacts, retrySec: number): Met {
+  if (tier.holdingToken === null) return { isMet: true, evidence: {} }
   const needed = { holdingToken: tier.holdingToken, holdingNeededWei: tier.holdingWei.toString() }
   switch (facts.holding.kind) {
     case 'read': {
       const evidence = { ...needed, holdingReadWei: facts.holding.amountWei.toString() }
-      return { kind: facts.holding.amountWei >= tier.holdingWei ? 'enough' : 'short', evidence }
+      return { isMet: facts.holding.amountWei >= tier.holdingWei, evidence }
     }
     case 'unreadable':
-      if (facts.holding.sinceSec < retrySec) return { kind: 'undecided' }
-      return { kind: 'short', evidence: { ...needed, holdingReadWei: null, unreadable: true } }
+      if (facts.holding.sinceSec < retrySec) return null
+      return { isMet: false, evidence: { ...needed, holdingReadWei: null, unreadable: true } }
     case 'notNeeded':
-      // A required holding that was not read is an unchecked fact, so the payment must not pass.
-      return { kind: 'undecided' }
+      return null
   }
 }

@@ -12,7 +12,7 @@ import { type Facts, judge, judgedBy, type Outcome, type Terms } from './judge.t
 const BUYER = '0x00000000000000000000000000000000000000b1'
 const WALLET = '0x00000000000000000000000000000000000000a1'
 const MINTER = '0x00000000000000000000000000000000000000c1'
-const TOKEN = '0x00000000000000000000000000000000000000d1'
+const TOKENS = ['0x00000000000000000000000000000000000000d1', '0x00000000000000000000000000000000000000d2'] as const
 const LIST = `0x${'11'.repeat(32)}` as const
 const SENDERS = { buyer: BUYER, paymentsWallet: WALLET, operator: MINTER } as const
 
@@ -25,7 +25,7 @@ const FINE: Facts = {
   isDenied: false,
   choice: 'sells',
   mayOpen: false,
-  terms: [{ version: 1, maxPerWallet: 2, holdingWei: 0n, heldWei: null }],
+  terms: [{ version: 1, maxPerWallet: 2, token: 0, holdingWei: 0n, heldWei: null }],
   allocation: null,
   paidOfTier: 0,
   ofTier: 0,
@@ -45,7 +45,7 @@ function versionOf(one: Terms, facts: Facts): TierVersion {
   const version = {
     ...{ tierId: 'basic', version: one.version, tierNo: 1, label: 'Basic', priceWei: 10n, payoutBps: 10_000 },
     ...{ maxPerWallet: one.maxPerWallet, holdingWei: one.holdingWei, onSale: true, graceSec: 900 },
-    holdingToken: one.holdingWei === 0n ? null : TOKEN,
+    holdingToken: one.holdingWei === 0n ? null : TOKENS[one.token],
     holdingRetrySec: facts.retrySec,
     ...{ supply: null, opensAt: null, closesAt: null, opensAfter: null, openedBlock: null, allowlist: null },
     ...{ fromBlock: 1, fromTime: 1 },
@@ -98,7 +98,7 @@ function toCode(facts: Facts, split: number): PaymentFacts {
   const { payerMayBuy, allocation } = facts
   const tierNodes = Math.min(split, facts.ofTier)
   const walletNodes = Math.min(split, facts.ofWallet)
-  const heldWei = facts.terms[0]?.heldWei ?? null
+  const heldWei = (facts.terms.find((one) => one.holdingWei > 0n) ?? facts.terms[0])?.heldWei ?? null
   return {
     from: SENDERS[facts.sender],
     blockTime: 1_000,
@@ -121,6 +121,12 @@ function inWords(verdict: Verdict): Outcome {
   if (verdict.kind === 'undecided') return { kind: 'waits', why: verdict.missing }
   return { kind: verdict.kind, why: verdict.reason }
 }
+
+const anyTerms = fc.record({
+  maxPerWallet: fc.integer({ min: 1, max: 4 }),
+  holdingWei: fc.constantFrom(0n, 5n, 6n),
+  token: fc.constantFrom(0, 0, 1),
+})
 
 /** Facts at the edges: each limit is met, missed by one, or far away, and most payments are in order but for one or two rules. */
 const anyFacts = fc
@@ -150,10 +156,7 @@ const anyFacts = fc
   .chain((some) =>
     fc
       .tuple(
-        fc.array(fc.record({ maxPerWallet: fc.integer({ min: 1, max: 4 }), holdingWei: fc.constantFrom(0n, 5n, 6n) }), {
-          minLength: 1,
-          maxLength: 3,
-        }),
+        fc.array(anyTerms, { minLength: 1, maxLength: 3 }),
         fc.constantFrom(null, 0n, 4n, 5n, 6n, 7n),
         fc.uniqueArray(fc.constantFrom(...Object.keys(some)), { maxLength: 3 }),
         fc.boolean(),
@@ -162,7 +165,10 @@ const anyFacts = fc
         const entries = Object.entries(some).filter(([name]) => keepsAll || kept.includes(name))
         const { list, place, retrying, ...rest } = Object.fromEntries(entries) as typeof some
         const facts: Facts = { ...FINE, ...rest, ...list, ...place, ...retrying }
-        return { ...facts, terms: terms.map((one, i) => ({ ...one, version: terms.length - i, heldWei })) }
+        // Of several tokens only the first that a version asks for is read. A version that asks for another sells to nobody.
+        const token = terms.find((one) => one.holdingWei > 0n)?.token ?? 0
+        const known = (one: (typeof terms)[number]) => (one.token === token ? heldWei : -1n)
+        return { ...facts, terms: terms.map((one, i) => ({ ...one, version: terms.length - i, heldWei: known(one) })) }
       }),
   )
 

@@ -12,6 +12,8 @@ import { type Choice, place } from './sale.ts'
 export interface Terms {
   version: number
   maxPerWallet: number
+  /** The token's number, if a holding is asked for. */
+  token: number
   holdingWei: bigint
   heldWei: bigint | null
 }

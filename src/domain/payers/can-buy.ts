@@ -80,7 +80,7 @@ export function checkBuyer(facts: BuyerFacts): BuyerCheck[] {
     ...listOf(facts, waiting.filter((tierNo) => tierNo === tier.tierNo).length),
     {
       check: 'allowance',
-      passes: passes({ tierNodes: use.tierNodes, tierInFlight }) ?? false,
+      passes: passes({ tierNodes: use.tierNodes, tierInFlight }) === true,
       limit: tier.maxPerWallet,
       owned: use.tierNodes,
       underWay: tierInFlight,
@@ -155,7 +155,7 @@ function listOf(facts: BuyerFacts, waiting: number): BuyerCheck[] {
   if (facts.listed === null) return []
   const { root, allocation: limit } = facts.listed
   const listed = { ...facts.listed, used: facts.listed.used + waiting }
-  return [{ check: 'allowlist', passes: wouldPass(facts, { listed }, [root]) ?? false, root, limit, used: listed.used }]
+  return [{ check: 'allowlist', passes: wouldPass(facts, { listed }, [root]) === true, root, limit, used: listed.used }]
 }
 
 const isoOf = (time: number | null): string | null => (time === null ? null : new Date(time * 1000).toISOString())

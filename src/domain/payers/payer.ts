@@ -56,7 +56,7 @@ export function modeAt(entries: readonly ModeEntry[], block: number): ContractWa
  */
 export function modeFor(entries: readonly ModeEntry[], paidIn: number, now: number): ContractWalletMode {
   const modes = [modeAt(entries, paidIn), modeAt(entries, now)]
-  return CONTRACT_WALLET_MODES.findLast((mode) => modes.includes(mode)) ?? 'hold'
+  return (['all', 'proven'] as const).find((mode) => modes.includes(mode)) ?? 'hold'
 }
 
 type Evidence = Record<string, string | number | boolean | null>
@@ -84,17 +84,38 @@ const aliased = (from: Address) =>
  * If one of them changes, we judge the payment again.
  */
 export function judgePayer(payer: PayerFacts, retrySec: number): PayerVerdict {
-  if (payer.kind === 'plain') return { kind: 'passes', evidence: {} }
-  if (payer.kind === 'unsigned')
-    return { kind: 'held', evidence: { unsignedType: payer.type, onParentChain: aliased(payer.from) } }
-  const { mode, code, signedIn, allowed, oneProvider = false } = payer
-  const looked = { mode, signedIn, allowed, knownWallets: KNOWN_WALLETS_VERSION, ...(oneProvider && { oneProvider }) }
-  if (code.kind === 'unread') return { kind: 'undecided' }
-  if (code.kind === 'unreadable') {
-    if (code.sinceSec < retrySec) return { kind: 'undecided' }
-    return { kind: 'held', evidence: { ...looked, payerCode: null, unreadable: true } }
+  switch (payer.kind) {
+    case 'plain':
+      return { kind: 'passes', evidence: {} }
+    case 'unsigned':
+      return { kind: 'held', evidence: { unsignedType: payer.type, onParentChain: aliased(payer.from) } }
+    case 'inner':
+      return judgeInner(payer, retrySec)
   }
-  const { code: found } = code
+}
+
+type InnerPayer = Extract<PayerFacts, { kind: 'inner' }>
+
+function judgeInner(payer: InnerPayer, retrySec: number): PayerVerdict {
+  const { code } = payer
+  switch (code.kind) {
+    case 'unread':
+      return { kind: 'undecided' }
+    case 'unreadable':
+      if (code.sinceSec < retrySec) return { kind: 'undecided' }
+      return { kind: 'held', evidence: { ...lookedAt(payer), payerCode: null, unreadable: true } }
+    case 'read':
+      return judgeCode(code.code, payer)
+  }
+}
+
+const lookedAt = ({ mode, signedIn, allowed, oneProvider = false }: InnerPayer): Evidence => ({
+  ...{ mode, signedIn, allowed, knownWallets: KNOWN_WALLETS_VERSION, ...(oneProvider && { oneProvider }) },
+})
+
+function judgeCode(found: PayerCode, payer: InnerPayer): PayerVerdict {
+  const { mode, signedIn, allowed, oneProvider = false } = payer
+  const looked = lookedAt(payer)
   if (found.kind === 'delegation') {
     const evidence = { payerCode: found.kind, delegatesTo: found.to }
     return oneProvider ? { kind: 'held', evidence: { ...looked, ...evidence } } : { kind: 'passes', evidence }

@@ -101,6 +101,29 @@ test('a held contract keeps what it was judged by', () => {
   })
 })
 
+test('each verdict keeps what was looked at: the mode, what shows the payer, and what was found', () => {
+  const looked = { mode: 'proven', signedIn: false, allowed: true, knownWallets: 1 }
+  const evidenceOf = (payer: PayerFacts) => {
+    const verdict = judgePayer(payer, RETRY_SEC)
+    return 'evidence' in verdict ? { kind: verdict.kind, ...verdict.evidence } : verdict
+  }
+  const of = (code: PayerCode, shown: object = {}) => facts(code, 'proven', { allowed: true, ...shown })
+  const delegated = { payerCode: 'delegation', delegatesTo: safe.address }
+  const found = { payerCode: 'contract', codeHash, implementation: null, knownWallet: null }
+  const unreadable = { code: { kind: 'unreadable', sinceSec: RETRY_SEC } }
+  const rows: [PayerFacts, object][] = [
+    [{ kind: 'plain' }, { kind: 'passes' }],
+    [of(delegating), { kind: 'passes', ...delegated }],
+    [of(delegating, { oneProvider: true }), { kind: 'held', ...looked, oneProvider: true, ...delegated }],
+    [of({ kind: 'none' }), { kind: 'held', ...looked, payerCode: 'none', noCode: true }],
+    [of(unknown), { kind: 'passes', ...looked, ...found }],
+    [of(unknown, { oneProvider: true }), { kind: 'held', ...looked, oneProvider: true, ...found }],
+    [of(unknown, unreadable), { kind: 'held', ...looked, payerCode: null, unreadable: true }],
+    [of(unknown, { code: { kind: 'unread' } }), { kind: 'undecided' }],
+  ]
+  for (const [payer, evidence] of rows) assert.deepEqual(evidenceOf(payer), evidence)
+})
+
 test('a payment is judged by the mode of its block, or by the present one where that lets more buy', () => {
   const entries = [
     { mode: 'proven', fromBlock: 10 },
