@@ -12,4 +12,26 @@ export interface Exception {
   reason: string
 }
 
-export const EXCEPTIONS: readonly Exception[] = []
+export const EXCEPTIONS: readonly Exception[] = [
+  {
+    file: 'src/domain/units.ts',
+    line: 'return a > b ? a : b',
+    mutator: 'EqualityOperator',
+    put: 'a >= b',
+    reason: 'Of two equal amounts either is the larger.',
+  },
+  {
+    file: 'src/domain/units.ts',
+    line: 'return a < b ? a : b',
+    mutator: 'EqualityOperator',
+    put: 'a <= b',
+    reason: 'Of two equal amounts either is the smaller.',
+  },
+  {
+    file: 'src/domain/turns.ts',
+    line: 'const phase = `${intervalSec} ${nextDue % intervalSec}`',
+    mutator: 'ArithmeticOperator',
+    put: 'nextDue * intervalSec',
+    reason: 'Cohorts of one phase have the same blocks. Looking at each of them only takes longer.',
+  },
+]

@@ -1,6 +1,6 @@
 // Selects the tier, and its version, by a transfer's exact amount. The version in force at the payment's own block decides. For a grace period, an
 // earlier version's price still buys the tier, because caches keep quotes.
-import type { Address, Hash, Wei } from './units.ts'
+import { type Address, type Hash, smaller, type Wei } from './units.ts'
 
 /** One version of a tier: in force from a block on, until the tier's next version. */
 export interface TierVersion {
@@ -144,7 +144,7 @@ function listsOf(versions: readonly TierVersion[]): Hash[] | null {
 }
 
 const isOpen = (tier: TierVersion, block: Block): boolean =>
-  (tier.opensAt === null || block.blockTime >= tier.opensAt) && isStepOpen(tier, block)
+  block.blockTime >= (tier.opensAt ?? 0) && isStepOpen(tier, block)
 
 const isStepOpen = ({ opensAfter, openedBlock }: TierVersion, { blockNumber }: Block): boolean =>
   opensAfter === null || (openedBlock !== null && blockNumber >= openedBlock)
@@ -164,10 +164,9 @@ const isClosed = ({ closesAt, graceSec }: TierVersion, blockTime: number): boole
 
 /** The supply that applies to decisions made now, whichever block the payment was in; null for no limit. */
 export const supplyNow = (versions: readonly TierVersion[], tierNo: number): number | null =>
-  versions
-    .filter((version) => version.tierNo === tierNo)
-    .sort((a, b) => a.version - b.version)
-    .at(-1)?.supply ?? null
+  latestOf(versions.filter((version) => version.tierNo === tierNo))?.supply ?? null
+
+const latestOf = (ofTier: readonly TierVersion[]) => ofTier.toSorted((a, b) => a.version - b.version).at(-1)
 
 /** True if nine tenths of a supply are sold. We report that early, so that people can still act. */
 export const isNearlySold = (sold: number, supply: number): boolean => sold * 10 >= supply * 9
@@ -183,13 +182,10 @@ export function lowestPriceAt(
 ): bigint | null {
   // A buyer who pays before the opening has paid a price, so the payment is not dust.
   const sales: readonly TierSelection['kind'][] = ['onSale', 'notOpenYet']
-  const priced = versions.filter(({ priceWei }) =>
-    sales.includes(selectTier(versions, { ...place, valueWei: priceWei }).kind),
-  )
-  return priced.reduce<bigint | null>(
-    (lowest, { priceWei }) => (lowest === null || priceWei < lowest ? priceWei : lowest),
-    null,
-  )
+  const prices = versions
+    .map(({ priceWei }): bigint => priceWei)
+    .filter((valueWei) => sales.includes(selectTier(versions, { ...place, valueWei }).kind))
+  return prices.length === 0 ? null : prices.reduce(smaller)
 }
 
 /** The block time at which a version's grace period ends: the earliest end set by a later version. A grace period of 0 is over in every block. */
@@ -205,12 +201,7 @@ const gracesOf = (sorted: readonly TierVersion[], priceWei: bigint) =>
 
 /** The payout rate of a tier number in force at a time; null before its first version. */
 export function payoutBpsAt(versions: readonly TierVersion[], tierNo: number, time: number): number | null {
-  let best: TierVersion | undefined
-  for (const version of versions) {
-    if (version.tierNo !== tierNo || version.fromTime > time) continue
-    if (!best || version.version > best.version) best = version
-  }
-  return best?.payoutBps ?? null
+  return latestOf(versions.filter((one) => one.tierNo === tierNo && one.fromTime <= time))?.payoutBps ?? null
 }
 
 export type TierRefusal = { kind: 'priceTaken'; by: string } | { kind: 'priceInGrace'; by: string; untilTime: number }

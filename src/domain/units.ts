@@ -30,9 +30,10 @@ export function parseWei(text: string): Wei {
 
 /** An amount of wei in ether, exactly, without trailing zeros. */
 export function inEther(amount: bigint): string {
-  const digits = (amount < 0n ? -amount : amount).toString().padStart(19, '0')
+  if (amount < 0n) return `-${inEther(-amount)}`
+  const digits = amount.toString().padStart(19, '0')
   const decimals = digits.slice(-18).replace(/0+$/, '')
-  return `${amount < 0n ? '-' : ''}${digits.slice(0, -18)}${decimals && `.${decimals}`}`
+  return `${digits.slice(0, -18)}${decimals && `.${decimals}`}`
 }
 
 /** Sums amounts. Throws a RangeError above 2^256 - 1. */

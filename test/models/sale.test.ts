@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { byPlace } from '../../src/db/payments/rows.ts'
-import { refuseTierVersion, selectTier, type TierVersion } from '../../src/domain/tiers.ts'
+import { lowestPriceAt, refuseTierVersion, selectTier, type TierVersion } from '../../src/domain/tiers.ts'
 import { listedBy } from '../../src/passes/steps/judge-lists.ts'
 import { cases } from '../support/property.ts'
 import { type History, histories, toCode } from './histories.ts'
@@ -31,7 +31,10 @@ function compareChoice({ sale, payments }: History): void {
     assert.ok(code.kind === 'onSale', `the model sells, the code says ${code.kind}`)
     assert.equal(code.tier.tierId, model.tierId)
     // The code names the version in force if it sells, else the newest graced one.
-    assert.equal(code.tier.version, model.versions[0]?.version)
+    assert.deepEqual(
+      [code.tier, ...code.others].map((one) => one.version),
+      model.versions.map((one) => one.version),
+    )
     const roots = model.versions.map((one) => one.allowlist)
     const lists = roots.includes(null) ? null : [...new Set(roots)].sort()
     assert.deepEqual(code.lists === null ? null : [...new Set(code.lists)].sort(), lists)
@@ -41,6 +44,22 @@ function compareChoice({ sale, payments }: History): void {
 
 test('an amount buys the tier and the version that the rules name, over random histories', () => {
   fc.assert(fc.property(histories(), compareChoice), { numRuns: cases(3_000) })
+})
+
+test('the lowest price is that of a tier that sells, by grace too, or that is to open', () => {
+  const compare = ({ sale, payments }: History) => {
+    const versions = sale.versions.map((one) => toCode(one, sale.openings))
+    for (const { block } of payments) {
+      let lowest: bigint | null = null
+      for (const { priceWei } of sale.versions) {
+        const found = choose(sale, priceWei, block)
+        const isPrice = found.kind === 'sells' || found.reason === 'notOpenYet'
+        if (isPrice && (lowest === null || priceWei < lowest)) lowest = priceWei
+      }
+      assert.equal(lowestPriceAt(versions, { blockNumber: block.number, blockTime: block.time }), lowest)
+    }
+  }
+  fc.assert(fc.property(histories(), compare), { numRuns: cases(500) })
 })
 
 test('a price that another tier sells, or has in its grace, is refused', () => {
