@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type BuyerFacts, canBuy, checkBuyer } from '../../src/domain/payers/can-buy.ts'
+import { type BuyerFacts, canBuy, canBuyInside, checkBuyer } from '../../src/domain/payers/can-buy.ts'
 import { judgePayment, type PaymentFacts } from '../../src/domain/payment.ts'
 import { selectTier, type TierVersion } from '../../src/domain/tiers.ts'
 import { cases } from '../support/property.ts'
@@ -34,6 +34,12 @@ const anyTier = fc
         holdingToken: one.holdingWei === 0n ? null : '0xd1',
       }) as unknown as TierVersion,
   )
+/** Another tier, which anyone may buy at 20 wei. */
+const PLUS = {
+  ...{ tierId: 'plus', version: 1, tierNo: 2, label: 'Plus', priceWei: 20n, payoutBps: 10_000, graceSec: 900 },
+  ...{ maxPerWallet: 9, holdingWei: 0n, holdingToken: null, holdingRetrySec: 600, onSale: true, supply: null },
+  ...{ opensAt: null, closesAt: null, opensAfter: null, openedBlock: null, allowlist: null, fromBlock: 1, fromTime: 1 },
+} as unknown as TierVersion
 const codes = fc.constantFrom(
   ...[{ kind: 'none' }, { kind: 'none' }, { kind: 'none' }, null],
   ...[
@@ -59,7 +65,8 @@ const anyRecord = fc.record({
     tierNodes: fc.nat(1),
     tierInFlight: fc.nat(1),
   }),
-  waiting: fc.array(fc.constantFrom(1, 2), { maxLength: 2 }),
+  /** Payments that wait: the tier of their verdict, or the amount of one that is not judged yet. */
+  waiting: fc.array(fc.constantFrom(1, 2, 20n, 21n), { maxLength: 2 }),
   denied: fc.constantFrom(false, false, false, true),
   beforeRestore: fc.constantFrom(false, false, false, true),
   contract: fc.record({
@@ -70,8 +77,13 @@ const anyRecord = fc.record({
   code: codes,
   walletMax: fc.constantFrom(null, 3, 4, 5, 20, 20),
   heldWei: fc.constantFrom(null, 4n, 5n, 6n),
-  balanceWei: fc.constantFrom(null, 9n, 10n, 10n + GAS - 1n, 10n + GAS, 10n + GAS + 1n),
-  gasPriceWei: fc.constantFrom(null, 1n, 1n, 1n),
+  balanceWei: fc.constantFrom(
+    null,
+    9n,
+    10n,
+    ...[1n, 2n].flatMap((gas) => [-1n, 0n, 1n].map((near) => 10n + gas * GAS + near)),
+  ),
+  gasPriceWei: fc.constantFrom(null, 1n, 1n, 2n),
 })
 const anyFacts = fc
   .tuple(anyRecord, fc.subarray(Object.keys(FINE), { maxLength: 5 }), fc.boolean())
@@ -80,12 +92,16 @@ const anyFacts = fc
     return { ...some, ...Object.fromEntries(kept) } as typeof some
   })
   .map(({ places, listed, use, waiting, denied, beforeRestore, ...rest }) => {
-    const payment = { valueWei: 10n, blockNumber: 9, blockTime: NOW }
+    const payment = { blockNumber: 9, blockTime: NOW }
     const standing = { wallets: ['0xa1'], serviceAccounts: ['0xc1'], senderDenied: denied, beforeRestore }
     return {
-      ...{ ...rest, ...places, from: BUYER, versions: [rest.tier], now: NOW, use, standing },
+      ...{ ...rest, ...places, from: BUYER, versions: [rest.tier, PLUS], now: NOW, use, standing },
       listed: listed === null ? null : { root: LIST, ...listed },
-      waiting: waiting.map((tierNo) => ({ ...payment, tierNo })),
+      waiting: waiting.map((one) =>
+        typeof one === 'bigint'
+          ? { ...payment, valueWei: one, tierNo: null }
+          : { ...payment, valueWei: 10n, tierNo: one },
+      ),
     } as unknown as BuyerFacts
   })
 
@@ -97,9 +113,15 @@ function mayBuy({ code, contract }: BuyerFacts): boolean | null {
   return contractMayBuy({ code: code.kind, signedIn, isAllowed, isKnown: false }, mode)
 }
 
+/** The waiting payments that take a place, in this tier and in all. */
+function placesOf({ waiting }: BuyerFacts): { ofTier: number; ofAll: number } {
+  const taking = waiting.filter((one) => one.tierNo !== null || one.valueWei === 20n)
+  return { ofTier: taking.filter((one) => one.tierNo === 1).length, ofAll: taking.length }
+}
+
 function asModel(facts: BuyerFacts): model.Preview {
-  const { tier, use, waiting, listed, code, gasPriceWei } = facts
-  const ofTier = waiting.filter((one) => one.tierNo === 1).length
+  const { tier, use, listed, code, gasPriceWei } = facts
+  const { ofTier, ofAll } = placesOf(facts)
   const byContract = code?.kind === 'contract'
   const gasWei = gasPriceWei === null ? null : GAS * gasPriceWei
   return {
@@ -109,7 +131,7 @@ function asModel(facts: BuyerFacts): model.Preview {
     allocation: listed?.allocation ?? null,
     paidOfTier: (listed?.used ?? 0) + ofTier,
     ...{ maxPerWallet: tier.maxPerWallet, nodesOfTier: use.tierNodes, underWayOfTier: use.tierInFlight + ofTier },
-    ...{ walletCap: facts.walletMax, nodes: use.walletNodes, underWay: use.walletInFlight + waiting.length },
+    ...{ walletCap: facts.walletMax, nodes: use.walletNodes, underWay: use.walletInFlight + ofAll },
     ...{ holdingWei: tier.holdingWei, heldWei: facts.heldWei, balanceWei: facts.balanceWei },
     neededWei: byContract ? tier.priceWei : gasWei === null ? null : tier.priceWei + gasWei,
     isDenied: facts.standing.senderDenied || facts.standing.beforeRestore,
@@ -119,9 +141,9 @@ function asModel(facts: BuyerFacts): model.Preview {
 
 /** The wallet's payment in the next block, with every fact read. */
 function asPayment(facts: BuyerFacts): PaymentFacts {
-  const { tier, use, waiting, listed, code, contract, walletMax, heldWei, standing, sold, most, reserved } = facts
+  const { tier, use, listed, code, contract, walletMax, heldWei, standing, sold, most, reserved } = facts
   const selection = selectTier([tier], { valueWei: tier.priceWei, blockNumber: 10, blockTime: NOW })
-  const ofTier = waiting.filter((one) => one.tierNo === 1).length
+  const { ofTier, ofAll } = placesOf(facts)
   const lists = listed === null ? null : [LIST]
   const inner = { kind: 'inner' as const, ...contract }
   return {
@@ -136,7 +158,7 @@ function asPayment(facts: BuyerFacts): PaymentFacts {
     selection: (selection.kind === 'onSale'
       ? { ...selection, supply: most, lists }
       : selection) as PaymentFacts['selection'],
-    ...{ walletNodes: use.walletNodes, walletInFlight: use.walletInFlight + waiting.length, walletMax: walletMax ?? 0 },
+    ...{ walletNodes: use.walletNodes, walletInFlight: use.walletInFlight + ofAll, walletMax: walletMax ?? 0 },
     ...{ tierNodes: use.tierNodes, tierInFlight: use.tierInFlight + ofTier, sold, reserved, mayOpen: false },
     listed: listed === null ? null : { ...listed, used: listed.used + ofTier },
     holding: heldWei === null ? { kind: 'notNeeded' } : { kind: 'read', amountWei: heldWei },
@@ -145,6 +167,25 @@ function asPayment(facts: BuyerFacts): PaymentFacts {
         ? { kind: 'plain' }
         : { ...inner, code: code === null ? { kind: 'unread' } : { kind: 'read', code } },
     restsOnOne: false,
+  }
+}
+
+const iso = (time: number | null) => (time === null ? null : new Date(time * 1000).toISOString())
+
+/** The figures of each check, as api/openapi.yaml names them. */
+function figuresOf(facts: BuyerFacts): Record<string, object> {
+  const { tier, walletMax, listed, heldWei, balanceWei } = facts
+  const one = asModel(facts)
+  return {
+    onSale: {},
+    opening: { opensAt: iso(tier.opensAt), closesAt: iso(tier.closesAt), opensAfter: tier.opensAfter },
+    supply: { limit: one.supply, sold: one.sold },
+    allowlist: { root: LIST, limit: listed?.allocation, used: one.paidOfTier },
+    allowance: { limit: one.maxPerWallet, owned: one.nodesOfTier, underWay: one.underWayOfTier },
+    cap: { limit: walletMax, owned: one.nodes, underWay: one.underWay },
+    holding: { token: tier.holdingToken, requiredWei: tier.holdingWei, heldWei },
+    ether: { requiredWei: one.neededWei, balanceWei },
+    review: {},
   }
 }
 
@@ -157,8 +198,24 @@ test('each check says what the rules say, and the answer is the worst of them', 
       expected,
     )
     assert.equal(canBuy(code), model.canBuy(expected))
+    const figures = figuresOf(facts)
+    assert.deepEqual(
+      code,
+      expected.map(([check, passes]) => ({ check, passes, ...figures[check] })),
+    )
   }
   fc.assert(fc.property(anyFacts, compare), { numRuns: cases(3_000) })
+})
+
+test('a wallet buys by an inner call if its ether would be taken, and if two providers would say whose it is', () => {
+  const compare = (facts: BuyerFacts, tracesCount: boolean) => {
+    const { code, contract, standing } = facts
+    const by = code && { code: code.kind, signedIn: contract.signedIn, isAllowed: contract.allowed, isKnown: false }
+    const isHeld = standing.senderDenied || standing.beforeRestore
+    const buys = by && !isHeld && tracesCount && contractMayBuy(by, contract.mode)
+    assert.equal(canBuyInside({ ...facts, tracesCount }), buys)
+  }
+  fc.assert(fc.property(anyFacts, fc.boolean(), compare), { numRuns: cases(1_000) })
 })
 
 /** The checks that the judge does not make: what a wallet has to pay with, and whether a page would offer the tier to someone new. */
