@@ -29,6 +29,7 @@ export const EXCEPTIONS: readonly Exception[] = [
   },
   {
     file: 'src/domain/turns.ts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a line
     line: 'const phase = `${intervalSec} ${nextDue % intervalSec}`',
     mutator: 'ArithmeticOperator',
     put: 'nextDue * intervalSec',

@@ -14,12 +14,11 @@ export function authorizationsHeld(
 ): NonceUse[] {
   const now = new Map(next)
   const uses = [
-    ...sent.map((use) => ({ use, order: 0 })),
-    // Within one transaction the list order remains, because the sort is stable.
-    ...authorizations.map((use) => ({ use, order: 1 })),
-  ].toSorted((a, b) => a.use.blockNumber - b.use.blockNumber || a.use.txIndex - b.use.txIndex || a.order - b.order)
-  return uses.flatMap(({ use, order }) => {
-    const isTransaction = order === 0
+    // The sort is stable, so a transaction stays before its authorizations, and these in their order.
+    ...sent.map((use) => ({ use, isTransaction: true })),
+    ...authorizations.map((use) => ({ use, isTransaction: false })),
+  ].toSorted((a, b) => a.use.blockNumber - b.use.blockNumber || a.use.txIndex - b.use.txIndex)
+  return uses.flatMap(({ use, isTransaction }) => {
     if (!isTransaction && now.get(use.sender) !== use.nonce) return []
     now.set(use.sender, use.nonce + 1)
     return isTransaction ? [] : [{ ...use, succeeded: true, gasUsed: 0n, feeWei: wei(0n), to: null, valueWei: wei(0n) }]

@@ -248,8 +248,8 @@ export function accountsNamed(
   name: OwnerActName,
   { minter, distributor }: Readonly<Record<string, string>>,
 ): Address[] {
-  const named = name === 'MinterSet' ? minter : name === 'DistributorSet' ? distributor : undefined
-  return named === undefined ? [] : [named as Address]
+  if (name === 'MinterSet') return [minter as Address]
+  return name === 'DistributorSet' ? [distributor as Address] : []
 }
 
 /** Everything that the ledger needs from a contiguous range of blocks, whose parent hashes were checked. */

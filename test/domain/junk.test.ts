@@ -32,6 +32,7 @@ test('a price that is yet to come does not count, one that was given up does', (
   assert.equal(sortOf(transfer(4n), tier(9_000n), tier(1n, 11)), 'dust')
   assert.equal(sortOf(transfer(4n), tier(9_000n), tier(1n, 10)), 'payments')
   assert.equal(sortOf(transfer(4n), tier(1_000n, 0), tier(9_000n, 5)), 'payments')
+  assert.equal(sortOf(transfer(4n), tier(9_000n, 10)), 'dust', 'the block that has the first price')
 })
 
 test('without a tier nothing is dust', () => {

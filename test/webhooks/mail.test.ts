@@ -11,7 +11,14 @@ import { runChecks } from '../../src/cli/doctor/check.ts'
 import { WEBHOOK_CHECKS } from '../../src/cli/doctor/webhooks.ts'
 import { migrate } from '../../src/db/core/migrate.ts'
 import { jsonRows, type Pool } from '../../src/db/core/sql.ts'
-import { addEndpoint, chooseEvents, endpointName, listEndpoints, readTargets, removeEndpoint } from '../../src/db/webhooks.ts'
+import {
+  addEndpoint,
+  chooseEvents,
+  endpointName,
+  listEndpoints,
+  readTargets,
+  removeEndpoint,
+} from '../../src/db/webhooks.ts'
 import { KINDS } from '../../src/domain/webhooks/kinds.ts'
 import { mailTargetOf } from '../../src/domain/webhooks/receiver.ts'
 import { silentLog } from '../../src/lib/log.ts'

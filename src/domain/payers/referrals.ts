@@ -8,21 +8,16 @@ export const COMMISSION_BPS_MAX = 2_000
 
 const MARKER = '8021'.repeat(8)
 const SCHEMA = '00'
-/** How many bytes we read from the end of calldata: the most codes that their length's byte can name, that byte, the schema and the marker. */
-const SUFFIX_BYTES_MAX = 255 + 1 + 1 + 16
 /** One code or more, separated by commas: ASCII without spaces. */
 const CODES = /^[!-+\--~]+(,[!-+\--~]+)*$/
 
 /** The codes in a transaction's calldata, in order. */
 export function codesIn(calldata: string): string[] {
-  const tail = calldata
-    .slice(2)
-    .slice(-2 * SUFFIX_BYTES_MAX)
-    .toLowerCase()
-  const lengthAt = tail.length - MARKER.length - SCHEMA.length - 2
-  if (lengthAt < 0 || !tail.endsWith(SCHEMA + MARKER)) return []
-  const begin = lengthAt - 2 * Number.parseInt(tail.slice(lengthAt, lengthAt + 2), 16)
-  if (begin < 0) return []
-  const text = Buffer.from(tail.slice(begin, lengthAt), 'hex').toString('latin1')
+  if (!calldata.endsWith(SCHEMA + MARKER)) return []
+  const lengthAt = calldata.length - MARKER.length - SCHEMA.length - 2
+  const begin = lengthAt - 2 * Number.parseInt(calldata.slice(lengthAt, lengthAt + 2), 16)
+  // The first two characters are `0x`.
+  if (begin < 2) return []
+  const text = Buffer.from(calldata.slice(begin, lengthAt), 'hex').toString('latin1')
   return CODES.test(text) ? text.split(',') : []
 }
