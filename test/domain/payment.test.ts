@@ -10,80 +10,24 @@ import {
   retryTimeOf,
 } from '../../src/domain/payment.ts'
 import type { TierVersion } from '../../src/domain/tiers.ts'
-import { address, type Hash, hash, wei } from '../../src/domain/units.ts'
+import { wei } from '../../src/domain/units.ts'
 import '../support/property.ts'
+import {
+  account,
+  BUYER,
+  contract,
+  good,
+  LIST,
+  listedFor,
+  listedOnly,
+  RETRY_SEC,
+  sale,
+  TOKEN,
+  tier,
+  WALLET,
+} from './payment/facts.ts'
 
-const account = (n: number) => address(`0x${n.toString(16).padStart(40, '0')}`)
-const BUYER = account(5)
-const WALLET = account(3)
-const TOKEN = account(9)
-const RETRY_SEC = 3600
-
-const tier: TierVersion = {
-  tierId: 'founder',
-  version: 3,
-  tierNo: 3,
-  label: 'Founder',
-  priceWei: wei(50n),
-  maxPerWallet: 2,
-  holdingWei: wei(1000n),
-  holdingToken: TOKEN,
-  payoutBps: 20_000,
-  onSale: true,
-  graceSec: 900,
-  holdingRetrySec: RETRY_SEC,
-  supply: null,
-  opensAt: null,
-  closesAt: null,
-  opensAfter: null,
-  openedBlock: null,
-  allowlist: null,
-  fromBlock: 1,
-  fromTime: 1,
-}
-const LIST = hash(`0x${'11'.repeat(32)}`)
-/** A selection on sale without limits. `others` sell by their grace. */
-const sale = (of: TierVersion, ...others: TierVersion[]) => ({
-  ...{ kind: 'onSale' as const, tier: of, others, byGrace: false, supply: null, lists: null },
-})
-/** A payment that satisfies every rule, to break one rule at a time. */
-const good: PaymentFacts = {
-  from: BUYER,
-  blockTime: 1_000,
-  valueWei: 50n,
-  succeeded: true,
-  wallets: [WALLET],
-  isToOldWallet: false,
-  serviceAccounts: [account(1), account(2)],
-  senderDenied: false,
-  beforeRestore: false,
-  selection: sale(tier),
-  walletNodes: 0,
-  walletInFlight: 0,
-  walletMax: 20,
-  tierNodes: 0,
-  tierInFlight: 0,
-  sold: 0,
-  reserved: 0,
-  mayOpen: false,
-  listed: null,
-  holding: { kind: 'read', amountWei: 1000n },
-  payer: { kind: 'plain' },
-  restsOnOne: false,
-}
-/** A contract that the mode does not allow to buy. */
-const contract: PaymentFacts['payer'] = {
-  ...{ kind: 'inner', mode: 'hold', signedIn: true, allowed: true },
-  code: {
-    kind: 'read',
-    code: { kind: 'contract', codeHash: `0x${'1'.repeat(64)}` as Hash, implementation: null },
-  },
-}
 const limited = (supply: number): PaymentFacts['selection'] => ({ ...sale(tier), supply })
-const listedOnly: PaymentFacts['selection'] = { ...sale(tier), lists: [LIST] }
-const listedFor = (allocation: number, used: number) => ({
-  ...{ selection: listedOnly, listed: { root: LIST, allocation, used } },
-})
 const verdictOf = (facts: PaymentFacts) => {
   const verdict = judgePayment(facts)
   return 'reason' in verdict ? `${verdict.kind} ${verdict.reason}` : verdict.kind
@@ -319,51 +263,6 @@ test('a verdict about a place keeps what recomputes it', () => {
   }
   assert.deepEqual(evidenceOf({ sold: 3, reserved: 1 }), { supply: 5, sold: 3, reserved: 1, place: 4 })
   assert.deepEqual(evidenceOf({ sold: 5, reserved: 1 }), { supply: 5, sold: 5, reserved: 1, place: undefined })
-})
-
-test('a verdict keeps the times, the list, the place and the payer by which it was reached, if the tier has them', () => {
-  const of = (facts: Partial<PaymentFacts>) => {
-    const verdict = judgePayment({ ...good, ...facts })
-    const { rule, receivedWei, expectedWei, tierId, tierVersion, ...evidence } =
-      'evidence' in verdict ? verdict.evidence : assert.fail()
-    assert.equal(verdict.kind === 'held' ? verdict.reason : verdict.kind, rule)
-    return evidence
-  }
-  const wallet = { walletMax: 20, walletNodes: 0, walletInFlight: 0 }
-  const holding = { holdingToken: TOKEN, holdingNeededWei: '1000', holdingReadWei: '1000' }
-  const allowance = { allowance: 2, nodesOfTier: 0, inFlightOfTier: 0 }
-  const met = { byGrace: false, ...allowance, ...wallet, ...holding }
-  const untimed = { opensAt: null, closesAt: null, graceSec: 900, blockTime: 1_000 }
-  assert.deepEqual(of({}), met)
-  for (const times of [{ opensAt: 500 }, { closesAt: 2_000 }, { opensAfter: 'basic', openedBlock: 7 }]) {
-    const timed = { ...tier, ...times }
-    assert.deepEqual(of({ selection: sale(timed) }), { ...met, ...untimed, ...times })
-    const place = { supply: 5, sold: 5, reserved: 1 }
-    const soldOut = { selection: { ...sale(timed), supply: 5 }, sold: 5, reserved: 1 }
-    assert.deepEqual(of(soldOut), { ...place, ...untimed, ...times })
-    assert.deepEqual(of({ selection: { kind: 'offSale', tier: timed } }), { ...untimed, ...times })
-    assert.deepEqual(of({ selection: { kind: 'notOpenYet', tier: timed } }), { ...untimed, ...times })
-  }
-  assert.deepEqual(of({ selection: { kind: 'offSale', tier } }), untimed)
-  assert.deepEqual(of(listedFor(2, 1)), { ...met, allowlist: LIST, allocation: 2, used: 1 })
-  assert.deepEqual(of(listedFor(2, 2)), { allowlist: LIST, allocation: 2, used: 2 })
-  assert.deepEqual(of({ beforeRestore: true }), allowance)
-  assert.deepEqual(of({ walletNodes: 20 }), { ...wallet, walletNodes: 20 })
-  const { mode, signedIn, allowed } = contract as Extract<PaymentFacts['payer'], { kind: 'inner' }>
-  const payer = { mode, signedIn, allowed, knownWallets: 1, payerCode: 'contract', codeHash: `0x${'1'.repeat(64)}` }
-  assert.deepEqual(of({ payer: contract }), { ...allowance, ...payer, implementation: null, knownWallet: null })
-})
-
-test('a sale is by grace if the tier is past its closing, or if an earlier version sells', () => {
-  const byGrace = (selection: PaymentFacts['selection']) => {
-    const verdict = judgePayment({ ...good, selection })
-    return verdict.kind === 'accepted' ? verdict.evidence.byGrace : assert.fail(verdict.kind)
-  }
-  const dear = { ...tier, holdingWei: wei(1_001n) }
-  assert.equal(byGrace(sale(tier)), false)
-  assert.equal(byGrace(sale(tier, dear)), false)
-  assert.equal(byGrace({ ...sale(tier), byGrace: true }), true)
-  assert.equal(byGrace(sale(dear, tier)), true)
 })
 
 test('the transfer alone shows what is no sale', () => {

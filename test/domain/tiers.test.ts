@@ -3,49 +3,19 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import {
-  holdingTokenOf,
   isNearlySold,
   lowestPriceAt,
   payoutBpsAt,
   refuseTierVersion,
   selectTier,
-  supplyNow,
   type TierSelection,
   type TierVersion,
   waitsForStep,
 } from '../../src/domain/tiers.ts'
-import { address, hash, wei } from '../../src/domain/units.ts'
+import { hash } from '../../src/domain/units.ts'
 import '../support/property.ts'
+import { GRACE_SEC, version } from './tiers/version.ts'
 
-const GRACE_SEC = 900
-
-/** A version from block `fromBlock` on; a block every ten seconds. */
-function version(fields: Partial<TierVersion> & { price?: bigint } = {}): TierVersion {
-  const { price = 100n, ...rest } = fields
-  return {
-    tierId: 'basic',
-    version: 1,
-    tierNo: 1,
-    label: 'Basic',
-    priceWei: wei(price),
-    maxPerWallet: 1,
-    holdingWei: wei(0n),
-    holdingToken: null,
-    payoutBps: 10_000,
-    onSale: true,
-    graceSec: GRACE_SEC,
-    holdingRetrySec: 3600,
-    supply: null,
-    opensAt: null,
-    closesAt: null,
-    opensAfter: null,
-    openedBlock: null,
-    allowlist: null,
-    fromBlock: 10,
-    fromTime: 100,
-    ...rest,
-  }
-}
 const at = (blockNumber: number, valueWei: bigint, blockTime = blockNumber * 10) => ({
   blockNumber,
   blockTime,
@@ -325,47 +295,6 @@ test('a supply holds from its block on, for what is bought by grace too; a lower
     [at(19, 100n), at(29, 200n), at(30, 200n)].map((payment) => supplyAt(lowered, payment)),
     [5, 7, 7],
   )
-})
-
-test('the supply of now is that of a tier’s latest version, in whatever order they are read', () => {
-  const versions = [version({ supply: 5 }), version({ version: 2, supply: 10 }), version({ version: 3, supply: 7 })]
-  const plus = [version({ tierId: 'plus', tierNo: 2, version: 4, supply: 1 }), version({ tierId: 'pro', tierNo: 3 })]
-  for (const all of [[...versions, ...plus], [...plus, ...versions].reverse(), [versions[2], ...versions.slice(0, 2)]])
-    assert.equal(
-      supplyNow(
-        all.filter((one) => one !== undefined),
-        1,
-      ),
-      7,
-    )
-  assert.deepEqual(
-    [2, 3, 4].map((tierNo) => supplyNow(plus, tierNo)),
-    [1, null, null],
-  )
-})
-
-test('only a tier on sale has a holding read, by the first version that asks for one', () => {
-  const [first, second] = [address(`0x${'1'.repeat(40)}`), address(`0x${'2'.repeat(40)}`)]
-  const asks = version({ holdingToken: first })
-  const sale = (tier: TierVersion, ...others: TierVersion[]): TierSelection => ({
-    ...{ kind: 'onSale', tier, others, byGrace: false, supply: null, lists: null },
-  })
-  const rows: [TierSelection, string | null][] = [
-    [sale(asks, version({ holdingToken: second })), first],
-    [sale(version(), version({ holdingToken: second }), asks), second],
-    [sale(version(), version()), null],
-    [{ kind: 'offSale', tier: asks }, null],
-    [{ kind: 'notOpenYet', tier: asks }, null],
-    [{ kind: 'none' }, null],
-  ]
-  for (const [selection, token] of rows) assert.equal(holdingTokenOf(selection), token)
-})
-
-test('a tier that does not wait for its opening waits for no step', () => {
-  const tier = version({ opensAfter: 'plus' })
-  assert.equal(waitsForStep({ kind: 'notOpenYet', tier }, at(10, 100n)), 'plus')
-  for (const selection of [{ kind: 'offSale' as const, tier }, { kind: 'none' as const }])
-    assert.equal(waitsForStep(selection, at(10, 100n)), null)
 })
 
 test('what is paid before an opening is measured by its price, not taken for dust', () => {

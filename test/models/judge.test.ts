@@ -165,7 +165,7 @@ const anyFacts = fc
         const entries = Object.entries(some).filter(([name]) => keepsAll || kept.includes(name))
         const { list, place, retrying, ...rest } = Object.fromEntries(entries) as typeof some
         const facts: Facts = { ...FINE, ...rest, ...list, ...place, ...retrying }
-        // Of several tokens only the first that a version asks for is read. A version that asks for another sells to nobody.
+        // Of several tokens only the first that a version asks for is read. A version that asks for another does not sell.
         const token = terms.find((one) => one.holdingWei > 0n)?.token ?? 0
         const known = (one: (typeof terms)[number]) => (one.token === token ? heldWei : -1n)
         return { ...facts, terms: terms.map((one, i) => ({ ...one, version: terms.length - i, heldWei: known(one) })) }

@@ -17,7 +17,7 @@ const SLACK = 'https://hooks.slack.com/services/T/B/x'
 const HOOK = 'https://hooks.example/a'
 const QUERY = '?from=led+ger@x.example&to=ann@y.example'
 const WHOLE = `smtps://ann:pass@mail.example${QUERY}`
-/** The documented default: the events that ask for somebody, and those that say that nobody has to act any more. */
+/** The documented default: the events that ask for a person, and those that end the need. */
 const MAILED = Object.keys(KINDS).filter(
   (type) => KINDS[type]?.asks === true || type === 'passes.resumed' || type === 'signer.restored',
 )
