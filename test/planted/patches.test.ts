@@ -1,6 +1,8 @@
 // Every planted bug applies to the present sources. `npm run planted` shows that the tests notice it.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { EXCEPTIONS } from '../../scripts/mutation/exceptions.ts'
 import { findProblems, readBugs } from '../../scripts/planted/bugs.ts'
 import { isForContracts, KINDS, kindOf } from '../../scripts/planted/patch.ts'
 
@@ -18,6 +20,17 @@ test('every planted bug applies in exactly one place, and names tests that are t
 
 test('a mutation tool makes changes of one line, so few bugs in TypeScript are kept as patches', () => {
   assert.ok(readBugs().filter((bug) => !isForContracts(bug)).length <= OF_SERVICE_MAX)
+})
+
+test('each change that no test can notice is of a line that exists, and has its reason', () => {
+  for (const { file, line, reason } of EXCEPTIONS) {
+    const lines = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8').split('\n')
+    assert.ok(
+      lines.some((each) => each.trim() === line),
+      `${file} has no line ${line}`,
+    )
+    assert.match(reason, /^[A-Z].*\.$/)
+  }
 })
 
 test('there are bugs of each kind', () => {
