@@ -103,6 +103,18 @@ const refused: [string, Partial<Outstanding>, Partial<SendView>, ReturnType<type
   ['offers no more than the fee cap', {}, { feeCapWei: 2_900n }, bumpTo(2_900n, 2_400n)],
   ['offers no tip above the fee cap', {}, { feeCapWei: 2_000n }, bumpTo(2_000n, 2_000n)],
   [
+    'is raised in its tip alone at the fee cap',
+    { maxPriorityFeeWei: 1_000n, maxFeeWei: 2_000n },
+    { feeCapWei: 2_000n },
+    bumpTo(2_000n, 2_000n),
+  ],
+  [
+    'waits above a fee cap that was lowered',
+    { maxPriorityFeeWei: 1_000n, maxFeeWei: 2_000n },
+    { feeCapWei: 1_999n },
+    { kind: 'capped' },
+  ],
+  [
     'waits at the fee cap',
     { attempts: 2, maxPriorityFeeWei: 2_000n, maxFeeWei: 2_000n },
     { feeCapWei: 2_000n, suggested: { maxFeeWei: 2_000n, maxPriorityFeeWei: 2_000n } },
@@ -155,6 +167,7 @@ test('the part of a batch to try is what the ether pays for, at least one, and l
   assert.equal(affordablePart(200, { hasWei: 0n, needsWei: 200n }), 1)
   assert.equal(affordablePart(200, { hasWei: 199n, needsWei: 200n }), 199)
   assert.equal(affordablePart(2, { hasWei: 199n, needsWei: 200n }), 1)
+  assert.equal(affordablePart(200, { hasWei: 0n, needsWei: 0n }), 199)
   // A provider may refuse what we reckon to be paid for, by an L1 fee or its own rules.
   for (const hasWei of [200n, 201n, 10n ** 20n])
     assert.equal(affordablePart(200, { hasWei, needsWei: 200n }), 199, `less than before with ${hasWei}`)
