@@ -13,7 +13,9 @@ const CHATS: Readonly<Record<string, string>> = {
 /** Kinds that tell a person they no longer need to act. */
 const ENDS = ['passes.resumed', 'signer.restored']
 /** What we mail unless the URL lists kinds: events that need a person, and events that say the need is over. */
-const MAILED: readonly string[] = Object.keys(KINDS).filter((type) => KINDS[type]?.asks || ENDS.includes(type))
+const MAILED: readonly string[] = Object.entries(KINDS).flatMap(([type, { asks }]) =>
+  asks || ENDS.includes(type) ? [type] : [],
+)
 
 const ADDRESS = /^[^\s<>()[\],;:@"\\]{1,64}@[A-Za-z0-9.-]{1,253}$/
 const RECIPIENTS_MAX = 10
@@ -51,7 +53,7 @@ export function mailTargetOf(text: string): MailTarget | null {
   const { protocol, hostname, port, username, password, pathname, searchParams } = new URL(text.replaceAll('+', '%2B'))
   const tls = protocol === 'smtps:'
   const user = decoded(username)
-  const [from = '', ...more] = searchParams.getAll('from')
+  const from = String(searchParams.get('from'))
   const to = searchParams.getAll('to')
   const events = searchParams.get('events')
   const { kinds, unknown } = events === null ? { kinds: MAILED, unknown: [] } : readChoice(events)
@@ -60,7 +62,7 @@ export function mailTargetOf(text: string): MailTarget | null {
     user !== null &&
     decoded(password) !== null &&
     /^\/?$/.test(pathname) &&
-    more.length === 0 &&
+    searchParams.getAll('from').length === 1 &&
     to.length > 0 &&
     to.length <= RECIPIENTS_MAX &&
     [from, ...to].every((address) => ADDRESS.test(address)) &&
@@ -68,7 +70,7 @@ export function mailTargetOf(text: string): MailTarget | null {
     [...searchParams.keys()].every((name) => ['from', 'to', 'events'].includes(name))
   if (!isWhole) return null
   return {
-    host: hostname.replace(/^\[|\]$/g, ''),
+    host: hostname.replaceAll(/[[\]]/g, ''),
     port: port !== '' ? Number(port) : tls ? TLS_PORT : STARTTLS_PORT,
     tls,
     user: user === '' ? null : user,

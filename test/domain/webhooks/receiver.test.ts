@@ -132,6 +132,7 @@ test('a choice is all kinds, or known kinds of which each is taken once', () => 
     ['payment.held', ['payment.held'], []],
     [' payment.held,funds.low , payment.held', ['payment.held', 'funds.low'], []],
     ['payment.held,all', ['payment.held', 'all'], ['all']],
+    ['all,payment.held', ['all', 'payment.held'], ['all']],
     ['', [''], ['']],
     ['payment.held,', ['payment.held', ''], ['']],
     ['no.kind', ['no.kind'], ['no.kind']],
