@@ -28,6 +28,48 @@ export const EXCEPTIONS: readonly Exception[] = [
     reason: 'Of two equal amounts either is the smaller.',
   },
   {
+    file: 'src/domain/payers/can-buy.ts',
+    line: "return [{ check: 'allowlist', passes: wouldPass(facts, { listed }, [root]) === true, root, limit, used: listed.used }]",
+    mutator: 'ArrayDeclaration',
+    put: '[]',
+    reason: 'The judge goes by the allocation. It only asks whether there are lists at all.',
+  },
+  {
+    file: 'src/domain/payers/can-buy.ts',
+    line: 'wallets: [],',
+    mutator: 'ArrayDeclaration',
+    put: '["Stryker was here"]',
+    reason: 'No buyer has such an address.',
+  },
+  {
+    file: 'src/domain/payers/can-buy.ts',
+    line: 'serviceAccounts: [],',
+    mutator: 'ArrayDeclaration',
+    put: '["Stryker was here"]',
+    reason: 'No buyer has such an address.',
+  },
+  {
+    file: 'src/domain/payers/can-buy.ts',
+    line: "selection: { kind: 'onSale', tier, others: [], byGrace: false, supply: null, lists },",
+    mutator: 'ArrayDeclaration',
+    put: '["Stryker was here"]',
+    reason: 'A version without terms sells nothing.',
+  },
+  {
+    file: 'src/domain/payers/can-buy.ts',
+    line: "selection: { kind: 'onSale', tier, others: [], byGrace: false, supply: null, lists },",
+    mutator: 'BooleanLiteral',
+    put: 'true',
+    reason: 'The grace is only in the evidence, which a check does not show.',
+  },
+  {
+    file: 'src/domain/payers/can-buy.ts',
+    line: 'mayOpen: false,',
+    mutator: 'BooleanLiteral',
+    put: 'true',
+    reason: 'The judge asks it only of a tier that is not open.',
+  },
+  {
     file: 'src/domain/turns.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a line
     line: 'const phase = `${intervalSec} ${nextDue % intervalSec}`',

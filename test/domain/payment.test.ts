@@ -296,6 +296,36 @@ test('by grace a wallet buys by all terms of one version, never by the best of s
   assert.equal(judged(sale({ ...open, maxPerWallet: 1 }, tier), { holding: { kind: 'notNeeded' } }), 'undecided')
 })
 
+test('a version by grace that asks for another token than the first does not sell, read or not', () => {
+  const other = { ...tier, version: 2, holdingToken: account(10), holdingWei: wei(1n) }
+  const read = (amountWei: bigint) => ({ holding: { kind: 'read' as const, amountWei } })
+  const full = { ...tier, maxPerWallet: 1 }
+  assert.equal(verdictOf({ ...good, ...read(999n), selection: sale(tier, other) }), 'held holding')
+  const one = { ...good, tierNodes: 1 }
+  assert.equal(verdictOf({ ...one, ...read(999n), selection: sale(full, other) }), 'held tierAllowance')
+  assert.equal(
+    verdictOf({ ...one, selection: sale(full, other), holding: { kind: 'notNeeded' } }),
+    'held tierAllowance',
+  )
+  // What is read of the first token is too little for a second version, too.
+  assert.equal(verdictOf({ ...one, ...read(999n), selection: sale(full, tier) }), 'held tierAllowance')
+})
+
+test('an undecided payment names the fact that is missing', () => {
+  const missing = (facts: Partial<PaymentFacts>) => {
+    const verdict = judgePayment({ ...good, ...facts })
+    return verdict.kind === 'undecided' ? verdict.missing : assert.fail(verdict.kind)
+  }
+  const unread = { kind: 'unreadable' as const, sinceSec: PLACE_RESERVED_SEC }
+  const slow = sale({ ...tier, holdingRetrySec: PLACE_RESERVED_SEC + 1 })
+  assert.equal(missing({ selection: { kind: 'notOpenYet', tier }, mayOpen: true }), 'opening')
+  assert.equal(missing({ selection: listedOnly }), 'list')
+  assert.equal(missing({ restsOnOne: true }), 'proof')
+  assert.equal(missing({ payer: { ...contract, code: { kind: 'unread' } } }), 'payer')
+  assert.equal(missing({ selection: slow, holding: unread }), 'holding', 'without a supply it keeps no place')
+  assert.equal(missing({ selection: limited(5), sold: 4, reserved: 1 }), 'place')
+})
+
 test('however payments of wallets come, none gets more than its allowance or the cap, and none is moved by another wallet’s', () => {
   const bought = fc.array(fc.tuple(fc.constantFrom(BUYER, account(6), account(7)), fc.boolean()), { maxLength: 30 })
   fc.assert(

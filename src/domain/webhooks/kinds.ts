@@ -199,7 +199,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
 export const actsOf = (...kinds: readonly string[]): string[] => kinds.flatMap((kind) => KINDS[kind]?.acts ?? [])
 
 const KIND_OF = new Map(
-  Object.entries(KINDS).flatMap(([type, { acts = [], data = actOf }]) => acts.map((act) => [act, { type, data }])),
+  Object.entries(KINDS).flatMap(([type, { data = actOf }]) => actsOf(type).map((act) => [act, { type, data }])),
 )
 
 /** The event for a row of the audit log; null if there is none. */
