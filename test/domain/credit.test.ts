@@ -41,6 +41,8 @@ test('the terms of a time are the latest that began not after it, in whatever or
     [9999, 300],
   ]
   for (const [time, expected] of cases) assert.equal(termsAt(all, time)?.fromTime ?? null, expected)
+  const twice = [terms(100), { ...terms(100), slotSec: 20 }]
+  assert.equal(termsAt(twice, 100), twice[0], 'of two entries for one time the first holds')
 })
 
 test('the seed of a published block is its mixHash where the chain has randomness there, else its hash', () => {
