@@ -80,7 +80,7 @@ function factsOf(ledger: Ledger, payment: Payment): Facts {
     choice: choice.kind === 'sells' ? 'sells' : choice.reason,
     mayOpen: false,
     terms: versions.map(({ version, maxPerWallet, holdingWei }) => {
-      return { version, maxPerWallet, holdingWei, heldWei: payment.heldWei }
+      return { version, maxPerWallet, token: 1, holdingWei, heldWei: payment.heldWei }
     }),
     allocation: choice.kind === 'sells' ? allocationOf(versions, ledger.lists, payment.from) : null,
     paidOfTier: ledger.payments.filter(
