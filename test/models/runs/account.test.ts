@@ -271,7 +271,7 @@ test('nonces stay right through forks, lagging providers and other uses of the k
       await pair.rest()
     })
   const history = fc.array(step, { minLength: 4, maxLength: 14 })
-  await fc.assert(fc.asyncProperty(history, fc.constantFrom(1, 2), fc.boolean(), compare), { numRuns: cases(30) })
+  await fc.assert(fc.asyncProperty(history, fc.constantFrom(1, 2), fc.boolean(), compare), { numRuns: cases(20) })
 })
 
 // What the histories above found once. Each is a fork that drops another's use of a nonce, below one of ours.
