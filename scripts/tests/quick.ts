@@ -105,7 +105,6 @@ export const QUICK: readonly QuickTests[] = [
   { path: 'test/operator/terms.test.ts', seconds: 2.9, why: 'terms' },
   { path: 'test/passes/credit.test.ts', seconds: 3.3, why: 'a credit pass' },
   { path: 'test/passes/judging/', seconds: 1.2, why: 'the judge' },
-  { path: 'test/passes/long-stretches.test.ts', seconds: 1.9, why: 'deep reorganisations' },
   { path: 'test/passes/main-job.test.ts', seconds: 1.3, why: 'pay, mint, credit, withdraw' },
   { path: 'test/passes/node-tiers.test.ts', seconds: 3, why: "a node's tier" },
   { path: 'test/passes/providers.test.ts', seconds: 2.3, why: 'one provider of several fails' },
