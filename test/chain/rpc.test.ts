@@ -185,13 +185,17 @@ test('what one provider calls invalid is asked of the next one', async () => {
   assert.deepEqual(await rpc.requestAll([{ method: 'eth_getBalance', params: [] }]), ['0x2'])
 })
 
-test('a revert is final: no other provider is asked', async () => {
-  const [first, second] = [
-    await provider(() => ({ error: { code: 3, message: 'execution reverted' } })),
-    await provider(),
-  ]
+test('a revert is the contract’s once each provider says so, and none is asked twice', async () => {
+  const reverts = () => provider(() => ({ error: { code: 3, message: 'execution reverted' } }))
+  const [liar, honest] = [await reverts(), await provider(() => ({ result: '0x02' }))]
+  assert.equal(await client([liar, honest]).request('eth_call', []), '0x02')
+  assert.deepEqual(await client([liar, honest]).requestAll([{ method: 'eth_call', params: [] }]), ['0x02'])
+  const [first, second] = [await reverts(), await reverts()]
   await faultOf(client([first, second]).request('eth_call', []))
-  assert.equal(second.requests, 0)
+  assert.deepEqual([first.requests, second.requests], [1, 1])
+  const alone = await reverts()
+  await assert.rejects(client([alone]).requestAll([{ method: 'eth_call', params: [] }]))
+  assert.equal(alone.requests, 1)
 })
 
 test('a batch is answered in the order of its calls, whatever the order of the answers', async () => {

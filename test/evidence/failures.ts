@@ -34,8 +34,6 @@ export const FAILS: Readonly<Record<string, string>> = {
   'A lie of receipts and logs: the receipts of another block, by the only one': 'nobody is told',
   'A lie of the contract: each estimate is too low, asked first':
     'the purchase is not minted; the turn is not credited; nobody is told; the purchase is not minted beside honest providers afterwards; the turn is not credited beside honest providers afterwards',
-  'A lie of the contract: each estimate reverts, asked first':
-    'the purchase is not minted; the turn is not credited; nobody is told',
   'A lie of the contract: each estimate reverts, by both alike': 'nobody is told',
   'A lie of the contract: each estimate reverts, by the only one': 'nobody is told',
   'A lie of the contract: the bounds exclude every amount, asked first': 'the turn is not credited; nobody is told',

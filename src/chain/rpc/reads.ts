@@ -60,7 +60,7 @@ export function createReads(options: ReadsOptions): Reads {
       const worth = (given: RpcReply[]) => given.every((reply, index) => isWorth(methodOf(index), reply))
       for (const [index, reply] of (await ask(options, question, read, worth)).entries()) {
         const { method, params } = part[index] as RpcCall
-        const isAlone = reply.ok && options.order().length === 1
+        const isAlone = options.order().length === 1 && (reply.ok || isRevert(reply.error))
         const again = !isWorth(method, reply) && !isAlone && !isLimited(reply) && read.attempts !== 1
         replies.push(again ? await call(method, params, read) : reply)
       }
@@ -128,10 +128,11 @@ async function ask<T>(
 }
 
 /**
- * False if another provider may know better: for every error but a revert, and for a result of another kind. In a batch, providers return "response too
- * large" or an internal error even for calls that succeed alone. And what one of them calls invalid, such as a block by its hash, another one takes.
+ * False if another provider may know better: for every error, and for a result of another kind. In a batch, providers return "response too large" or an
+ * internal error even for calls that succeed alone. What one of them calls invalid, such as a block by its hash, another one takes. And a revert is the
+ * contract's only if each of them says so.
  */
-const isWorth = (method: string, reply: RpcReply) => (reply.ok ? isOfKind(method, reply.result) : isRevert(reply.error))
+const isWorth = (method: string, reply: RpcReply) => reply.ok && isOfKind(method, reply.result)
 
 const isLimited = (reply: RpcReply) => !reply.ok && isLimit(reply.error)
 
