@@ -126,7 +126,7 @@ function codeOf(path: string): Hex {
 }
 
 /** What a wallet offers a page: calls by EIP-5792, plain transactions, or neither. */
-export type Offers = 'calls' | 'transactions' | 'nothing'
+export type Offers = 'calls' | 'calls without receipts' | 'transactions' | 'nothing'
 
 /** Installs a wallet that acts for a Safe in every page that `page` loads from now on. @returns the acting methods called on it. */
 export async function installSafe(page: Page, safe: TestSafe, offers: Offers): Promise<string[]> {
@@ -142,10 +142,17 @@ export async function installSafe(page: Page, safe: TestSafe, offers: Offers): P
     personal_sign: ([raw]: [Hex]) => safe.sign({ raw }),
     eth_sendTransaction: ([call]: [Call]) => (offers === 'nothing' ? refuse() : safe.execute(call)),
     wallet_sendCalls: async ([{ calls }]: [{ calls: [Call] }]) =>
-      offers === 'calls' ? { id: await safe.execute(...calls) } : refuse(),
+      offers.startsWith('calls') ? { id: await safe.execute(...calls) } : refuse(),
     wallet_getCallsStatus: async ([id]: [Hex]) => {
       const receipt = await safe.read('eth_getTransactionReceipt', [id])
-      return { version: '2.0.0', id, chainId: '0x7a69', status: 200, atomic: true, receipts: [receipt] }
+      return {
+        version: '2.0.0',
+        id,
+        chainId: '0x7a69',
+        status: 200,
+        atomic: true,
+        ...(offers === 'calls' && { receipts: [receipt] }),
+      }
     },
   }
   await announceWallet(page, async ({ method, params = [] }: Asked) => {

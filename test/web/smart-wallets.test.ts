@@ -75,6 +75,16 @@ describe('with a contract wallet', { skip: noBrowser }, () => {
     )
   })
 
+  test('a wallet that reports success without receipts has paid: the page finds the payment', async () => {
+    const safe = await makeSafe(wellKnown.rpcUrl, 10)
+    const { page, asked } = await open(safe, 'calls without receipts')
+    await checkout(page)
+    await press(page, 'Pay 0.01 ETH')
+    await page.getByRole('link', { name: 'See this payment' }).click()
+    await page.getByText(/Node \d+ is yours/).waitFor()
+    assert.deepEqual(asked, ['wallet_sendCalls'])
+  })
+
   test('a wallet of an unknown kind is told before, held after, and bought once it signs in', async () => {
     const safe = await makeSafe(wellKnown.rpcUrl, 6, false)
     const { page } = await open(safe, 'transactions')

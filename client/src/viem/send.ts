@@ -83,16 +83,24 @@ export async function requireChain(wallet: OwnWallet, chainId: number): Promise<
   throw new WalletError('wrongChain', message)
 }
 
-/** The hash of the transaction that executed the calls. */
+/** The hash of the transaction that executed the calls. We say that nothing moved only if the wallet reports a failure (4xx, 5xx) and no success. */
 async function carriedOut(wallet: OwnWallet, id: string, onProposed: Asking['onProposed']): Promise<Hex> {
   onProposed?.(id)
   const limits = { timeout: CALLS_MS_MAX, pollingInterval: CALLS_POLL_MS }
-  const { receipts, status } = await waitForCallsStatus(wallet, { id, ...limits })
-  const txHash = receipts?.at(-1)?.transactionHash
-  if (status === 'success' && txHash) return hashIn(txHash)
-  throw new WalletError('reverted', 'The contract wallet did not execute the call. Nothing moved.', {
-    ...(txHash && { txHash }),
-  })
+  const isOver = ({ statusCode }: { statusCode: number }) => statusCode >= 200
+  const { receipts = [], statusCode } = await waitForCallsStatus(wallet, { id, ...limits, status: isOver }).catch(
+    (cause: BaseError) => {
+      // The wallet may send it, so this must not look like its refusal to send.
+      throw new Error(cause.details || cause.shortMessage || cause.message, { cause })
+    },
+  )
+  const succeeded = receipts.filter(({ status }) => status === 'success')
+  const txHash = [...receipts, ...succeeded].filter((one) => one.transactionHash).at(-1)?.transactionHash
+  if (statusCode >= 400 && statusCode < 600 && succeeded.length === 0)
+    throw new WalletError('reverted', 'The contract wallet did not execute the call. Nothing moved.', {
+      ...(txHash && { txHash }),
+    })
+  return hashIn(statusCode < 300 ? txHash : undefined)
 }
 
 // We call the wallet's own methods, because viem's functions also support other accounts and would double the page's code for this.
