@@ -56,8 +56,10 @@ export function readInput<S extends Shape>(
   const complain: Checking['complain'] = (field, text, code = 'malformed') => void problems.push({ field, code, text })
   const isGiven = (name: string) => Object.hasOwn(input, name) && input[name] != null && input[name] !== ''
   const read = ([name, { form, required, otherwise, parse, why }]: [string, Field]) => {
-    const parsed = isGiven(name) ? parse(input[name]) : undefined
-    if (parsed === undefined && isGiven(name)) complain(name, `must be ${form}${why?.(input[name]) ?? ''}`)
+    const isFit = isStorable(input[name])
+    const parsed = isGiven(name) && isFit ? parse(input[name]) : undefined
+    if (parsed === undefined && isGiven(name))
+      complain(name, `must be ${form}${isFit ? (why?.(input[name]) ?? '') : UNFIT}`)
     if (required && !isGiven(name)) complain(name, `is required: ${form}`, 'missing')
     return [name, parsed === undefined ? otherwise : parsed]
   }
@@ -66,6 +68,15 @@ export function readInput<S extends Shape>(
   const unknown = Object.keys(input).filter((name) => !Object.hasOwn(shape, name))
   if (refuseOthers && unknown.length > 0) complain(null, unknownFields(unknown, Object.keys(shape)), 'unknownField')
   return problems.length === 0 ? { asked } : refuseFields(problems)
+}
+
+const UNFIT = ', without NUL characters, unpaired surrogates or members like toString'
+
+/** False if PostgreSQL would refuse a text in it, or String() would throw. A body is shallow, so this ends. */
+function isStorable(value: unknown): boolean {
+  if (typeof value === 'string') return !/[\0\p{Cs}]/u.test(value)
+  const members = typeof value === 'object' && value !== null ? Object.entries(value) : []
+  return members.every(([name, inner]) => !(name in Object.prototype) && isStorable(name) && isStorable(inner))
 }
 
 function unknownFields(unknown: readonly string[], taken: readonly string[]): string {

@@ -132,14 +132,18 @@ export interface NamedPayment {
 
 export const namedAs = (payment: string): NamedPayment => ({ payment, key: parsePayment(payment) ?? null })
 
+/** The length of a hash. */
+const NAME = field.text('', { max: 66 })
+const isName = (value: unknown) => Number.isSafeInteger(value) || NAME.parse(value) !== undefined
+
 /** The payments of an act on several. */
 export const PAYMENTS = field.ofForm<readonly NamedPayment[]>("each a transaction hash, or the row's `id`", {
   value: 'payments',
   otherwise: [],
-  form: `a list of 1 to ${MANY_MAX} payments`,
+  form: `a list of 1 to ${MANY_MAX} payments, each a transaction hash or a row id`,
   schema: { type: 'array', minItems: 1, maxItems: MANY_MAX, items: { type: ['string', 'integer'] } },
   parse: (value) =>
-    Array.isArray(value) && value.length > 0 && value.length <= MANY_MAX
+    Array.isArray(value) && value.length > 0 && value.length <= MANY_MAX && value.every(isName)
       ? value.map((payment) => namedAs(String(payment)))
       : undefined,
 })

@@ -62,6 +62,24 @@ describe('an act', () => {
       }
   })
 
+  it('refuses texts that PostgreSQL does not store and members that JavaScript calls, in each field', async () => {
+    const before = await audited()
+    for (const { path, fields } of ACTS)
+      for (const name of fields)
+        for (const value of [{ toString: 1 }, [{ toString: 1 }], ['999', '\0'], [{ '\ud800': 1 }], ['\udc00'], '9\0']) {
+          const { status, json } = await desk.post(filled(path), { [name]: value })
+          assert.equal(status, 400, `${path} with ${name}: ${JSON.stringify(value)}`)
+          assert.match(json.error, new RegExp(`${name} must be .*, without NUL characters`))
+        }
+    const prepare = (payment: unknown) => desk.post('payments/refunds/prepare', { payments: ['999', payment] })
+    for (const payment of [null, true, 1.5, 1e300, [], {}, 'a\nb', '9'.repeat(67)]) {
+      const { status, json } = await prepare(payment)
+      assert.deepEqual([status, /each a transaction hash or a row id/.test(json.error)], [400, true], `${payment}`)
+    }
+    for (const payment of ['', 'none', 999, -1]) assert.equal((await prepare(payment)).status, 200)
+    assert.equal(await audited(), before, 'nothing was done')
+  })
+
   it('refuses what its path names a second time, and fields in a query', async () => {
     const before = await audited()
     for (const { path, params } of ACTS) {

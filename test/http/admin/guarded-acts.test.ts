@@ -144,6 +144,17 @@ describe('an act that needs a second person', () => {
     await setRule(null)
   })
 
+  it('is refused before it is proposed if it names a payment by what the database cannot store', async () => {
+    await setRule(BOUND)
+    const large = await held(LARGE + 3n)
+    for (const odd of ['\0', '\ud800', { toString: 1 }]) {
+      const payments = [large, odd]
+      assert.equal((await desk.post('payments/refunds/prepare', { payments })).status, 400)
+      const decided = await desk.post('payments/decide', { decision: 'release', payments, tierId: 'basic' })
+      assert.equal(decided.status, 400)
+    }
+  })
+
   it('counts what it releases by the price of the tier that it is released in, if that is more', async () => {
     const cheap = await held(BASIC / 10n, 6)
     await setRule(BOUND)
