@@ -45,7 +45,7 @@ export type HoldingReading =
   | { kind: 'read'; amountWei: bigint }
   | { kind: 'unreadable'; sinceSec: number }
 
-/** The allowlist on which the wallet has the largest allocation. If it is on no list: the last list's root, and 0. */
+/** A list of the tier: how many nodes it allows the wallet, and how many of its payments for the tier count already. */
 export interface Listed {
   root: Hash
   allocation: number
@@ -82,8 +82,8 @@ export interface PaymentFacts {
   reserved: number
   /** True if undecided payments up to this block may still sell out the tier on which this tier's opening depends. */
   mayOpen: boolean
-  /** How many nodes the tier's lists allow the wallet, and how many of its payments for the tier count already. Null if the tier has no lists. */
-  listed: Listed | null
+  /** The lists of the versions that sell. */
+  listed: readonly Listed[]
   holding: HoldingReading
   /** Facts about the sender, in case it is a contract. */
   payer: PayerFacts
@@ -137,7 +137,7 @@ export function judgePayment(facts: PaymentFacts): Verdict {
   if (selection.kind === 'notOpenYet' && facts.mayOpen) return { kind: 'undecided', missing: 'opening' }
   if (selection.kind !== 'onSale') return held(REASON_NOT_SOLD[selection.kind], times)
 
-  const list = judgeList(selection, facts)
+  const list = judgeList(tier, facts)
   if (list === null) return { kind: 'undecided', missing: 'list' }
   if (!list.isMet) return held('notListed', list.evidence)
 
@@ -198,10 +198,11 @@ const allowanceOf = ({ maxPerWallet }: TierVersion, { tierNodes, tierInFlight }:
 /** Whether a payment meets a term of its tier. Null if the fact was not read; then no payment may pass. */
 type Met = { isMet: boolean; evidence: Evidence } | null
 
-function judgeList({ lists }: Extract<TierSelection, { kind: 'onSale' }>, { listed }: PaymentFacts): Met {
-  if (lists === null) return { isMet: true, evidence: {} }
-  if (listed === null) return null
-  const { root: allowlist, allocation, used } = listed
+function judgeList({ allowlist }: TierVersion, { listed }: PaymentFacts): Met {
+  if (allowlist === null) return { isMet: true, evidence: {} }
+  const own = listed.find(({ root }) => root === allowlist)
+  if (!own) return null
+  const { allocation, used } = own
   return { isMet: used < allocation, evidence: { allowlist, allocation, used } }
 }
 
@@ -216,7 +217,9 @@ function judgedBy(selection: TierSelection, facts: PaymentFacts): TierVersion | 
   if (selection.kind === 'none') return null
   if (selection.kind !== 'onSale') return selection.tier
   const token = holdingTokenOf(selection)
-  const within = [selection.tier, ...selection.others].filter((version) => isWithinAllowance(version, facts))
+  const within = [selection.tier, ...selection.others].filter(
+    (version) => judgeList(version, facts)?.isMet && isWithinAllowance(version, facts),
+  )
   const { holding } = facts
   const meets = ({ holdingToken, holdingWei }: TierVersion) =>
     holdingToken === null || (holdingToken === token && holding.kind === 'read' && holding.amountWei >= holdingWei)

@@ -55,8 +55,8 @@ export interface FirstSaleTerms {
 export type TierSelection =
   /**
    * `supply` is the supply of the version in force, or of the latest version if that is lower, because a lower supply applies without a grace period.
-   * The wallet must be on one of `lists`; null if anyone may buy. `others`: versions in their grace period that sell at this price too, the newest
-   * first. A wallet that does not meet the terms of `tier` may buy by the terms of one of them.
+   * `others`: versions in their grace period that sell at this price too, the newest first. A wallet that does not meet the terms of `tier` may buy by
+   * all terms of one of them.
    */
   | {
       kind: 'onSale'
@@ -64,7 +64,6 @@ export type TierSelection =
       others: readonly TierVersion[]
       byGrace: boolean
       supply: number | null
-      lists: readonly Hash[] | null
     }
   | { kind: 'offSale'; tier: TierVersion }
   | { kind: 'notOpenYet'; tier: TierVersion }
@@ -90,12 +89,10 @@ export function selectTier(
     const former = formerAt(begun, payment)
     const own = inForce.priceWei === payment.valueWei ? [inForce] : []
     const alive = [...own, ...former.toReversed()]
-    // A version that does not sell in this block lends nothing to one that does, neither its list nor its lack of one.
     const [tier, ...others] = alive.filter((version) => sells(version, payment))
     if (tier) {
       const byGrace = tier !== inForce || inGrace(inForce, payment.blockTime)
-      const lists = listsOf([tier, ...others.toReversed()])
-      const sale: TierSelection = { kind: 'onSale', tier, others, byGrace, supply, lists }
+      const sale: TierSelection = { kind: 'onSale', tier, others, byGrace, supply }
       if (tier === inForce) return sale
       graced ??= sale
     }
@@ -136,12 +133,6 @@ const formerAt = (begun: readonly TierVersion[], payment: Block & { valueWei: bi
   gracesOf(begun, payment.valueWei).flatMap(({ version, untilTime }) =>
     untilTime > payment.blockTime ? [version] : [],
   )
-
-/** The lists of versions that apply at the same time. A wallet has the largest of its allocations. If one version is open to anyone, the sale is. */
-function listsOf(versions: readonly TierVersion[]): Hash[] | null {
-  const lists = versions.map(({ allowlist }) => allowlist).filter((root) => root !== null)
-  return lists.length < versions.length ? null : [...new Set(lists)]
-}
 
 const isOpen = (tier: TierVersion, block: Block): boolean =>
   block.blockTime >= (tier.opensAt ?? 0) && isStepOpen(tier, block)

@@ -128,7 +128,7 @@ const edges: [string, Partial<PaymentFacts>, string][] = [
   ['a wallet buys up to its allocation', listedFor(2, 1), 'accepted'],
   ['a wallet whose allocation is used buys no more', listedFor(2, 2), 'held notListed'],
   ['an allocation lowered to less than is used buys no more', listedFor(1, 2), 'held notListed'],
-  ['a list that was not read buys nothing', { selection: listedOnly, listed: null }, 'undecided'],
+  ['a list that was not read buys nothing', { selection: listedOnly, listed: [] }, 'undecided'],
   ['the last node of an allowance is sold', { tierNodes: 1 }, 'accepted'],
   ['payments in flight use the allowance up', { tierInFlight: 2 }, 'held tierAllowance'],
   ['a gift uses the allowance up', { tierNodes: 2 }, 'held tierAllowance'],
@@ -163,13 +163,14 @@ for (const [sentence, facts, expected] of edges) {
 
 test('whatever the facts, accepted means that each rule was looked at and satisfied, and the other way round', () => {
   const small = fc.integer({ min: 0, max: 3 })
-  const selected: TierVersion[] = [tier, { ...tier, holdingToken: null, holdingWei: wei(0n) }]
+  const own: TierVersion[] = [tier, { ...tier, holdingToken: null, holdingWei: wei(0n) }]
+  const selected = own.flatMap((t) => [t, { ...t, allowlist: LIST }])
   const facts = fc.record<PaymentFacts>({
     blockTime: fc.constant(1_000),
     sold: small,
     reserved: small,
     mayOpen: fc.boolean(),
-    listed: fc.option(fc.record({ root: fc.constant(LIST), allocation: small, used: small })),
+    listed: fc.array(fc.record({ root: fc.constant(LIST), allocation: small, used: small }), { maxLength: 1 }),
     from: fc.constantFrom(BUYER, WALLET, account(1)),
     valueWei: fc.constantFrom(0n, 50n),
     succeeded: fc.boolean(),
@@ -182,12 +183,9 @@ test('whatever the facts, accepted means that each rule was looked at and satisf
       fc.constant<PaymentFacts['selection']>({ kind: 'none' }),
       fc.constantFrom(...selected).map((t): PaymentFacts['selection'] => ({ kind: 'offSale', tier: t })),
       fc
-        .tuple(
-          ...[fc.constantFrom(...selected), fc.boolean(), fc.constantFrom(null, 1, 2, 3, 4)],
-          fc.constantFrom(null, [LIST]),
-        )
-        .map(([t, byGrace, supply, lists]): PaymentFacts['selection'] => ({
-          ...{ kind: 'onSale', tier: t, others: [], byGrace, supply, lists },
+        .tuple(fc.constantFrom(...selected), fc.boolean(), fc.constantFrom(null, 1, 2, 3, 4))
+        .map(([t, byGrace, supply]): PaymentFacts['selection'] => ({
+          ...{ kind: 'onSale', tier: t, others: [], byGrace, supply },
         })),
     ),
     walletNodes: small,
@@ -223,7 +221,7 @@ test('whatever the facts, accepted means that each rule was looked at and satisf
         (f.payer.kind === 'plain' || (f.payer.kind === 'inner' && f.payer.mode === 'all')) &&
         selection.kind === 'onSale' &&
         f.tierNodes + f.tierInFlight < selection.tier.maxPerWallet &&
-        (selection.lists === null || (f.listed !== null && f.listed.used < f.listed.allocation)) &&
+        (selection.tier.allowlist === null || f.listed.some(({ used, allocation }) => used < allocation)) &&
         (selection.supply === null || f.sold + f.reserved < selection.supply) &&
         f.walletNodes + f.walletInFlight < f.walletMax &&
         (selection.tier.holdingToken === null ||
@@ -363,6 +361,23 @@ test('however payments of wallets come, none gets more than its allowance or the
       },
     ),
   )
+})
+
+test('a version in its grace sells by all its terms, and lends none of them to another version', () => {
+  const free = { ...tier, holdingToken: null, holdingWei: wei(0n) }
+  const [forListed, forHolders] = [
+    { ...free, version: 2, allowlist: LIST },
+    { ...tier, allowlist: null },
+  ]
+  const at = (allocation: number, amountWei: bigint, selection = sale(forHolders, forListed)) =>
+    verdictOf({
+      ...good,
+      ...{ selection, listed: [{ root: LIST, allocation, used: 0 }], holding: { kind: 'read', amountWei } },
+    })
+  assert.deepEqual([at(0, 0n), at(1, 0n), at(0, 1000n)], ['held holding', 'accepted', 'accepted'])
+  const reversed = sale(forListed, forHolders)
+  const outcomes = [at(0, 0n, reversed), at(1, 0n, reversed), at(0, 1000n, reversed)]
+  assert.deepEqual(outcomes, ['held notListed', 'accepted', 'accepted'])
 })
 
 test('an unreadable holding is asked for again after half of what the payment has waited, at the latest when it is held', () => {

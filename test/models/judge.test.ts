@@ -6,6 +6,7 @@ import { KNOWN_IMPLEMENTATIONS, KNOWN_PROXIES } from '../../src/domain/payers/kn
 import type { ContractWalletMode as Mode, PayerCode } from '../../src/domain/payers/payer.ts'
 import { judgePayment, type PaymentFacts, type Verdict } from '../../src/domain/payment.ts'
 import type { TierVersion } from '../../src/domain/tiers.ts'
+import type { Hash } from '../../src/domain/units.ts'
 import { cases } from '../support/property.ts'
 import { type Facts, judge, judgedBy, type Outcome, type Terms } from './judge.ts'
 
@@ -13,7 +14,7 @@ const BUYER = '0x00000000000000000000000000000000000000b1'
 const WALLET = '0x00000000000000000000000000000000000000a1'
 const MINTER = '0x00000000000000000000000000000000000000c1'
 const TOKENS = ['0x00000000000000000000000000000000000000d1', '0x00000000000000000000000000000000000000d2'] as const
-const LIST = `0x${'11'.repeat(32)}` as const
+const rootOf = ({ version }: Terms) => `0x${String(version).repeat(64)}` as Hash
 const SENDERS = { buyer: BUYER, paymentsWallet: WALLET, operator: MINTER } as const
 
 /** A payment that every rule lets pass. */
@@ -25,8 +26,7 @@ const FINE: Facts = {
   isDenied: false,
   choice: 'sells',
   mayOpen: false,
-  terms: [{ version: 1, maxPerWallet: 2, token: 0, holdingWei: 0n, heldWei: null }],
-  allocation: null,
+  terms: [{ version: 1, maxPerWallet: 2, token: 0, holdingWei: 0n, heldWei: null, allocation: null }],
   paidOfTier: 0,
   ofTier: 0,
   ofWallet: 0,
@@ -47,7 +47,8 @@ function versionOf(one: Terms, facts: Facts): TierVersion {
     ...{ maxPerWallet: one.maxPerWallet, holdingWei: one.holdingWei, onSale: true, graceSec: 900 },
     holdingToken: one.holdingWei === 0n ? null : TOKENS[one.token],
     holdingRetrySec: facts.retrySec,
-    ...{ supply: null, opensAt: null, closesAt: null, opensAfter: null, openedBlock: null, allowlist: null },
+    ...{ supply: null, opensAt: null, closesAt: null, opensAfter: null, openedBlock: null },
+    allowlist: one.allocation === null ? null : rootOf(one),
     ...{ fromBlock: 1, fromTime: 1 },
   }
   return version as unknown as TierVersion
@@ -58,8 +59,7 @@ function selectionOf(facts: Facts): PaymentFacts['selection'] {
   if (facts.choice === 'wrongAmount' || facts.choice === 'held' || tier === undefined) return { kind: 'none' }
   if (facts.choice === 'notOpenYet') return { kind: 'notOpenYet', tier }
   if (facts.choice === 'saleClosed') return { kind: 'offSale', tier }
-  const lists = facts.allocation === null ? null : [LIST]
-  return { kind: 'onSale', tier, others, byGrace: false, supply: facts.supply, lists }
+  return { kind: 'onSale', tier, others, byGrace: false, supply: facts.supply }
 }
 
 const CONTRACT = { kind: 'contract', codeHash: `0x${'22'.repeat(32)}`, implementation: null } as const
@@ -95,7 +95,7 @@ function payerOf(mayBuy: boolean | null, sinceSec: number, pick: number): Paymen
 }
 
 function toCode(facts: Facts, split: number): PaymentFacts {
-  const { payerMayBuy, allocation } = facts
+  const { payerMayBuy } = facts
   const tierNodes = Math.min(split, facts.ofTier)
   const walletNodes = Math.min(split, facts.ofWallet)
   const heldWei = (facts.terms.find((one) => one.holdingWei > 0n) ?? facts.terms[0])?.heldWei ?? null
@@ -108,7 +108,9 @@ function toCode(facts: Facts, split: number): PaymentFacts {
     ...{ walletNodes, walletInFlight: facts.ofWallet - walletNodes, walletMax: facts.walletCap },
     ...{ tierNodes, tierInFlight: facts.ofTier - tierNodes, sold: facts.sold, reserved: facts.reservedBefore },
     mayOpen: facts.mayOpen,
-    listed: allocation === null ? null : { root: LIST, allocation, used: facts.paidOfTier },
+    listed: facts.terms.flatMap((one) =>
+      one.allocation === null ? [] : { root: rootOf(one), allocation: one.allocation, used: facts.paidOfTier },
+    ),
     holding:
       heldWei === null ? { kind: 'unreadable', sinceSec: facts.waitedSec } : { kind: 'read', amountWei: heldWei },
     payer: payerOf(payerMayBuy, facts.waitedSec, split),
@@ -126,6 +128,7 @@ const anyTerms = fc.record({
   maxPerWallet: fc.integer({ min: 1, max: 4 }),
   holdingWei: fc.constantFrom(0n, 5n, 6n),
   token: fc.constantFrom(0, 0, 1),
+  allocation: fc.option(fc.nat(3), { freq: 2 }),
 })
 
 /** Facts at the edges: each limit is met, missed by one, or far away, and most payments are in order but for one or two rules. */
@@ -139,7 +142,7 @@ const anyFacts = fc
       isDenied: fc.constant(true),
       choice: fc.constantFrom('wrongAmount' as const, 'notOpenYet' as const, 'saleClosed' as const),
       mayOpen: fc.boolean(),
-      list: fc.record({ allocation: fc.nat(3), paidOfTier: fc.nat(3) }),
+      paidOfTier: fc.nat(3),
       ofTier: fc.nat(4),
       ofWallet: fc.nat(4),
       beforeRestore: fc.constant(true),
@@ -163,8 +166,8 @@ const anyFacts = fc
       )
       .map(([terms, heldWei, kept, keepsAll]): Facts => {
         const entries = Object.entries(some).filter(([name]) => keepsAll || kept.includes(name))
-        const { list, place, retrying, ...rest } = Object.fromEntries(entries) as typeof some
-        const facts: Facts = { ...FINE, ...rest, ...list, ...place, ...retrying }
+        const { place, retrying, ...rest } = Object.fromEntries(entries) as typeof some
+        const facts: Facts = { ...FINE, ...rest, ...place, ...retrying }
         // Of several tokens only the first that a version asks for is read. A version that asks for another does not sell.
         const token = terms.find((one) => one.holdingWei > 0n)?.token ?? 0
         const known = (one: (typeof terms)[number]) => (one.token === token ? heldWei : -1n)

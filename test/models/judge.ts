@@ -8,9 +8,13 @@
 // - The judge knows no residue and no payment of the factory: `unattributed` and `mintReverted` come from elsewhere.
 import { type Choice, place } from './sale.ts'
 
-/** What a selling version asks of the wallet. `heldWei` is what the wallet holds of its token; null if it cannot be read. */
+/**
+ * What a selling version asks of the wallet. `heldWei` is what the wallet holds of its token; null if it cannot be read. `allocation` is the wallet's
+ * on the version's own list; null if it has no list.
+ */
 export interface Terms {
   version: number
+  allocation: number | null
   maxPerWallet: number
   /** The token's number, if a holding is asked for. */
   token: number
@@ -28,8 +32,7 @@ export interface Facts {
   mayOpen: boolean
   /** The versions that sell, the one in force first. */
   terms: Terms[]
-  /** The largest allocation of the selling versions' lists: null, if anyone may buy. `paidOfTier` counts the wallet's payments of the tier. */
-  allocation: number | null
+  /** The wallet's payments of the tier. */
   paidOfTier: number
   /** Nodes of the tier in the wallet, with its payments of the tier under way; then the same of all tiers, and the contract's cap. */
   ofTier: number
@@ -60,10 +63,13 @@ const retriesFor = (facts: Facts): number =>
 const meetsHolding = (one: Terms): boolean =>
   one.holdingWei === 0n || (one.heldWei !== null && one.heldWei >= one.holdingWei)
 
+const isListed = (one: Terms, facts: Facts): boolean => one.allocation === null || facts.paidOfTier < one.allocation
+
 /** The version by whose terms a payment is judged: the first of which it meets all, else one of which only the holding is unread, else the first. */
 export function judgedBy(facts: Facts): Terms | undefined {
-  for (const one of facts.terms) if (facts.ofTier < one.maxPerWallet && meetsHolding(one)) return one
-  for (const one of facts.terms) if (facts.ofTier < one.maxPerWallet && one.heldWei === null) return one
+  const open = facts.terms.filter((one) => isListed(one, facts) && facts.ofTier < one.maxPerWallet)
+  for (const one of open) if (meetsHolding(one)) return one
+  for (const one of open) if (one.heldWei === null) return one
   return facts.terms[0]
 }
 
@@ -102,7 +108,7 @@ function steps(facts: Facts): Outcome[] {
   const room = place(facts.supply, facts.sold, facts.reservedBefore)
   return [
     ...before,
-    when(facts.allocation !== null && facts.paidOfTier >= facts.allocation, held('notListed')),
+    when(terms !== undefined && !isListed(terms, facts), held('notListed')),
     when(terms === undefined || facts.ofTier >= terms.maxPerWallet, held('tierAllowance')),
     when(facts.beforeRestore, held('recheck')),
     when(room === 'soldOut', held('soldOut')),

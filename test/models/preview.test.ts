@@ -94,8 +94,9 @@ const anyFacts = fc
   .map(({ places, listed, use, waiting, denied, beforeRestore, ...rest }) => {
     const payment = { blockNumber: 9, blockTime: NOW }
     const standing = { wallets: ['0xa1'], serviceAccounts: ['0xc1'], senderDenied: denied, beforeRestore }
+    const tier = { ...rest.tier, allowlist: listed === null ? null : LIST }
     return {
-      ...{ ...rest, ...places, from: BUYER, versions: [rest.tier, PLUS], now: NOW, use, standing },
+      ...{ ...rest, ...places, from: BUYER, tier, versions: [tier, PLUS], now: NOW, use, standing },
       listed: listed === null ? null : { root: LIST, ...listed },
       waiting: waiting.map((one) =>
         typeof one === 'bigint'
@@ -144,7 +145,6 @@ function asPayment(facts: BuyerFacts): PaymentFacts {
   const { tier, use, listed, code, contract, walletMax, heldWei, standing, sold, most, reserved } = facts
   const selection = selectTier([tier], { valueWei: tier.priceWei, blockNumber: 10, blockTime: NOW })
   const { ofTier, ofAll } = placesOf(facts)
-  const lists = listed === null ? null : [LIST]
   const inner = { kind: 'inner' as const, ...contract }
   return {
     ...{
@@ -155,12 +155,10 @@ function asPayment(facts: BuyerFacts): PaymentFacts {
       isToOldWallet: false,
       ...standing,
     },
-    selection: (selection.kind === 'onSale'
-      ? { ...selection, supply: most, lists }
-      : selection) as PaymentFacts['selection'],
+    selection: (selection.kind === 'onSale' ? { ...selection, supply: most } : selection) as PaymentFacts['selection'],
     ...{ walletNodes: use.walletNodes, walletInFlight: use.walletInFlight + ofAll, walletMax: walletMax ?? 0 },
     ...{ tierNodes: use.tierNodes, tierInFlight: use.tierInFlight + ofTier, sold, reserved, mayOpen: false },
-    listed: listed === null ? null : { ...listed, used: listed.used + ofTier },
+    listed: listed === null ? [] : [{ ...listed, used: listed.used + ofTier }],
     holding: heldWei === null ? { kind: 'notNeeded' } : { kind: 'read', amountWei: heldWei },
     payer:
       code?.kind === 'none'

@@ -121,19 +121,9 @@ export function supplyOf(sale: Sale, tierId: string, block: Block, cap: number |
   return known.length === 0 ? null : Math.min(...known)
 }
 
-/** How many payments of the tier a wallet may make, by the lists of the versions that sell it. Null: no list limits it. */
-export function allocationOf(
-  versions: Version[],
-  lists: Map<string, Map<string, number>>,
-  wallet: string,
-): number | null {
-  let largest = 0
-  for (const one of versions) {
-    if (one.allowlist === null) return null
-    const own = lists.get(one.allowlist)?.get(wallet) ?? 0
-    if (own > largest) largest = own
-  }
-  return largest
+/** How many payments of the tier a wallet may make by a version's list. Null: no list limits it. */
+export function allocationOf(one: Version, lists: Map<string, Map<string, number>>, wallet: string): number | null {
+  return one.allowlist === null ? null : (lists.get(one.allowlist)?.get(wallet) ?? 0)
 }
 
 export interface Payment {

@@ -155,7 +155,9 @@ function listOf(facts: BuyerFacts, waiting: number): BuyerCheck[] {
   if (facts.listed === null) return []
   const { root, allocation: limit } = facts.listed
   const listed = { ...facts.listed, used: facts.listed.used + waiting }
-  return [{ check: 'allowlist', passes: wouldPass(facts, { listed }, [root]) === true, root, limit, used: listed.used }]
+  return [
+    { check: 'allowlist', passes: wouldPass(facts, { listed: [listed] }) === true, root, limit, used: listed.used },
+  ]
 }
 
 const isoOf = (time: number | null): string | null => (time === null ? null : new Date(time * 1000).toISOString())
@@ -167,11 +169,7 @@ export function canBuy(checks: readonly BuyerCheck[]): Passes {
 }
 
 /** True if the judge would pass a payment about which only these facts are in doubt; null while it is undecided. */
-function wouldPass(
-  { from, tier }: BuyerFacts,
-  known: Partial<PaymentFacts>,
-  lists: readonly Hash[] | null = null,
-): Passes {
+function wouldPass({ from, tier }: BuyerFacts, known: Partial<PaymentFacts>): Passes {
   const verdict = judgePayment({
     from,
     blockTime: 0,
@@ -182,7 +180,7 @@ function wouldPass(
     isToOldWallet: false,
     senderDenied: false,
     beforeRestore: false,
-    selection: { kind: 'onSale', tier, others: [], byGrace: false, supply: null, lists },
+    selection: { kind: 'onSale', tier, others: [], byGrace: false, supply: null },
     walletNodes: 0,
     walletInFlight: 0,
     walletMax: 1,
@@ -191,7 +189,7 @@ function wouldPass(
     sold: 0,
     reserved: 0,
     mayOpen: false,
-    listed: null,
+    listed: tier.allowlist === null ? [] : [{ root: tier.allowlist, allocation: 1, used: 0 }],
     holding: { kind: 'read', amountWei: tier.holdingWei },
     payer: { kind: 'plain' },
     restsOnOne: false,

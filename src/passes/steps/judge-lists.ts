@@ -30,12 +30,14 @@ export async function readListUse(
   }
 }
 
-/** The list that allows a wallet the most nodes; null if the tier needs no list, so anyone may buy. */
-export function listedBy(selection: TierSelection, from: Address, { allocations, used }: ListUse): Listed | null {
-  if (selection.kind !== 'onSale' || selection.lists === null) return null
-  const allowed = selection.lists.map((root) => ({ root, allocation: allocations.get(`${root} ${from}`) ?? 0 }))
-  const [most] = allowed.sort((a, b) => b.allocation - a.allocation)
-  return most ? { ...most, used: used.get(`${selection.tier.tierNo} ${from}`) ?? 0 } : null
+/** What the list of each selling version allows a wallet. */
+export function listedBy(selection: TierSelection, from: Address, { allocations, used }: ListUse): Listed[] {
+  if (selection.kind !== 'onSale') return []
+  return [selection.tier, ...selection.others].flatMap(({ tierNo, allowlist: root }) =>
+    root === null
+      ? []
+      : { root, allocation: allocations.get(`${root} ${from}`) ?? 0, used: used.get(`${tierNo} ${from}`) ?? 0 },
+  )
 }
 
 /** Counts an accepted payment as used, before we judge the next payment of the page. */

@@ -34,7 +34,7 @@ export const tier: TierVersion = {
 export const LIST = hash(`0x${'11'.repeat(32)}`)
 /** A selection on sale without limits. `others` sell by their grace. */
 export const sale = (of: TierVersion, ...others: TierVersion[]) => ({
-  ...{ kind: 'onSale' as const, tier: of, others, byGrace: false, supply: null, lists: null },
+  ...{ kind: 'onSale' as const, tier: of, others, byGrace: false, supply: null },
 })
 /** A payment that satisfies every rule, to break one rule at a time. */
 export const good: PaymentFacts = {
@@ -56,7 +56,7 @@ export const good: PaymentFacts = {
   sold: 0,
   reserved: 0,
   mayOpen: false,
-  listed: null,
+  listed: [],
   holding: { kind: 'read', amountWei: 1000n },
   payer: { kind: 'plain' },
   restsOnOne: false,
@@ -69,7 +69,7 @@ export const contract: Extract<PaymentFacts['payer'], { kind: 'inner' }> = {
     code: { kind: 'contract', codeHash: `0x${'1'.repeat(64)}` as Hash, implementation: null },
   },
 }
-export const listedOnly: PaymentFacts['selection'] = { ...sale(tier), lists: [LIST] }
+export const listedOnly: PaymentFacts['selection'] = sale({ ...tier, allowlist: LIST })
 export const listedFor = (allocation: number, used: number) => ({
-  ...{ selection: listedOnly, listed: { root: LIST, allocation, used } },
+  ...{ selection: listedOnly, listed: [{ root: LIST, allocation, used }] },
 })

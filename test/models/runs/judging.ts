@@ -79,10 +79,11 @@ function factsOf(ledger: Ledger, payment: Payment): Facts {
     isDenied: ledger.denied.includes(payment.from),
     choice: choice.kind === 'sells' ? 'sells' : choice.reason,
     mayOpen: false,
-    terms: versions.map(({ version, maxPerWallet, holdingWei }) => {
-      return { version, maxPerWallet, token: 1, holdingWei, heldWei: payment.heldWei }
+    terms: versions.map((one) => {
+      const { version, maxPerWallet, holdingWei } = one
+      const allocation = allocationOf(one, ledger.lists, payment.from)
+      return { version, maxPerWallet, token: 1, holdingWei, heldWei: payment.heldWei, allocation }
     }),
-    allocation: choice.kind === 'sells' ? allocationOf(versions, ledger.lists, payment.from) : null,
     paidOfTier: ledger.payments.filter(
       (one) => one.state === 'accepted' && one.from === payment.from && one.tierId === tierId,
     ).length,
