@@ -154,7 +154,7 @@ const isClosed = ({ closesAt, graceSec }: TierVersion, blockTime: number): boole
   closesAt !== null && blockTime >= closesAt + graceSec
 
 /** The supply that applies to decisions made now, whichever block the payment was in; null for no limit. */
-export const supplyNow = (versions: readonly TierVersion[], tierNo: number): number | null =>
+const supplyNow = (versions: readonly TierVersion[], tierNo: number): number | null =>
   latestOf(versions.filter((version) => version.tierNo === tierNo))?.supply ?? null
 
 const latestOf = (ofTier: readonly TierVersion[]) => ofTier.toSorted((a, b) => a.version - b.version).at(-1)

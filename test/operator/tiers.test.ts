@@ -259,6 +259,7 @@ describe('the bounds of a tier', () => {
     const measured = (await readLedgerFigures(world.pool)).tiers?.find(({ id }) => id === 'capped')
     assert.deepEqual(measured, { id: 'capped', state: 'open', sold: 0, supply: 10, cap: 1 })
     assert.equal(await buy(5, priceWei), 'minted capped')
+    assert.equal(await buy(6, priceWei), 'held soldOut')
     assert.deepEqual(await offered(), ['soldOut', 1, 1, 0, 'contract'])
     assert.equal((await desk.service.get('/api/deploy-quote?tier=capped')).status, 503)
     const { checks } = (await desk.service.get(`/api/can-buy/${world.at(8)}?tier=capped`)).json

@@ -138,34 +138,22 @@ inWorld('a node that is expelled keeps its place in the tier until its payment i
   assert.equal((await paymentOf(world, late))?.state, 'minted')
 })
 
-inWorld(
-  'a payment beyond what its tier may have is held for that, and is minted once it is released and a node has left',
-  async (world) => {
-    await world.act(0, 'capTier', [1n, 1n])
-    const [first, second] = [await world.pay(5, BASIC), await world.pay(6, BASIC)]
-    await world.settle()
-    const states = async () =>
-      Promise.all(
-        [first, second].map(async (hash) => [
-          (await paymentOf(world, hash))?.state,
-          (await paymentOf(world, hash))?.reason,
-        ]),
-      )
-    assert.deepEqual(await states(), [
-      ['minted', null],
-      ['held', 'supplySpent'],
-    ])
-    const actor = { name: 'operator', requestId: null }
-    assert.ok(!isOperatorRefusal(await releasePayment(world.ctx, actor, { payment: second })))
-    await world.settle()
-    assert.deepEqual((await states())[1], ['held', 'supplySpent'], 'the tier is as full as before')
-    await world.act(0, 'expel', [[first]])
-    await world.payments()
-    assert.ok(!isOperatorRefusal(await releasePayment(world.ctx, actor, { payment: second })))
-    await world.settle()
-    assert.deepEqual((await states())[1], ['minted', null])
-  },
-)
+inWorld('a payment beyond what its tier may have is held for that, and no release goes beyond it', async (world) => {
+  const sent = [await world.pay(5, BASIC), await world.pay(6, BASIC)]
+  await world.chain.mine()
+  await world.instance({ minter: null }).payments()
+  await world.act(0, 'capTier', [1n, 1n])
+  sent.push(await world.pay(7, BASIC))
+  await world.settle()
+  const found = await Promise.all(sent.map((txHash) => paymentOf(world, txHash)))
+  const standings = found.map((payment) => payment?.reason ?? payment?.state)
+  assert.deepEqual(standings, ['minted', 'supplySpent', 'soldOut'])
+  const actor = { name: 'operator', requestId: null }
+  for (const payment of sent.slice(1)) {
+    const released = await releasePayment(world.ctx, actor, { payment })
+    assert.ok(isOperatorRefusal(released) && /All 1 nodes of this tier are sold/.test(released.message))
+  }
+})
 
 inWorld(
   'a round in flight that counted a node which is expelled meanwhile is planned again',

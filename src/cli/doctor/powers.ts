@@ -107,7 +107,7 @@ async function sayCap(governance: GovernanceReader, { tierId, tierNo, supply }: 
   if (most >= supply) return null
   return {
     says: `of tier ${tierId}, the contract mints ${most} at most, and its supply is ${supply}`,
-    warn: `Sales beyond that are held (supplySpent): "node-ledger tiers price ${tierId} --supply ${most}".`,
+    warn: `Sales beyond that are held (soldOut): "node-ledger tiers price ${tierId} --supply ${most}".`,
     reading: { tierId, supply, contractMost: most },
   }
 }

@@ -4,6 +4,7 @@ import type { Evidence } from '../../domain/payment.ts'
 import { MOVES, type Move, type MoveName, type PaymentState, type ReasonAfter } from '../../domain/transitions.ts'
 import { type Columns, type Fragment, jsonRows, type Sql } from '../core/sql.ts'
 import { notifyLedgerChanged } from '../core/state.ts'
+import { CAPS } from './supply.ts'
 
 type Moves = typeof MOVES
 
@@ -170,11 +171,12 @@ export async function writeVerdicts(
 }
 
 /**
- * True if a tier has a supply. Then a released payment that returns after a reorganisation waits, held as `soldOut`, until the judge gives it a
+ * True if a tier has a supply or a cap. Then a released payment that returns after a reorganisation waits, held as `soldOut`, until the judge gives it a
  * place.
  */
 const hasSupply = (sql: Sql, tierId: Fragment): Fragment =>
-  sql`EXISTS (SELECT FROM tiers l WHERE l.tier_id = ${tierId} AND l.live AND l.supply IS NOT NULL)`
+  sql`EXISTS (SELECT FROM tiers l LEFT JOIN (${sql.unsafe(CAPS)}) c USING (tier_no)
+    WHERE l.tier_id = ${tierId} AND l.live AND least(l.supply, cap) IS NOT NULL)`
 
 /** The state of a payment whose verdict applies again. If its tier has a supply, an accepted payment waits for a place. */
 export function byVerdict(

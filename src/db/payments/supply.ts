@@ -45,11 +45,19 @@ export async function readSold(sql: Sql): Promise<Map<number, number>> {
   return new Map(rows.map(({ tierNo, sold }) => [tierNo, sold]))
 }
 
-/** The supply of each of these tiers, if the tier has a supply now. If read under the tier's lock, it cannot change until the transaction ends. */
+/** SQL: the contract's cap of each tier that has one, from the events that we followed. A cap can only be lowered. */
+export const CAPS = `SELECT (detail ->> 'tier')::int AS tier_no, min((detail ->> 'most')::bigint) AS cap FROM owner_acts
+  WHERE name = 'TierCapped' GROUP BY 1`
+
+/**
+ * The lower of the supply and the contract's cap of each of these tiers, if the tier has one of them now. If read under the tier's lock, the supply
+ * cannot change until the transaction ends.
+ */
 export async function readSupplies(sql: Sql, tierNos: readonly number[]): Promise<Map<number, number>> {
   if (tierNos.length === 0) return new Map()
   const rows = await sql<{ tierNo: number; supply: number }[]>`
-    SELECT tier_no AS "tierNo", supply FROM tiers WHERE live AND supply IS NOT NULL AND tier_no = ANY(${[...tierNos]}::int[])`
+    SELECT tier_no AS "tierNo", least(supply, cap)::bigint AS supply FROM tiers LEFT JOIN (${sql.unsafe(CAPS)}) c USING (tier_no)
+    WHERE live AND least(supply, cap) IS NOT NULL AND tier_no = ANY(${[...tierNos]}::int[])`
   return new Map(rows.map(({ tierNo, supply }) => [tierNo, supply]))
 }
 

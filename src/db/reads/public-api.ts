@@ -9,7 +9,7 @@ import { PRICED_ANSWER } from '../nodes/answers.ts'
 import { SOLD_OUT } from '../nodes/budget.ts'
 import { DUE_AND_SCHEDULED } from '../nodes/cohorts.ts'
 import { CREDITED } from '../nodes/nodes.ts'
-import { readReserving, reservedOf, SALES } from '../payments/supply.ts'
+import { CAPS, readReserving, reservedOf, SALES } from '../payments/supply.ts'
 import { NOT_SIGNING } from '../sends/signers.ts'
 
 /** The maximum number of entries in a list (specification, section 8). */
@@ -62,16 +62,14 @@ export async function readStats(sql: Sql): Promise<string> {
 
 /**
  * SQL: the latest version of every tier with what it has sold, the largest supply that both ledger and contract allow, and the state of its sale at
- * the followed block's time. The contract's cap can only be lowered. The ledger's supply is the lower of the latest version's and of that in force at
+ * the followed block's time. The ledger's supply is the lower of the latest version's and of that in force at
  * the followed block, because a raise counts only from its block on.
  */
 export const TIERS_NOW = `SELECT t.*, sold, cap, least(own, cap) AS most,
     CASE WHEN cap <= coalesce(own, cap) THEN 'contract' WHEN own IS NOT NULL THEN 'operator' ELSE 'none' END AS "supplyBy",
     CASE WHEN NOT on_sale OR closes_at <= now THEN 'closed' WHEN opens_at > now OR (opens_after IS NOT NULL AND o.from_block IS NULL) THEN 'upcoming' WHEN sold >= least(own, cap) THEN 'soldOut' ELSE 'open' END AS state
   FROM tiers t LEFT JOIN (${SALES}) s USING (tier_no) LEFT JOIN tier_openings o USING (tier_id, opens_after)
-    LEFT JOIN (SELECT (detail ->> 'tier')::int AS tier_no, min((detail ->> 'most')::bigint) AS cap FROM owner_acts
-      WHERE name = 'TierCapped' GROUP BY 1) c USING (tier_no)
-    LEFT JOIN cursors f ON f.name = 'follow', coalesce(s.nodes + s.under_way, 0) sold, coalesce(f.block_time, 0) now,
+    LEFT JOIN (${CAPS}) c USING (tier_no) LEFT JOIN cursors f ON f.name = 'follow', coalesce(s.nodes + s.under_way, 0) sold, coalesce(f.block_time, 0) now,
     least(supply, (SELECT v.supply FROM tiers v WHERE v.tier_id = t.tier_id AND v.from_block <= f.block_number
       ORDER BY v.version DESC LIMIT 1)) own
   WHERE live`

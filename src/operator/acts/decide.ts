@@ -126,7 +126,11 @@ async function placeToTake(sql: Sql, { tierNo }: TierVersion): Promise<Evidence 
   const supply = (await readSupplies(sql, [tierNo])).get(tierNo)
   if (supply === undefined) return {}
   const { sold, reserved } = await countSales(sql, tierNo)
-  if (sold >= supply) return refuseAct('conflict', `All ${supply} nodes of this tier are sold: raise its supply first.`)
+  if (sold >= supply)
+    return refuseAct(
+      'conflict',
+      `All ${supply} nodes of this tier are sold: raise its supply first, unless the contract allows no more.`,
+    )
   if (sold + reserved >= supply)
     return refuseAct('notYet', 'Undecided payments reserve what is left of this tier: try again once they are decided.')
   return { supply, sold, reserved, place: sold + 1 }

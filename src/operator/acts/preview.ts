@@ -249,7 +249,7 @@ function previewInWords({ tierId, supply, sold, reserved, contractMost }: Supply
     contractMost === null
       ? 'The contract could not be read.'
       : contractMost < supply
-        ? `The contract mints ${contractMost} at most, and that can never rise. The service holds payments beyond it (supplySpent).`
+        ? `The contract mints ${contractMost} at most, and that can never rise. The service holds payments beyond it (soldOut).`
         : contractMost === supply
           ? 'The contract has the same limit.'
           : `The contract would mint more. To limit it as well, its owner signs what "owner cap-tier ${tierId} --most ${supply}" shows.`,

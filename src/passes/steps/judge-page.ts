@@ -50,7 +50,7 @@ export interface JudgingBasis {
   trustsProvider: boolean
   /** All versions of all tiers. */
   versions: readonly TierVersion[]
-  /** How many nodes the contract has of each tier that has, or ever had, a supply. */
+  /** How many nodes the contract has of each tier that has, or ever had, a supply or a cap. */
   onContract: ReadonlyMap<number, number>
   /** Unminted payments up to this block are left to the operator, because the ledger was restored or rebuilt; otherwise null. */
   recheckUpTo: number | null
@@ -112,7 +112,7 @@ export async function judgePage(
 }
 
 /** What the ledger knows about a page's payments, read under their locks. */
-interface PageFacts {
+export interface PageFacts {
   /** The payments as they are at present. */
   current: ReadonlyMap<number, Payment>
   denied: ReadonlySet<Address>
@@ -120,7 +120,7 @@ interface PageFacts {
   decisions: ReadonlyMap<number, PaymentState>
   places: ReadonlyMap<Address, TierPlaces[]>
   payers: ReadonlyMap<number, PayerStanding>
-  /** By tier number, only for tiers with a supply. If a tier got its first supply after the run began, it is in `supplies` and not in `sales`. */
+  /** By tier number, only for tiers with a supply or a cap. If a tier got its first one after the run began, it is in `supplies` and not in `sales`. */
   supplies: ReadonlyMap<number, number>
   sales: ReadonlyMap<number, TierSales>
   /** The tiers' versions, read again to see which steps are open. Empty if no payment of the page is for a step. */
@@ -277,7 +277,7 @@ const placeIn = (tierNo: number | null): TierPlaces => ({ tierNo, nodes: 0, inFl
 function decide(basis: JudgingBasis, candidate: Candidate, facts: PageFacts): Decision {
   const { payment } = candidate
   if (!isAsRead(candidate, facts.current)) return { outcome: 'unchanged' }
-  // The tier got its first supply during this run, so its places are not counted yet. The next run counts them.
+  // The tier got its first supply or cap during this run, so its places are not counted yet. The next run counts them.
   if (tierNoOf(candidate).some((tierNo) => facts.supplies.has(tierNo) && !facts.sales.has(tierNo)))
     return { outcome: 'unchanged' }
   if (payment.state === 'held' && facts.decisions.get(payment.id) === 'accepted')
@@ -342,7 +342,7 @@ function mayOpen(
   return before.sold + before.undecided.filter(mayTake).length >= supply
 }
 
-/** If a supply was lowered after the run read the tiers, the lower one applies immediately. */
+/** The contract's cap applies too and, if a supply was lowered after the run read the tiers, the lower one. */
 function withSupply(selection: TierSelection, supplies: ReadonlyMap<number, number>): TierSelection {
   if (selection.kind !== 'onSale') return selection
   const { tier, supply } = selection

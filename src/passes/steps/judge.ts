@@ -10,7 +10,7 @@ import { lockTiers } from '../../db/payments/lock-order.ts'
 import { holdForRecheck, readRecheck } from '../../db/payments/recheck.ts'
 import { forgetRetries, readRetryTimes, retryPaymentAt } from '../../db/payments/retries.ts'
 import * as payments from '../../db/payments/rows.ts'
-import { readTierSales } from '../../db/payments/supply.ts'
+import { readSupplies, readTierSales } from '../../db/payments/supply.ts'
 import { readSoldOut } from '../../db/reads/public-api.ts'
 import { readModes } from '../../db/sale/contract-wallets.ts'
 import { readPaymentWallets } from '../../db/sale/payment-wallets.ts'
@@ -19,7 +19,7 @@ import { openSteps, readAwaited, readTierVersions } from '../../db/sale/tiers.ts
 import { VOICES } from '../../domain/finality.ts'
 import { PLACE_RESERVED_SEC, retryTimeOf } from '../../domain/payment.ts'
 import { MINT_BATCH_MAX } from '../../domain/send.ts'
-import { holdingTokenOf, selectTier, supplyNow, type TierVersion } from '../../domain/tiers.ts'
+import { holdingTokenOf, selectTier } from '../../domain/tiers.ts'
 import type { Address } from '../../domain/units.ts'
 import { readFinality } from '../../follower/finality.ts'
 import { Killed } from '../../lib/failpoint.ts'
@@ -42,6 +42,7 @@ import {
   judgePage,
   mayBuy,
   type Outcome,
+  type PageFacts,
   restsOnOne,
 } from './judge-page.ts'
 import { agree } from './prove-released.ts'
@@ -176,8 +177,9 @@ async function readWaiting(
   const roomy = full ? await payments.readPayments(ctx.pool, { ...forRoom, walletMax, now: cursor.time, limit }) : []
 
   const versions = await readTierVersions(ctx.pool)
-  const onContract = await readTierSizes(ctx, versions, cursor)
-  const tierNos = tooLate ? await tiersWithRoom(ctx, { versions, onContract }, cursor) : []
+  const supplies = await readSupplies(ctx.pool, [...new Set(versions.map(({ tierNo }) => tierNo))])
+  const onContract = await readTierSizes(ctx, { versions, supplies }, cursor)
+  const tierNos = tooLate ? await tiersWithRoom(ctx, { versions, onContract, supplies }, cursor) : []
   const waitsFor = { tierNos, now: cursor.time }
   const placed = tierNos.length > 0 ? await payments.readPayments(ctx.pool, { ...late, waitsFor, limit }) : []
   const candidates = [...seen, ...roomy, ...shown, ...placed, ...opened]
@@ -195,12 +197,12 @@ async function readWaiting(
  */
 async function readTierSizes(
   { contract }: FactoryRead,
-  versions: readonly TierVersion[],
+  { versions, supplies }: Pick<PageFacts, 'versions' | 'supplies'>,
   cursor: Cursor,
 ): Promise<Map<number, number>> {
-  const limited = new Set(versions.filter(({ supply }) => supply !== null).map(({ tierNo }) => tierNo))
+  const limited = versions.filter(({ supply }) => supply !== null).map(({ tierNo }) => tierNo)
   const sizeOf = async (tierNo: number) => [tierNo, (await contract.tierSupply(tierNo, cursor.number)).minted] as const
-  return new Map(await Promise.all([...limited].map(sizeOf)))
+  return new Map(await Promise.all([...new Set([...limited, ...supplies.keys()])].map(sizeOf)))
 }
 
 /** Opens steps that wait for a tier, if the tier sold out without judging: by a release, a grant, a lower supply or the contract's cap. */
@@ -219,11 +221,11 @@ async function openSoldOut({ pool }: LedgerDb, cursor: Cursor): Promise<void> {
 /** The numbers of the tiers with a free place. A payment that was held as too late gets a free place before newer payments do. */
 async function tiersWithRoom(
   { pool }: LedgerDb,
-  { versions, onContract }: Pick<JudgingBasis, 'versions' | 'onContract'>,
+  { versions, onContract, supplies }: Pick<JudgingBasis, 'versions' | 'onContract'> & Pick<PageFacts, 'supplies'>,
   cursor: Cursor,
 ): Promise<number[]> {
   const sales = await readTierSales(pool, onContract, versions, cursor.time - PLACE_RESERVED_SEC)
-  return [...sales].flatMap(([tierNo, { sold }]) => (sold < (supplyNow(versions, tierNo) ?? sold + 1) ? tierNo : []))
+  return [...sales].flatMap(([tierNo, { sold }]) => (sold < (supplies.get(tierNo) ?? sold + 1) ? tierNo : []))
 }
 
 /** Consecutive pieces of at most `size`. */

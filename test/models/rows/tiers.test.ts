@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import type { Pool, Sql } from '../../../src/db/core/sql.ts'
+import { readSupplies } from '../../../src/db/payments/supply.ts'
 import { readTiers } from '../../../src/db/reads/public-api.ts'
 import { isRefusal } from '../../../src/http/refusals.ts'
 import { deployQuote } from '../../../src/http/routes/deploy-quote.ts'
@@ -10,7 +11,7 @@ import { account, at, openTables, type Row, type Rows, type Tables, word } from 
 import { cases } from '../../support/property.ts'
 import { drawn, ledgerOf, rowsOf, tierNo } from './ledgers.ts'
 import type { Ledger } from './places.ts'
-import { type Face, quoteOf, type Shop, tierIdsOf, tierOf } from './tiers.ts'
+import { type Face, quoteOf, type Shop, supplyLeft, tierIdsOf, tierOf } from './tiers.ts'
 
 let tables: Tables
 before(async () => {
@@ -155,6 +156,14 @@ test('each tier is shown as it stands, and quoted while it sells', async () => {
     await tables.within(shopRows(shop), async (sql) => {
       const tiers = tierIdsOf(shop).map((tierId) => tierOf(shop, tierId))
       assert.deepEqual(JSON.parse(await readTiers(sql)), { tiers })
+      const supplies = tierIdsOf(shop).flatMap((id) =>
+        supplyLeft(shop, id) === null ? [] : [[tierNo(id), supplyLeft(shop, id)] as const],
+      )
+      assert.deepEqual(
+        await readSupplies(sql, tierIdsOf(shop).map(tierNo)),
+        new Map(supplies),
+        'what the judge goes by',
+      )
       for (const { state, enforcedBy } of tiers)
         for (const name of [state, enforcedBy.supply]) seen[name] = 1 + (seen[name] ?? 0)
       for (const asked of [null, given.named]) {

@@ -85,6 +85,12 @@ function limitsOf(shop: Shop, tierId: string) {
   return { supply, sold, remaining, by }
 }
 
+/** What limits a decision made now, whichever block the payment was in: the latest version's supply and the contract's cap. Null: nothing. */
+export function supplyLeft(shop: Shop, tierId: string): number | null {
+  const latest = { number: Number.MAX_SAFE_INTEGER, time: Number.MAX_SAFE_INTEGER }
+  return supplyOf(shop.ledger.sale, tierId, latest, capOf(shop, tierId))
+}
+
 export function tierOf(shop: Shop, tierId: string) {
   const latest = latestOf(shop, tierId)
   const { label, payoutBps, holdingToken, holdingSymbol, holdingDecimals } = faceOf(shop, tierId)
