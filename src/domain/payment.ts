@@ -35,6 +35,8 @@ export const DECIDABLE_REASONS = [
   'supplySpent',
   'mintedElsewhere',
 ] as const
+/** The reasons of payments for which their tier had no place: they take the next one that comes free. */
+export const PLACELESS: readonly HoldReason[] = ['soldOut', 'supplySpent']
 /** All reasons why a payment waits. */
 export const HELD_REASONS = [...DECIDABLE_REASONS, 'refunding'] as const
 export type HoldReason = (typeof HELD_REASONS)[number]

@@ -49,7 +49,7 @@ export interface Move {
 const TO_JUDGE = {
   by: ['judge'],
   from: ['seen', 'held'],
-  heldFor: ['walletLimit', 'notOpenYet', 'soldOut', 'contractWallet'],
+  heldFor: ['walletLimit', 'notOpenYet', 'soldOut', 'supplySpent', 'contractWallet'],
 } as const
 
 export const MOVES = {

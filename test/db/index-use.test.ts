@@ -204,7 +204,7 @@ const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
       limit: 1_000,
     })
     const late = { states: ['held' as const], upToBlock: HEAD, limit: 1_000, waitsFor: { tierNos: [1], now: HEAD } }
-    await payments.readPayments(sql, { ...late, reason: 'soldOut' })
+    await payments.readPayments(sql, { ...late, reason: ['soldOut', 'supplySpent'] })
     await payments.lockPayments(sql, [7, 8])
     await readPlaces(sql, [WALLET, addressOf(7), addressOf(9)])
     await readDenied(sql, [WALLET, addressOf(7)])

@@ -265,3 +265,44 @@ inWorld('an act of the contract’s owner is on record, and goes with its block'
   assert.ok(fork && cursor && (await rewindTo(world.ctx, fork, cursor)))
   assert.deepEqual(await since(), [])
 })
+
+inWorld(
+  'a payment that the contract had no place for waits for one like any other, in the order of the chain',
+  async (world) => {
+    await enterTier(world, { tierId: 'rare', tierNo: 9, priceWei: RARE, supply: 9 })
+    await world.settle()
+    const sent: Hash[] = []
+    for (const from of [5, 6, 7]) sent.push(await world.pay(from, RARE))
+    await world.chain.mine()
+    await world.instance({ minter: null }).payments()
+    await world.act(0, 'capTier', [9n, 2n])
+    await world.settle()
+    sent.push(await world.pay(8, RARE))
+    const standings = async () => {
+      const found = await Promise.all(sent.map((txHash) => paymentOf(world, txHash)))
+      return found.map((payment) => payment?.reason ?? payment?.state)
+    }
+    const written = async () => {
+      const [row] = await world.pool<{ verdicts: number; mints: number }[]>`
+      SELECT (SELECT count(*) FROM payment_verdicts) AS verdicts, (SELECT count(*) FROM outbox WHERE kind = 'mint') AS mints`
+      return row
+    }
+    await world.settle()
+    assert.deepEqual(await standings(), ['minted', 'minted', 'supplySpent', 'soldOut'])
+    const before = await written()
+    for (let run = 0; run < 10; run++) await world.settle()
+    assert.deepEqual(await written(), before, 'what waits is neither accepted nor skipped again')
+    const [first = '0x'] = sent
+    await world.act(0, 'expel', [[first]])
+    const back = await world.chain.send({ from: world.at(3), to: world.at(5), value: `0x${RARE.toString(16)}` })
+    await world.rest()
+    const actor = { name: 'operator', requestId: null }
+    const recorded = await refundPayment(operatorDeps(world.ctx, world.pool), actor, {
+      payment: first,
+      refundTxHash: back,
+    })
+    assert.ok(!isOperatorRefusal(recorded))
+    await world.settle()
+    assert.deepEqual(await standings(), ['minted', 'minted', 'minted', 'soldOut'])
+  },
+)

@@ -129,7 +129,7 @@ export async function readPayments(
   sql: Sql,
   filter: {
     states: PaymentState[]
-    reason?: HoldReason
+    reason?: HoldReason | readonly HoldReason[]
     walletMax?: number
     now?: number
     pricedFirst?: boolean
@@ -145,11 +145,11 @@ export async function readPayments(
   },
 ): Promise<Payment[]> {
   // Constants, because with parameters a prepared plan cannot use the indexes on open and held payments.
-  const states = sql.unsafe(filter.states.map((state) => `'${state}'`).join())
+  const oneOf = (names: readonly string[]) => sql.unsafe(`(${names.map((name) => `'${name}'`).join()})`)
   return await sql<Payment[]>`
     SELECT ${columns(sql)} FROM payments p LEFT JOIN tiers t ON t.tier_id = p.tier_id AND t.version = p.tier_version
-    WHERE p.state IN (${states}) AND p.block_number <= ${filter.upToBlock}
-      ${filter.reason ? sql`AND p.reason = ${filter.reason}` : sql``}
+    WHERE p.state IN ${oneOf(filter.states)} AND p.block_number <= ${filter.upToBlock}
+      ${filter.reason ? sql`AND p.reason IN ${oneOf([filter.reason].flat())}` : sql``}
       ${filter.walletMax === undefined ? sql`` : sql`AND coalesce((SELECT o.nodes FROM owners o WHERE o.owner = p.from_address), 0) < ${filter.walletMax}`}
       ${filter.now === undefined ? sql`` : sql`AND NOT ${waitsToBeRetried(sql, filter.now)}`}
       ${filter.payerChangedAt === undefined ? sql`` : sql`AND ${payerChanged(sql, filter.payerChangedAt, filter.trustsProvider ?? false)}`}

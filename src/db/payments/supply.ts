@@ -136,7 +136,7 @@ export async function countSales(sql: Sql, tierNo: number): Promise<{ sold: numb
 const WAITS_FOR_PLACE_SEC = 86_400
 
 /**
- * True for a payment `p`, held as `soldOut` in a tier `t`, that gets a free place automatically. Either the operator released it, or it is recent,
+ * True for a payment `p`, held for want of a place in a tier `t`, that gets a free place automatically. Either the operator released it, or it is recent,
  * the operator has not decided about it, and nothing was transferred back to its payer.
  */
 export function waitsForPlace(sql: Sql, { tierNos, now }: { tierNos: readonly number[]; now: number }): Fragment {

@@ -284,7 +284,8 @@ function decide(basis: JudgingBasis, candidate: Candidate, facts: PageFacts): De
     return acceptIfWalletHasRoom(basis, payment, facts)
   const verdict = judgePayment(factsOf(basis, candidate, facts))
   if (verdict.kind === 'undecided') return { outcome: verdict.missing === 'opening' ? 'early' : 'undecided' }
-  const isHeldAgain = verdict.kind === 'held' && verdict.reason === payment.reason
+  const was = payment.reason === 'supplySpent' ? 'soldOut' : payment.reason
+  const isHeldAgain = verdict.kind === 'held' && verdict.reason === was
   // A contract wallet's payment is judged again when facts in its evidence change, so we store the evidence even if it is held again.
   if (isHeldAgain && verdict.reason !== 'contractWallet') return { outcome: 'unchanged' }
   const { wallet, from, blockNumber, blockHash } = payment

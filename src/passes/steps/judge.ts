@@ -17,7 +17,7 @@ import { readPaymentWallets } from '../../db/sale/payment-wallets.ts'
 import { hasTerms } from '../../db/sale/terms.ts'
 import { openSteps, readAwaited, readTierVersions } from '../../db/sale/tiers.ts'
 import { VOICES } from '../../domain/finality.ts'
-import { PLACE_RESERVED_SEC, retryTimeOf } from '../../domain/payment.ts'
+import { PLACE_RESERVED_SEC, PLACELESS, retryTimeOf } from '../../domain/payment.ts'
 import { MINT_BATCH_MAX } from '../../domain/send.ts'
 import { holdingTokenOf, selectTier } from '../../domain/tiers.ts'
 import type { Address } from '../../domain/units.ts'
@@ -161,7 +161,7 @@ async function readWaiting(
     trustsProvider: ctx.rules.trustsProvider,
     upToBlock,
   }
-  const late = { states: ['held' as const], reason: 'soldOut' as const, upToBlock }
+  const late = { states: ['held' as const], reason: PLACELESS, upToBlock }
   const early = { states: ['held' as const], reason: 'notOpenYet' as const, openedBy: cursor.time, upToBlock }
   const [seen, [full], shown, [tooLate], opened] = [
     await payments.readPayments(ctx.pool, { ...open, pricedFirst: true, limit }),

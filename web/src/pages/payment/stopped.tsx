@@ -56,7 +56,8 @@ function Difference({ wei }: { wei: bigint }) {
 
 /** What happens next to a held payment. */
 function Next({ payment: { reason, paidAt } }: { payment: Payment }) {
-  if (reason === 'soldOut') return paidAt && Date.now() < paidAt.getTime() + DAY_MS ? t.waitsForPlace : t.noPlace
+  if (reason === 'soldOut' || reason === 'supplySpent')
+    return paidAt && Date.now() < paidAt.getTime() + DAY_MS ? t.waitsForPlace : t.noPlace
   if (reason === 'contractWallet') return <OfContract />
   return t[(reason && NEXT[reason]) ?? 'decides']
 }
@@ -69,7 +70,6 @@ const NEXT = {
   walletLimit: 'noDecision',
   mintedElsewhere: 'sendsBack',
   refunding: 'sendsBack',
-  supplySpent: 'sendsBack',
   unattributed: 'findsOut',
   mintReverted: 'findsOut',
   recheck: 'findsOut',
