@@ -342,7 +342,7 @@ test('a place that comes free goes to the earliest payment that may take it', as
   await decide(2, 'held', new Date())
   const send = (to: Address, ref: Hash, block: number) => world.pool`
     INSERT INTO wallet_outflows (ref, tx_hash, wallet, to_address, value_wei, fee_wei, block_number, block_hash, block_time)
-    VALUES (${ref}, ${ref}, ${world.at(3)}, ${to}, ${PLACES.toString()}, 0, ${block}, ${blockHash}, now())`
+    VALUES (${ref}, ${ref}, ${world.at(3)}, ${to}, 1, 0, ${block}, ${blockHash}, now())`
   await send(payer(4), keyOf(99), number)
   // From before the payment, so it pays nothing back.
   await send(payer(5), keyOf(98), number - 1)

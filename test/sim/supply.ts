@@ -59,7 +59,7 @@ export async function readKept(sql: Sql): Promise<Set<string>> {
   const kept = await sql<{ ref: string }[]>`
     SELECT ref FROM payments p WHERE state = 'dismissed' OR (state = 'held' AND reason = 'soldOut' AND (
       EXISTS (SELECT FROM payment_verdicts v WHERE v.payment_id = p.id AND decided_by <> 'pass')
-      OR EXISTS (SELECT FROM wallet_outflows o WHERE o.to_address = p.from_address AND o.value_wei >= p.value_wei)))`
+      OR EXISTS (SELECT FROM wallet_outflows o WHERE o.to_address = p.from_address AND o.value_wei > 0)))`
   return new Set(kept.map(({ ref }) => ref))
 }
 
@@ -69,11 +69,11 @@ export async function soldOutRightly(play: Play): Promise<(payment: Paid) => boo
   if (!scarce) return () => false
   const { tier, supply } = scarce
   const { observer, chain } = play.stage
-  const [row] = await observer<{ taken: number }[]>`
-    SELECT (SELECT coalesce(sum(size), 0) FROM cohorts WHERE tier_no = (SELECT max(tier_no) FROM tiers WHERE tier_id = ${tier}))
+  const [row] = await observer<{ taken: number; onSale: boolean }[]>`
+    SELECT (SELECT on_sale FROM tiers WHERE live AND tier_id = ${tier}) AS "onSale", (SELECT coalesce(sum(size), 0) FROM cohorts WHERE tier_no = (SELECT max(tier_no) FROM tiers WHERE tier_id = ${tier}))
       + (SELECT count(*) FROM expulsions) + (SELECT count(*) FROM payments WHERE tier_id = ${tier} AND state IN ('accepted', 'minting')) AS taken`
   const kept = await readKept(observer)
-  const isFull = Number(row?.taken) >= supply
+  const isFull = Number(row?.taken) >= supply || !row?.onSale
   const now = Number((await chain.block()).timestamp)
   if (isFull) count(play.tally, 'sold out')
   return ({ ref, time, reason }) => reason === 'soldOut' && (isFull || now - time >= WAITS_SEC || kept.has(ref))

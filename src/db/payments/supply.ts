@@ -137,7 +137,8 @@ const WAITS_FOR_PLACE_SEC = 86_400
 
 /**
  * True for a payment `p`, held for want of a place in a tier `t`, that gets a free place automatically. Either the operator released it, or it is recent,
- * the operator has not decided about it, and nothing was transferred back to its payer.
+ * its tier is on sale, the operator has not decided about it, and its payer has got nothing but recorded commissions since. Anything else may have
+ * been its ether, so a person decides.
  */
 export function waitsForPlace(sql: Sql, { tierNos, now }: { tierNos: readonly number[]; now: number }): Fragment {
   return sql`t.tier_no = ANY(${[...tierNos]}::int[]) AND ${mayStillBuy(sql, now)}`
@@ -159,7 +160,9 @@ function mayStillBuy(sql: Sql, now: number): Fragment {
     WHEN (SELECT true FROM payment_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass' LIMIT 1) THEN
       (SELECT verdict FROM standing_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass' ORDER BY id DESC LIMIT 1) = 'accepted'
     ELSE p.block_time > to_timestamp(${now - WAITS_FOR_PLACE_SEC})
-      AND NOT EXISTS (SELECT FROM tiers l WHERE l.tier_id = p.tier_id AND l.live AND l.closes_at <= ${now})
-      AND NOT EXISTS (SELECT FROM wallet_outflows o WHERE o.to_address = p.from_address AND o.value_wei >= p.value_wei
-        AND o.block_number >= p.block_number) END`
+      AND EXISTS (SELECT FROM tiers l LEFT JOIN tier_openings s USING (tier_id, opens_after) WHERE l.tier_id = p.tier_id AND l.live AND l.on_sale
+        AND (l.opens_at <= ${now}) IS NOT FALSE AND (l.closes_at > ${now}) IS NOT FALSE AND (l.opens_after IS NULL OR s.from_block IS NOT NULL))
+      AND NOT EXISTS (SELECT FROM wallet_outflows o WHERE o.to_address = p.from_address AND o.value_wei > 0 AND o.block_number >= p.block_number
+        GROUP BY o.tx_hash, o.value_wei HAVING count(*) > (SELECT count(*) FROM refunds f
+          WHERE f.commission_of IS NOT NULL AND (f.tx_hash, f.to_address, f.value_wei) = (o.tx_hash, p.from_address, o.value_wei))) END`
 }

@@ -21,7 +21,8 @@ const TIERS = [1, 2]
 const PAYERS = [5, 6]
 const block = (number: number) => ({ block_number: number, block_hash: word(number) })
 
-const tierRows = (closesAt: number | null): Row[] =>
+const SELLING: model.Selling = { onSale: true, opensAt: null, closesAt: null, ladder: 'none' }
+const tierRows = ({ onSale, opensAt, closesAt, ladder }: model.Selling): Row[] =>
   TIERS.map((tierNo) => ({
     ...{
       tier_id: `t${tierNo}`,
@@ -31,8 +32,8 @@ const tierRows = (closesAt: number | null): Row[] =>
       price_wei: BigInt(tierNo),
       max_per_wallet: 9,
     },
-    ...{ payout_bps: 10_000, on_sale: true, from_block: 0, from_time: 0, entered_by: 'test', live: true },
-    closes_at: closesAt,
+    ...{ payout_bps: 10_000, on_sale: onSale, from_block: 0, from_time: 0, entered_by: 'test', live: true },
+    ...{ opens_at: opensAt, closes_at: closesAt, opens_after: ladder === 'none' ? null : 't0' },
   }))
 const paid = (n: number, { tierNo, from }: { tierNo: number; from: number }): Row => ({
   ...{ id: n, ref: word(n), tx_hash: word(n), wallet: account(1), from_address: account(from), succeeded: true },
@@ -54,19 +55,30 @@ const waiting = fc.record({
 })
 const outflow = fc.record({
   to: fc.constantFrom(...PAYERS),
-  valueWei: fc.constantFrom(9n, 10n, 11n, 12n),
+  valueWei: fc.constantFrom(0n, 1n, 10n),
   block: fc.integer({ min: 99, max: 103 }),
+  isCommission: fc.boolean(),
 })
+const selling: fc.Arbitrary<model.Selling> = fc
+  .record({
+    onSale: fc.constantFrom(true, true, true, false),
+    opensAt: fc.constantFrom(null, null, NOW - 1, NOW, NOW + 1),
+    closesAt: fc.constantFrom(null, null, NOW - 1, NOW, NOW + 1),
+    ladder: fc.constantFrom('none' as const, 'none' as const, 'shut' as const, 'open' as const),
+  })
+  .filter(({ opensAt, closesAt }) => opensAt === null || closesAt === null || opensAt < closesAt)
 
 test('a place goes to those whose payment waits for it, and to no other', async () => {
   const compare = async (
     payments: model.Waiting[],
     outflows: model.Outflow[],
-    closesAt: number | null,
+    sale: model.Selling,
     tierNos: number[],
   ) => {
     const rows = {
-      tiers: tierRows(closesAt),
+      tiers: tierRows(sale),
+      tier_openings:
+        sale.ladder === 'open' ? TIERS.map((n) => ({ tier_id: `t${n}`, opens_after: 't0', from_block: 1 })) : [],
       payments: payments.map((one, n) => ({
         ...{ ...paid(1 + n, one), value_wei: one.valueWei, state: 'held', reason: 'soldOut' },
         ...{ block_time: at(one.time), ...block(one.block) },
@@ -82,6 +94,14 @@ test('a place goes to those whose payment waits for it, and to no other', async 
         ...{ ref: word(900 + n), tx_hash: word(900 + n), wallet: account(1), to_address: account(one.to) },
         ...{ value_wei: one.valueWei, fee_wei: 0n, block_time: at(NOW), ...block(one.block) },
       })),
+      refunds: outflows.flatMap((one, n) =>
+        one.isCommission
+          ? {
+              ...{ tx_hash: word(900 + n), from_address: account(1), to_address: account(one.to) },
+              ...{ commission_of: 'ada', value_wei: one.valueWei, recorded_by: 'test', ...block(one.block) },
+            }
+          : [],
+      ),
     }
     const found = await tables.within(
       rows,
@@ -90,19 +110,18 @@ test('a place goes to those whose payment waits for it, and to no other', async 
         WHERE ${waitsForPlace(sql, { tierNos, now: NOW })} ORDER BY p.id`,
     )
     const expected = payments.flatMap((one, n) =>
-      model.waitsForPlace(one, { tierNos, now: NOW, closesAt, outflows }) ? [1 + n] : [],
+      model.waitsForPlace(one, { tierNos, now: NOW, selling: sale, outflows }) ? [1 + n] : [],
     )
     assert.deepEqual(
       found.map(({ id }) => id),
       expected,
     )
   }
-  const closes = fc.constantFrom(null, null, NOW - 1, NOW, NOW + 1)
   const numbers = fc.subarray(TIERS, { minLength: 1 })
   const property = fc.asyncProperty(
     fc.array(waiting as fc.Arbitrary<model.Waiting>, { maxLength: 6 }),
     fc.array(outflow, { maxLength: 2 }),
-    closes,
+    selling,
     numbers,
     compare,
   )
@@ -120,7 +139,7 @@ const bought = fc.record({
 test('an allocation is used by what was accepted, and by what a signed mint may still mint', async () => {
   const compare = async (payments: model.Bought[], tierNos: number[], wallets: number[]) => {
     const rows = {
-      tiers: tierRows(null),
+      tiers: tierRows(SELLING),
       payments: payments.map((one, n) => ({
         ...{ ...paid(1 + n, one), value_wei: 10n, state: one.state, block_time: at(NOW), ...block(100) },
         ...{

@@ -1,8 +1,9 @@
-// Which payments held `soldOut` take a place that becomes free, and how much of an allocation a wallet has used, as a second reading of docs/ADMIN.md (A
+// Which payments held `soldOut` or `supplySpent` take a place that becomes free, and how much of an allocation a wallet has used, as a second reading of docs/ADMIN.md (A
 // place becomes free, Allowlists). Loops over rows in memory.
 //
 // Choices in what the document leaves open:
-// - The wallet has sent a payer that value if one transfer to it was at least as much, in the payment's block or later.
+// - A payer has got ether back if a watched wallet sent it any, in the payment's block or later, that is not recorded as a commission.
+// - A tier is on sale by its latest version: entered as on sale, opened by its time and its ladder, and not closed. Its grace is for those who pay.
 // - A decision that was withdrawn is one that the operator made: the payment does not wait by itself any more.
 // - A prepared refund leaves an allocation used if a mint was signed before, because that mint may still be carried out.
 const DAY_SEC = 86_400
@@ -21,16 +22,24 @@ export interface Outflow {
   to: number
   valueWei: bigint
   block: number
+  isCommission: boolean
+}
+/** The tier's latest version. */
+export interface Selling {
+  onSale: boolean
+  opensAt: number | null
+  closesAt: number | null
+  ladder: 'none' | 'shut' | 'open'
+}
+
+function isOnSale({ onSale, opensAt, closesAt, ladder }: Selling, now: number): boolean {
+  if (!onSale || ladder === 'shut') return false
+  return (opensAt === null || now >= opensAt) && (closesAt === null || now < closesAt)
 }
 
 export function waitsForPlace(
   one: Waiting,
-  {
-    tierNos,
-    now,
-    closesAt,
-    outflows,
-  }: { tierNos: number[]; now: number; closesAt: number | null; outflows: Outflow[] },
+  { tierNos, now, selling, outflows }: { tierNos: number[]; now: number; selling: Selling; outflows: Outflow[] },
 ): boolean {
   if (!tierNos.includes(one.tierNo)) return false
   if (one.decisions.length > 0) {
@@ -38,9 +47,9 @@ export function waitsForPlace(
     return standing.at(-1)?.verdict === 'accepted'
   }
   if (now - one.time >= DAY_SEC) return false
-  if (closesAt !== null && now >= closesAt) return false
+  if (!isOnSale(selling, now)) return false
   for (const sent of outflows) {
-    if (sent.to === one.from && sent.block >= one.block && sent.valueWei >= one.valueWei) return false
+    if (sent.to === one.from && sent.block >= one.block && sent.valueWei > 0n && !sent.isCommission) return false
   }
   return true
 }
