@@ -326,6 +326,24 @@ test('an undecided payment reserves its place for an hour', async () => {
   assert.equal(await states(), 'saaa')
 })
 
+test('a payment that was released waits for a place that an earlier one reserves', async () => {
+  await scarce(1)
+  await world.settle()
+  await enter([1, 2].map((n) => ({ from: payer(n), valueWei: PLACES })))
+  await world.pool`UPDATE payments SET proof = 'believed' WHERE tx_index = 0`
+  await world.pool`
+    UPDATE payments SET state = 'held', reason = 'soldOut', tier_id = 'scarce',
+      tier_version = (SELECT version FROM tiers WHERE tier_id = 'scarce' AND live) WHERE tx_index = 1`
+  await world.pool`
+    INSERT INTO payment_verdicts (payment_id, verdict, evidence, decided_by)
+    SELECT id, 'accepted', '{}', 'ada' FROM payments WHERE tx_index = 1`
+  await judgeByTwo()
+  assert.equal(await states(), 'sh')
+  await world.pool`UPDATE payments SET succeeded = false WHERE tx_index = 0`
+  await judgeAll(500)
+  assert.equal(await states(), 'ia')
+})
+
 test('a place that comes free goes to the earliest payment that may take it', async () => {
   await scarce(1)
   await world.settle()

@@ -315,7 +315,7 @@ function factsOf(basis: JudgingBasis, candidate: Candidate, facts: PageFacts): P
     selection: withSupply(selection, supplies),
     listed: listedBy(selection, from, lists),
     sold: ofTier?.sold ?? 0,
-    reserved: ofTier?.undecided.filter((earlier) => !earlier.isOld && byPlace(earlier, payment) < 0).length ?? 0,
+    reserved: reservedBefore(ofTier, payment),
     mayOpen: mayOpen(basis, awaitedNo(basis, { ...candidate, selection }), payment, { supplies, sales }),
     wallets: basis.wallets.map(({ wallet }) => wallet),
     isToOldWallet: isOldWallet(basis.wallets, payment.wallet, place),
@@ -328,6 +328,10 @@ function factsOf(basis: JudgingBasis, candidate: Candidate, facts: PageFacts): P
     payer: payerOf(basis, payment, { code, standing: payers.get(payment.id) }),
   }
 }
+
+/** How many places earlier undecided payments reserve. */
+const reservedBefore = (ofTier: TierSales | undefined, payment: Payment): number =>
+  ofTier?.undecided.filter((earlier) => !earlier.isOld && byPlace(earlier, payment) < 0).length ?? 0
 
 /** True if the awaited tier is sold out, or undecided payments up to this block (not old ones that rest on one provider) may sell it out. */
 function mayOpen(
@@ -368,14 +372,15 @@ function payerOf(
   return { kind: 'inner', mode, signedIn, allowed, oneProvider, code: known ? { kind: 'read', code: known } : code }
 }
 
-/** Accepts a payment that the operator has released despite its verdict, unless the contract's cap or the tier's supply has no room. */
+/** Accepts a payment that the operator has released despite its verdict, unless its wallet or its tier has no room. */
 function acceptIfWalletHasRoom({ walletMax }: JudgingBasis, payment: Payment, facts: PageFacts): Decision {
   const { walletNodes, walletInFlight } = walletUse(facts.places.get(payment.from) ?? [], payment.tierNo)
   if (walletNodes + walletInFlight >= walletMax) return { outcome: 'unchanged' }
   const supply = facts.supplies.get(payment.tierNo ?? 0)
-  const sold = facts.sales.get(payment.tierNo ?? 0)?.sold ?? 0
-  if (supply !== undefined && sold >= supply) return { outcome: 'unchanged' }
-  const place = supply === undefined ? {} : { supply, sold, place: sold + 1 }
+  const ofTier = facts.sales.get(payment.tierNo ?? 0)
+  const [sold, reserved] = [ofTier?.sold ?? 0, reservedBefore(ofTier, payment)]
+  if (supply !== undefined && sold + reserved >= supply) return { outcome: 'unchanged' }
+  const place = supply === undefined ? {} : { supply, sold, reserved, place: sold + 1 }
   const evidence = { rule: 'released', walletMax, walletNodes, walletInFlight, ...place }
   const row = { ...rowOf(payment), reason: null, tierId: null, tierVersion: null, evidence }
   return { outcome: 'accepted', written: { verdict: 'accepted', row }, taking: placeIn(payment.tierNo) }
