@@ -3,8 +3,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { lookAtPowers } from '../../src/cli/doctor/powers.ts'
+import { inTransaction } from '../../src/db/core/sql.ts'
 import { readLedgerFigures } from '../../src/db/reads/metrics.ts'
 import type { Hash } from '../../src/domain/units.ts'
+import { readNow } from '../../src/operator/acts/tiers.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
 import { lockIsAwaited } from '../support/postgres.ts'
 import { ETHER, INTERVAL_SEC, paymentOf, type World } from '../support/world.ts'
@@ -57,6 +59,15 @@ describe('a tier', () => {
     assert.ok(BigInt(node.creditedWei) >= (ETHER / 2000n) * 3n, 'at three times the base rate')
     const [entry] = (await desk.get('audit?action=tierCreated')).json.entries
     assert.deepEqual([entry.subject, entry.detail.before, entry.detail.after.tierNo], ['gold', null, 4])
+  })
+
+  it('is in force from the block after the newest that any provider names', async () => {
+    const { chain } = world.ctx
+    const head = await chain.head()
+    const ahead = { ...head, number: head.number + 2, time: head.time + 2 }
+    const providers = chain.providers.map((provider) => ({ ...provider, head: async () => ahead }))
+    const now = await inTransaction(world.pool, (sql) => readNow({ chain: { ...chain, providers } }, sql))
+    assert.deepEqual([now.number, now.time], [ahead.number, ahead.time])
   })
 
   it('with a new price still sells at the old one, and no other tier may take that price', async () => {

@@ -1,5 +1,6 @@
 // The operator's tiers, with their prices, in versions. A version is never changed. A new version takes effect at the block after the chain's head at
 // the earliest, so it never applies to payments already made. The next payments pass opens the cohorts of a new tier.
+import { orNull } from '../../chain/faults.ts'
 import { readCursor } from '../../db/blocks/blocks.ts'
 import type { Sql } from '../../db/core/sql.ts'
 import { readCohorts } from '../../db/nodes/cohorts.ts'
@@ -323,11 +324,14 @@ async function enter(
 }
 
 /**
- * The newest block there is. Payments up to it were made under the old terms. No pass follows later blocks before the version is stored, so we judge
+ * The newest block that the ledger or any provider reports. Payments up to it were made under the old terms. No pass follows later blocks before the version is stored, so we judge
  * and credit every payment by the terms in force at its block.
  */
 export async function readNow(deps: Pick<LedgerDb & ChainRead, 'chain'>, sql: Sql) {
-  const [head, cursor] = [await deps.chain.head(), await readCursor(sql, { lock: true })]
+  const first = await deps.chain.head()
+  const others = await Promise.all(deps.chain.providers.map((provider) => orNull(provider.head())))
+  const head = others.reduce<typeof first>((a, b) => (b && b.number > a.number ? b : a), first)
+  const cursor = await readCursor(sql, { lock: true })
   return cursor && cursor.number > head.number ? { ...cursor, time: Math.max(cursor.time, head.time) } : head
 }
 
