@@ -65,6 +65,14 @@ test('all documents together can be read in an evening', () => {
   assert.ok(words <= LIMIT_IN_ALL, `${words} words`)
 })
 
+test('of what may still be minted the runbook says first that a refund is prepared before anything is sent', () => {
+  const runbook = PAGES.find(({ path }) => path === 'docs/RUNBOOK.md')?.text ?? ''
+  for (const reason of ['soldOut', 'supplySpent']) {
+    const entry = runbook.split(`\n### ${reason}\n`)[1]?.split('\n### ')[0] ?? ''
+    assert.match(entry, /^\*\*First:\*\* prepare a refund before you send, from whatever wallet/, reason)
+  }
+})
+
 test('each entry of the runbook is as short as its reader needs it at night', () => {
   const runbook = PAGES.find(({ path }) => path === 'docs/RUNBOOK.md')?.text ?? ''
   const entries = ENTRIES.flatMap((title) =>

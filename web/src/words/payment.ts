@@ -129,7 +129,7 @@ export const words = {
     decides: 'The operator decides whether you get a node or your ether back.',
     sendsBack: 'The operator sends it back to the wallet that paid.',
     waitsForPlace:
-      'If a place becomes free within a day of the payment and before the sale closes, you get the node automatically. Otherwise the operator decides.',
+      'If a place becomes free within a day of the payment, while the tier is on sale, you get the node automatically. Otherwise the operator decides.',
     noPlace:
       'It no longer takes a place that becomes free. The operator sends it back, or releases it if there are places again.',
     findsOut: 'The operator looks into it, then releases the node or sends the ether back.',

@@ -13,6 +13,9 @@ const inFlight = ({ inFlightOfTier, walletInFlight }: Facts) => {
 }
 const amount = (value: unknown) => (typeof value === 'bigint' ? value : BigInt(String(value ?? 0)))
 
+/** What to do first about a payment that waits for a place. */
+const PREPARE = 'Before you send it back, from whatever wallet, prepare its refund: it may still be minted.'
+
 /** The finding of each rule. */
 const SENTENCES: Readonly<Record<string, (of: Facts, tiers: Tiers) => string>> = {
   wrongAmount: ({ receivedWei }, tiers) => {
@@ -23,7 +26,7 @@ const SENTENCES: Readonly<Record<string, (of: Facts, tiers: Tiers) => string>> =
   saleClosed: ({ tierId }) => `Tier ${shown(tierId)} was off sale when it was paid.`,
   notOpenYet: ({ tierId }) => `Tier ${shown(tierId)} was not open yet when it was paid.`,
   soldOut: ({ tierId, sold, supply }) =>
-    `Of ${shown(supply)} nodes of tier ${shown(tierId)}, ${shown(sold)} were sold before it.`,
+    `Of ${shown(supply)} nodes of tier ${shown(tierId)}, ${shown(sold)} were sold before it. ${PREPARE}`,
   notListed: ({ allocation, used }) =>
     allocation === 0
       ? 'Its wallet is not on the list of the tier.'
@@ -48,7 +51,7 @@ const SENTENCES: Readonly<Record<string, (of: Facts, tiers: Tiers) => string>> =
         ? 'Its sender has no code now, though it sent by an internal call.'
         : 'Its sender is a contract that is not a known wallet.',
   mintReverted: () => 'The contract refused its mint.',
-  supplySpent: () => 'The contract has as many nodes of its tier as it may ever have.',
+  supplySpent: () => `The contract has as many nodes of its tier as it may ever have. ${PREPARE}`,
   mintedElsewhere: () => 'Another wallet’s node already has its ref.',
   refTaken: () => 'Another wallet’s node already has its ref.',
   refunding: ({ stoodAs }) =>
