@@ -1625,6 +1625,8 @@ export interface components {
             /** @enum {unknown} */
             state: "open" | "confirmed" | "refused" | "failed" | "expired";
             proposedBy: string;
+            /** @description True if nobody can confirm it any more, because the key or passkey that proposed it was revoked, has expired or is no longer in the settings. */
+            makerEnded: boolean;
             proposedAt: components["schemas"]["Time"];
             expiresAt: components["schemas"]["Time"];
             settledBy: string | null;

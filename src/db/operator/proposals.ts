@@ -20,10 +20,21 @@ const columns = (sql: Sql) => sql`
   id, act, input, proposed_by AS "proposedBy", proposed_at AS "proposedAt", expires_at AS "expiresAt", outcome,
   outcome IS NULL AND expires_at <= now() AS "isExpired", settled_by AS "settledBy", settled_at AS "settledAt", refusal`
 
-/** Proposals, the open ones first, then newest first. */
-export async function readProposals(sql: Sql, limit: number): Promise<ProposalRow[]> {
-  return await sql<ProposalRow[]>`
-    SELECT ${columns(sql)} FROM proposals ORDER BY outcome IS NULL AND expires_at > now() DESC, id DESC LIMIT ${limit}`
+/** Whether the key or passkey that a proposal was made with is still valid. The command line always is. `fromSettings`: the digests of ADMIN_KEY's keys. */
+const isLive = (sql: Sql, fromSettings: readonly string[]) => sql`(
+  made_with IS NULL OR encode(made_with, 'hex') = ANY(${[...fromSettings]}::text[])
+  OR EXISTS (SELECT FROM admin_keys WHERE digest = made_with AND revoked_at IS NULL AND expires_at > now())
+  OR EXISTS (SELECT FROM passkeys WHERE sha256(credential_id) = made_with AND revoked_at IS NULL AND expires_at > now()))`
+
+/** Proposals, the open ones first, then newest first, each with whether the key or passkey of an unanswered one has ended. */
+export async function readProposals(
+  sql: Sql,
+  limit: number,
+  fromSettings: readonly string[],
+): Promise<(ProposalRow & { makerEnded: boolean })[]> {
+  return await sql<(ProposalRow & { makerEnded: boolean })[]>`
+    SELECT ${columns(sql)}, outcome IS NULL AND NOT ${isLive(sql, fromSettings)} AS "makerEnded"
+    FROM proposals ORDER BY outcome IS NULL AND expires_at > now() DESC, id DESC LIMIT ${limit}`
 }
 
 /**
@@ -52,13 +63,10 @@ export async function lockProposal(sql: Sql, id: number): Promise<ProposalRow | 
   return row ?? null
 }
 
-/** True if the key or passkey that a proposal was made with is still valid. The command line always is. `fromSettings`: the digests of ADMIN_KEY's keys. */
+/** True if {@link isLive}. */
 export async function isMakerLive(sql: Sql, id: number, fromSettings: readonly string[]): Promise<boolean> {
   const [row] = await sql<{ live: boolean }[]>`
-    SELECT made_with IS NULL OR encode(made_with, 'hex') = ANY(${[...fromSettings]}::text[])
-      OR EXISTS (SELECT FROM admin_keys WHERE digest = made_with AND revoked_at IS NULL AND expires_at > now())
-      OR EXISTS (SELECT FROM passkeys WHERE sha256(credential_id) = made_with AND revoked_at IS NULL AND expires_at > now()) AS live
-    FROM proposals WHERE id = ${id}`
+    SELECT ${isLive(sql, fromSettings)} AS live FROM proposals WHERE id = ${id}`
   return row?.live ?? false
 }
 

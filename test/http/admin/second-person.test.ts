@@ -1,10 +1,11 @@
 // The second person: what waits for one, who may be one, and that the service judges a confirmed act again and does it once. Real parts.
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { createKey } from '../../../src/operator/acts/keys/admin-keys.ts'
-import { type Desk, KEYS, startDesk } from '../../support/operator.ts'
+import { type Desk, KEYS } from '../../support/operator.ts'
 import { until } from '../../support/until.ts'
 import { ETHER, paymentOf } from '../../support/world.ts'
+import { openDoor } from './door.ts'
 
 const BASIC = ETHER / 100n
 const ODD = BASIC + 1n
@@ -12,6 +13,7 @@ const LARGE = 3n * BASIC
 const [, GRACE] = KEYS
 
 describe('a second person', () => {
+  const door = openDoor()
   let desk: Desk
   const as = (key: string, extra: object = {}) => ({ headers: { 'x-admin-key': key, ...extra } })
   const grace = as(GRACE?.key ?? '')
@@ -35,10 +37,9 @@ describe('a second person', () => {
   const confirm = (id: number, options: object = grace) => desk.post(`proposals/${id}/confirm`, {}, options)
   const bound = (wei: bigint) => desk.post('second-person', { aboveWei: wei.toString() })
 
-  before(async () => {
-    desk = await startDesk()
+  before(() => {
+    desk = door.desk
   })
-  after(() => desk.close())
 
   it('is not needed before the rule is set, which takes none', async () => {
     assert.deepEqual((await desk.get('second-person')).json, { aboveWei: null })
@@ -70,7 +71,7 @@ describe('a second person', () => {
     assert.deepEqual([rows[0]?.actor, rows[0]?.detail.confirmedBy, rows[0]?.detail.proposal], ['ada', 'grace', id])
   })
 
-  it('confirms nothing that was proposed with a key that is revoked since, or is no longer in the settings', async () => {
+  it('confirms nothing that was proposed with a key or passkey that has ended since, and says so in the list', async () => {
     const hash = await held(LARGE)
     const path = `payments/${hash}/release`
     const made = await desk.post('keys', { label: 'leaver', scopes: ['decide'] }, grace)
@@ -80,6 +81,15 @@ describe('a second person', () => {
     const byAgain = await propose(path, { tierId: 'basic' }, as(again.json.key))
     assert.notEqual(byAgain, byLeaver)
     const byAda = await propose(path, { tierId: 'basic' })
+    const { key } = await door.enrol(await door.codeFor('phone', 'decide'))
+    const byPhone = await propose(path, { tierId: 'basic' }, as(key))
+    const ended = async () => {
+      const { proposals } = (await desk.get('proposals')).json
+      return proposals.flatMap(({ id, makerEnded }: { id: number; makerEnded: boolean }) => (makerEnded ? id : []))
+    }
+    assert.deepEqual(await ended(), [byLeaver])
+    assert.equal((await desk.post(`passkeys/${(await door.passkeyOf('phone')).id}/revoke`, {})).status, 200)
+    assert.deepEqual(await ended(), [byPhone, byLeaver])
     const refused = async (id: number, options: object) => {
       const { status, json } = await confirm(id, options)
       assert.deepEqual(
@@ -87,9 +97,10 @@ describe('a second person', () => {
         [409, 'The key that proposed it was revoked or has expired. Propose it again.'],
       )
     }
-    await refused(byLeaver, {})
+    for (const id of [byLeaver, byPhone]) await refused(id, {})
     const ada = KEYS.shift() ?? assert.fail()
     await refused(byAda, grace)
+    assert.deepEqual(await ended(), [byPhone, byAda, byLeaver])
     KEYS.unshift(ada)
     assert.equal(await stateOf(hash), 'held')
     assert.equal((await confirm(byAgain, {})).status, 200)

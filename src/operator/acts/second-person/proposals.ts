@@ -4,6 +4,7 @@ import * as proposals from '../../../db/operator/proposals.ts'
 import type { LedgerDb } from '../../../passes/context.ts'
 import {
   type Actor,
+  type EnvironmentKeys,
   type EveryPart,
   isOperatorRefusal,
   type OperatorRefusal,
@@ -19,6 +20,8 @@ const LISTED_MAX = 200
 const stateOf = ({ outcome, isExpired }: Pick<proposals.ProposalRow, 'outcome' | 'isExpired'>) =>
   outcome ?? (isExpired ? 'expired' : 'open')
 
+const digestsOf = (keys: EnvironmentKeys['environmentKeys']) => keys.map(({ digest }) => digest)
+
 /** Proposals, open ones first, then newest first. */
 export const listProposals = defineReading({
   path: 'proposals',
@@ -26,8 +29,8 @@ export const listProposals = defineReading({
   summary: 'list acts that wait for a second person, and earlier proposals with their results',
   examples: ['proposals list'],
   fields: {},
-  run: async ({ pool }: LedgerDb) => {
-    const rows = await proposals.readProposals(pool, LISTED_MAX)
+  run: async ({ pool, environmentKeys }: LedgerDb & EnvironmentKeys) => {
+    const rows = await proposals.readProposals(pool, LISTED_MAX, digestsOf(environmentKeys))
     return {
       proposals: rows.map(({ outcome, isExpired, ...row }) => ({
         ...row,
@@ -36,7 +39,18 @@ export const listProposals = defineReading({
       })),
     }
   },
-  columns: ['id', 'state', 'act', 'input', 'proposedBy', 'proposedAt', 'expiresAt', 'settledBy', 'refusal'],
+  columns: [
+    'id',
+    'state',
+    'act',
+    'input',
+    'proposedBy',
+    ['its key has ended', 'makerEnded'],
+    'proposedAt',
+    'expiresAt',
+    'settledBy',
+    'refusal',
+  ],
 })
 
 /** The proposal to confirm or refuse. Any key may call the route, but it needs the scope of the proposed act. */
@@ -59,8 +73,7 @@ export const confirmProposal = defineAct({
       if (!known) return refuseAct('unavailable', `This version does not know the act ${proposal.act}.`)
       if (await proposals.mayBeSamePerson(sql, proposedBy, actor.name))
         return refuseAct('forbidden', sameWords(proposedBy, actor.name))
-      const fromSettings = deps.environmentKeys.map(({ digest }) => digest)
-      if (!(await proposals.isMakerLive(sql, id, fromSettings)))
+      if (!(await proposals.isMakerLive(sql, id, digestsOf(deps.environmentKeys))))
         return refuseAct('conflict', 'The key that proposed it was revoked or has expired. Propose it again.')
       const person = { name: proposedBy, requestId: actor.requestId, confirmed: { by: actor.name, proposal: id } }
       // Runs in one transaction, so that an act that ran always has a confirmed proposal, even if this process dies.

@@ -83,9 +83,9 @@ const COLUMNS: readonly Column<Proposal>[] = [
   { heading: 'With', cell: ({ input }) => <Pairs of={input} /> },
   {
     heading: 'By',
-    cell: ({ proposedBy, proposedAt }) => (
+    cell: ({ proposedBy, proposedAt, makerEnded }) => (
       <>
-        {proposedBy}, <Time at={proposedAt} />
+        {proposedBy}, <Time at={proposedAt} /> {makerEnded && <Mark tone="bad">key has ended</Mark>}
       </>
     ),
   },
@@ -103,11 +103,11 @@ const COLUMNS: readonly Column<Proposal>[] = [
 
 const isFile = (value: unknown): value is object => typeof value === 'object' && value !== null
 
-function Answer({ proposal: { id, act, proposedBy } }: { proposal: Proposal }) {
+function Answer({ proposal: { id, act, proposedBy, makerEnded } }: { proposal: Proposal }) {
   const params = { id: String(id) }
   return (
     <div className="buttons">
-      {ownKey()?.label !== proposedBy && (
+      {ownKey()?.label !== proposedBy && !makerEnded && (
         <ActButton
           main
           label="Confirm"
