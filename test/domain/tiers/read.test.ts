@@ -1,40 +1,17 @@
 // What others read of tiers: the supply of now, the token of a holding, and the step that a tier waits for.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  holdingTokenOf,
-  supplyNow,
-  type TierSelection,
-  type TierVersion,
-  waitsForStep,
-} from '../../../src/domain/tiers.ts'
+import { holdingTokenOf, type TierSelection, type TierVersion, waitsForStep } from '../../../src/domain/tiers.ts'
 import { address } from '../../../src/domain/units.ts'
 import { version } from './version.ts'
 
 const BLOCK = { blockNumber: 10, blockTime: 100 }
 
-test('the supply of now is that of a tier’s latest version, in whatever order they are read', () => {
-  const versions = [version({ supply: 5 }), version({ version: 2, supply: 10 }), version({ version: 3, supply: 7 })]
-  const plus = [version({ tierId: 'plus', tierNo: 2, version: 4, supply: 1 }), version({ tierId: 'pro', tierNo: 3 })]
-  for (const all of [[...versions, ...plus], [...plus, ...versions].reverse(), [versions[2], ...versions.slice(0, 2)]])
-    assert.equal(
-      supplyNow(
-        all.filter((one) => one !== undefined),
-        1,
-      ),
-      7,
-    )
-  assert.deepEqual(
-    [2, 3, 4].map((tierNo) => supplyNow(plus, tierNo)),
-    [1, null, null],
-  )
-})
-
 test('only a tier on sale has a holding read, by the first version that asks for one', () => {
   const [first, second] = [address(`0x${'1'.repeat(40)}`), address(`0x${'2'.repeat(40)}`)]
   const asks = version({ holdingToken: first })
   const sale = (tier: TierVersion, ...others: TierVersion[]): TierSelection => ({
-    ...{ kind: 'onSale', tier, others, byGrace: false, supply: null, lists: null },
+    ...{ kind: 'onSale', tier, others, byGrace: false, supply: null },
   })
   const rows: [TierSelection, string | null][] = [
     [sale(asks, version({ holdingToken: second })), first],
