@@ -329,6 +329,18 @@ export async function newestOf(
   return reported.length === 0 ? null : Math.max(cursor?.[what] ?? 0, ...reported)
 }
 
+/**
+ * The newest block that the ledger or any provider reports. Payments up to it were made under the old terms. No pass follows later blocks before the version is stored, so we judge
+ * and credit every payment by the terms in force at its block.
+ */
+export async function readNow(deps: Pick<LedgerDb & ChainRead, 'chain'>, sql: Sql) {
+  const first = await deps.chain.head()
+  const others = await Promise.all(deps.chain.providers.map((provider) => orNull(provider.head())))
+  const head = others.reduce<typeof first>((a, b) => (b && b.number > a.number ? b : a), first)
+  const cursor = await readCursor(sql, { lock: true })
+  return cursor && cursor.number > head.number ? { ...cursor, time: Math.max(cursor.time, head.time) } : head
+}
+
 async function ownersNext(
   factory: FactoryRead['contract']['factory'],
   terms: readonly CreditTerms[],

@@ -1,7 +1,5 @@
 // The operator's tiers, with their prices, in versions. A version is never changed. A new version takes effect at the block after the chain's head at
 // the earliest, so it never applies to payments already made. The next payments pass opens the cohorts of a new tier.
-import { orNull } from '../../chain/faults.ts'
-import { readCursor } from '../../db/blocks/blocks.ts'
 import type { Sql } from '../../db/core/sql.ts'
 import { readCohorts } from '../../db/nodes/cohorts.ts'
 import { readSold } from '../../db/payments/supply.ts'
@@ -24,7 +22,7 @@ import type { ChainRead, FactoryRead, LedgerDb, RuledBy } from '../../passes/con
 import { fieldNamed, isOperatorRefusal, type OperatorRefusal, refuseAct, refuseField } from '../act.ts'
 import { type Changing, defineAct, defineReading } from '../define-act.ts'
 import * as field from '../input.ts'
-import { refuseOutOfBounds } from './terms.ts'
+import { readNow, refuseOutOfBounds } from './terms.ts'
 import { refuseLadder, refuseSupply } from './tier-bounds.ts'
 
 type TierContext = LedgerDb & ChainRead & FactoryRead & RuledBy<FirstSaleTerms>
@@ -321,18 +319,6 @@ async function enter(
   const action = before ? 'tierChanged' : 'tierCreated'
   record({ action, subject: terms.tierId, before, after: terms })
   return { tier: await view(), changed: true }
-}
-
-/**
- * The newest block that the ledger or any provider reports. Payments up to it were made under the old terms. No pass follows later blocks before the version is stored, so we judge
- * and credit every payment by the terms in force at its block.
- */
-export async function readNow(deps: Pick<LedgerDb & ChainRead, 'chain'>, sql: Sql) {
-  const first = await deps.chain.head()
-  const others = await Promise.all(deps.chain.providers.map((provider) => orNull(provider.head())))
-  const head = others.reduce<typeof first>((a, b) => (b && b.number > a.number ? b : a), first)
-  const cursor = await readCursor(sql, { lock: true })
-  return cursor && cursor.number > head.number ? { ...cursor, time: Math.max(cursor.time, head.time) } : head
 }
 
 /** A new grace period alone is not a change, unless it ends the grace period that the last version left. */

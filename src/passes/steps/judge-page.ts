@@ -22,11 +22,11 @@ import {
 import { isOldWallet, type PaymentWallet } from '../../domain/payment-wallets.ts'
 import {
   isNearlySold,
-  lowerSupply,
   selectTier,
   type TierSelection,
   type TierVersion,
   waitsForStep,
+  withSupply,
 } from '../../domain/tiers.ts'
 import type { PaymentState } from '../../domain/transitions.ts'
 import type { Address } from '../../domain/units.ts'
@@ -312,7 +312,7 @@ function factsOf(basis: JudgingBasis, candidate: Candidate, facts: PageFacts): P
   const ofTier = tierNo === null ? undefined : sales.get(tierNo)
   return {
     ...{ from, valueWei, succeeded, holding, blockTime: payment.blockTime },
-    selection: withSupply(selection, supplies),
+    selection: withSupply(selection, supplies.get(tierNo ?? 0) ?? null),
     listed: listedBy(selection, from, lists),
     sold: ofTier?.sold ?? 0,
     reserved: reservedBefore(ofTier, payment),
@@ -345,13 +345,6 @@ function mayOpen(
   const mayTake = (earlier: Undecided) =>
     earlier.blockNumber <= blockNumber && !(earlier.isOld && restsOnOne(basis, earlier))
   return before.sold + before.undecided.filter(mayTake).length >= supply
-}
-
-/** The contract's cap applies too and, if a supply was lowered after the run read the tiers, the lower one. */
-function withSupply(selection: TierSelection, supplies: ReadonlyMap<number, number>): TierSelection {
-  if (selection.kind !== 'onSale') return selection
-  const { tier, supply } = selection
-  return { ...selection, supply: lowerSupply(supply, supplies.get(tier.tierNo) ?? null) }
 }
 
 /** True if a payment rests on one provider's word although we could ask two. */

@@ -6,7 +6,7 @@ import type { ChainRead, LedgerDb } from '../../../passes/context.ts'
 import { fieldNamed, type OperatorRefusal, refuseField } from '../../act.ts'
 import { defineAct, defineReading } from '../../define-act.ts'
 import * as field from '../../input.ts'
-import { readNow } from '../tiers.ts'
+import { readNow } from '../terms.ts'
 
 export const CODE = field.text('the code', {
   max: 32,
