@@ -29,13 +29,6 @@ export const EXCEPTIONS: readonly Exception[] = [
   },
   {
     file: 'src/domain/payers/can-buy.ts',
-    line: "return [{ check: 'allowlist', passes: wouldPass(facts, { listed }, [root]) === true, root, limit, used: listed.used }]",
-    mutator: 'ArrayDeclaration',
-    put: '[]',
-    reason: 'The judge goes by the allocation. It only asks whether there are lists at all.',
-  },
-  {
-    file: 'src/domain/payers/can-buy.ts',
     line: 'wallets: [],',
     mutator: 'ArrayDeclaration',
     put: '["Stryker was here"]',
@@ -50,14 +43,14 @@ export const EXCEPTIONS: readonly Exception[] = [
   },
   {
     file: 'src/domain/payers/can-buy.ts',
-    line: "selection: { kind: 'onSale', tier, others: [], byGrace: false, supply: null, lists },",
+    line: "selection: { kind: 'onSale', tier, others: [], byGrace: false, supply: null },",
     mutator: 'ArrayDeclaration',
     put: '["Stryker was here"]',
     reason: 'A version without terms sells nothing.',
   },
   {
     file: 'src/domain/payers/can-buy.ts',
-    line: "selection: { kind: 'onSale', tier, others: [], byGrace: false, supply: null, lists },",
+    line: "selection: { kind: 'onSale', tier, others: [], byGrace: false, supply: null },",
     mutator: 'BooleanLiteral',
     put: 'true',
     reason: 'The grace is only in the evidence, which a check does not show.',

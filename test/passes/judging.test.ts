@@ -22,7 +22,8 @@ const CAP = 3
 
 let world: World
 before(async () => {
-  world = await startWorld({}, { maxPerWallet: BigInt(CAP) })
+  // The chain has none of the payments that these tests enter.
+  world = await startWorld({ reconcileEverySec: 86_400 }, { maxPerWallet: BigInt(CAP) })
   await enterTier(world, { tierId: 'solo', tierNo: 9, priceWei: wei(SOLO), maxPerWallet: 1 })
   await world.giveTokens(payer(3), 1_000n * ETHER)
   await world.settle()
@@ -218,19 +219,15 @@ test('judging gives way after two seconds, and goes on after the mint', async ({
   const now = performance.now.bind(performance)
   let later = 0
   mock.method(performance, 'now', () => now() + later)
-  const pages = await order(() => {
-    later += 1_500
-  })
+  const pages = await order(() => void (later += 1_500))
   assert.deepEqual(pages, ['judge.stored', 'judge.stored', 'mint.stored', 'judge.stored', 'judge.stored'])
   assert.equal(await states(), `${'h'.repeat(junk.length)}m`)
   await world.settle()
 })
 
 test('what is of no price does not fill a run before a buyer’s turn', async () => {
-  await enter([
-    ...Array.from({ length: 20 }, () => ({ from: payer(9), valueWei: WRONG })),
-    { from: payer(5), valueWei: BASIC },
-  ])
+  const junk = Array.from({ length: 20 }, () => ({ from: payer(9), valueWei: WRONG }))
+  await enter([...junk, { from: payer(5), valueWei: BASIC }])
   await judgeAll(500, { most: 10 })
   assert.equal(await states(), `${'h'.repeat(9)}${'s'.repeat(11)}a`)
 })
@@ -246,7 +243,6 @@ test('five thousand payments of junk delay a buyer by two ticks at most', async 
   assert.doesNotMatch(await states(), /s/)
 })
 
-// Last: each later run would reconcile a hundred of its nodes, whose payments are gone by then. No earlier test mints its indexes.
 test('judging gives way once a mint is full, and goes on after it with the places that are left', async () => {
   // One wallet pays for two nodes in the first page, and for two more in the second, with room for three.
   const buyers = Array.from({ length: PAGE_MAX + 3 }, (_, n) => ({
