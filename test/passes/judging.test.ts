@@ -217,9 +217,9 @@ test('judging gives way after two seconds, and goes on after the mint', async ({
   const junk = Array.from({ length: 3 * PAGE_MAX }, () => ({ from: payer(9), valueWei: WRONG }))
   await enter([...junk, { from: payer(5), valueWei: BASIC }])
   const now = performance.now.bind(performance)
-  let later = 0
-  mock.method(performance, 'now', () => now() + later)
-  const pages = await order(() => void (later += 1_500))
+  const stored: unknown[] = []
+  mock.method(performance, 'now', () => now() + 1_500 * stored.length)
+  const pages = await order(() => stored.push(1))
   assert.deepEqual(pages, ['judge.stored', 'judge.stored', 'mint.stored', 'judge.stored', 'judge.stored'])
   assert.equal(await states(), `${'h'.repeat(junk.length)}m`)
   await world.settle()
