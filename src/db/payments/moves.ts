@@ -175,7 +175,7 @@ export async function writeVerdicts(
  * place.
  */
 const hasSupply = (sql: Sql, tierId: Fragment): Fragment =>
-  sql`EXISTS (SELECT FROM tiers l LEFT JOIN (${sql.unsafe(CAPS)}) c USING (tier_no)
+  sql`EXISTS (SELECT FROM tiers l LEFT JOIN (${sql.unsafe(CAPS)}) capped USING (tier_no)
     WHERE l.tier_id = ${tierId} AND l.live AND least(l.supply, cap) IS NOT NULL)`
 
 /** The state of a payment whose verdict applies again. If its tier has a supply, an accepted payment waits for a place. */
