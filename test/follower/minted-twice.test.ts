@@ -35,6 +35,10 @@ async function mintedTwice(world: World, from?: Hash): Promise<Hash> {
       SELECT node_id, owner, cohort, ref, per_node_at_mint_wei, turns_at_mint, mint_tx_hash, minted_at, block_number, ${from ?? own} FROM saved_nodes`
     await sql`INSERT INTO node_transfers SELECT * FROM saved_transfers`
     await sql`UPDATE cohorts SET size = size + 1 WHERE cohort = (SELECT cohort FROM saved_nodes)`
+    await sql`INSERT INTO cohort_states (cohort, block_number, interval_sec, next_due, size, per_node_wei, turn_count, last_turn_at)
+      SELECT c.cohort, n.block_number, interval_sec, next_due, size, per_node_wei, turn_count, last_turn_at
+      FROM cohorts c JOIN saved_nodes n USING (cohort)
+      ON CONFLICT (cohort, block_number) DO UPDATE SET size = excluded.size`
   })
   await chain.mine()
   return paid
