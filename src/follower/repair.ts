@@ -29,10 +29,8 @@ const BLOCKS_MAX = 10
 /** Fields of a node that differ if the ledger missed one of the node's events. */
 const EXPLAINED_BY_EVENTS: readonly string[] = ['owner', 'withdrawnWei', 'cohort']
 
-/** A node or a cohort that differs, and blocks with more or fewer events of it, according to a provider, than the ledger has. */
-interface Sought {
-  blocks: readonly number[]
-}
+/** The blocks with more or fewer events of a node or a cohort, according to a provider, than the ledger has. */
+type Sought = readonly number[]
 
 /**
  * Looks for the block whose events explain the differences. If it differs from what the ledger recorded, the ledger has rewound to before it, and must
@@ -97,7 +95,7 @@ async function seekEach(
   let failed = 0
   for (const id of [...ids.filter((one) => one > after), ...ids.filter((one) => one <= after)]) {
     try {
-      found.push({ blocks: await seek(id) })
+      found.push(await seek(id))
     } catch (error) {
       ctx.log.warn(
         { id: id.toString(), err: error },
@@ -112,7 +110,7 @@ async function seekEach(
 
 /** Compares the blocks, oldest first, until the ledger has rewound. @returns how many of those sought have events from there on; 0 if it has not. */
 async function compareUntilRewound(ctx: RepairContext, cursor: Cursor, sought: readonly Sought[]): Promise<number> {
-  const blocks = [...new Set(sought.flatMap((one) => one.blocks))].sort((a, b) => a - b)
+  const blocks = [...new Set(sought.flat())].sort((a, b) => a - b)
   for (const number of blocks.slice(0, BLOCKS_MAX)) {
     const own = await readBlock(ctx.pool, number)
     if (!own) continue
@@ -120,7 +118,7 @@ async function compareUntilRewound(ctx: RepairContext, cursor: Cursor, sought: r
       await compareBlock(ctx, cursor, own)
     } catch (error) {
       if (!(error instanceof LeftOutFault)) throw error
-      return sought.filter((one) => one.blocks.some((block) => block >= number)).length
+      return sought.filter((blocks) => blocks.some((block) => block >= number)).length
     }
   }
   return 0

@@ -63,7 +63,7 @@ export async function lockProposal(sql: Sql, id: number): Promise<ProposalRow | 
   return row ?? null
 }
 
-/** True if {@link isLive}. */
+/** True if the key or passkey that a proposal was made with is still valid. */
 export async function isMakerLive(sql: Sql, id: number, fromSettings: readonly string[]): Promise<boolean> {
   const [row] = await sql<{ live: boolean }[]>`
     SELECT ${isLive(sql, fromSettings)} AS live FROM proposals WHERE id = ${id}`

@@ -330,8 +330,8 @@ export async function newestOf(
 }
 
 /**
- * The newest block that the ledger or any provider reports. Payments up to it were made under the old terms. No pass follows later blocks before the version is stored, so we judge
- * and credit every payment by the terms in force at its block.
+ * The newest block that the ledger or any provider reports. Payments up to it were made under the old terms. No pass follows later blocks before the
+ * version is stored, so we judge and credit every payment by the terms in force at its block.
  */
 export async function readNow(deps: Pick<LedgerDb & ChainRead, 'chain'>, sql: Sql) {
   const first = await deps.chain.head()
