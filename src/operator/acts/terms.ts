@@ -324,10 +324,13 @@ export async function newestOf(
   chain: ChainReader,
   cursor: Cursor | null,
 ): Promise<number | null> {
-  const heads = await Promise.all([chain, ...chain.providers].map((reader) => orNull(reader.head())))
-  const reported = heads.flatMap((head) => (head ? [head[what]] : []))
-  return reported.length === 0 ? null : Math.max(cursor?.[what] ?? 0, ...reported)
+  const reported = await headsOf([chain, ...chain.providers])
+  return reported.length === 0 ? null : Math.max(cursor?.[what] ?? 0, ...reported.map((head) => head[what]))
 }
+
+/** The heads of those that answer. */
+const headsOf = async (readers: readonly Pick<ChainReader, 'head'>[]) =>
+  (await Promise.all(readers.map((reader) => orNull(reader.head())))).filter((head) => head !== null)
 
 /**
  * The newest block that the ledger or any provider reports. Payments up to it were made under the old terms. No pass follows later blocks before the
@@ -335,8 +338,7 @@ export async function newestOf(
  */
 export async function readNow(deps: Pick<LedgerDb & ChainRead, 'chain'>, sql: Sql) {
   const first = await deps.chain.head()
-  const others = await Promise.all(deps.chain.providers.map((provider) => orNull(provider.head())))
-  const head = others.reduce<typeof first>((a, b) => (b && b.number > a.number ? b : a), first)
+  const head = (await headsOf(deps.chain.providers)).reduce((a, b) => (b.number > a.number ? b : a), first)
   const cursor = await readCursor(sql, { lock: true })
   return cursor && cursor.number > head.number ? { ...cursor, time: Math.max(cursor.time, head.time) } : head
 }
