@@ -36,10 +36,10 @@ type PaidCredit = Pick<NewTurn, 'cohort' | 'tierNo' | 'due' | 'turns' | 'interva
 export interface TermsReader {
   /**
    * Terms of a turn due at `due`. Fields are null if the ledger has no terms, or if the seed block does not exist yet. For turns due before its first
-   * terms, the ledger uses these first terms, because otherwise that turn, and all turns after it, could never be paid. Throws a ChainFault if the
-   * seed rests on one provider's word, and that is not enough.
+   * terms, the ledger uses these first terms, because otherwise that turn, and all turns after it, could never be paid. If nothing backs the seed, or
+   * the chain cannot be read, the seed is null and `doubt` says why.
    */
-  owed(tierNo: number, due: number, rules: TrustRules): Promise<TurnTerms>
+  owed(tierNo: number, due: number, rules: TrustRules): Promise<TurnTerms & { doubt: string | null }>
   /**
    * Terms by which a credit's turns were paid: the terms in force when each turn was due. For a turn due before the ledger's first terms, it takes
    * these first terms if they yield the credit's amount. If a credit sums up several turns, each turn in `singles` has its own terms and seed.
@@ -93,11 +93,14 @@ export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: Fres
   }
   return {
     async owed(tierNo, due, rules) {
-      const { first } = await look(tierNo, due)
-      const doubt = first.proof === 'believed' ? await doubtOf(ctx, first.seedBlock, rules) : null
-      if (doubt !== null)
-        throw new ChainFault(`${doubt} block ${first.seedBlock}, which gives turns their seed`, { retryable: true })
-      return first
+      try {
+        const { first } = await look(tierNo, due)
+        const doubt = first.proof === 'believed' ? await doubtOf(ctx, first.seedBlock, rules) : null
+        return { ...first, seed: doubt === null ? first.seed : null, doubt }
+      } catch (error) {
+        if (!(error instanceof ChainFault)) throw error
+        return { ...NO_TERMS, tierId: null, proof: null, doubt: error.message }
+      }
     },
     async paid({ cohort, tierNo, due, turns, intervalSec, amountWei }, notAfter) {
       if (turns > 1) {
@@ -120,14 +123,11 @@ export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: Fres
   }
 }
 
-/** Why a seed that rests on one provider's word must not be paid by, as the beginning of a message; null if it may. */
+/** Why a seed that rests on one provider's word must not be paid by; null if it may. */
 async function doubtOf({ pool, chain }: LedgerDb & ChainRead, seedBlock: number | null, rules: TrustRules) {
-  if (chain.providers.length >= VOICES) return 'no two providers agree on'
-  const states = await readProofStates(pool)
-  if (isBelievedAlone(states, 'header', rules)) return null
-  // A header that we no longer have shows no more than that it matches its own hash, which the reader has checked.
-  if (states.get('header') === 'askedFor' && (seedBlock === null || !(await readBlock(pool, seedBlock)))) return null
-  return 'only one provider reports, and nothing proves,'
+  if (chain.providers.length >= VOICES) return `no two providers agree on block ${seedBlock}`
+  if (isBelievedAlone(await readProofStates(pool), 'header', rules)) return null
+  return `only one provider reports block ${seedBlock}, and it is not linked to a followed block`
 }
 
 /** Blocks of a range that is being stored, and what backs the seeds from these blocks. */

@@ -4,6 +4,7 @@ import type { SignerAccount } from '../chain/port.ts'
 import { type Cursor, readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { readPaused } from '../db/core/state.ts'
 import { readCohorts, readSoundCohorts } from '../db/nodes/cohorts.ts'
+import { type SeedWait, writeSeedWait } from '../db/nodes/linked.ts'
 import { hasTerms } from '../db/sale/terms.ts'
 import { readPending } from '../db/sends/outbox.ts'
 import type { RoundPlan } from '../domain/credit.ts'
@@ -11,6 +12,7 @@ import type { LedgerCohort } from '../domain/replay.ts'
 import { isDue } from '../domain/schedule.ts'
 import { type Hash, sumWei, wei } from '../domain/units.ts'
 import { follow } from '../follower/follow.ts'
+import { linkSeeds } from '../follower/link-seeds.ts'
 import type {
   ChainRead,
   CreditRules,
@@ -96,7 +98,8 @@ async function settleAndPay(
   if (due.every(({ nextDue }) => nextDue > settledTime)) return outcome({ reason: 'pending' })
   const bounds = await ctx.contract.bounds(cursor.number)
   const planned = await planDueRound(ctx, { cursor, bounds, upTo: settledTime })
-  const { plan } = planned
+  const { plan, waits } = planned
+  if (waits) await linkWaiting(ctx, sending.run, waits)
   if (plan.delayed.length > 0)
     ctx.log.error(
       { cohorts: plan.delayed },
@@ -116,6 +119,13 @@ async function settleAndPay(
     )
   if (plan.credits.length === 0) return outcome({ reason: whyNothing(plan) })
   return pay(ctx, sending, planned)
+}
+
+/** Links the headers before a turn that waits for its seed, as many as one run may read, and records what it still waits for. */
+async function linkWaiting(ctx: LedgerDb & ChainRead & Logging, run: Run, waits: SeedWait): Promise<void> {
+  const wait = (await linkSeeds(ctx, run, waits.due)) ?? waits
+  ctx.log.warn(wait, 'turns wait for their seed')
+  await writeSeedWait(ctx.pool, wait)
 }
 
 function whyNothing({ outOfBounds, delayed, unknown, unbacked }: RoundPlan): CreditReason {

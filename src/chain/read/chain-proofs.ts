@@ -135,7 +135,7 @@ const textOf = (value: unknown) => String(value ?? '').toLowerCase()
 /** The fields of a header that we use. Nodes differ in what else they show, and in how they name what a fork has just added. */
 const USED = [
   ...['hash', 'number', 'parentHash', 'timestamp', 'mixHash', 'stateRoot', 'transactionsRoot', 'receiptsRoot'],
-  ...['logsBloom', 'gasUsed', 'baseFeePerGas', 'settledHeight'],
+  ...['logsBloom', 'gasUsed', 'baseFeePerGas'],
 ] as const
 
 const headerOf = (block: Fields): string => USED.map((name) => wordOf(block[name])).join(' ')

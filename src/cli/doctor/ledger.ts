@@ -11,6 +11,7 @@ import { readStuck } from '../../db/blocks/stuck.ts'
 import type { Pool } from '../../db/core/sql.ts'
 import { readPaused, readState } from '../../db/core/state.ts'
 import { listUnpaidNodes } from '../../db/nodes/grants.ts'
+import { readSeedWait } from '../../db/nodes/linked.ts'
 import {
   readFailedResidues,
   readHeldReasons,
@@ -63,6 +64,16 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
       says: `block ${block} has stopped ${runs} runs since ${since}${host ? `, last by the word of ${host}` : ''}: ${rule}`,
       fail: 'See the runbook. The passes try again, and continue automatically.',
       reading: stuck,
+    }
+  },
+
+  'passes.seeds': async ({ pool }) => {
+    const wait = await readSeedWait(pool)
+    if (!wait) return null
+    return {
+      says: `turns from ${new Date(wait.due * 1000).toISOString()} on wait for their seed: ${wait.says}`,
+      warn: 'The next runs go on. A second provider in RPC_URL settles it at once.',
+      reading: wait,
     }
   },
 

@@ -52,10 +52,12 @@ export async function keepAgreedSeedBlock(
 
 /** The seed block of a turn; null if we do not keep it. */
 export async function readSeedBlock(sql: Sql, due: number): Promise<KeptSeed | null> {
-  const [row] = await sql<(KeptSeed & { isFirst: boolean })[]>`
-    SELECT number AS "seedBlock", seed, proof, coalesce(parent_time < ${due}, true) AS "isFirst" FROM seed_blocks
-    WHERE time >= ${due} ORDER BY time, number LIMIT 1`
-  return row?.isFirst ? { seedBlock: row.seedBlock, seed: row.seed, proof: row.proof } : null
+  // Beside the true block there may be one that an only provider invented.
+  const [row] = await sql<KeptSeed[]>`
+    SELECT number AS "seedBlock", seed, proof FROM seed_blocks
+    WHERE time >= ${due} AND (parent_time < ${due} OR parent_time IS NULL)
+    ORDER BY proof = 'believed', time, number LIMIT 1`
+  return row ?? null
 }
 
 /** Rewinds the seed blocks to a height. */

@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Cursor } from '../../db/blocks/blocks.ts'
 import type { Sql } from '../../db/core/sql.ts'
 import { countUnbackedNodes, readSoundCohorts } from '../../db/nodes/cohorts.ts'
+import type { SeedWait } from '../../db/nodes/linked.ts'
 import { readWindows } from '../../db/nodes/owner-acts.ts'
 import type { TurnTerms } from '../../db/nodes/rounds.ts'
 import { readPayments } from '../../db/payments/rows.ts'
@@ -29,7 +30,8 @@ import { cohortToSkipFor, pendingTurns } from '../../domain/turns.ts'
 import { amountBy, type TermsReader, termsReader } from '../../follower/seeds.ts'
 import type { ChainRead, LedgerDb, RuledBy, TrustRules } from '../context.ts'
 
-type PricedTurn = Turn & TurnTerms
+/** `doubt`: why its seed is not known. */
+type PricedTurn = Turn & TurnTerms & { doubt: string | null }
 
 /** The plan, and every due cohort with the inputs of its turns' amounts. */
 export interface DueRound {
@@ -38,6 +40,8 @@ export interface DueRound {
   basis: TermsBasis
   bounds: TurnBounds | null
   cohorts: (Omit<DueCohort, 'turns'> & { turns: PricedTurn[] })[]
+  /** The earliest turn that is left out because nothing backs its seed; null if there is none. */
+  waits: SeedWait | null
 }
 
 /** The operator's entries on which a round's amounts depend. */
@@ -111,7 +115,9 @@ export async function planDueRound(
     for (const cohort of planRound(planned, bounds).outOfBounds) outOfBounds.add(cohort)
     if (outOfBounds.size === before) break
   }
-  return { plan: planRound(planned, bounds), basis, bounds, cohorts: planned }
+  const doubted = planned.flatMap(({ turns }) => turns.flatMap(({ due, doubt }) => (doubt ? { due, says: doubt } : [])))
+  const [waits = null] = doubted.toSorted((a, b) => a.due - b.due)
+  return { plan: planRound(planned, bounds), basis, bounds, cohorts: planned, waits }
 }
 
 async function readCandidates(

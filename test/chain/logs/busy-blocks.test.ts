@@ -6,6 +6,7 @@ import { ChainFault } from '../../../src/chain/faults.ts'
 import type { BlockRef } from '../../../src/chain/port.ts'
 import { createFactoryStates } from '../../../src/chain/read/logs/storage-root.ts'
 import { createChainReader } from '../../../src/chain/read/reader.ts'
+import type { FailedProof } from '../../../src/domain/observed.ts'
 import type { Address, Hash } from '../../../src/domain/units.ts'
 import { FOREVER } from '../../support/factory.ts'
 import type { Call, Rule } from '../false-provider.ts'
@@ -94,7 +95,8 @@ test('a storage that one provider tells as unchanged counts only if the blocksâ€
   await stage.chain.mine(2)
   const later = await stage.head()
   const { rpc, provider } = await stage.behind()
-  const soundness = { states: new Map([['header', 'askedFor'] as const]), isDoubted: false, failed: [], voices: [rpc] }
+  const failed: FailedProof[] = []
+  const soundness = { states: new Map([['header', 'askedFor'] as const]), isDoubted: false, failed, voices: [rpc] }
   const compare = (...[before, after]: [BlockRef, BlockRef]) =>
     createFactoryStates(rpc, stage.factory, soundness).compare(before, after)
   assert.deepEqual([await compare(changed, later), await compare(earlier, changed)], ['quiet', 'moved'])
@@ -103,6 +105,11 @@ test('a storage that one provider tells as unchanged counts only if the blocksâ€
       ? { result: await stage.chain.rpc(method, [...params.slice(0, -1), { blockHash: earlier.hash }]) }
       : undefined
   assert.equal(await compare(earlier, changed), null)
+  assert.deepEqual(
+    [failed.length, failed[0]?.part, failed[0]?.blockNumber],
+    [1, 'state', changed.number],
+    'it is reported',
+  )
 })
 
 test('a change of the factoryâ€™s storage, and a provider without proofs, have them asked one by one', async () => {

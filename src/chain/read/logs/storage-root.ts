@@ -1,10 +1,10 @@
 // Finds out with one call per block whether a contract changed between two blocks: compares its storage root and its balance (eth_getProof,
 // EIP-1186). Without a proof that matches the blocks' headers, we assume that it may have changed.
 import type { Address, Hash } from '../../../domain/units.ts'
-import { ChainFault, orNull } from '../../faults.ts'
+import { ChainFault, orNull, ProofFault } from '../../faults.ts'
 import type { BlockRef } from '../../port.ts'
 import { EMPTY_ROOT } from '../../prove/account-proof.ts'
-import { isAskedFor, type Soundness } from '../../prove/sound.ts'
+import { isAskedFor, noteFailed, type Soundness } from '../../prove/sound.ts'
 import type { RpcReads } from '../../rpc/rpc.ts'
 import { byHash, fields, hash32, quantity } from '../../rpc/wire.ts'
 import { readProvenAccount } from '../state/proven.ts'
@@ -64,11 +64,20 @@ export function createFactoryStates(rpc: RpcReads, factory: Address, soundness: 
     return { root: account.storageRoot, balanceWei: account.balanceWei }
   }
 
+  /** The same, but null if the provider does not prove it. A false proof is reported, because only a lie looks like that. */
+  async function provenAfter(at: BlockRef): Promise<ContractState | null> {
+    const reading = stateAfter(at)
+    await reading.catch((error: unknown) => {
+      if (error instanceof ProofFault) noteFailed(soundness, error, rpc.firstHost())
+    })
+    return await orNull(reading)
+  }
+
   return {
     async compare(before, after) {
       if (performance.now() < muteUntil) return null
-      const earlier = await orNull(stateAfter(before))
-      const later = earlier && (await orNull(stateAfter(after)))
+      const earlier = await provenAfter(before)
+      const later = earlier && (await provenAfter(after))
       if (earlier === null || later === null) {
         muteUntil = performance.now() + MUTE_MS
         return null

@@ -1,0 +1,88 @@
+// Links the headers of old blocks to those that we have followed, each by the hash that its successor names as its parent. An only provider can invent
+// an old block that matches its own hash, and so choose a turn's seed, but not one from which the followed blocks descend. Of linked blocks we store
+// the seeds that turns still need.
+import { ChainFault, ProofFault } from '../chain/faults.ts'
+import { oldestBlockNumber, readBlock } from '../db/blocks/blocks.ts'
+import { headersProvenFrom } from '../db/blocks/proofs.ts'
+import { inTransaction, type Pool } from '../db/core/sql.ts'
+import { readCohorts } from '../db/nodes/cohorts.ts'
+import { readLinked, type SeedWait, writeLinked } from '../db/nodes/linked.ts'
+import { keepAgreedSeedBlock } from '../db/nodes/seed-blocks.ts'
+import { VOICES } from '../domain/finality.ts'
+import type { Block } from '../domain/observed.ts'
+import type { ChainRead, LedgerDb, Logging, RunLimits } from '../passes/context.ts'
+import { tellFailedProofs } from './proofs.ts'
+import { seedBlocksOf } from './seeds.ts'
+
+/** How many headers we read at once, and how often a run does so. A day of a chain with a block every two seconds then takes 43 runs. */
+const BATCH = 128
+const BATCHES_MAX = 8
+
+/**
+ * Links headers down to the one before a turn, as many as one run may read; the next run continues. Does nothing if there are two providers, who must
+ * agree on a seed's block instead, or if headers cannot be proven here.
+ * @returns what the turn waits for; null if its seed is stored now, or if linking cannot help.
+ */
+export async function linkSeeds(
+  ctx: LedgerDb & ChainRead & Logging,
+  run: RunLimits,
+  due: number,
+): Promise<SeedWait | null> {
+  const { pool, chain, log } = ctx
+  if (chain.providers.length >= VOICES) return null
+  let low = await whereToGoOn(pool, due)
+  if (low === null) return null
+  try {
+    for (let i = 0; i < BATCHES_MAX && low.time >= due && low.number > 0 && !run.outOfTime(); i++)
+      low = await linkBatch(ctx, low)
+  } catch (error) {
+    if (!(error instanceof ChainFault)) throw error
+    if (error instanceof ProofFault) {
+      const { part, blockNumber, says } = error
+      await inTransaction(pool, (sql) => tellFailedProofs(ctx, sql, [{ part, blockNumber, host: null, says }]))
+    }
+    return { due, says: `the headers before block ${low.number} cannot be linked to it: ${error.message}` }
+  }
+  if (low.time < due || low.number === 0) return null
+  const says = `headers are linked down to block ${low.number}; ${low.time - due} seconds of block time are left`
+  log.info({ due, block: low.number }, says)
+  return { due, says }
+}
+
+/** The header below which the next ones are to be linked; null if there is none that we have proven. */
+async function whereToGoOn(pool: Pool, due: number): Promise<Block | null> {
+  const [linked, oldest, provenFrom] = [
+    await readLinked(pool),
+    await oldestBlockNumber(pool),
+    await headersProvenFrom(pool),
+  ]
+  if (oldest === null || provenFrom === null) return null
+  if (linked && linked.time >= due) {
+    // A reorganisation may have replaced it, if the ledger still has headers from that height.
+    const stored = await readBlock(pool, linked.number)
+    if (stored ? stored.hash === linked.hash : linked.number < oldest) return linked
+  }
+  return await readBlock(pool, Math.max(oldest, provenFrom + 1))
+}
+
+/** Links the headers right below `top`. @returns the lowest of them. */
+async function linkBatch({ pool, chain }: LedgerDb & ChainRead, top: Block): Promise<Block> {
+  const first = Math.max(0, top.number - BATCH)
+  const numbers = Array.from({ length: top.number - first }, (_, index) => first + index)
+  const found = await Promise.all(numbers.map((number) => chain.block(number)))
+  let low = top
+  for (const [index, block] of found.toReversed().entries()) {
+    const number = top.number - 1 - index
+    if (!block) throw new ChainFault(`the provider has no block ${number}`, { retryable: true })
+    if (block.hash !== low.parentHash)
+      throw new ProofFault('header', number, `block ${low.number} names another block as its parent`)
+    low = block
+  }
+  const blocks = [...found.filter((block) => block !== null).slice(1), top]
+  const seedBlocks = seedBlocksOf(blocks, low, await readCohorts(pool))
+  await inTransaction(pool, async (sql) => {
+    for (const block of seedBlocks) await keepAgreedSeedBlock(sql, { ...block, proof: 'proven' })
+    await writeLinked(sql, low)
+  })
+  return low
+}
