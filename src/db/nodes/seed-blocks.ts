@@ -54,9 +54,12 @@ export async function keepAgreedSeedBlock(
 export async function readSeedBlock(sql: Sql, due: number): Promise<KeptSeed | null> {
   // Beside the true block there may be one that an only provider invented.
   const [row] = await sql<KeptSeed[]>`
-    SELECT number AS "seedBlock", seed, proof FROM seed_blocks
-    WHERE time >= ${due} AND (parent_time < ${due} OR parent_time IS NULL)
-    ORDER BY proof = 'believed', time, number LIMIT 1`
+    WITH following AS (
+      (SELECT * FROM seed_blocks WHERE time >= ${due} AND proof <> 'believed' ORDER BY time, number LIMIT 1)
+      UNION ALL
+      (SELECT * FROM seed_blocks WHERE time >= ${due} ORDER BY time, number LIMIT 1))
+    SELECT number AS "seedBlock", seed, proof FROM following
+    WHERE parent_time < ${due} OR parent_time IS NULL ORDER BY proof = 'believed' LIMIT 1`
   return row ?? null
 }
 
