@@ -1,7 +1,7 @@
 // The chain as the passes and the routes see it. This file has types only: the real chain implements them, and so does the model of the simulation.
 // Every method may throw a ChainFault (see faults.ts). None returns a guess. Null means "it is not there" only if the comment says so.
 import type { FeeLimits, Fees } from '../domain/fees.ts'
-import type { FinalWord, OwnHashes } from '../domain/finality.ts'
+import type { FinalWord } from '../domain/finality.ts'
 import type {
   BalanceReading,
   Block,
@@ -108,7 +108,7 @@ export interface ChainReader extends StateReader {
   /** The provider's newest block. `toFollow`: true if the caller will observe blocks up to it next. */
   head(options?: { toFollow?: boolean }): Promise<Block>
   /** The oldest of the blocks that the providers call final (`leastFinal`); null if the chain has no finality. Throws if no provider answers. */
-  finalized(own?: OwnHashes): Promise<FinalWord | null>
+  finalized(): Promise<FinalWord | null>
   /** The canonical block with that number; null if the provider has none (yet). */
   block(number: number): Promise<Block | null>
   /**

@@ -4,35 +4,25 @@
 import type { Proof, ProofStates, ProvenPart } from './observed.ts'
 import type { Hash } from './units.ts'
 
-/** The oldest of the blocks that providers report as final. */
+/** The oldest of the blocks that providers call final. */
 export interface FinalWord {
   number: number
   hash: Hash
-  /** How many providers named a final block of this chain. */
+  /** How many providers call this block or a later one final. */
   voices: number
 }
 
-/** Reads the ledger's own hashes of blocks; leaves out blocks that it does not have. */
-export type OwnHashes = (numbers: readonly number[]) => Promise<ReadonlyMap<number, Hash>>
-
-/**
- * The oldest block that a provider reports as final. `own`: the ledger's hashes. A provider whose block differs from the ledger's is skipped if
- * another provider remains. Only a block that the ledger has counts as a voice.
- */
-export function leastFinal(said: readonly FinalWord[], own?: ReadonlyMap<number, Hash>): FinalWord | null {
-  if (!own) return lowest(said, said.length)
-  const isOwn = ({ number, hash }: FinalWord) => own.get(number) === hash
-  const fitting = said.filter((word) => !own.has(word.number) || isOwn(word))
-  return lowest(fitting.length > 0 ? fitting : said, said.filter(isOwn).length)
-}
-
-function lowest(said: readonly FinalWord[], voices: number): FinalWord | null {
+/** The oldest block that a provider calls final. A provider that names another block at that height is no voice for it. */
+export function leastFinal(said: readonly FinalWord[]): FinalWord | null {
   const [least] = said.toSorted((a, b) => a.number - b.number)
-  return least ? { ...least, voices } : null
+  if (!least) return null
+  return { ...least, voices: said.filter(({ number, hash }) => number > least.number || hash === least.hash).length }
 }
 
-/** The depth at which a block counts as final if the chain reports no final block, or if only one provider does. */
+/** The depth at which a block counts as final if the chain reports no final block. What only one provider names has to be older, too. */
 export const FINAL_DEPTH = 64
+/** So many seconds of block time older than the head. A provider can make up 64 blocks of a rollup within seconds. */
+export const FINAL_AGE_SEC = 900
 /** How many providers must agree before we believe them about money, if that many are configured. */
 export const VOICES = 2
 
@@ -57,9 +47,12 @@ export function weakest(proofs: readonly Proof[]): Proof {
 }
 
 /**
- * The height up to which halts and refunds treat blocks as final, never above the followed block. If only one provider reports a final block, we stay
- * at least 64 blocks below the followed block.
+ * The height up to which blocks count as final, never above the followed block. `aged`: the newest followed block that is both 64 blocks and fifteen
+ * minutes older than it. What fewer than two providers name counts up to there only.
  */
-export function firmHeight({ number, voices }: FinalWord, followed: number): number {
-  return Math.min(number, voices < VOICES ? followed - FINAL_DEPTH : followed)
+export function firmHeight(
+  { number, voices }: Pick<FinalWord, 'number' | 'voices'>,
+  { followed, aged }: { followed: number; aged: number },
+): number {
+  return Math.min(number, voices < VOICES ? aged : followed)
 }

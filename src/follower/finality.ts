@@ -1,27 +1,98 @@
-// How far the followed chain is final: what the providers report, checked against the ledger's own blocks. It must never treat a block as final that
-// the ledger has not followed.
-import { type Cursor, readHashes } from '../db/blocks/blocks.ts'
-import { firmHeight, VOICES } from '../domain/finality.ts'
-import type { ChainRead, LedgerDb } from '../passes/context.ts'
+// How far the followed chain is final: what the providers call final, checked against the ledger's own blocks. It must never treat a block as final
+// that the ledger has not followed, or in whose place any provider has another one.
+import { orNull } from '../chain/faults.ts'
+import { type Cursor, readBlock, readBlockUpTo } from '../db/blocks/blocks.ts'
+import { FINAL_AGE_SEC, FINAL_DEPTH, firmHeight, VOICES } from '../domain/finality.ts'
+import type { Block } from '../domain/observed.ts'
+import type { Hash } from '../domain/units.ts'
+import type { ChainRead, FollowRules, LedgerDb, RuledBy } from '../passes/context.ts'
 
 export interface FollowedFinality {
-  /** The highest block that the providers call final, but not above the followed one. It decides about payments that wait for finality. */
-  said: number
-  /** The highest block that halts and refunds may treat as final. */
+  /** The highest block that counts as final, with its hash and its time in unix seconds. */
   firm: number
-  /** True if two providers name the final block. */
+  hash: Hash
+  time: number
+  /** The providers that have this block, and how many there are. */
+  hosts: readonly string[]
+  asked: number
+  /** True if two providers have it. The embedded chain's own node counts as two. */
   isNamed: boolean
 }
 
-/** Null if the chain has no final block, or if the ledger has a different block there. Throws a ChainFault if no provider answers. */
-export async function readFinality(
-  { pool, chain }: LedgerDb & ChainRead,
+/** A provider has another block where the ledger's would be final, so nothing is final. */
+export interface Contradiction {
+  /** Null if the provider calls that other block final, but does not return it. */
+  host: string | null
+  number: number
+  theirs: Hash
+  ours: Hash
+}
+
+type FinalityContext = LedgerDb & ChainRead & RuledBy<Pick<FollowRules, 'rewindsToShorterChain'>>
+
+export const isContradiction = (found: FollowedFinality | Contradiction | null): found is Contradiction =>
+  found !== null && 'theirs' in found
+
+/** True if the block is final enough to pay for what is in it: two providers have it, or the only one. */
+export const isSettled = (found: FollowedFinality | Contradiction | null): found is FollowedFinality =>
+  found !== null && 'firm' in found && found.hosts.length >= Math.min(VOICES, found.asked)
+
+/** What keeps a block from being settled, or is weak about it, and what to do. */
+export function finalityInWords(found: FollowedFinality | Contradiction): { says: string; todo: string } {
+  if (isContradiction(found)) {
+    const { host, number, theirs, ours } = found
+    const says = `${host ?? 'a provider'} has ${theirs} as block ${number}, and the ledger has ${ours}`
+    return { says, todo: 'Compare both with an explorer, and remove the provider that is wrong from RPC_URL.' }
+  }
+  const { firm, hash, hosts, asked } = found
+  if (isSettled(found))
+    return { says: 'it rests on one provider', todo: `Compare block ${firm}, hash ${hash}, with an explorer first.` }
+  const says = `only ${hosts} of ${asked} providers has block ${firm}`
+  return { says, todo: 'Wait until another one answers, or remove from RPC_URL what is gone for good.' }
+}
+
+/** As `lookAtFinality`, but null if a provider contradicts the ledger. */
+export async function readFinality(ctx: FinalityContext, cursor: Cursor): Promise<FollowedFinality | null> {
+  const found = await lookAtFinality(ctx, cursor)
+  return isContradiction(found) ? null : found
+}
+
+/**
+ * Asks every provider for its block at the final height. `depth`: how far that is below the followed block if the chain has no final block.
+ * @returns null if no block is final yet.
+ * @throws a ChainFault if no provider answers.
+ */
+export async function lookAtFinality(
+  { pool, chain, rules }: FinalityContext,
   cursor: Cursor,
-): Promise<FollowedFinality | null> {
-  const word = await chain.finalized((numbers) => readHashes(pool, numbers))
+  depth: number | null = null,
+): Promise<FollowedFinality | Contradiction | null> {
+  const word = (await chain.finalized()) ?? (depth === null ? null : ofDepth(cursor.number - depth))
   if (!word) return null
-  const own = (await readHashes(pool, [word.number])).get(word.number)
-  if (own !== undefined && own !== word.hash) return null
-  const firm = firmHeight(word, cursor.number)
-  return { said: Math.min(word.number, cursor.number), firm, isNamed: word.voices >= VOICES }
+  const old = await readBlockUpTo(pool, { number: cursor.number - FINAL_DEPTH, time: cursor.time - FINAL_AGE_SEC })
+  const heights = { followed: cursor.number, aged: old?.number ?? -1 }
+  const counted = (voices: number) => (rules.rewindsToShorterChain ? VOICES : voices)
+  const number = firmHeight({ ...word, voices: counted(word.voices) }, heights)
+  const named = number < 0 ? [] : await blocksAt(chain, number)
+  const ours = (number === cursor.number ? cursor : await readBlock(pool, number)) ?? named[0]?.block
+  if (!ours || named.length === 0) return null
+  const other = named.find(({ block }) => block.hash !== ours.hash)
+  if (other) return { host: other.host, number, theirs: other.block.hash, ours: ours.hash }
+  const own = await readBlock(pool, word.number)
+  if (own && word.hash !== null && own.hash !== word.hash)
+    return { host: null, number: word.number, theirs: word.hash, ours: own.hash }
+  const voices = counted(named.length)
+  const firm = firmHeight({ number, voices }, heights)
+  const final = firm === number ? ours : old
+  const [hosts, asked] = [named.map(({ host }) => host), Math.max(1, chain.providers.length)]
+  return final && { firm, hash: final.hash, time: final.time, hosts, asked, isNamed: voices >= VOICES }
+}
+
+const ofDepth = (number: number) => ({ number, hash: null, voices: VOICES })
+
+/** The block at a height of each provider that has one. */
+async function blocksAt(chain: ChainRead['chain'], number: number): Promise<{ host: string; block: Block }[]> {
+  const readers = chain.providers.length > 0 ? chain.providers : [{ host: 'the only provider', block: chain.block }]
+  const blocks = await Promise.all(readers.map((reader) => orNull(reader.block(number))))
+  return readers.flatMap(({ host }, at) => (blocks[at] ? [{ host, block: blocks[at] }] : []))
 }

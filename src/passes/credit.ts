@@ -87,7 +87,7 @@ async function creditOnce(ctx: CreditContext, run: Run): Promise<CreditOutcome> 
 
 /** Handles the pending round. If there is none, plans and sends the next one. */
 async function settleAndPay(
-  ctx: LedgerDb & ChainRead & FactoryRead & RuledBy<FinalityRules & CreditRules & SendRules & TrustRules> & Logging,
+  ctx: LedgerDb & ChainRead & FactoryRead & RuledBy<CreditPassRules> & Logging,
   sending: SenderRun,
   due: readonly LedgerCohort[],
 ): Promise<CreditOutcome> {
@@ -138,7 +138,7 @@ function whyNothing({ outOfBounds, delayed, unknown, unbacked }: RoundPlan): Cre
  * seed is settled.
  */
 async function timeSettled(
-  ctx: LedgerDb & ChainRead & RuledBy<FinalityRules>,
+  ctx: LedgerDb & ChainRead & RuledBy<FinalityRules & FollowRules>,
   { run, cursor }: SenderRun,
 ): Promise<number> {
   if (run.guardUsable) return cursor.time

@@ -10,6 +10,7 @@ import { startTestChain } from '../support/anvil.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
 import { beWellFor, worldTest } from '../support/in-world.ts'
 import { fingerprint } from '../support/invariants.ts'
+import { bothCallFinal } from '../support/two-providers.ts'
 import { ETHER, paymentOf, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
@@ -152,7 +153,7 @@ inWorld('a provider that lags behind the ledger has no word on whether all is we
 inWorld(
   'a halt that lasts is sealed: nothing moves, though all be well again, until the operator clears it',
   async (world) => {
-    await world.chain.mine(70)
+    await world.chain.mine(70, 15)
     await world.payments()
     const final = await readFinalized(world.pool)
     assert.ok(final && final.number > 0)
@@ -204,7 +205,7 @@ inWorld(
     await world.settle()
     await world.chain.mine(3)
     const final = await world.ctx.chain.head()
-    const early = on(world, { finalized: async () => ({ ...final, voices: 2 }) })
+    const early = on(world, bothCallFinal(world.ctx.chain, final))
     await world.chain.mine()
     await early.payments()
     const [row] = await world.pool`SELECT block_number AS number FROM payments WHERE tx_hash = ${paid}`

@@ -11,6 +11,7 @@ import { runHere, worldEnv } from '../support/cli.ts'
 import { SPLIT, splitTo } from '../support/forwarder.ts'
 import { type Desk, KEYS, startDesk } from '../support/operator.ts'
 import { openDatabase } from '../support/postgres.ts'
+import { twice } from '../support/two-providers.ts'
 import { ETHER, standingOf, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
@@ -18,7 +19,7 @@ let desk: Desk
 let world: World
 let block = 0
 before(async () => {
-  desk = await startDesk()
+  desk = await startDesk({}, { between: twice })
   world = desk.world
   const { chain, factory } = world
   await recordIdentity(world.pool, { chainId: chain.chainId, genesisHash: '0x', factory, startBlock: 1 })

@@ -7,6 +7,7 @@ import type { Address, Hash } from '../../src/domain/units.ts'
 import { batchChecksum } from '../../src/operator/acts/refunds/safe-batch.ts'
 import { SPLIT, splitTo } from '../support/forwarder.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
+import { twice } from '../support/two-providers.ts'
 import { ETHER, standingOf, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
@@ -14,7 +15,7 @@ const BASIC = ETHER / 100n
 let desk: Desk
 let world: World
 before(async () => {
-  desk = await startDesk()
+  desk = await startDesk({}, { between: twice })
   world = desk.world
 })
 after(() => desk.close())

@@ -13,6 +13,7 @@ import { prepareRefund } from '../../src/operator/acts/refunds/refunding.ts'
 import { rescan } from '../../src/operator/acts/rescan.ts'
 import { checkInvariants, firstBalance } from '../support/invariants.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
+import { twice } from '../support/two-providers.ts'
 import {
   acceptedPayment,
   alarmsOf,
@@ -34,7 +35,7 @@ const RUN_OUT_SEC = 1_000
 let desk: Desk
 let world: World
 before(async () => {
-  desk = await startDesk({}, { maxPerWallet: 2n })
+  desk = await startDesk({}, { maxPerWallet: 2n, between: twice })
   world = desk.world
   await firstBalance(world)
   await world.settle()
@@ -257,7 +258,7 @@ describe('a refund that is prepared', () => {
   })
 
   it('knows a bound where the ledger was lost: an hour after the block up to which it was', async () => {
-    const own = await startDesk()
+    const own = await startDesk({}, { between: twice })
     const w = own.world
     try {
       const paid = await w.pay(5, BASIC - 1n)
@@ -278,10 +279,10 @@ describe('a refund that is prepared', () => {
     }
   })
 
-  it('waits for 64 blocks where the chain calls none final, or for more where the settings ask for more', async () => {
+  it('waits for 64 blocks if the chain calls none final, for more if the settings or an only provider ask for more', async () => {
     const paid = await accepted(13)
-    const asks = async (finality: number | 'guarded') => {
-      const chain = { ...world.ctx.chain, finalized: async () => null, providers: [] }
+    const asks = async (finality: number | 'guarded', of: { providers?: [] } = {}) => {
+      const chain = { ...world.ctx.chain, finalized: async () => null, ...of }
       const deps = operatorDeps({ ...world.ctx, chain, rules: { ...world.ctx.rules, finality } }, world.pool)
       const answer = await prepareRefund.unguarded(deps, ACTOR, { payment: paid })
       return isOperatorRefusal(answer) ? answer.message : answer.sendNow
@@ -292,6 +293,12 @@ describe('a refund that is prepared', () => {
     await world.chain.mine(1)
     await follow()
     assert.deepEqual([await asks('guarded'), await asks(10), await asks(65)], [true, true, false])
+    // By the word of an only provider, a quarter of an hour as well.
+    assert.equal(await asks('guarded', { providers: [] }), false)
+    await world.chain.increaseTime(900)
+    await world.chain.mine()
+    await follow()
+    assert.equal(await asks('guarded', { providers: [] }), true)
     await cancel(paid)
     await world.settle()
   })

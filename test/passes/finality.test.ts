@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Hash } from '../../src/domain/units.ts'
 import { checkInvariants } from '../support/invariants.ts'
+import { twice } from '../support/two-providers.ts'
 import { ETHER, INTERVAL_SEC, paymentOf, startWorld, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
@@ -11,7 +12,7 @@ const FINAL_AFTER = 64
 
 let world: World
 before(async () => {
-  world = await startWorld()
+  world = await startWorld({}, { between: twice })
   await world.settle()
 })
 after(() => world.close())

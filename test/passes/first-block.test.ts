@@ -12,6 +12,7 @@ import type { PassContext } from '../../src/passes/context.ts'
 import { payInside, putForwarder } from '../support/forwarder.ts'
 import { checkInvariants, fingerprint } from '../support/invariants.ts'
 import { lockIsAwaited } from '../support/postgres.ts'
+import { bothCallFinal } from '../support/two-providers.ts'
 import { deployContracts, ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
@@ -139,7 +140,7 @@ inWorld('a chain with another block 0, and one that does not show it, get no new
 inWorld('a first block that was final halts the passes where it is taken back', async (world) => {
   await world.chain.mine(2)
   const first = (await world.ctx.chain.block(FIRST)) ?? assert.fail('no first block')
-  await on(world, { finalized: async () => ({ ...first, voices: 2 }) }).payments()
+  await on(world, bothCallFinal(world.ctx.chain, first)).payments()
   const cursor = await readCursor(world.pool)
   await takeBack(world, FIRST)
   await world.payments()

@@ -283,7 +283,7 @@ test('one that fails in the block it comes back in is taken back here at once', 
 
 test('one whose block is final is final, and looked at no more', async () => {
   const payment = await refunded(8)
-  await world.chain.mine(MANY)
+  await world.chain.mine(MANY, 15)
   await world.payments()
   assert.equal((await refundOf(payment)).final, true)
   const looked: Hash[] = []

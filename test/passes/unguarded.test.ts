@@ -9,6 +9,7 @@ import { type Hash, wei } from '../../src/domain/units.ts'
 import { rewindTo } from '../../src/follower/rewind.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
+import { twice } from '../support/two-providers.ts'
 import { ETHER, enterTier, INTERVAL_SEC, standingOf, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
@@ -20,7 +21,7 @@ const HASHES_REACH = 256
 let desk: Desk
 let world: World
 before(async () => {
-  desk = await startDesk({}, { facts: { guardUsable: false }, slotsInEpoch: 1 })
+  desk = await startDesk({}, { facts: { guardUsable: false }, slotsInEpoch: 1, between: twice })
   world = desk.world
   await world.settle()
 })

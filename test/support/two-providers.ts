@@ -1,8 +1,9 @@
 // A world whose service uses two providers. A test can make either of them lie.
 
+import type { ChainReader } from '../../src/chain/port.ts'
 import { noteProven } from '../../src/db/blocks/proofs.ts'
 import { inTransaction } from '../../src/db/core/sql.ts'
-import type { ProvenPart } from '../../src/domain/observed.ts'
+import type { Block, ProvenPart } from '../../src/domain/observed.ts'
 import { type FalseProvider, startFalseProvider } from '../chain/false-provider.ts'
 import { startWorld, type World, type WorldOptions } from './world.ts'
 
@@ -34,6 +35,15 @@ export function throughTwo() {
   }
   return { between, providers }
 }
+
+/** Asks a world's chain through two providers that both tell the truth, so that what it calls final counts at once. */
+export const twice = async (url: string) => ({ urls: [url, url], close: async () => {} })
+
+/** Parts of a reader through which two providers call a block final. */
+export const bothCallFinal = ({ providers }: ChainReader, final: Block) => ({
+  finalized: async () => ({ ...final, voices: 2 }),
+  providers: [...providers, ...providers],
+})
 
 /** Ends the providers' lies, deletes their effects, and makes the service read these parts again. */
 export async function endLies({ world, first, second }: TwoProviders, parts: readonly ProvenPart[]): Promise<void> {

@@ -25,10 +25,8 @@ export function agreedReads(
   }
   return {
     agreedFirstBlockAt: (time, notAfter) => firstBlockAt(blockAt, time, notAfter),
-    finalized: async (own) => {
-      const said = (await ofAll((provider) => provider.finalized())).filter((word) => word !== null)
-      return leastFinal(said, await own?.(said.map(({ number }) => number)))
-    },
+    finalized: async () =>
+      leastFinal((await ofAll((provider) => provider.finalized())).filter((word) => word !== null)),
     minedTransaction: async (txHash) =>
       agreedAnswer(await ofAll((provider) => provider.minedTransaction(txHash)), keyOf),
     innerTransfers: async (txHash, to) =>

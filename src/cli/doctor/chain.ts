@@ -15,10 +15,12 @@ import { KEEPS_ITS_START, lookAtBeginning, tooLateInWords } from '../../chain/re
 import { type Head, type ProviderProbe, probeProvider } from '../../chain/rpc/probe.ts'
 import type { Rpc } from '../../chain/rpc/rpc.ts'
 import type { Config } from '../../config/load.ts'
+import { readCursor } from '../../db/blocks/blocks.ts'
 import { readProofStates } from '../../db/blocks/proofs.ts'
 import type { Pool } from '../../db/core/sql.ts'
 import { readWalletInForce } from '../../db/sale/payment-wallets.ts'
 import { BEHIND_HEAD, PROVEN_PARTS, type ProofStates, type ProvenPart } from '../../domain/observed.ts'
+import { finalityInWords, isContradiction, lookAtFinality } from '../../follower/finality.ts'
 import { type Checks, type Finding, reasonOf, runChecks, type Said } from './check.ts'
 import { ASKED_CHECKS } from './provider.ts'
 
@@ -101,6 +103,22 @@ const FACTORY_CHECKS: Checks<Probed & { deployment: DeploymentCheck }> = {
     if (guardUsable) return { says: 'the factory sees the same block hashes as the provider', reading }
     const todo = 'Nothing is wrong on chains whose contracts see other block hashes: mints then wait for final blocks.'
     return { says: 'the factory sees other hashes of recent blocks: no fork guard', warn: todo, reading }
+  },
+
+  /** Whether the providers have the ledger's block where it would be final. If not, refunds and commissions wait. */
+  'chain.final': async ({ chain, rpc, pool }) => {
+    const cursor = pool && (await readCursor(pool))
+    if (!pool || !cursor) return null
+    const rules = { rewindsToShorterChain: chain.demoToken !== null }
+    const reading = await lookAtFinality({ pool, chain: readerOf(chain, rpc, signersOf(chain)), rules }, cursor)
+    if (!reading) return null
+    if (isContradiction(reading)) {
+      const { says, todo } = finalityInWords(reading)
+      return { says: `nothing is final: ${says}`, fail: todo, reading }
+    }
+    const { firm, hosts, asked, isNamed } = reading
+    const says = `block ${firm} is final: ${hosts.join(', ')}`
+    return { says, warn: !isNamed && asked > 1 && finalityInWords(reading).todo, reading }
   },
 
   /** Whether blocks prove what a single provider reports. If not, we must believe it. */

@@ -68,6 +68,14 @@ export async function readHashes(sql: Sql, numbers: readonly number[]): Promise<
   return new Map(rows.map(({ number, hash }) => [number, hash]))
 }
 
+/** The newest stored header up to a height and a time; null if there is none. */
+export async function readBlockUpTo(sql: Sql, at: { number: number; time: number }): Promise<Block | null> {
+  const [row] = await sql<Block[]>`
+    SELECT number, hash, parent_hash AS "parentHash", time, prevrandao FROM blocks
+    WHERE number <= ${at.number} AND time <= ${at.time} ORDER BY number DESC LIMIT 1`
+  return row ?? null
+}
+
 /** Lowest stored height, or null if none is stored. */
 export async function oldestBlockNumber(sql: Sql): Promise<number | null> {
   const [row] = await sql<{ number: number | null }[]>`SELECT min(number) AS number FROM blocks`

@@ -28,6 +28,7 @@ import {
   type ChainRead,
   type FactoryRead,
   type FinalityRules,
+  type FollowRules,
   type LedgerDb,
   type Logging,
   type RuledBy,
@@ -354,14 +355,14 @@ async function judgeByReadings(bench: Bench, asked: readonly Candidate[]): Promi
 
 /** The height up to which blocks count as settled (`FINALITY`). */
 export async function finalizedHeight(
-  ctx: LedgerDb & ChainRead & RuledBy<FinalityRules>,
+  ctx: LedgerDb & ChainRead & RuledBy<FinalityRules & FollowRules>,
   cursor: Cursor,
   { guardUsable }: ChainFacts,
 ): Promise<number> {
   const { finality } = ctx.rules
   if (typeof finality === 'number') return cursor.number - finality
   if (finality === 'guarded' && guardUsable) return cursor.number
-  return (await readFinality(ctx, cursor))?.said ?? -1
+  return (await readFinality(ctx, cursor))?.firm ?? -1
 }
 
 async function withCode(ctx: ChainRead, { now }: JudgingBasis, candidate: Candidate): Promise<Candidate> {

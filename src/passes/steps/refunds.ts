@@ -16,7 +16,7 @@ import {
 import type { Block } from '../../domain/observed.ts'
 import { raiseAlarm } from '../../follower/alarm.ts'
 import { readFinality } from '../../follower/finality.ts'
-import type { ChainRead, LedgerDb, Logging } from '../context.ts'
+import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../context.ts'
 
 /** How many refunds one run looks up on the chain at most, and how many at a time. Only a deep reorganisation on a busy day affects several. */
 const LOOKED_AT_MAX = 50
@@ -28,7 +28,10 @@ const GONE_BLOCKS = 64
  * Checks the refunds that are not final. A refund in a followed block costs no request, so any number of them is fine. On a chain without finality, a
  * refund counts as final once we no longer keep its block's header. If a read fails, the next run checks.
  */
-export async function lookAfterRefunds(ctx: LedgerDb & ChainRead & Logging, cursor: Cursor): Promise<void> {
+export async function lookAfterRefunds(
+  ctx: LedgerDb & ChainRead & RuledBy<FollowRules> & Logging,
+  cursor: Cursor,
+): Promise<void> {
   try {
     if (!(await hasOpenRefunds(ctx.pool))) return
     await finalizeRefunds(ctx.pool, (await readFinality(ctx, cursor))?.firm ?? -1)

@@ -1,6 +1,6 @@
 // The first step of a refund. We hold the payment, so that no further mint is signed for it, and show the operator when the last signed mint expires.
 // An earlier refund might pay back a payment that still becomes a node. It sends nothing and never could.
-import { readBlock, readCursor, readHashes } from '../../../db/blocks/blocks.ts'
+import { readCursor } from '../../../db/blocks/blocks.ts'
 import { inTransaction, type Sql } from '../../../db/core/sql.ts'
 import { notifyLedgerChanged } from '../../../db/core/state.ts'
 import { isExpelled } from '../../../db/nodes/nodes.ts'
@@ -15,7 +15,7 @@ import {
   readSignedUntil,
   withdrawRefunding,
 } from '../../../db/payments/refunds.ts'
-import { FINAL_DEPTH, firmHeight } from '../../../domain/finality.ts'
+import { FINAL_DEPTH } from '../../../domain/finality.ts'
 import type { Evidence } from '../../../domain/payment.ts'
 import {
   type FinalBlock,
@@ -25,6 +25,7 @@ import {
   VALID_FOR_SEC_MAX,
 } from '../../../domain/refunds.ts'
 import { mayMove } from '../../../domain/transitions.ts'
+import { finalityInWords, isSettled, lookAtFinality } from '../../../follower/finality.ts'
 import type {
   ChainRead,
   FinalityRules,
@@ -137,7 +138,10 @@ export async function prepareLocked(
   if (payment.reason !== 'refunding') await hold(sql, { actor, payment, note })
   const { id, txHash, tierId } = payment
   const fileMadeAt = await readFirstFile(sql, id, subjectOf(payment))
-  return { payment, answer: { id, txHash, status: 'held', reason: 'refunding', tierId, ...tell(safety, fileMadeAt) } }
+  return {
+    payment,
+    answer: { id, txHash, status: 'held', reason: 'refunding', tierId, ...tell(safety, horizon, fileMadeAt) },
+  }
 }
 
 /** Records that a file refunds this payment, so that we can warn anyone who asks for another file. The payment must be locked. */
@@ -168,19 +172,30 @@ async function hold(
 
 const subjectOf = ({ id, txHash }: DeskPayment) => txHash ?? String(id)
 
-function tell(safety: RefundSafety, fileMadeAt: string | null) {
+function tell(safety: RefundSafety, { final, note }: RefundHorizon, fileMadeAt: string | null) {
   const { safeAfter, mayStillMint, isPaymentFinal, isSenderKnown } = safety
   const at = safeAfter === null ? null : new Date(safeAfter * 1000).toISOString()
-  const says = mayStillMint
-    ? `Do not send it yet: a mint signed for it can be executed until the chain’s final block is later than ${at}. Ask again after that.`
-    : !isPaymentFinal
-      ? 'Do not send it yet: the payment’s own block is not final. If a reorganisation removed the payment, you would have paid back ether that you never received. Ask again in a while.'
-      : !isSenderKnown
-        ? 'Do not send it yet: only one provider says who paid it, and nothing proves it. Ask again once another provider answers.'
-        : fileMadeAt === null
-          ? 'Send it now, then record it.'
-          : `A file that pays it back was made at ${fileMadeAt}. Send it now unless that one was sent, then record it.`
-  return { safeAfter: at, mayStillMint, isPaymentFinal, sendNow: isRefundSafe(safety), fileMadeAt, says }
+  const waits = final === null ? note : null
+  const says = waits
+    ? `Do not send it yet: ${waits}`
+    : mayStillMint
+      ? `Do not send it yet: a mint signed for it can be executed until the chain’s final block is later than ${at}. Ask again after that.`
+      : !isPaymentFinal
+        ? 'Do not send it yet: the payment’s own block is not final. If a reorganisation removed the payment, you would have paid back ether that you never received. Ask again in a while.'
+        : !isSenderKnown
+          ? 'Do not send it yet: only one provider says who paid it, and nothing proves it. Ask again once another provider answers.'
+          : fileMadeAt === null
+            ? 'Send it now, then record it.'
+            : `A file that pays it back was made at ${fileMadeAt}. Send it now unless that one was sent, then record it.`
+  const sendNow = isRefundSafe(safety)
+  return {
+    safeAfter: at,
+    mayStillMint,
+    isPaymentFinal,
+    sendNow,
+    fileMadeAt,
+    says: sendNow && note ? `${says} But ${note}` : says,
+  }
 }
 
 /** A payment whose refund was cancelled. */
@@ -240,6 +255,8 @@ function standsAs(
 /** What a refund's safety depends on, apart from the payment. */
 export interface RefundHorizon {
   final: FinalBlock | null
+  /** Why nothing is final, or what to compare because only one provider says what is; null if two agree, or if nothing is final yet. */
+  note: string | null
   /**
    * The block up to which the ledger was restored or rebuilt, and the time until which lost transactions may still be executed; null if it never was.
    */
@@ -252,29 +269,22 @@ export interface RefundHorizon {
 export async function readHorizon(deps: RefundDeps): Promise<RefundHorizon> {
   const upToBlock = await readRecheck(deps.pool)
   const lastLost = upToBlock === null ? null : await deps.chain.block(upToBlock)
-  const final = await readFinal(deps)
-  const shared = { final, believesOne: await believesOne(deps) }
+  const shared = { ...(await readSettled(deps)), believesOne: await believesOne(deps) }
   if (upToBlock === null) return { ...shared, lost: null }
   // If that block does not exist yet, everything that was lost is older than now.
   const time = lastLost?.time ?? (await deps.chain.head()).time
   return { ...shared, lost: { upToBlock, until: time + VALID_FOR_SEC_MAX } }
 }
 
-/**
- * The newest block that is final and followed, so that we know all mints up to it. Null if the ledger is on another fork, or has followed nothing.
- */
-async function readFinal({ pool, chain, rules }: RefundDeps): Promise<FinalBlock | null> {
-  const word = await chain.finalized((numbers) => readHashes(pool, numbers))
-  const cursor = await readCursor(pool)
-  if (!cursor) return null
-  const depth = Math.max(FINAL_DEPTH, typeof rules.finality === 'number' ? rules.finality : 0)
-  const number = word ? firmHeight(word, cursor.number) : cursor.number - depth
-  const own = word && (await readBlock(pool, word.number))
-  if (number < 0 || (own && own.hash !== word.hash)) return null
-  const ours = number === cursor.number ? cursor : await readBlock(pool, number)
-  const theirs = await chain.block(number)
-  if (!theirs || (ours && ours.hash !== theirs.hash)) return null
-  return { number, time: (ours ?? theirs).time }
+/** The newest block that is settled and followed, so that we know all mints up to it. If the chain has no finality, it is at least 64 blocks deep. */
+async function readSettled(deps: RefundDeps): Promise<Pick<RefundHorizon, 'final' | 'note'>> {
+  const { finality } = deps.rules
+  const cursor = await readCursor(deps.pool)
+  const depth = Math.max(FINAL_DEPTH, typeof finality === 'number' ? finality : 0)
+  const found = cursor && (await lookAtFinality(deps, cursor, depth))
+  const words = found && !('isNamed' in found && found.isNamed) ? finalityInWords(found) : null
+  const note = words && `${words.says}. ${words.todo}`
+  return { final: isSettled(found) ? { number: found.firm, time: found.time } : null, note }
 }
 
 /** Checks that a refund of a payment is safe. The payment must be locked. */
