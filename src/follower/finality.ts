@@ -8,7 +8,7 @@ import type { Hash } from '../domain/units.ts'
 import type { ChainRead, FollowRules, LedgerDb, RuledBy } from '../passes/context.ts'
 
 export interface FollowedFinality {
-  /** The highest block that counts as final, with its hash and its time in unix seconds. */
+  /** The highest block that counts as final, with its hash and its time in unix seconds; -1 if a lone voice calls too young a block final. */
   firm: number
   hash: Hash
   time: number
@@ -35,20 +35,22 @@ export const isContradiction = (found: FollowedFinality | Contradiction | null):
 
 /** True if the block is final enough to pay for what is in it: two providers have it, or the only one. */
 export const isSettled = (found: FollowedFinality | Contradiction | null): found is FollowedFinality =>
-  found !== null && 'firm' in found && found.hosts.length >= Math.min(VOICES, found.asked)
+  found !== null && 'firm' in found && found.firm >= 0 && found.hosts.length >= Math.min(VOICES, found.asked)
 
-/** What keeps a block from being settled, or is weak about it, and what to do. */
-export function finalityInWords(found: FollowedFinality | Contradiction): { says: string; todo: string } {
+/** What keeps a block from being settled, or is weak about it, and what to do. Null if there is nothing to say. */
+export function finalityInWords(found: FollowedFinality | Contradiction | null): { says: string; todo: string } | null {
   if (isContradiction(found)) {
     const { host, number, theirs, ours } = found
     const says = `${host ?? 'a provider'} has ${theirs} as block ${number}, and the ledger has ${ours}`
     return { says, todo: 'Compare both with an explorer, and remove the provider that is wrong from RPC_URL.' }
   }
+  if (!found || found.isNamed) return null
   const { firm, hash, hosts, asked } = found
   if (isSettled(found))
-    return { says: 'it rests on one provider', todo: `Compare block ${firm}, hash ${hash}, with an explorer first.` }
-  const says = `only ${hosts} of ${asked} providers has block ${firm}`
-  return { says, todo: 'Wait until another one answers, or remove from RPC_URL what is gone for good.' }
+    return { says: 'It rests on one provider', todo: `Compare block ${firm}, hash ${hash}, with an explorer first.` }
+  if (asked < VOICES) return null
+  const says = `only ${hosts} of ${asked} providers answers`
+  return { says, todo: 'Wait until another one does, or remove from RPC_URL what is gone for good.' }
 }
 
 /** As `lookAtFinality`, but null if a provider contradicts the ledger. */
@@ -83,9 +85,9 @@ export async function lookAtFinality(
     return { host: null, number: word.number, theirs: word.hash, ours: own.hash }
   const voices = counted(named.length)
   const firm = firmHeight({ number, voices }, heights)
-  const final = firm === number ? ours : old
+  const { hash, time } = firm === number || !old ? ours : old
   const [hosts, asked] = [named.map(({ host }) => host), Math.max(1, chain.providers.length)]
-  return final && { firm, hash: final.hash, time: final.time, hosts, asked, isNamed: voices >= VOICES }
+  return { firm, hash, time, hosts, asked, isNamed: voices >= VOICES }
 }
 
 const ofDepth = (number: number) => ({ number, hash: null, voices: VOICES })

@@ -20,7 +20,7 @@ import { noteCalm } from '../db/core/troubles.ts'
 import { VOICES } from '../domain/finality.ts'
 import type { Block } from '../domain/observed.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
-import { readFinality } from './finality.ts'
+import { finalityInWords, isContradiction, lookAtFinality } from './finality.ts'
 
 const WORDS: Record<HaltReason, string> = {
   otherChain: 'the provider’s chain is not this ledger’s',
@@ -158,11 +158,15 @@ export async function assertNotPastFinalized(ctx: LedgerDb & RuledBy<FollowRules
 }
 
 /** Records up to which block the followed chain is final. A reorganisation that goes deeper halts the passes. */
-export async function noteFinalized(ctx: LedgerDb & ChainRead & RuledBy<FollowRules>, cursor: Cursor): Promise<void> {
+export async function noteFinalized(
+  ctx: LedgerDb & ChainRead & RuledBy<FollowRules> & Logging,
+  cursor: Cursor,
+): Promise<void> {
   if (ctx.rules.rewindsToShorterChain) return
   // If we cannot read it now, the next run will.
-  const final = await orNull(readFinality(ctx, cursor))
-  if (!final) return
+  const final = await orNull(lookAtFinality(ctx, cursor))
+  if (isContradiction(final)) ctx.log.error({ ...final }, `nothing is final: ${finalityInWords(final)?.says}`)
+  if (!final || isContradiction(final)) return
   const [stored, noted] = [await readBlock(ctx.pool, final.firm), await readFinalized(ctx.pool)]
   const former = noted?.named ?? null
   const named = final.isNamed && stored ? Math.max(stored.number, former ?? 0) : former

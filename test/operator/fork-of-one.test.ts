@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import { readCursor } from '../../src/db/blocks/blocks.ts'
 import { recordIdentity } from '../../src/db/core/state.ts'
 import type { Hash } from '../../src/domain/units.ts'
-import { readFinality } from '../../src/follower/finality.ts'
+import { lookAtFinality, readFinality } from '../../src/follower/finality.ts'
 import type { FalseProvider } from '../chain/false-provider.ts'
 import { startSibling, type TestChain } from '../support/anvil.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
@@ -95,7 +95,7 @@ test('what one of two providers answers alone is final late, and no refund rests
   await world.settle()
   assert.equal((await prepare(paid)).sendNow, true)
   second.rule = () => ({ error: { code: -32_000, message: 'out of order' } })
-  const says = `Do not send it yet: only ${hostOf(first)} of 2 providers has block`
+  const says = `Do not send it yet: only ${hostOf(first)} of 2 providers answers.`
   assert.equal((await prepare(paid)).says.startsWith(says), true, (await prepare(paid)).says)
   const { number } = (await readCursor(world.pool)) ?? assert.fail('no cursor')
   assert.ok(((await firm()) ?? 0) < number - MANY, 'not within a quarter of an hour')
@@ -109,4 +109,19 @@ test('what one of two providers answers alone is final late, and no refund rests
   assert.equal((await desk.post(`payments/${paid}/refund/cancel`)).status, 200)
   await world.settle()
   await checkInvariants(world)
+})
+
+test('if the chain calls no block final, one lies 64 blocks deep, and a quarter of an hour as well by a lone voice', async () => {
+  await world.chain.increaseTime(1_000)
+  await world.chain.mine()
+  await world.chain.mine(MANY, 1)
+  await world.payments()
+  const cursor = (await readCursor(world.pool)) ?? assert.fail('no cursor')
+  const firmOf = async (providers: typeof world.ctx.chain.providers) => {
+    const chain = { ...world.ctx.chain, finalized: async () => null, providers }
+    const found = await lookAtFinality({ ...world.ctx, chain }, cursor, 64)
+    return found && 'firm' in found ? cursor.number - found.firm : assert.fail('nothing is final')
+  }
+  const both = world.ctx.chain.providers
+  assert.deepEqual([await firmOf(both), await firmOf(both.slice(0, 1))], [64, MANY + 1])
 })

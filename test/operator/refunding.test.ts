@@ -27,10 +27,8 @@ import {
 
 const BASIC = ETHER / 100n
 const ACTOR = { name: 'ada', requestId: null }
-/** So many blocks on top make one final. */
-const FINAL_BLOCKS = 64
-/** Longer than a signed call is valid. */
-const RUN_OUT_SEC = 1_000
+/** So many blocks on top make one final, and a signed call is valid for less than so many seconds. */
+const [FINAL_BLOCKS, RUN_OUT_SEC] = [64, 1_000]
 
 let desk: Desk
 let world: World
@@ -279,10 +277,10 @@ describe('a refund that is prepared', () => {
     }
   })
 
-  it('waits for 64 blocks if the chain calls none final, for more if the settings or an only provider ask for more', async () => {
+  it('waits for 64 blocks if the chain calls none final, or for more if the settings ask for more', async () => {
     const paid = await accepted(13)
-    const asks = async (finality: number | 'guarded', of: { providers?: [] } = {}) => {
-      const chain = { ...world.ctx.chain, finalized: async () => null, ...of }
+    const asks = async (finality: number | 'guarded') => {
+      const chain = { ...world.ctx.chain, finalized: async () => null }
       const deps = operatorDeps({ ...world.ctx, chain, rules: { ...world.ctx.rules, finality } }, world.pool)
       const answer = await prepareRefund.unguarded(deps, ACTOR, { payment: paid })
       return isOperatorRefusal(answer) ? answer.message : answer.sendNow
@@ -293,12 +291,6 @@ describe('a refund that is prepared', () => {
     await world.chain.mine(1)
     await follow()
     assert.deepEqual([await asks('guarded'), await asks(10), await asks(65)], [true, true, false])
-    // By the word of an only provider, a quarter of an hour as well.
-    assert.equal(await asks('guarded', { providers: [] }), false)
-    await world.chain.increaseTime(900)
-    await world.chain.mine()
-    await follow()
-    assert.equal(await asks('guarded', { providers: [] }), true)
     await cancel(paid)
     await world.settle()
   })

@@ -101,7 +101,7 @@ export async function openStage(backend: Backend): Promise<Stage> {
   const contracts = await deployContracts(chain, MAX_PER_WALLET)
   const payers = await deployPayers(chain)
   const fair = { chain, rules: sendRulesFor(chain), weather: null, onRequest: checkStored, onFault: () => {} }
-  const rpc = rpcOn([new Provider(fair)])
+  const rpc = rpcOn([new Provider(fair), new Provider(fair)])
   const rules = { startBlock: FIRST_BLOCK }
   const ctx = contextOf({ chain, rpc, pool, directUrl: database.url, ...contracts }, rules)
   const world = worldOn({

@@ -20,7 +20,7 @@ import { readProofStates } from '../../db/blocks/proofs.ts'
 import type { Pool } from '../../db/core/sql.ts'
 import { readWalletInForce } from '../../db/sale/payment-wallets.ts'
 import { BEHIND_HEAD, PROVEN_PARTS, type ProofStates, type ProvenPart } from '../../domain/observed.ts'
-import { finalityInWords, isContradiction, lookAtFinality } from '../../follower/finality.ts'
+import { finalityInWords, isContradiction, isSettled, lookAtFinality } from '../../follower/finality.ts'
 import { type Checks, type Finding, reasonOf, runChecks, type Said } from './check.ts'
 import { ASKED_CHECKS } from './provider.ts'
 
@@ -112,13 +112,11 @@ const FACTORY_CHECKS: Checks<Probed & { deployment: DeploymentCheck }> = {
     const rules = { rewindsToShorterChain: chain.demoToken !== null }
     const reading = await lookAtFinality({ pool, chain: readerOf(chain, rpc, signersOf(chain)), rules }, cursor)
     if (!reading) return null
-    if (isContradiction(reading)) {
-      const { says, todo } = finalityInWords(reading)
-      return { says: `nothing is final: ${says}`, fail: todo, reading }
-    }
-    const { firm, hosts, asked, isNamed } = reading
-    const says = `block ${firm} is final: ${hosts.join(', ')}`
-    return { says, warn: !isNamed && asked > 1 && finalityInWords(reading).todo, reading }
+    const words = finalityInWords(reading)
+    if (isContradiction(reading)) return { says: `nothing is final: ${words?.says}`, fail: words?.todo ?? '', reading }
+    const says = reading.firm < 0 ? 'no block is final yet' : `block ${reading.firm} is final`
+    if (!words || isSettled(reading)) return { says, reading }
+    return { says: `${says}, and no refund or commission rests on it: ${words.says}`, warn: words.todo, reading }
   },
 
   /** Whether blocks prove what a single provider reports. If not, we must believe it. */

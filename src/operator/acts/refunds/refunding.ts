@@ -1,6 +1,6 @@
 // The first step of a refund. We hold the payment, so that no further mint is signed for it, and show the operator when the last signed mint expires.
 // An earlier refund might pay back a payment that still becomes a node. It sends nothing and never could.
-import { readCursor } from '../../../db/blocks/blocks.ts'
+import { readBlock, readCursor } from '../../../db/blocks/blocks.ts'
 import { inTransaction, type Sql } from '../../../db/core/sql.ts'
 import { notifyLedgerChanged } from '../../../db/core/state.ts'
 import { isExpelled } from '../../../db/nodes/nodes.ts'
@@ -194,7 +194,7 @@ function tell(safety: RefundSafety, { final, note }: RefundHorizon, fileMadeAt: 
     isPaymentFinal,
     sendNow,
     fileMadeAt,
-    says: sendNow && note ? `${says} But ${note}` : says,
+    says: sendNow && note ? `${says} ${note}` : says,
   }
 }
 
@@ -268,7 +268,9 @@ export interface RefundHorizon {
 /** Reads the horizon from the chain. Throws a ChainFault if no provider answers. */
 export async function readHorizon(deps: RefundDeps): Promise<RefundHorizon> {
   const upToBlock = await readRecheck(deps.pool)
-  const lastLost = upToBlock === null ? null : await deps.chain.block(upToBlock)
+  // Our own header first, because one provider could date that block too early.
+  const lastLost =
+    upToBlock === null ? null : ((await readBlock(deps.pool, upToBlock)) ?? (await deps.chain.block(upToBlock)))
   const shared = { ...(await readSettled(deps)), believesOne: await believesOne(deps) }
   if (upToBlock === null) return { ...shared, lost: null }
   // If that block does not exist yet, everything that was lost is older than now.
@@ -282,7 +284,7 @@ async function readSettled(deps: RefundDeps): Promise<Pick<RefundHorizon, 'final
   const cursor = await readCursor(deps.pool)
   const depth = Math.max(FINAL_DEPTH, typeof finality === 'number' ? finality : 0)
   const found = cursor && (await lookAtFinality(deps, cursor, depth))
-  const words = found && !('isNamed' in found && found.isNamed) ? finalityInWords(found) : null
+  const words = finalityInWords(found)
   const note = words && `${words.says}. ${words.todo}`
   return { final: isSettled(found) ? { number: found.firm, time: found.time } : null, note }
 }
