@@ -1204,6 +1204,8 @@ export interface components {
             takenBackWei: components["schemas"]["Wei"];
             /** @description What you paid and recorded. */
             paidWei: components["schemas"]["Wei"];
+            /** @description How much of what was earned and not taken back only one provider reports. It is due only with TRUST_PROVIDER and one provider. */
+            believedWei: string;
             /** @description What is left to pay; negative if more was paid than is earned by now. */
             dueWei: string;
             /**
@@ -3486,6 +3488,8 @@ export interface operations {
                 content: {
                     "application/json": {
                         commissions: components["schemas"]["DueCommission"][];
+                        /** @description Why nothing is due yet, or what rests on one provider. */
+                        note: string | null;
                     };
                 };
             };
@@ -3524,6 +3528,8 @@ export interface operations {
                         commissions: components["schemas"]["DueCommission"][];
                         /** @description Their sum. */
                         sendNowWei: components["schemas"]["Wei"];
+                        /** @description What waits and why, or what rests on one provider. */
+                        note: string | null;
                         safeBatch: null | components["schemas"]["SafeBatch"];
                         says: components["schemas"]["Says"];
                     };

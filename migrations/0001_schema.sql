@@ -689,7 +689,8 @@ CREATE TABLE nodes (
   mint_tx_hash hash NOT NULL,
   minted_at timestamptz NOT NULL,
   block_number bigint NOT NULL,
-  block_hash hash NOT NULL
+  block_hash hash NOT NULL,
+  proof text NOT NULL DEFAULT 'believed' CHECK (proof IN ('proven', 'agreed', 'believed')) -- what backs its mint
 ) WITH (fillfactor = 90);
 CREATE INDEX nodes_owner ON nodes (owner, node_id);
 CREATE INDEX nodes_block ON nodes (block_number);

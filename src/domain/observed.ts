@@ -193,8 +193,10 @@ export interface FailedWithdrawal extends Position {
 }
 
 /** A log of the factory, in chain order (block, log index). */
-export type FactoryEvent = Position & { logIndex: number } & (
-    | { kind: 'nodeMinted'; nodeId: bigint; owner: Address; ref: Hash; cohort: number }
+export type FactoryEvent = Position & {
+  logIndex: number
+} & ( // `proof` says what backs the mint. If it is missing, that is one provider's word.
+    | { kind: 'nodeMinted'; nodeId: bigint; owner: Address; ref: Hash; cohort: number; proof?: Proof }
     | { kind: 'mintSkipped'; ref: Hash; reason: number }
     /** An order for `to` was skipped, because its ref already belongs to node `nodeId`, which another wallet owns. */
     | { kind: 'refTaken'; ref: Hash; nodeId: bigint; to: Address }

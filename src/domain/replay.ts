@@ -19,7 +19,7 @@ type Stamp = Omit<Position, 'txIndex'>
 type EventOf<Kind extends FactoryEvent['kind']> = Extract<FactoryEvent, { kind: Kind }>
 
 export type NewNode = Stamp &
-  Pick<EventOf<'nodeMinted'>, 'nodeId' | 'owner' | 'cohort' | 'ref'> & {
+  Pick<EventOf<'nodeMinted'>, 'nodeId' | 'owner' | 'cohort' | 'ref' | 'proof'> & {
     tierNo: number
     perNodeAtMintWei: Wei
     turnsAtMint: number

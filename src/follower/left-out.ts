@@ -8,7 +8,7 @@ import { takeClaimedBlock } from '../db/blocks/claimed.ts'
 import { readProofStates } from '../db/blocks/proofs.ts'
 import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { hasAudit } from '../db/core/state.ts'
-import { readEventsOf } from '../db/nodes/nodes.ts'
+import { noteMintProofs, readEventsOf } from '../db/nodes/nodes.ts'
 import { noteProof, readPlainTransfers } from '../db/payments/rows.ts'
 import { readWatching } from '../db/sale/payment-wallets.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
@@ -71,6 +71,11 @@ export async function compareBlock(
     await goBack(ctx, cursor, { number, hash }, 'receipts')
     return []
   }
+  await noteMintProofs(
+    pool,
+    hash,
+    read.events.filter((event) => event.kind === 'nodeMinted'),
+  )
   const txHashes = read.transfers.filter(({ proof }) => proof === 'proven').map(({ txHash }) => txHash)
   // A provider that is silent while lists are learnt must not keep us from a list that is proven all the same.
   if (!isListProvable(states) || (!states.has('transactions') && txHashes.length === 0)) return []

@@ -67,7 +67,12 @@ const PROJECTIONS: readonly Projection[] = [
   { table: 'allowed_wallets', key: 'address' },
   { table: 'cohorts', key: 'cohort', but: 'opened_interval_sec, first_due, opened_at, owner_set_block' },
   { table: 'cohort_states', key: 'cohort, block_number' },
-  { table: 'nodes', key: 'node_id', but: 'id, payment_id', also: `jsonb_build_object('paid', payment_id IS NOT NULL)` },
+  {
+    table: 'nodes',
+    key: 'node_id',
+    but: 'id, payment_id, proof',
+    also: `jsonb_build_object('paid', payment_id IS NOT NULL)`,
+  },
   { table: 'expulsions', key: 'node_id' },
   { table: 'node_transfers', key: 'block_number, log_index' },
   { table: 'owners', key: 'owner' },

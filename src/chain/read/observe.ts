@@ -25,7 +25,7 @@ import { isWithdrawCall, ledgerTopics, readWithdrawCall, toEvent } from './event
 import { byBlock, isDoubtful, type LoggedBlock, rangeLogs, spareQuiet, throwRetryable } from './logs/block-logs.ts'
 import { createFactoryStates } from './logs/storage-root.ts'
 import { mayAct, type Proofs, proveActing } from './prove-block.ts'
-import { createReceiptProver, type Outcome, readOutcomes } from './receipts.ts'
+import { createReceiptProver, type Outcome, type Outcomes, readOutcomes } from './receipts.ts'
 
 /** Concurrent requests for blocks. More of them gained nothing when we measured it with a node. */
 const IN_FLIGHT = 8
@@ -95,10 +95,10 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses, soundness
 
   /** Reads what is still needed for these blocks, and assembles the range. */
   async function complete(watched: WatchedAddresses, blocks: readonly SeenBlock[], moved: ReadonlySet<LoggedBlock>) {
-    const { logs, outcomes } = await readOutcomes({ rpc, soundness, prove, bloomCheck, moved }, watched, blocks)
+    const read = await readOutcomes({ rpc, soundness, prove, bloomCheck, moved }, watched, blocks)
     const [carriers, sent] = [blocks.flatMap((block) => block.carriers), blocks.flatMap((block) => block.relevant)]
     const authorizations = await readAuthorizations(rpc, watched, { carriers, sent })
-    return assemble(watched, blocks, { logs, outcomes, authorizations })
+    return assemble(watched, blocks, { ...read, authorizations })
   }
 
   return {
@@ -261,11 +261,7 @@ function checkPlaces(blocks: readonly SeenBlock[], ranged: ReadonlyMap<Hash, Wir
 function assemble(
   watched: WatchedAddresses,
   blocks: readonly SeenBlock[],
-  read: {
-    logs: ReadonlyMap<Hash, WireLog[]>
-    outcomes: ReadonlyMap<Hash, Outcome>
-    authorizations: Authorization[]
-  },
+  read: Outcomes & { authorizations: Authorization[] },
 ): ObservedRange {
   const { factory: _, ...watching } = watched
   const range: ObservedRange = {
@@ -288,7 +284,8 @@ function assemble(
       addTransaction(range, watched, positionOf(head, tx.hash, tx.index), { tx, receipt, proof })
     }
     for (const entry of read.logs.get(head.hash) ?? []) {
-      range.events.push(toEvent(entry, positionOf(head, entry.txHash, entry.txIndex)))
+      const event = toEvent(entry, positionOf(head, entry.txHash, entry.txIndex))
+      range.events.push(event.kind === 'nodeMinted' ? { ...event, proof: read.proofOf(entry) } : event)
     }
   }
   return range

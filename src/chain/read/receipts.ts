@@ -152,6 +152,13 @@ interface Asking {
   moved: ReadonlySet<LoggedBlock>
 }
 
+export interface Outcomes {
+  logs: ReadonlyMap<Hash, WireLog[]>
+  outcomes: ReadonlyMap<Hash, Outcome>
+  /** What backs a log. */
+  proofOf: (entry: WireLog) => Proof
+}
+
 /**
  * The factory's logs in some blocks, and the outcomes of the transactions that concern us. If a block has a transaction that could have an effect, or
  * a log, or a log may be missing, all its receipts are proven. For other blocks, and on chains that cannot prove receipts, logs and receipts are read
@@ -161,7 +168,7 @@ export async function readOutcomes(
   { rpc, soundness, prove, bloomCheck, moved }: Asking,
   watched: WatchedAddresses,
   blocks: readonly ReceiptedBlock[],
-): Promise<{ logs: Map<Hash, WireLog[]>; outcomes: Map<Hash, Outcome> }> {
+): Promise<Outcomes> {
   const proven = new Map<ReceiptedBlock, ProvenReceipts>()
   const proveThose = async (isWanted: (block: ReceiptedBlock) => boolean) => {
     // One block at a time, because a block may take a call for each receipt.
@@ -200,7 +207,13 @@ export async function readOutcomes(
   })
   for (const receipt of single)
     outcomes.set(receipt.txHash, { receipt, proof: agreed.has(receipt.txHash) ? 'agreed' : 'believed' })
-  return { logs, outcomes }
+  const provenBlocks = new Set([...proven.keys()].map((block) => block.header.hash))
+  return {
+    logs,
+    outcomes,
+    proofOf: ({ blockHash, txHash }) =>
+      provenBlocks.has(blockHash) ? 'proven' : (outcomes.get(txHash)?.proof ?? 'believed'),
+  }
 }
 
 /** The receipts of those transactions of a block whose outcome or logs matter. */

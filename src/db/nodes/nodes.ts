@@ -20,13 +20,26 @@ export async function insertNodes(sql: Sql, nodes: readonly NewNode[]): Promise<
   if (nodes.length === 0) return
   await sql`
     INSERT INTO nodes (node_id, owner, cohort, ref, per_node_at_mint_wei, turns_at_mint, mint_tx_hash, minted_at, block_number,
-      block_hash)
+      block_hash, proof)
     SELECT r."nodeId", r.owner, r.cohort, r.ref, r."perNodeAtMintWei", r."turnsAtMint", r."txHash",
-      to_timestamp(r."blockTime"), r."blockNumber", r."blockHash"
-    FROM jsonb_to_recordset(${jsonRows(nodes)}::text::jsonb) AS r("nodeId" bigint, owner text, cohort int, ref text,
+      to_timestamp(r."blockTime"), r."blockNumber", r."blockHash", coalesce(r.proof, 'believed')
+    FROM jsonb_to_recordset(${jsonRows(nodes)}::text::jsonb) AS r("nodeId" bigint, owner text, cohort int, ref text, proof text,
       "perNodeAtMintWei" numeric, "turnsAtMint" int, "txHash" text, "blockTime" bigint, "blockNumber" bigint,
       "blockHash" text)`
 }
+
+/** Updates what backs the mints of a block that rested on one provider's word. */
+export async function noteMintProofs(sql: Sql, blockHash: Hash, minted: readonly NodeMinted[]): Promise<void> {
+  for (const proof of ['proven', 'agreed'] as const) {
+    const nodeIds = minted.filter((event) => event.proof === proof).map(({ nodeId }) => nodeId)
+    if (nodeIds.length > 0)
+      await sql`
+        UPDATE nodes SET proof = ${proof}
+        WHERE block_hash = ${blockHash} AND node_id = ANY(${nodeIds.map(String)}::bigint[]) AND proof = 'believed'`
+  }
+}
+
+type NodeMinted = Pick<NewNode, 'nodeId' | 'proof'>
 
 /**
  * Stores transfers of nodes and gives each node its last owner. If the ledger lacks the node, skips the transfer, because following must not stop at

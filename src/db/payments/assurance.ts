@@ -11,14 +11,15 @@ import { isGuarded, readGuard } from '../sends/guard.ts'
 export type Assurance = 'proven' | 'linked' | 'agreed' | 'believed'
 
 /**
- * SQL: the assurance of a payment `p`; null while it is in no block. The highest block that the contract or two providers have confirmed is looked up
+ * SQL: the assurance of a payment `p`, or of another row by its columns; null while it is in no block. The highest block that the contract or two providers have confirmed is looked up
  * once for all rows.
  */
-export function assuranceOf(sql: Sql): Fragment {
-  return sql`CASE WHEN p.block_number IS NULL THEN NULL
-    WHEN p.proof IS DISTINCT FROM 'proven' THEN coalesce(p.proof, 'believed')
-    WHEN p.block_number <= (SELECT max(guard_block) FROM outbox WHERE state = 'mined') THEN 'proven'
-    WHEN p.block_number <= (SELECT (value ->> 'named')::bigint FROM settings WHERE name = 'finalized')
+export function assuranceOf(sql: Sql, columns = { proof: 'p.proof', block: 'p.block_number' }): Fragment {
+  const [proof, block] = [sql.unsafe(columns.proof), sql.unsafe(columns.block)]
+  return sql`CASE WHEN ${block} IS NULL THEN NULL
+    WHEN ${proof} IS DISTINCT FROM 'proven' THEN coalesce(${proof}, 'believed')
+    WHEN ${block} <= (SELECT max(guard_block) FROM outbox WHERE state = 'mined') THEN 'proven'
+    WHEN ${block} <= (SELECT (value ->> 'named')::bigint FROM settings WHERE name = 'finalized')
       THEN CASE WHEN ${isGuarded(sql)} THEN 'proven' ELSE 'agreed' END
     ELSE CASE WHEN ${isGuarded(sql)} THEN 'linked' ELSE 'believed' END END`
 }

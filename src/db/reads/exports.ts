@@ -109,15 +109,15 @@ const withdrawals: ExportForm = {
     FROM withdrawals w WHERE ${between(sql, 'w.block_number', blocks)} ORDER BY w.id`,
 }
 
-/** Refunds by the operator that the chain proved. */
+/** Refunds by the operator that the chain proved. `assurance` says what backs the payment's sender. */
 const refunds: ExportForm = {
   columns: columns(
-    'paymentRef paymentTxHash refundTxHash from to valueWei blockNumber recordedAt recordedBy innerIndex',
+    'paymentRef paymentTxHash refundTxHash from to valueWei blockNumber recordedAt recordedBy innerIndex assurance',
   ),
   totals: [{ name: 'valueWei', column: 'valueWei' }],
   select: (sql, blocks) => sql`
     SELECT f.payment_ref, p.tx_hash, f.tx_hash, f.from_address, f.to_address, f.value_wei::text, f.block_number::text,
-      iso(f.recorded_at), f.recorded_by, f.inner_index::text
+      iso(f.recorded_at), f.recorded_by, f.inner_index::text, ${assuranceOf(sql)}
     FROM refunds f LEFT JOIN payments p ON p.ref = f.payment_ref
     WHERE f.commission_of IS NULL AND ${between(sql, 'f.block_number', blocks)} ORDER BY f.block_number, f.payment_ref`,
 }
@@ -149,16 +149,17 @@ const outflows: ExportForm = {
     FROM wallet_outflows w WHERE ${between(sql, 'w.block_number', blocks)} ORDER BY w.block_number, w.ref`,
 }
 
-/** What codes earned, what was taken back and what was paid, each in the block where it happened. */
+/** What codes earned, took back and were paid, each in the block where it happened. `assurance` says what backs the mint. */
 const commissions: ExportForm = {
-  columns: columns('kind code payee commissionWei valueWei commissionBps paymentTxHash txHash blockNumber'),
+  columns: columns('kind code payee commissionWei valueWei commissionBps paymentTxHash txHash blockNumber assurance'),
   totals: ['earned', 'takenBack', 'paid'].map((kind) => ({
     name: `${kind}Wei`,
     column: 'commissionWei',
     only: { column: 'kind', is: kind },
   })),
   select: (sql, blocks) => sql`
-    SELECT kind, code, payee, wei::text, value_wei::text, commission_bps::text, payment_tx_hash, tx_hash, block_number::text
+    SELECT kind, code, payee, wei::text, value_wei::text, commission_bps::text, payment_tx_hash, tx_hash, block_number::text,
+      ${assuranceOf(sql, { proof: 'proof', block: 'minted_block' })}
     FROM (${sql.unsafe(COMMISSIONS)}) c WHERE ${between(sql, 'block_number', blocks)} ORDER BY block_number, tx_hash, kind, code`,
 }
 

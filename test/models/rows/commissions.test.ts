@@ -38,6 +38,8 @@ const drawnPayment = fc.record({
   mint: fc.constantFrom(0, 0, 1, 1, 5, null),
   state: fc.constantFrom('held', 'refunded', 'accepted', 'dismissed'),
   refundBlock: fc.option(block, { freq: 2 }),
+  proof: fc.constantFrom('proven', 'agreed', 'believed', null),
+  mintProof: fc.constantFrom('proven', 'agreed', 'believed'),
 })
 const drawnPayout = fc.record({ code, to: who, valueWei: fc.constantFrom(1n, 333n, 2_000n), block })
 const drawn = fc.record({
@@ -45,6 +47,7 @@ const drawn = fc.record({
   payments: fc.array(drawnPayment, { maxLength: 6 }),
   payouts: fc.array(drawnPayout, { maxLength: 2 }),
   period: fc.tuple(block, block),
+  believes: fc.boolean(),
 })
 type Drawn = typeof drawn extends fc.Arbitrary<infer T> ? T : never
 
@@ -57,7 +60,8 @@ function ledgerOf(given: Drawn) {
   }
   const payments: Paid[] = given.payments.map((one, n) => {
     const mintedBlock = one.mint === null ? null : one.block + one.mint
-    return { ...one, ref: word(1 + n), time: timeOf(one.block), mintedBlock }
+    const isBelieved = one.proof === 'believed' || one.mintProof === 'believed'
+    return { ...one, ref: word(1 + n), time: timeOf(one.block), mintedBlock, isBelieved }
   })
   const refunds = given.payments.flatMap((one, n): Transfer[] => {
     if (one.refundBlock === null || one.refundBlock < one.block) return []
@@ -97,6 +101,7 @@ function rowsOf(given: Drawn, { versions, payments, transfers }: ReturnType<type
       ...{ state: one.mintedBlock === null ? (given.payments[n]?.state ?? 'seen') : 'minted', tier_id: 'basic' },
       ...{ reason: given.payments[n]?.state === 'held' && one.mintedBlock === null ? 'soldOut' : null },
       ...{ node_id: one.mintedBlock === null ? null : 1 + n, block_time: at(one.time), ...inBlock(one.block) },
+      proof: given.payments[n]?.proof ?? null,
     })),
     nodes: nodes.map(({ n, minted }) => ({
       ...{
@@ -108,6 +113,7 @@ function rowsOf(given: Drawn, { versions, payments, transfers }: ReturnType<type
         per_node_at_mint_wei: 0n,
       },
       ...{ turns_at_mint: 0, mint_tx_hash: word(200 + n), minted_at: at(timeOf(minted)), ...inBlock(minted) },
+      proof: given.payments[n]?.mintProof ?? null,
     })),
     refunds: transfers.map((one, n) => ({
       ...{
@@ -128,13 +134,14 @@ async function compare(given: Drawn): Promise<void> {
   const ledger = ledgerOf(given)
   const [a, b] = given.period
   const period = { after: Math.min(a, b), upTo: Math.max(a, b) }
+  const asked = { final: b, believes: given.believes }
   const [lines, due] = await tables.within(rowsOf(given, ledger), async (sql) => [
     await readCommissions(sql, period),
-    await readDueCommissions(sql, b),
+    await readDueCommissions(sql, asked),
   ])
   assert.deepEqual([...lines], sorted(commissionsOf(ledger, period)))
   const withoutFile = due.map(({ fileMadeAt, ...line }) => line)
-  assert.deepEqual(withoutFile, sorted(dueOf(ledger, b)))
+  assert.deepEqual(withoutFile, sorted(dueOf(ledger, asked)))
 }
 
 test('commissions earned, taken back, paid and due are those of the rules, to the wei', async () => {

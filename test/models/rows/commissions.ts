@@ -27,6 +27,8 @@ export interface Paid {
   time: number
   /** The block of its node's mint; null if it is no node. */
   mintedBlock: number | null
+  /** True if only one provider reports the payment or its node's mint. */
+  isBelieved: boolean
 }
 export interface Transfer {
   /** The payment that it refunds, or the code whose payee it pays. */
@@ -103,15 +105,21 @@ export function commissionsOf(
   return lines
 }
 
-/** What is left to pay, by what was earned by nodes minted up to a final block. What was paid counts from any block. */
+/**
+ * What is left to pay, by what was earned by nodes minted up to a final block. What was paid counts from any block. What only one provider reports is
+ * shown apart, and is due only to who believes it.
+ */
 export function dueOf(
   ledger: { versions: CodeVersion[]; payments: Paid[]; transfers: Transfer[] },
-  final: number,
-): (Line & { dueWei: bigint })[] {
+  { final, believes }: { final: number; believes: boolean },
+): (Line & { believedWei: bigint; dueWei: bigint })[] {
   const payments = ledger.payments.filter((one) => one.mintedBlock !== null && one.mintedBlock <= final)
   const all = { after: -1, upTo: Number.MAX_SAFE_INTEGER }
-  return commissionsOf({ ...ledger, payments }, all).map((line) => ({
-    ...line,
-    dueWei: line.earnedWei - line.takenBackWei - line.paidWei,
-  }))
+  const believed = commissionsOf({ ...ledger, payments: payments.filter((one) => one.isBelieved) }, all)
+  return commissionsOf({ ...ledger, payments }, all).map((line) => {
+    const same = believed.find(({ code, payee }) => code === line.code && payee === line.payee)
+    const believedWei = (same?.earnedWei ?? 0n) - (same?.takenBackWei ?? 0n)
+    const owed = line.earnedWei - line.takenBackWei - line.paidWei
+    return { ...line, believedWei, dueWei: believes ? owed : owed - believedWei }
+  })
 }

@@ -1,12 +1,15 @@
 // Commissions of referral codes: what is due, a file by which a Safe pays it, and the record of what was paid, which the chain must confirm. It sends
 // nothing and never could.
+import { orNull } from '../../../chain/faults.ts'
+import { readCursor } from '../../../db/blocks/blocks.ts'
 import { inTransaction, type Sql } from '../../../db/core/sql.ts'
 import { notifyLedgerChanged } from '../../../db/core/state.ts'
 import { insertRefund, type Refund, readRefundsBy } from '../../../db/payments/refunds.ts'
-import { type DueCommission, readDueCommissions } from '../../../db/reads/commissions.ts'
+import { type DueCommission, readBelievedMints, readDueCommissions } from '../../../db/reads/commissions.ts'
 import { readPaymentWallets } from '../../../db/sale/payment-wallets.ts'
 import { readReferrals } from '../../../db/sale/referrals.ts'
 import { type Address, type Hash, inEther, type Wei, wei } from '../../../domain/units.ts'
+import { compareBlock } from '../../../follower/left-out.ts'
 import type { ChainRead } from '../../../passes/context.ts'
 import { type Actor, fieldNamed, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from '../../act.ts'
 import { defineAct, defineGuardedAct, defineReading } from '../../define-act.ts'
@@ -17,8 +20,22 @@ import { type RefundDeps, readHorizon } from '../refunds/refunding.ts'
 import { batchOf, type SafeBatch } from '../refunds/safe-batch.ts'
 import { CODE } from './codes.ts'
 
-/** The newest final block, from the chain. If there is none, nothing is due. */
-const finalBlock = async (deps: RefundDeps) => (await readHorizon(deps)).final?.number ?? -1
+/** The newest settled block. If there is none, nothing is due, and `note` says why. */
+async function readDue(deps: RefundDeps) {
+  const { final, note, believesOne: believes } = await readHorizon(deps)
+  return { final: final?.number ?? -1, believes, note: final === null && note ? `Nothing is settled: ${note}` : note }
+}
+
+/** How many blocks of mints one file proves at most. The next one proves the others. */
+const PROVEN_MAX = 50
+
+/** Proves mints that only one provider reported when they were followed. A block that cannot be read stays as it is, and its commissions wait. */
+async function proveMints(deps: RefundDeps, final: number): Promise<void> {
+  const cursor = await readCursor(deps.pool)
+  if (!cursor) return
+  for (const block of await readBelievedMints(deps.pool, final, PROVEN_MAX))
+    await orNull(compareBlock(deps, cursor, block))
+}
 
 export const listCommissions = defineReading({
   path: 'referrals/commissions',
@@ -27,17 +44,28 @@ export const listCommissions = defineReading({
   examples: ['referrals commissions'],
   fields: {},
   onChain: true,
-  run: async (deps: RefundDeps) => ({
-    commissions: await readDueCommissions(deps.pool, await finalBlock(deps)),
-  }),
-  columns: ['code', 'payee', 'count', 'earnedWei', 'takenBackWei', 'paidWei', 'dueWei', 'fileMadeAt'],
+  run: async (deps: RefundDeps) => {
+    const due = await readDue(deps)
+    return { commissions: await readDueCommissions(deps.pool, due), note: due.note }
+  },
+  columns: ['code', 'payee', 'count', 'earnedWei', 'takenBackWei', 'paidWei', 'believedWei', 'dueWei', 'fileMadeAt'],
 })
 
 /** What is due by code and payee, and a file with one transfer for each; the file is null if nothing is due. */
 export interface CommissionFile {
   commissions: DueCommission[]
   sendNowWei: bigint
+  /** What waits and why, or what rests on one provider; null if nothing does. */
+  note: string | null
   safeBatch: SafeBatch | null
+}
+
+function noteOf({ note, believes, believedWei }: { note: string | null; believes: boolean; believedWei: bigint }) {
+  const ether = `${inEther(believedWei)} ether`
+  const believed = believes
+    ? `${ether} of what was earned is by mints that only one provider reports.`
+    : `${ether} waits: only one provider reports the mints that earned it. Ask again once another provider answers.`
+  return [note, believedWei > 0n ? believed : null].filter((part) => part !== null).join(' ') || null
 }
 
 /** The sum of what is due. Overpaid codes do not reduce it. */
@@ -56,25 +84,30 @@ Then record the Safe's transaction for each code with "referrals paid".`,
   onChain: true,
   proposedAs: 'fileCommissions',
   // The guard reads no chain, so it counts what is not final yet, too.
-  sum: async (sql) => sumOf(await readDueCommissions(sql, Number.MAX_SAFE_INTEGER)),
+  sum: async (sql) => sumOf(await readDueCommissions(sql, { final: Number.MAX_SAFE_INTEGER, believes: true })),
   run: async (deps: RefundDeps, actor, { reason }): Promise<CommissionFile> => {
-    const final = await finalBlock(deps)
+    const due = await readDue(deps)
+    if (!due.believes) await proveMints(deps, due.final)
     return await inTransaction(deps.pool, async (sql) => {
       // If two people ask at once, the second is shown that there is already a file.
       await sql`LOCK TABLE referral_codes IN SHARE ROW EXCLUSIVE MODE`
-      const commissions = (await readDueCommissions(sql, final)).filter(({ dueWei }) => dueWei > 0n)
+      const all = await readDueCommissions(sql, due)
+      const commissions = all.filter(({ dueWei }) => dueWei > 0n)
+      const believedWei = all.reduce((sum, line) => sum + line.believedWei, 0n)
       for (const { code, payee, dueWei } of commissions) {
         const after = { payee, valueWei: dueWei.toString() }
         await recordAct(sql, actor, { action: 'commissionFileMade', subject: code, after, reason })
       }
       const transfers = commissions.map(({ payee, dueWei }) => ({ to: payee, valueWei: wei(dueWei) }))
       const texts = { name: 'Commissions', description: `${transfers.length} commissions, one transfer for each code` }
-      return { commissions, sendNowWei: sumOf(commissions), safeBatch: await batchOf(sql, transfers, texts) }
+      const note = noteOf({ ...due, believedWei })
+      return { commissions, sendNowWei: sumOf(commissions), note, safeBatch: await batchOf(sql, transfers, texts) }
     })
   },
-  says: ({ commissions, sendNowWei }) =>
+  says: ({ commissions, sendNowWei, note }) =>
     [
       `${inEther(sendNowWei)} ether is due for ${commissions.length} codes.`,
+      ...(note === null ? [] : [note]),
       ...commissions.flatMap(({ code, fileMadeAt }) =>
         fileMadeAt === null ? [] : [`A file that pays ${code} was made at ${fileMadeAt}: send only one.`],
       ),
