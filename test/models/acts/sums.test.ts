@@ -149,6 +149,7 @@ function dueOf(known: Known, transfers: Transfer[]) {
 
 function rowsOf({ payments, nodes, sale }: Known, transfers: Transfer[], { allowed }: Drawn): Rows {
   return {
+    cursors: [{ name: 'follow', block_number: 100, block_hash: word(100), block_time: 1_000 }],
     payments: payments.map(({ id, txHash, from, valueWei, state, reason, code }) => ({
       ...{
         id,

@@ -104,7 +104,8 @@ function chainOf(given: Drawn, view: model.View) {
   const hashOf = (number: number) => view.own.get(number) ?? word(0)
   const finalized = async () =>
     view.final === null ? null : { number: view.final, hash: hashOf(view.final), voices: 2 }
-  return { block, minedTransaction: async () => mined, innerTransfers: inner, finalized }
+  const voice = { block: async (number: number) => ({ number, hash: hashOf(number), time: 1_000 }) }
+  return { block, minedTransaction: async () => mined, innerTransfers: inner, finalized, providers: [voice, voice] }
 }
 
 async function compareFates(sql: Sql, given: Drawn, refunds: model.Refund[], view: model.View): Promise<void> {
@@ -137,7 +138,7 @@ test('a refund stands while its transaction pays it in some block, and is gone o
     const refunds = refundsOf(given)
     const view = viewOf(given, refunds)
     await tables.within(rowsOf(given, refunds, view), async (sql) => {
-      const context = { pool: poolWithin(sql), chain: chainOf(given, view), log: silentLog }
+      const context = { pool: poolWithin(sql), chain: chainOf(given, view), log: silentLog, rules: {} }
       const cursor = { number: view.head, hash: view.own.get(view.head), time: 1_000 }
       await lookAfterRefunds(context as never, cursor as never)
       await compareFates(sql, given, refunds, view)
