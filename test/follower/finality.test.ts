@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkInvariants } from '../support/invariants.ts'
+import { twice } from '../support/two-providers.ts'
 import { ETHER, paymentOf, startWorld } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
@@ -12,7 +13,7 @@ for (const [sentence, finality, guardUsable, depth] of [
   ['finality, where the guard cannot be used', 'guarded', false, 64],
 ] as const) {
   test(`with ${sentence}, a payment that is reorganised away before then is never minted`, async () => {
-    const world = await startWorld({ finality }, { facts: { guardUsable } })
+    const world = await startWorld({ finality }, { facts: { guardUsable }, between: twice })
     try {
       await world.chain.mine(depth + 2)
       const paid = await world.pay(5, BASIC)
