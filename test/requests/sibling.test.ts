@@ -188,7 +188,7 @@ test('a refund that is in a sibling of the ledger’s block is not recorded', as
   proxy.calm()
   const refundTxHash = await world.chain.send({ ...back, gas: '0x5300' })
   // The chain calls its block final before the ledger has followed it.
-  await world.chain.mine(70)
+  await world.chain.mine(70, 15)
   assert.equal(refusedBecause(await refundPayment(deps, ADA, { payment, refundTxHash })), 'done')
   const isFinal = async () => (await world.pool`SELECT final FROM refunds`)[0]?.final
   assert.equal(await isFinal(), false)
