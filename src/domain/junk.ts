@@ -8,6 +8,10 @@ import type { TierVersion } from './tiers.ts'
  */
 export const DUST_PER_PRICE = 1_000n
 
+/** The least value that may be a payment in any block; with no tier, every value may. Below it, a transfer is dust. */
+export const dustBound = (lowestPriceWei: bigint | null): bigint =>
+  lowestPriceWei === null ? 1n : (lowestPriceWei + DUST_PER_PRICE - 1n) / DUST_PER_PRICE
+
 /** Transfers by how we treat them. */
 export interface SortedTransfers<T extends Incoming = Incoming> {
   /** Judged one by one. */

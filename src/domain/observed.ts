@@ -34,14 +34,14 @@ export interface Watching {
   wallets: readonly WatchedWallet[]
   /** Our signer accounts, if known. */
   signers: readonly Address[]
-  /** Current and past prices of tiers; a transfer of another amount buys nothing automatically. If left out, any amount may buy. */
-  prices?: readonly bigint[] | undefined
+  /** The least value that is a payment and no dust (`dustBound`); 1 if left out. */
+  leastWei?: bigint | undefined
   /**
    * The next nonces of accounts, as of the followed blocks; null if the ledger knows nothing of an account. If an authorization's nonce is far from all
    * of them, it is not ours.
    */
   nonces?: Readonly<Partial<Record<Address, number | null>>> | undefined
-  /** True if lists of transactions must be proven, whatever they contain. */
+  /** True if the receipts of each block must be proven, and the sender of each transaction recovered, whatever the block contains. */
   isWhole?: boolean
 }
 
@@ -86,8 +86,8 @@ export type ProofStates = ReadonlyMap<ProvenPart, 'askedFor' | 'lowered'>
 /** What all providers together show about a part of a chain's blocks. A failed call shows nothing. */
 export interface ChainProofs {
   /**
-   * Sets which parts must be proven from now on. If a part fails its proof, we ask another provider, or it is a fault. `isDoubted`: lists of
-   * transactions must be proven, whatever they contain.
+   * Sets which parts must be proven from now on. If a part fails its proof, we ask another provider, or it is a fault. `isDoubted`: the sender of
+   * every transaction must be recovered, whatever it seems to do.
    */
   askFor(states: ProofStates, isDoubted?: boolean): void
   /**

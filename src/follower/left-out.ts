@@ -1,6 +1,7 @@
-// Compares what the ledger recorded of a block with the block: with its own list of transactions, and with the factory's events. If nothing in a block
-// seemed to matter, we did not prove its list when we followed it. So a provider may have left out a payment or a transaction of ours, or changed an
-// amount. In that case the ledger rewinds to before the block and reads it again. It must never write a row that a block would write.
+// Compares what the ledger recorded of a block with the block: with its own list of transactions, and with the factory's events. No list says who sent
+// a transaction, and we recover only the senders of those that seem to matter; and we may have followed the block before its list was proven. So a
+// provider may have hidden a payment or a transaction of ours. In that case the ledger rewinds to before the block and reads it again. It must never
+// write a row that a block would write.
 import { isDeepStrictEqual } from 'node:util'
 import { ChainFault, orNull, ProofFault } from '../chain/faults.ts'
 import { type Cursor, oldestBlockNumber, readBlock } from '../db/blocks/blocks.ts'
@@ -12,7 +13,7 @@ import { noteMintProofs, readEventsOf } from '../db/nodes/nodes.ts'
 import { noteProof, readPlainTransfers } from '../db/payments/rows.ts'
 import { readWatching } from '../db/sale/payment-wallets.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
-import { listNoncesAhead, readSentBelow } from '../db/sends/nonce-ahead.ts'
+import { listNoncesAhead } from '../db/sends/nonce-ahead.ts'
 import { readKnownNonces } from '../db/sends/outbox.ts'
 import { sortTransfers } from '../domain/junk.ts'
 import type { Block, FactoryEvent, ObservedRange, ProofStates } from '../domain/observed.ts'
@@ -87,26 +88,13 @@ export async function compareBlock(
   return []
 }
 
-/** The most transactions of ours that one run looks for. */
-const SENT_MAX = 20
-
 /**
- * Looks for transactions of ours that providers left out of blocks we followed. We look if an account's nonce shows that some are missing. Any one
- * provider may name the block, because the block's own list decides. Takes two statements if none is missing.
+ * Looks for transactions of our accounts that providers hid in blocks we followed, by naming another sender. We look if an account's nonce shows that
+ * some are missing. Takes one statement if none is missing.
  * @throws a LeftOutFault once the ledger has rewound.
  */
 export async function findSentLeftOut(ctx: LeftOutContext, cursor: Cursor): Promise<void> {
-  const { pool, chain } = ctx
-  for (const txHash of await readSentBelow(pool, SENT_MAX)) {
-    const said = await Promise.all(chain.providers.map((provider) => orNull(provider.minedTransaction(txHash))))
-    const number = said.find((mined) => mined !== null)?.blockNumber ?? null
-    const own = number === null || number > cursor.number ? null : await readBlock(pool, number)
-    if (own === null) continue
-    const read = await orNull(observeWhole(ctx, own.number))
-    const isThere = read?.sent.some((sent) => sent.txHash === txHash && sent.proof === 'proven')
-    if (isThere && read?.blocks[0]?.hash === own.hash) await goBack(ctx, cursor, own, 'transactions')
-  }
-  for (const { sender } of await listNoncesAhead(pool)) await findNonceLeftOut(ctx, cursor, sender)
+  for (const { sender } of await listNoncesAhead(ctx.pool)) await findNonceLeftOut(ctx, cursor, sender)
 }
 
 /**
@@ -151,7 +139,7 @@ async function goBack(
   part: 'transactions' | 'receipts',
 ): Promise<void> {
   const { pool } = ctx
-  // From now on we prove every list, so that no provider can make the ledger rewind for the same block again.
+  // From now on we recover every sender, so that no provider can make the ledger rewind for the same block again.
   await inTransaction(pool, (sql) => tellFailedProofs(ctx, sql, [toldOtherwise(number, part)]))
   const before = await blockBefore(ctx, number)
   if (before === undefined || (await hasAudit(pool, LEFT_OUT, hash))) return
@@ -165,7 +153,7 @@ async function goBack(
  * answer.
  */
 async function observeWhole(ctx: LeftOutContext, number: number): Promise<ObservedRange | null> {
-  const watching = { ...(await readWatching(ctx.pool)), prices: undefined, isWhole: true }
+  const watching = { ...(await readWatching(ctx.pool)), leastWei: 1n, isWhole: true }
   try {
     const read = await ctx.chain.observe(number, number, null, watching)
     // A range takes along all answers that were rejected since the last one.

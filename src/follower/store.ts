@@ -199,7 +199,7 @@ function wasReadFor(read: Watching, now: Watching): boolean {
   return (
     isDeepStrictEqual(read.wallets, now.wallets) &&
     now.signers.every((sender) => read.signers.includes(sender)) &&
-    (now.prices ?? []).every((priceWei) => read.prices?.includes(priceWei) ?? true)
+    (read.leastWei ?? 1n) <= (now.leastWei ?? 1n)
   )
 }
 

@@ -3,8 +3,6 @@
 // most 12 s (REQUEST_POLL_POLICY in passes/context.ts); with its time in the queue, at most 20 s (http/routes/payments/claim.ts).
 import { ChainFault } from '../chain/faults.ts'
 import type { TransactionView } from '../chain/port.ts'
-import { readBlock, readCursor } from '../db/blocks/blocks.ts'
-import { noteClaimedBlock } from '../db/blocks/claimed.ts'
 import { isDust } from '../db/payments/junk.ts'
 import { findPayments } from '../db/payments/rows.ts'
 import { isBalanceChecked, isInResidue } from '../db/payments/wallet.ts'
@@ -53,20 +51,8 @@ async function claimFound(
   if (refusal) return refusal
   if (blockNumber === null) return { kind: 'pending' }
   if (!isToWallet(tx, wallets)) return claimInside(ctx, { txHash, blockNumber }, runPayments, looks)
-  if (await noteNotOnRecord(ctx, tx)) looks.lookedAt = null
   await reachBlock(ctx, blockNumber, runPayments, { done: judged(ctx, txHash), looks })
   return (await onRecord(ctx, txHash)) ?? { kind: 'following', from, valueWei, blockNumber }
-}
-
-/**
- * If a followed block should hold this payment but we have no record of it, queues that block to be read again. @returns true if the next run will
- * read it.
- */
-async function noteNotOnRecord({ pool }: LedgerDb, { blockNumber, blockHash }: TransactionView): Promise<boolean> {
-  const own = blockNumber === null ? null : await readBlock(pool, blockNumber)
-  const cursor = await readCursor(pool)
-  if (!own || own.hash !== blockHash || own.number > (cursor?.number ?? -1)) return false
-  return noteClaimedBlock(pool, own.number)
 }
 
 /** Reads the transaction from the chain. Throws a ChainFault if no provider answers in time. */

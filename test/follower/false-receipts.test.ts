@@ -92,8 +92,8 @@ async function observe(number: number) {
   const rpc = createRpc({ urls: [first.url, second.url], log: silentLog })
   const wallets = [{ wallet: walletOf(world), watchedFrom: 0, closedBlock: null }]
   const signers = [world.at(1), world.at(2)] as Address[]
-  const reader = createChainReader(rpc, { factory: world.factory, wallets, signers, prices: [BASIC] })
-  reader.proofs.askFor(await readProofStates(world.pool), false)
+  const reader = createChainReader(rpc, { factory: world.factory, wallets, signers })
+  reader.proofs.askFor(await readProofStates(world.pool))
   try {
     return await reader.observe(number, number, null)
   } finally {

@@ -236,7 +236,7 @@ for (const [name, { sent, told }] of Object.entries(BODY_LIES))
     first.rule = lieBody(world, number, told)
     const rpc = createRpc({ urls: [first.url, second.url], log: silentLog })
     const wallets = [{ wallet: walletOf(world), watchedFrom: 0, closedBlock: null }]
-    const reader = createChainReader(rpc, { factory: world.factory, wallets, signers: [], prices: [BASIC] })
+    const reader = createChainReader(rpc, { factory: world.factory, wallets, signers: [] })
     reader.proofs.askFor(await readProofStates(world.pool))
     const { transfers, failedProofs } = await reader.observe(number, number, null)
     const payer = world.chain.accounts[5]?.address.toLowerCase()

@@ -5,7 +5,7 @@ import { settlesOthers } from './header.ts'
 import type { Fields } from './items.ts'
 import { listRoot } from './list-root.ts'
 import { type BloomBits, encodeReceipt } from './receipt.ts'
-import { encodeTransaction, isUnsigned } from './transaction.ts'
+import { encodeTransaction, isOfUnknownType, isUnsigned } from './transaction.ts'
 import { compared, type Encoded, type Part, unprovable, type Verdict } from './verdict.ts'
 
 /** A verdict on a list, and how many of its leading items the root commits to. */
@@ -14,11 +14,25 @@ export interface ListVerdict {
   readonly count: number
 }
 
-/** Whether a block's complete list of `transactions` matches its `transactionsRoot`. */
-export async function proveTransactions(block: Fields): Promise<ListVerdict> {
+/** Reads the bytes of a block's transaction by its index; null if the provider does not give them. */
+export type ReadRaw = (index: number) => Promise<Uint8Array | null>
+
+/** How many transactions of a block may be of types that we do not know. */
+const RAW_MAX = 16
+
+/**
+ * Whether a block's complete list of `transactions` matches its `transactionsRoot`. Of a transaction whose type we do not know, `readRaw` gives the
+ * bytes. They must be of such a type, too: else a provider could hide a payment under a type of its own.
+ */
+export async function proveTransactions(block: Fields, readRaw: ReadRaw = async () => null): Promise<ListVerdict> {
   const { transactions, transactionsRoot } = block
   if (!Array.isArray(transactions)) return noList('transactions')
-  return proveList('transactions', transactionsRoot, withoutStateSync(transactions), encodeTransaction)
+  let asked = 0
+  return proveList('transactions', transactionsRoot, transactions, async (item, index) => {
+    const own = encodeTransaction(item)
+    const bytes = 'why' in own && asked++ < RAW_MAX ? await readRaw(index) : null
+    return bytes && isOfUnknownType(bytes) ? { bytes } : own
+  })
 }
 
 /** Whether the receipts of all transactions of a block, in their order, match its `receiptsRoot`. */
@@ -27,8 +41,7 @@ export async function proveReceipts(block: Fields, receipts: unknown): Promise<L
   if (settlesOthers(block))
     return { verdict: unprovable('receipts', 'the header’s receipts root belongs to other blocks'), count: 0 }
   const bits: BloomBits = new Map()
-  const own = withoutStateSync(receipts)
-  return proveList('receipts', block.receiptsRoot, own, (receipt) => encodeReceipt(receipt, bits))
+  return proveList('receipts', block.receiptsRoot, receipts, (receipt) => encodeReceipt(receipt, bits))
 }
 
 const noList = (part: Part): ListVerdict => ({ verdict: unprovable(part, `${part}: no list`), count: 0 })
@@ -37,31 +50,37 @@ async function proveList(
   part: Part,
   root: unknown,
   items: readonly unknown[],
-  encode: (item: unknown) => Encoded,
+  encode: (item: unknown, index: number) => Encoded | Promise<Encoded>,
 ): Promise<ListVerdict> {
   const pause = breath()
   const leaves: Uint8Array[] = []
   for (const [index, item] of items.entries()) {
-    const leaf = encode(item)
-    if ('why' in leaf) return { verdict: unprovable(part, `number ${index}: ${leaf.why}`), count: 0 }
+    const leaf = await encode(item, index)
+    if ('why' in leaf) {
+      // Nothing but the chain's own last item can be outside of the root.
+      if (index === items.length - 1 && isStateSync(item)) break
+      return { verdict: unprovable(part, `number ${index}: ${leaf.why}`), count: 0 }
+    }
     leaves.push(leaf.bytes)
     await pause()
   }
   const verdict = compared(part, root, await listRoot(leaves, pause))
-  return { verdict, count: verdict.kind === 'proven' ? leaves.length : 0 }
+  if (verdict.kind === 'proven') return { verdict, count: leaves.length }
+  if (leaves.length < items.length || !isStateSync(items.at(-1))) return { verdict, count: 0 }
+  return proveList(part, root, items.slice(0, -1), (_, index) => ({ bytes: leaves[index] as Uint8Array }))
 }
 
 const NOBODY = /^0x0{40}$/
 
 /**
- * Polygon's nodes append a state-sync transaction and its receipt to a block: from and to the zero address, without gas. Neither root covers them, so
- * we drop them, unproven.
+ * True for the state-sync transaction that Polygon's nodes append to a block, and for its receipt: from and to the zero address, without gas. The roots
+ * cover them since Madhugiri (PIP-74), and did not before.
  */
-function withoutStateSync(items: readonly unknown[]): readonly unknown[] {
-  const last = items.at(-1) as Fields | undefined
-  const isStateSync =
-    [last?.from, last?.to].every((account) => NOBODY.test(String(account))) &&
-    /^0x0+$/.test(String(last?.gas ?? last?.gasUsed)) &&
-    (last?.r === undefined || isUnsigned(last))
-  return isStateSync ? items.slice(0, -1) : items
+function isStateSync(item: unknown): boolean {
+  const { from, to, gas, gasUsed, r } = Object(item) as Fields
+  return (
+    [from, to].every((account) => NOBODY.test(String(account))) &&
+    /^0x0+$/.test(String(gas ?? gasUsed)) &&
+    (r === undefined || isUnsigned(item))
+  )
 }

@@ -22,8 +22,8 @@ import type { Encoded } from './verdict.ts'
 const BLOOM_BYTES = 256
 const DEPOSIT_TYPE = 0x7e
 const CELO_TYPE = 0x7b
-/** Types whose receipts have just the four usual fields: Ethereum's, and Arbitrum's own. */
-const PLAIN_TYPES: readonly number[] = [1, 2, 3, 4, 0x64, 0x65, 0x66, 0x68, 0x69, 0x6a, 0x7c]
+/** Types whose receipts have just the four usual fields: Ethereum's, Arbitrum's own, and Polygon's state sync (0xPolygon/bor, core/types). */
+const PLAIN_TYPES: readonly number[] = [1, 2, 3, 4, 0x64, 0x65, 0x66, 0x68, 0x69, 0x6a, 0x7c, 0x7f]
 /** The legacy type, and Arbitrum's type from before Nitro, whose receipts look the same. */
 const LEGACY_TYPES: readonly number[] = [0, 0x78]
 

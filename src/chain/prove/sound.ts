@@ -9,7 +9,7 @@ import { type Verdict, wordsOf } from './verdict.ts'
 export interface Soundness {
   /** Which parts of blocks must be proven, according to the ledger. */
   states: ProofStates
-  /** True if every transaction list must be proven, even if nothing in it concerns us. It is set after a provider returned a wrong list. */
+  /** True if the sender of every transaction must be recovered, even if nothing in it concerns us. It is set after a provider gave a false answer. */
   isDoubted: boolean
   /** The answers that we rejected. The next range reports them. */
   failed: FailedProof[]

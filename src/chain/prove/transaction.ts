@@ -126,6 +126,13 @@ export function isUnsigned(transaction: unknown): boolean {
 /** True if the bytes of the transaction include the sender, because its type has no signature. */
 export const namesSender = (transaction: unknown): boolean => Number((transaction as Fields).type ?? 0) in UNSIGNED
 
+/** True if the bytes of a transaction begin with the number of a type that we do not know. */
+export const isOfUnknownType = ([type = 0]: Uint8Array): boolean =>
+  type > 0 && type <= TYPE_MAX && !(type in SIGNED) && !(type in UNSIGNED)
+
+/** The highest number of a type (EIP-2718). The bytes of a legacy transaction begin with a higher one. */
+const TYPE_MAX = 0x7f
+
 /**
  * The encoding of a transaction, or why there is none. Its keccak256 is the transaction's hash. In the block's transactions trie, the encoding is the
  * leaf.

@@ -86,7 +86,7 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses, soundness
       const { transactions, ...given } = answer as Fields
       const txHashes = seen.txHashes ?? (acting.length > 0 ? (transactions as unknown[]).map(hashOf) : null)
       const block = { block: answer as Fields, number, isWhole: watched.isWhole }
-      return { ...seen, acting, txHashes, given, proofs: await proveActing(soundness, block, acting) }
+      return { ...seen, acting, txHashes, given, proofs: await proveActing({ rpc, soundness }, block, acting) }
     }
     const asked = head === undefined ? numbers : numbers.slice(0, -1)
     const blocks = await fetchBlocks(rpc, asked, see)

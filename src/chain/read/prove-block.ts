@@ -1,44 +1,45 @@
 // Proves the transactions of a block that could have an effect. The block's header is proven already. It proves the list by its root, each
 // transaction by its hash, and each sender by the signature. If a chain cannot prove these, two providers must agree. It must never pass off one
 // provider's word as more than that.
+import { hexToBytes } from 'viem/utils'
 import type { Proof } from '../../domain/observed.ts'
 import type { Hash } from '../../domain/units.ts'
+import { orNull } from '../faults.ts'
 import type { WatchedAddresses } from '../port.ts'
 import { proveTransactions } from '../prove/body.ts'
+import { breath } from '../prove/breath.ts'
 import type { Fields } from '../prove/items.ts'
 import { isAskedFor, isSound, type Soundness } from '../prove/sound.ts'
 import { namesSender, proveSender, proveTransaction } from '../prove/transaction.ts'
-import { transaction, type WireTransaction } from '../rpc/wire.ts'
+import type { RpcReads } from '../rpc/rpc.ts'
+import { toQuantity, transaction, type WireTransaction } from '../rpc/wire.ts'
 import { agreedHashes } from './state/agreement.ts'
 
 /** What backs each transaction, by the transaction's hash. */
 export type Proofs = ReadonlyMap<Hash, Proof>
 
-const NO_PROOFS: Proofs = new Map()
-
 /**
- * True if a transaction could cause a mint, a credit or a settlement: a payment of exactly a tier's price, a transaction of ours (such as a refund),
- * or a call to the factory. Any other transfer costs its sender next to nothing, so it must not cost us much either.
+ * True if a transaction becomes a payment, or is one of ours (such as a refund), or a call to the factory. A smaller transfer costs its sender next to
+ * nothing, so recovering its sender must not cost us anything either.
  */
-export function mayAct({ factory, wallets, signers, prices }: WatchedAddresses, tx: WireTransaction): boolean {
+export function mayAct({ factory, wallets, signers, leastWei = 1n }: WatchedAddresses, tx: WireTransaction): boolean {
   const isWallet = (account: string | null) => wallets.some(({ wallet }) => wallet === account)
   if (tx.to === factory || signers.includes(tx.from) || isWallet(tx.from)) return true
-  return isWallet(tx.to) && tx.valueWei > 0n && (prices === undefined || prices.includes(tx.valueWei))
+  return isWallet(tx.to) && tx.valueWei >= leastWei
 }
 
 /**
- * What backs the transactions in `acting`. `block` is the complete block from the provider. Throws a ProofFault if the block contradicts its header,
- * if it proves less than this chain's blocks usually do, or if two other providers agree on something else.
+ * What backs the transactions in `acting`. `block` is the complete block from the provider; its list is proven even if nothing in it concerns us, so
+ * that nothing can be left out. Throws a ProofFault if the block contradicts its header, if it proves less than this chain's blocks usually do, or if
+ * two other providers agree on something else.
  */
 export async function proveActing(
-  soundness: Soundness,
+  { rpc, soundness }: { rpc: RpcReads; soundness: Soundness },
   { block, number, isWhole = false }: { block: Fields; number: number; isWhole?: boolean | undefined },
   acting: readonly WireTransaction[],
 ): Promise<Proofs> {
-  const given = block.transactions as readonly Fields[]
-  // Usually a block has nothing that concerns us; this comparison is then all that it costs.
-  if (acting.length === 0 && given.length > 0 && !isWhole && !soundness.isDoubted) return NO_PROOFS
-  const proven = isAskedFor(soundness, 'header') ? await provenOf(soundness, { block, number }, acting) : []
+  const isProvable = isAskedFor(soundness, 'header')
+  const proven = isProvable ? await provenOf({ rpc, soundness }, { block, number, isWhole }, acting) : []
   const others = acting.filter((tx) => !proven.includes(tx))
   const told = others.map((tx) => ({ hash: tx.hash, blockNumber: number, words: keyOf(tx) }))
   const agreed = await agreedHashes(soundness.voices, told, {
@@ -56,13 +57,14 @@ export async function proveActing(
 }
 
 async function provenOf(
-  soundness: Soundness,
-  { block, number }: { block: Fields; number: number },
+  { rpc, soundness }: { rpc: RpcReads; soundness: Soundness },
+  { block, number, isWhole }: { block: Fields; number: number; isWhole: boolean },
   acting: readonly WireTransaction[],
 ): Promise<WireTransaction[]> {
   const given = block.transactions as readonly Fields[]
-  const { verdict, count } = await proveTransactions(block)
+  const { verdict, count } = await proveTransactions(block, (index) => readRaw(rpc, String(block.hash), index))
   if (!isSound(soundness, 'transactions', verdict, number)) return []
+  if (isWhole || soundness.isDoubted) await checkSenders(soundness, given, number)
   const proven: WireTransaction[] = []
   for (const tx of acting) {
     // The root does not cover the entries from `count` on.
@@ -73,6 +75,22 @@ async function provenOf(
     if (isItself && isFrom) proven.push(tx)
   }
   return proven
+}
+
+/** Throws a ProofFault if any transaction of the block was signed by another account than it says. */
+async function checkSenders(soundness: Soundness, given: readonly Fields[], number: number): Promise<void> {
+  const pause = breath()
+  for (const raw of given) {
+    const verdict = await proveSender(raw)
+    if (verdict.kind === 'contradicted') isSound(soundness, 'transactions', verdict, number)
+    await pause()
+  }
+}
+
+/** The bytes of a transaction of a block; null if the provider does not give them. */
+async function readRaw(rpc: RpcReads, blockHash: string, index: number): Promise<Uint8Array | null> {
+  const answer = await orNull(rpc.request('eth_getRawTransactionByBlockHashAndIndex', [blockHash, toQuantity(index)]))
+  return typeof answer === 'string' && /^0x([0-9a-f]{2})+$/i.test(answer) ? hexToBytes(answer as `0x${string}`) : null
 }
 
 const keyOf = ({ hash, index, blockHash, from, to, valueWei, nonce, input, type }: WireTransaction): string =>

@@ -1,5 +1,6 @@
 // The payments wallets, one row each, in order of entry. Rows are added, closed once, or withdrawn before they take effect. Every instance watches
 // and sells by these rows; settings cannot override them.
+import { dustBound } from '../../domain/junk.ts'
 import type { Watching } from '../../domain/observed.ts'
 import type { PaymentWallet } from '../../domain/payment-wallets.ts'
 import type { Address } from '../../domain/units.ts'
@@ -47,21 +48,22 @@ export async function readWatching(sql: Sql, accounts: readonly Address[] = []):
     {
       wallets: Watching['wallets'] | null
       signers: Address[] | null
-      prices: string[] | null
+      lowest: string | null
       nonces: Watching['nonces'] | null
     }[]
   >`
     SELECT (SELECT json_agg(json_build_object('wallet', wallet, 'watchedFrom', watched_from, 'closedBlock', closed_block) ORDER BY id)
         FROM payment_wallets) AS wallets,
       (SELECT json_agg(DISTINCT sender) FROM outbox WHERE state = 'pending') AS "signers",
-      (SELECT json_agg(DISTINCT price_wei::text) FROM tiers) AS prices,
+      (SELECT min(price_wei)::text FROM tiers) AS lowest,
       (SELECT json_object_agg(sender, coalesce(
           greatest(nonce, (SELECT max(nonce) + 1 FROM outbox o WHERE o.sender = coalesce(b.sender, a.sender) AND state <> 'pending')),
           (SELECT min(nonce) FROM outbox o WHERE o.sender = coalesce(b.sender, a.sender))))
         FROM sender_bases b FULL JOIN (SELECT unnest(${[...accounts]}::text[]) AS sender
           UNION SELECT sender FROM outbox WHERE state = 'pending') a USING (sender)) AS nonces`
-  const { wallets, signers, prices, nonces } = row ?? {}
-  return { wallets: wallets ?? [], signers: signers ?? [], prices: (prices ?? []).map(BigInt), nonces: nonces ?? {} }
+  const { wallets, signers, lowest = null, nonces } = row ?? {}
+  const leastWei = dustBound(lowest === null ? null : BigInt(lowest))
+  return { wallets: wallets ?? [], signers: signers ?? [], leastWei, nonces: nonces ?? {} }
 }
 
 /** Blocks the entry and closing of wallets until the transaction ends. Reads continue. */

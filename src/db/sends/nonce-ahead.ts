@@ -1,5 +1,5 @@
 // Signer accounts whose nonce, according to the providers, is ahead of the followed blocks. Each record is a row of `settings`.
-import type { Address, Hash } from '../../domain/units.ts'
+import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 import { clearState, readState, writeState } from '../core/state.ts'
 
@@ -24,16 +24,6 @@ export async function listNoncesAhead(sql: Sql): Promise<({ sender: Address } & 
   const rows = await sql<{ name: string; value: NonceAhead }[]>`
     SELECT name, value FROM settings WHERE name LIKE ${`${PREFIX}%`} ORDER BY name`
   return rows.map(({ name, value }) => ({ sender: name.slice(PREFIX.length) as Address, ...value }))
-}
-
-/** Transactions of ours that are in no followed block although the providers call their nonces used. */
-export async function readSentBelow(sql: Sql, limit: number): Promise<Hash[]> {
-  const rows = await sql<{ txHash: Hash }[]>`
-    SELECT a.tx_hash AS "txHash" FROM settings s
-      JOIN outbox o ON s.name = ${PREFIX} || o.sender AND o.state = 'pending' AND o.nonce < (s.value ->> 'said')::bigint
-      JOIN outbox_attempts a ON a.outbox_id = o.id
-    ORDER BY o.nonce, a.attempt LIMIT ${limit}`
-  return rows.map(({ txHash }) => txHash)
 }
 
 export async function writeNonceAhead(sql: Sql, sender: Address, note: NonceAhead, by: string): Promise<void> {

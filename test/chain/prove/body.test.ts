@@ -1,13 +1,21 @@
 // A block's contents are as good as its header's roots: no provider can add, change or leave out anything.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { hexToBytes } from 'viem/utils'
 import { proveReceipts, proveTransactions } from '../../../src/chain/prove/body.ts'
 import type { Fields } from '../../../src/chain/prove/items.ts'
+import { listRoot } from '../../../src/chain/prove/list-root.ts'
+import { encodeTransaction } from '../../../src/chain/prove/transaction.ts'
 import { block } from './published.ts'
 
 const arbitrum = block('arbitrum-150000000')
 const receipts = arbitrum.receipts as Fields[]
 const transactions = arbitrum.block.transactions as Fields[]
+
+const bytesOfTransaction = (tx: Fields): Uint8Array => {
+  const encoded = encodeTransaction(tx)
+  return 'bytes' in encoded ? encoded.bytes : assert.fail(encoded.why)
+}
 
 test('no transaction can be added, changed or left out', async () => {
   const [first, second, ...others] = transactions as [Fields, Fields]
@@ -82,4 +90,40 @@ test('a state-sync transaction that is under no root is left out of what is prov
   assert.deepEqual([both.verdict.kind, both.count], ['proven', receipts.length])
   const first = await proveTransactions({ ...arbitrum.block, transactions: [sync, ...transactions] })
   assert.notEqual(first.verdict.kind, 'proven')
+})
+
+// Never seen: the form of Polygon since Madhugiri, after PIP-74 and core/types of 0xPolygon/bor.
+test('a state-sync transaction under the roots counts by its bytes, which the provider gives for its place', async () => {
+  const nobody = `0x${'00'.repeat(20)}`
+  const sync = {
+    type: '0x7f',
+    from: nobody,
+    to: nobody,
+    gas: '0x0',
+    nonce: '0x0',
+    value: '0x0',
+    hash: arbitrum.block.hash,
+  }
+  const raw = hexToBytes('0x7fc3c20102')
+  const leaves = [...transactions.map(bytesOfTransaction), raw]
+  const block = {
+    ...arbitrum.block,
+    transactions: [...transactions, sync],
+    transactionsRoot: await listRoot(leaves),
+  }
+  const asked: number[] = []
+  const give = (bytes: Uint8Array | null) => async (index: number) => {
+    asked.push(index)
+    return bytes
+  }
+  const proven = await proveTransactions(block, give(raw))
+  assert.deepEqual([proven.verdict.kind, proven.count, asked], ['proven', leaves.length, [transactions.length]])
+  for (const other of [hexToBytes('0x7fc3c20103'), null])
+    assert.equal((await proveTransactions(block, give(other))).verdict.kind, 'contradicted')
+})
+
+test('a transaction that is listed under an unknown type counts only if its bytes are of one', async () => {
+  const [first, ...others] = transactions as [Fields, ...Fields[]]
+  const block = { ...arbitrum.block, transactions: [{ ...first, type: '0x55' }, ...others] }
+  assert.equal((await proveTransactions(block, async () => bytesOfTransaction(first))).verdict.kind, 'unprovable')
 })
