@@ -26,6 +26,7 @@ import { paymentsPass } from '../../src/passes/payments.ts'
 import { startTestChain, type TestChain, type TestChainOptions } from './anvil.ts'
 import { namingPresent, ROOMY_SETUP } from './factory.ts'
 import { createDatabase, keptLocks } from './postgres.ts'
+import { HANGING_MS } from './until.ts'
 
 export const ETHER = 10n ** 18n
 export const INTERVAL_SEC = 600
@@ -209,7 +210,8 @@ export function contextOf(
     pool,
     lock: advisoryLock(directUrl),
     preflight: async () => facts,
-    pollPolicy: REQUEST_POLL_POLICY,
+    // A look takes as long as it takes.
+    pollPolicy: { ...REQUEST_POLL_POLICY, readMs: HANGING_MS, waitMs: HANGING_MS, looksMax: 8 },
     chain: createChainReader(rpc, {
       factory,
       wallets: [{ wallet: at(3), watchedFrom: 0, closedBlock: null }],
