@@ -45,17 +45,6 @@ export const FAILS: Readonly<Record<string, string>> = {
   'A lie of the contract: wallets may have no node, asked first': 'the purchase is not minted; nobody is told',
   'A lie of the contract: wallets may have no node, by the only one': 'nobody is told',
   'A lie of the header: another hash, asked first': 'the purchase is not minted; the turn is not credited',
-  'A lie of the list: a wrong amount from another sender, asked first': 'a payment has a false sender; nobody is told',
-  'A lie of the list: a wrong amount from another sender, by both alike':
-    'a payment has a false sender; nobody is told',
-  'A lie of the list: a wrong amount from another sender, by the only one':
-    'a payment has a false sender; nobody is told',
-  'A lie of the list: a wrong amount from another sender, of an unknown type, by both alike':
-    'a payment has a false sender',
-  'A lie of the list: a wrong amount with another hash, asked first':
-    'a payment is stored that does not exist; the wrong amount is not held; nobody is told; the wrong amount is not held beside honest providers afterwards',
-  'A lie of the list: a wrong amount with another hash, by the only one':
-    'a payment is stored that does not exist; nobody is told; the wrong amount is not held beside honest providers afterwards',
   'A quirk of blocks: a block once without its list, asked first': 'somebody is woken: proofFailed',
   'A quirk of blocks: a block once without its list, by the only one':
     'somebody is woken: halted; somebody is woken: proofFailed',
