@@ -121,7 +121,7 @@ test('the export of refunds says what backs the payer of each', async () => {
   const back = await world.pay(10, BASIC - 1n, world.at(9))
   await world.settle()
   assert.equal((await desk.post(`payments/${paid}/refund`, { refundTxHash: back })).status, 200)
-  assert.equal((await assurances('refunds'))[paid], 'believed')
+  assert.equal((await assurances('refunds'))[paid], 'agreed')
   await finalize()
   await checkInvariants(world)
 })
