@@ -386,8 +386,8 @@ export interface AccountReader {
 export interface SignerAccount extends AccountReader {
   /** The number of this account's transactions as of a block, from every provider; null for a provider that does not answer or lacks the block. */
   noncesAt(block: Hash): Promise<(number | null)[]>
-  /** A block's hash from every provider, or as the contract sees it as of block `at`; null for a provider that does not answer or lacks it. */
-  hashesOf(block: number, at?: number): Promise<(Hash | null)[]>
+  /** A block's hash as the contract sees it as of block `at`, from every provider; null for a provider that does not answer. */
+  guardsAt(block: number, at: number): Promise<(Hash | null)[]>
   /** Simulates the call and estimates its gas. It leaves out the guard, because eth_call cannot check a guard on the head. */
   estimate(call: FactoryCall): Promise<EstimateOutcome>
   /** Signs the call; does not send it. */

@@ -1,6 +1,6 @@
 // How far the followed chain is final: what the providers call final, checked against the ledger's own blocks. It must never treat a block as final
 // that the ledger has not followed, or in whose place any provider has another one.
-import { orNull } from '../chain/faults.ts'
+import { ChainFault, ProofFault } from '../chain/faults.ts'
 import { type Cursor, readBlock, readBlockUpTo } from '../db/blocks/blocks.ts'
 import { FINAL_AGE_SEC, FINAL_DEPTH, firmHeight, VOICES } from '../domain/finality.ts'
 import type { Block } from '../domain/observed.ts'
@@ -75,7 +75,8 @@ export async function lookAtFinality(
   const heights = { followed: cursor.number, aged: old?.number ?? -1 }
   const counted = (voices: number) => (rules.rewindsToShorterChain ? VOICES : voices)
   const number = firmHeight({ ...word, voices: counted(word.voices) }, heights)
-  const named = number < 0 ? [] : await blocksAt(chain, number)
+  const said = number < 0 ? [] : await blocksAt(chain, number)
+  const named = said.flatMap(({ host, block }) => (block ? [{ host, block }] : []))
   const ours = (number === cursor.number ? cursor : await readBlock(pool, number)) ?? named[0]?.block
   if (!ours || named.length === 0) return null
   const other = named.find(({ block }) => block.hash !== ours.hash)
@@ -92,9 +93,20 @@ export async function lookAtFinality(
 
 const ofDepth = (number: number) => ({ number, hash: null, voices: VOICES })
 
-/** The block at a height of each provider that has one. */
-async function blocksAt(chain: ChainRead['chain'], number: number): Promise<{ host: string; block: Block }[]> {
+/** What each provider answers for the block at a height: the block, or the fault of a header that is not that of its hash. */
+export async function blocksAt(
+  chain: ChainRead['chain'],
+  number: number,
+): Promise<{ host: string; block: Block | null; fault: ProofFault | null }[]> {
   const readers = chain.providers.length > 0 ? chain.providers : [{ host: 'the only provider', block: chain.block }]
-  const blocks = await Promise.all(readers.map((reader) => orNull(reader.block(number))))
-  return readers.flatMap(({ host }, at) => (blocks[at] ? [{ host, block: blocks[at] }] : []))
+  return await Promise.all(
+    readers.map(async ({ host, block }) => {
+      try {
+        return { host, block: await block(number), fault: null }
+      } catch (error) {
+        if (!(error instanceof ChainFault)) throw error
+        return { host, block: null, fault: error instanceof ProofFault ? error : null }
+      }
+    }),
+  )
 }

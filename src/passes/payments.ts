@@ -101,7 +101,7 @@ const cursorAtHead = ({ cursor, head }: FollowResult) => (cursor && cursor.numbe
  * @returns which of the minter's budgets is used up, null if neither; undefined if we did not check, because an earlier transaction is still pending.
  */
 async function settleAndMint(
-  ctx: LedgerDb & FactoryRead & RuledBy<SendRules> & Logging,
+  ctx: LedgerDb & ChainRead & FactoryRead & RuledBy<SendRules> & Logging,
   sending: SenderRun,
   mintable: Mintable,
 ): Promise<BudgetAnswer | undefined> {

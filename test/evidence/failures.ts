@@ -24,10 +24,6 @@ export const FAILS: Readonly<Record<string, string>> = {
   'A lie of heads and forks: a fork of its own, asked second': 'the purchase is not minted; the turn is not credited',
   'A lie of heads and forks: a fork of its own, by the only one':
     'it follows a block that the chain does not have; a payment is stored that does not exist; a node is stored that does not exist; a cohort has a false size; nobody is told',
-  'A lie of heads and forks: another hash of the guard’s block, asked first':
-    'the purchase is not minted; the turn is not credited',
-  'A lie of heads and forks: another hash of the guard’s block, asked second':
-    'the purchase is not minted; the turn is not credited',
   'A lie of heads and forks: latest too low, by the only one': 'nobody is told',
   'A lie of receipts and logs: a single receipt of another transaction, by the only one': 'nobody is told',
   'A lie of receipts and logs: the receipts of another block, asked first': 'nobody is told',
@@ -44,7 +40,6 @@ export const FAILS: Readonly<Record<string, string>> = {
   'A lie of the contract: the tier is sold out, by the only one': 'nobody is told',
   'A lie of the contract: wallets may have no node, asked first': 'the purchase is not minted; nobody is told',
   'A lie of the contract: wallets may have no node, by the only one': 'nobody is told',
-  'A lie of the header: another hash, asked first': 'the purchase is not minted; the turn is not credited',
   'A quirk of blocks: a block once without its list, asked first': 'somebody is woken: proofFailed',
   'A quirk of blocks: a block once without its list, by the only one':
     'somebody is woken: halted; somebody is woken: proofFailed',

@@ -26,19 +26,46 @@ const told = () =>
   world.pool<{ detail: Record<string, unknown> }[]>`SELECT detail FROM audit WHERE action = 'guardRefused'`
 const isBlock = ({ method }: { method: string }) => method === 'eth_getBlockByNumber'
 
-test('T38: while one provider names another hash for the block of a guard, nothing is signed, and it is told within two runs', async () => {
+test('T38: while one provider has another block in place of a guard’s, nothing is signed, and it is told within two runs', async () => {
+  const before = await world.chain.snapshot()
+  await world.chain.mine()
+  const other = await world.chain.block()
+  await world.chain.revert(before)
   const paid = await world.pay(5, BASIC)
   await world.chain.mine()
-  second.rule = forging('eth_getBlockByNumber', (block) => block && { ...block, hash: ELSEWHERE })
+  const instead = await world.chain.block()
+  assert.deepEqual([instead.number, instead.parentHash], [other.number, other.parentHash])
+  second.rule = forging('eth_getBlockByNumber', (block) => (block?.hash === instead.hash ? other : block))
   for (let i = 0; i < 3; i++) await world.payments()
   assert.deepEqual([(await paymentOf(world, paid))?.state, await mints()], ['accepted', 0])
   const [{ detail } = assert.fail('nothing was told'), ...more] = await told()
-  assert.deepEqual([detail.why, detail.others, more], ['contradiction', [ELSEWHERE], []])
+  assert.deepEqual([detail.why, detail.others, more], ['contradiction', [other.hash], []])
   second.rule = () => undefined
   await world.settle()
   assert.equal((await paymentOf(world, paid))?.state, 'minted')
   await checkInvariants(world)
 })
+
+for (const [index, which] of ['first', 'second'].entries())
+  test(`a header that is not that of its hash, by the provider that is asked ${which}, is no answer about a guard: it keeps no sale, and is told`, async () => {
+    const liar = [first, second][index] ?? assert.fail()
+    const paid = await world.pay(5, BASIC)
+    await world.chain.mine()
+    const { number } = await world.chain.block()
+    liar.rule = forging('eth_getBlockByNumber', (block) =>
+      block?.number === number && Array.isArray(block.transactions) && typeof block.transactions[0] === 'string'
+        ? { ...block, hash: ELSEWHERE }
+        : block,
+    )
+    for (let i = 0; i < 3; i++) await world.payments()
+    assert.deepEqual([(await paymentOf(world, paid))?.state, await mints()], ['minting', 1])
+    assert.equal((await told()).count, 0)
+    const failed = await world.pool`SELECT detail ->> 'host' AS host FROM audit WHERE action = 'proofFailed'`
+    assert.deepEqual([...failed], [{ host: new URL(liar.url).host }])
+    liar.rule = () => undefined
+    await world.settle()
+    await checkInvariants(world)
+  })
 
 test('once the contract refused a guard that stands in the ledger, a mint takes two providers, and one lie costs one revert', async (t) => {
   const paid = await world.pay(5, BASIC)

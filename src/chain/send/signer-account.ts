@@ -12,7 +12,7 @@ import { readView, revertName, viewCall } from '../read/calls.ts'
 import { isOfKind } from '../rpc/kinds.ts'
 import { isLimit, isRevert, revertData } from '../rpc/provider.ts'
 import { type Rpc, type RpcReads, type RpcReply, resultOf, type SendReply } from '../rpc/rpc.ts'
-import { byHash, count, header, quantity, toQuantity } from '../rpc/wire.ts'
+import { byHash, count, header, quantity } from '../rpc/wire.ts'
 import { classifyEstimateError, classifySendError } from './send-errors.ts'
 import type { Signer } from './signer.ts'
 
@@ -46,11 +46,8 @@ export function createSignerAccount({ rpc, signer, chainId, factory }: SignerAcc
 
     noncesAt: (blockHash) => Promise.all(rpc.providers.map((provider) => orNull(nonceAt(provider, self, blockHash)))),
 
-    hashesOf(block, at) {
-      const ask = (reads: RpcReads) =>
-        at === undefined ? hashOf(reads, block) : guardAt(reads, factory, { block, at })
-      return Promise.all(rpc.providers.map((provider) => orNull(ask(provider))))
-    },
+    guardsAt: (block, at) =>
+      Promise.all(rpc.providers.map((provider) => orNull(guardAt(provider, factory, { block, at })))),
 
     async balance() {
       return wei(quantity(await rpc.request('eth_getBalance', [self, 'latest']), 'balance'))
@@ -95,11 +92,6 @@ export function createSignerAccount({ rpc, signer, chainId, factory }: SignerAcc
 export async function nonceAt(rpc: RpcReads, account: Address, blockHash: Hash): Promise<number | null> {
   const reply = await rpc.call('eth_getTransactionCount', [account, byHash(blockHash)])
   return reply.ok ? count(reply.result, 'nonce') : null
-}
-
-async function hashOf(rpc: RpcReads, block: number): Promise<Hash | null> {
-  const answer = await rpc.request('eth_getBlockByNumber', [toQuantity(block), false])
-  return answer == null ? null : header(answer).hash
 }
 
 async function guardAt(

@@ -1,5 +1,6 @@
 // Checks a call's guard with every provider before we sign the call. If the chain does not have the guard's block, the call only burns gas. That
 // happens if the ledger follows a provider that lies or is on another fork. This file cannot send.
+import type { ProofFault } from '../../chain/faults.ts'
 import type { FactoryCall, SignerAccount } from '../../chain/port.ts'
 import { inTransaction } from '../../db/core/sql.ts'
 import { clearState, lockState, readState, writeAudit, writeState } from '../../db/core/state.ts'
@@ -7,17 +8,27 @@ import { readStandingGuard, type StandingGuard } from '../../db/sends/outbox.ts'
 import { VOICES } from '../../domain/finality.ts'
 import type { Hash } from '../../domain/units.ts'
 import { raiseAlarm } from '../../follower/alarm.ts'
-import type { LedgerDb, Logging } from '../context.ts'
+import { blocksAt } from '../../follower/finality.ts'
+import { tellFailedProofs } from '../../follower/proofs.ts'
+import type { ChainRead, LedgerDb, Logging } from '../context.ts'
 
-type Asked = Pick<SignerAccount, 'address' | 'hashesOf'>
+type Asked = Pick<SignerAccount, 'address' | 'guardsAt'>
 
 /** Why a call's guard may be wrong, so that we must not sign the call; null if we may. */
-export async function refuseGuard(ctx: LedgerDb & Logging, sender: Asked, call: FactoryCall): Promise<string | null> {
+export async function refuseGuard(
+  ctx: LedgerDb & ChainRead & Logging,
+  sender: Asked,
+  call: FactoryCall,
+): Promise<string | null> {
   if (call.kind === 'openCohorts' || call.guard === null) return null
   const { number, hash } = call.guard
-  const said = await sender.hashesOf(number)
+  const answers = await blocksAt(ctx.chain, number)
+  // A header that is not that of its hash is no answer, so whoever gives it keeps no sale.
+  const failed = answers.flatMap(({ host, fault }) => (fault ? { ...partOf(fault), host } : []))
+  if (failed.length > 0) await inTransaction(ctx.pool, (sql) => tellFailedProofs(ctx, sql, failed))
+  const said = answers.flatMap(({ block }) => block?.hash ?? [])
   const agree = said.filter((one) => one === hash).length
-  const others = said.filter((one) => one !== null && one !== hash)
+  const others = said.filter((one) => one !== hash)
   if (others.length > 0) return await contradicted(ctx, sender, { number, hash, others })
   await clearState(ctx.pool, doubtOf(sender))
   if (agree === 0) return `no provider shows block ${number}`
@@ -26,6 +37,8 @@ export async function refuseGuard(ctx: LedgerDb & Logging, sender: Asked, call: 
   return `the contract refused the guard on block ${refused.guardBlock}, which the ledger has: only ${agree} provider names block ${number}, and two must`
 }
 
+const partOf = ({ part, blockNumber, says }: ProofFault) => ({ part, blockNumber, says })
+
 const doubtOf = ({ address }: Asked) => `guardDoubt ${address}`
 const refusedOf = ({ address }: Asked) => `guardRefused ${address}`
 
@@ -33,7 +46,7 @@ const refusedOf = ({ address }: Asked) => `guardRefused ${address}`
 async function contradicted(
   ctx: LedgerDb & Logging,
   sender: Asked,
-  { number, hash, others }: { number: number; hash: Hash; others: readonly (Hash | null)[] },
+  { number, hash, others }: { number: number; hash: Hash; others: readonly Hash[] },
 ): Promise<string> {
   const detail = { why: 'contradiction', guardBlock: number, guardHash: hash, others }
   await inTransaction(ctx.pool, async (sql) => {
@@ -58,7 +71,7 @@ async function readRefused(ctx: LedgerDb & Logging, sender: Asked): Promise<Stan
   const { outboxId, guardBlock, guardHash, minedIn, txHash, gasUsed } = standing
   const noted = (await readState(ctx.pool, refusedOf(sender))) as { outboxId: number } | null
   if (noted?.outboxId === outboxId) return standing
-  const known = await sender.hashesOf(guardBlock, minedIn)
+  const known = await sender.guardsAt(guardBlock, minedIn)
   if (known.every((one) => one === null || one === guardHash)) return null
   const detail = { why: 'staleFork', guardBlock, guardHash, txHash, gasUsed, feeWei: standing.feeWei.toString() }
   await inTransaction(ctx.pool, async (sql) => {

@@ -21,12 +21,12 @@ import {
 } from '../../domain/schedule.ts'
 import { MINT_BATCH_MAX } from '../../domain/send.ts'
 import { cohortToSkipFor, type OwedTurns } from '../../domain/turns.ts'
-import type { FactoryRead, LedgerDb, Logging, RuledBy, SendRules } from '../context.ts'
+import type { ChainRead, FactoryRead, LedgerDb, Logging, RuledBy, SendRules } from '../context.ts'
 import type { BudgetAnswer } from '../outcomes.ts'
 import { type SenderRun, type Sent, send, sendWhatFits, validUntil } from './send.ts'
 import { refusesRole } from './signer.ts'
 
-type MintContext = LedgerDb & FactoryRead & RuledBy<SendRules> & Logging
+type MintContext = LedgerDb & ChainRead & FactoryRead & RuledBy<SendRules> & Logging
 
 /** The most cohorts opened in one transaction; each takes about 50,000 gas. */
 const OPENINGS_MAX = 100

@@ -11,13 +11,13 @@ import type { Fees } from '../../domain/fees.ts'
 import { affordablePart, decideSend } from '../../domain/send.ts'
 import type { Hash } from '../../domain/units.ts'
 import { type Failpoint, failpoint } from '../../lib/failpoint.ts'
-import type { LedgerDb, Logging, RuledBy, Run, SendRules } from '../context.ts'
+import type { ChainRead, LedgerDb, Logging, RuledBy, Run, SendRules } from '../context.ts'
 import { feesNow, feesSuggested } from './fees.ts'
 import { refuseGuard } from './guard.ts'
 import { agreedNonce, readNonce } from './nonce.ts'
 import { refusesRole } from './signer.ts'
 
-type SendContext = LedgerDb & RuledBy<SendRules> & Logging
+type SendContext = LedgerDb & ChainRead & RuledBy<SendRules> & Logging
 
 /** If this many calls in a row reverted although the simulation accepted them, the signer account pauses, because some fault is wasting its gas. */
 const REVERTS_MAX = 3
