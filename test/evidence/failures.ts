@@ -2,13 +2,7 @@
 // delete it here. A line that holds, or that fails in another way, makes its test fail.
 export const FAILS: Readonly<Record<string, string>> = {
   'A lie of accounts: a balance in the proof, asked first': 'nobody is told',
-  'A lie of accounts: a nonce of ours that is too high, asked first': 'the turn is not credited; nobody is told',
-  'A lie of accounts: a nonce of ours that is too low, asked first': 'the purchase is not minted; nobody is told',
   'A lie of accounts: a nonce of ours that is too low, by the only one': 'nobody is told',
-  'A lie of accounts: eth_getTransactionCount of an earlier block, asked first':
-    'the purchase is not minted; nobody is told',
-  'A lie of accounts: eth_getTransactionCount of another account, asked first':
-    'the purchase is not minted; nobody is told',
   'A lie of accounts: less ether without proofs, asked first': 'nobody is told',
   'A lie of accounts: less ether without proofs, by the only one':
     'an outflow is stored that does not exist; a residue is stored that does not exist; nobody is told',

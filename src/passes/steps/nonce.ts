@@ -1,5 +1,6 @@
 // Finds the nonce for an account's next transaction. The ledger knows the transactions in followed blocks. If a provider reports a lower nonce, it
 // lags. We believe a higher nonce only if all providers report it for a long time, or if the operator confirms it. This file cannot send.
+import { orNull } from '../../chain/faults.ts'
 import type { SignerAccount } from '../../chain/port.ts'
 import { type Cursor, readCursor } from '../../db/blocks/blocks.ts'
 import { inTransaction } from '../../db/core/sql.ts'
@@ -8,7 +9,7 @@ import { releaseUnminted } from '../../db/payments/rows.ts'
 import { clearNonceAhead, readNonceAhead, writeNonceAhead } from '../../db/sends/nonce-ahead.ts'
 import { displaceBelow, type KnownNonces, readKnownNonces, writeBase } from '../../db/sends/outbox.ts'
 import { VOICES } from '../../domain/finality.ts'
-import type { LedgerDb, Logging } from '../context.ts'
+import type { ChainRead, LedgerDb, Logging } from '../context.ts'
 
 /** For how many blocks all providers must report a higher nonce than the ledger's before we believe them: longer than a fork of the chain lasts. */
 export const AHEAD_BLOCKS = 64
@@ -25,12 +26,14 @@ export type NonceReading = { kind: 'known'; next: number; now: number } | { kind
 const unknown = (detail: string): NonceReading => ({ kind: 'unknown', detail })
 
 /** Reads a signer account's nonce. `unknown` if providers report a higher nonce than the ledger, or disagree on the first nonce of a new key. */
-export async function readNonce(ctx: LedgerDb & Logging, account: Account): Promise<NonceReading> {
+export async function readNonce(ctx: LedgerDb & ChainRead & Logging, account: Account): Promise<NonceReading> {
   const { sender, cursor } = account
   const known = (await readKnownNonces(ctx.pool, sender.address)) ?? (await beginWatching(ctx, account))
   if (known === null) return unknown('the providers disagree on this key’s first nonce here')
   const said = await sender.nonce()
-  const now = said <= known.followed ? said : least(await sender.nonces())
+  // One provider that lags, or lies, stops nothing if another one has all our transactions and no more.
+  const all = said === known.followed ? [said] : await sender.nonces()
+  const now = all.includes(known.followed) ? known.followed : least(all)
   if (now === null)
     return unknown(`a provider says nonce ${said}, the ledger is at ${known.next}, and no other provider answers`)
   if (now > known.followed) {
@@ -42,9 +45,12 @@ export async function readNonce(ctx: LedgerDb & Logging, account: Account): Prom
   return { kind: 'known', next: known.next, now }
 }
 
-/** Records the nonce at which a new key starts: the one that the providers agree on at the followed block. Null if they do not agree. */
-async function beginWatching(ctx: LedgerDb & Logging, { sender, cursor }: Account): Promise<KnownNonces | null> {
-  const nonce = agreedNonce(await sender.noncesAt(cursor.hash))
+/** Records the nonce at which a new key starts: the one at the followed block that the providers agree on, or prove. Null if there is none. */
+async function beginWatching(
+  ctx: LedgerDb & ChainRead & Logging,
+  { sender, cursor }: Account,
+): Promise<KnownNonces | null> {
+  const nonce = agreedNonce(await sender.noncesAt(cursor.hash)) ?? (await provenNonce(ctx, { sender, cursor }))
   if (nonce === null) return null
   const begun = await inTransaction(ctx.pool, async (sql) => {
     if ((await readCursor(sql, { lock: true }))?.hash !== cursor.hash) return false
@@ -54,6 +60,12 @@ async function beginWatching(ctx: LedgerDb & Logging, { sender, cursor }: Accoun
   if (begun)
     ctx.log.info({ sender: sender.address, nonce }, 'the ledger records this sender’s transactions from here on')
   return begun ? { next: nonce, followed: nonce, shown: nonce } : null
+}
+
+/** The account's nonce in the followed block's state, if a provider proves it and another one has that block. */
+async function provenNonce({ chain }: ChainRead, { sender, cursor }: Account): Promise<number | null> {
+  const [at] = (await orNull(chain.survey.accountsAt([{ number: cursor.number, accounts: [sender.address] }]))) ?? []
+  return at?.block.hash === cursor.hash ? (at.accounts.get(sender.address)?.nonce ?? null) : null
 }
 
 interface Ahead {

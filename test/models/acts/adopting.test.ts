@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import { writeCursor } from '../../../src/db/blocks/blocks.ts'
+import type { ChainReader, SurveyReader } from '../../../src/chain/port.ts'
+import { type Cursor, writeCursor } from '../../../src/db/blocks/blocks.ts'
 import type { Pool } from '../../../src/db/core/sql.ts'
-import { address, type Hash } from '../../../src/domain/units.ts'
+import { type Address, address, type Hash, ZERO_HASH } from '../../../src/domain/units.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import { agreedNonce, readNonce } from '../../../src/passes/steps/nonce.ts'
 import { type OpenDatabase, openDatabase } from '../../support/postgres.ts'
@@ -42,8 +43,23 @@ const step = fc.record({
 
 let senders = 0
 
+/** A chain of which nothing is read but an account's proven nonce. */
+function provingOnly(account: Address, { number, hash }: Cursor, nonce: number | null): ChainReader {
+  const accountsAt: SurveyReader['accountsAt'] = async () => {
+    if (nonce === null) return null
+    const state = { nonce, balanceWei: 0n, hasCode: false, codeHash: ZERO_HASH, storageRoot: ZERO_HASH }
+    const block = { number, hash, parentHash: ZERO_HASH, time: 1, prevrandao: ZERO_HASH }
+    return [{ block, accounts: new Map([[account, state]]) }]
+  }
+  return { survey: { accountsAt } } as unknown as ChainReader
+}
+
 test('providers’ nonce is adopted after 64 blocks in which all of them name a higher one', async () => {
-  const compare = async (first: model.Answers, steps: { gap: number; latest: model.Answers; behind: number }[]) => {
+  const compare = async (
+    first: model.Answers,
+    proven: number | null,
+    steps: { gap: number; latest: model.Answers; behind: number }[],
+  ) => {
     senders += 1
     const account: model.Account = { known: null, aheadSince: null }
     let height = 100
@@ -62,14 +78,17 @@ test('providers’ nonce is adopted after 64 blocks in which all of them name a 
         noncesAt: async () => atFollowed,
       }
       if (said === undefined || said === null) continue
-      const code = await readNonce({ pool, log: silentLog }, { sender, cursor })
-      const expected = model.run(account, { height, atFollowed, latest })
+      const code = await readNonce(
+        { pool, log: silentLog, chain: provingOnly(sender.address, cursor, proven) },
+        { sender, cursor },
+      )
+      const expected = model.run(account, { height, atFollowed, latest, proven })
       assert.equal(code.kind === 'known' ? code.next : null, expected, `run ${i} at ${height}`)
     }
   }
   const first = fc.constantFrom<model.Answers[]>([5], [5, 5], [5, null, 5], [5, 6], [null, 5])
   const steps = fc.array(step, { minLength: 2, maxLength: 6 })
-  await fc.assert(fc.asyncProperty(first, steps, compare), { numRuns: cases(80) })
+  await fc.assert(fc.asyncProperty(first, fc.constantFrom(null, null, 5), steps, compare), { numRuns: cases(80) })
 })
 
 test('providers agree if two of them, or the only one, name one nonce and none another', () => {

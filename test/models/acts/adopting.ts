@@ -18,6 +18,8 @@ export interface Run {
   /** Of the followed block, and of each provider's latest; the first provider is the preferred one. */
   atFollowed: Answers
   latest: Answers
+  /** The nonce that a provider proves of the followed block; null if none does. */
+  proven: number | null
 }
 export interface Account {
   /** What followed blocks explain; null before the first run that knew. */
@@ -37,8 +39,8 @@ export function agreed(answers: Answers): number | null {
 }
 
 /** The nonce to send with; null if nothing may be sent. */
-export function run(account: Account, { height, atFollowed, latest }: Run): number | null {
-  if (account.known === null) account.known = agreed(atFollowed)
+export function run(account: Account, { height, atFollowed, latest, proven }: Run): number | null {
+  if (account.known === null) account.known = agreed(atFollowed) ?? proven
   if (account.known === null) return null
   const { known } = account
   const said = latest.filter((one) => one !== null)
