@@ -63,6 +63,7 @@ const HELP = {
   node_ledger_minter_budget_low: 'Whether that budget is low.',
   node_ledger_minter_budget_spent: 'Whether that budget is used up while work waits.',
   node_ledger_tier_sold: 'Nodes that a tier on sale with a supply has sold.',
+  node_ledger_tier_reserved: 'Places in it that undecided payments reserve.',
   node_ledger_tier_supply: 'Nodes that a tier may ever sell, by the ledger.',
   node_ledger_tier_cap: 'Nodes that a tier may ever have, by the contract.',
   node_ledger_nodes_unpaid: 'Nodes in a cohort with neither payment nor grant; counted up to 10,000.',
@@ -201,10 +202,11 @@ function ledgerSamples(f: LedgerFigures, probeSeconds: number, signers: { role: 
     ),
     ...signers.flatMap((sender) => senderSamples(f, sender, age)),
     ...budgetSamples(f),
-    ...(f.tiers ?? []).flatMap(({ id: tier, state, sold, supply, cap }) =>
+    ...(f.tiers ?? []).flatMap(({ id: tier, state, sold, reserved, supply, cap }) =>
       figures(
         {
           node_ledger_tier_sold: sold,
+          node_ledger_tier_reserved: reserved,
           ...(supply !== null && { node_ledger_tier_supply: supply }),
           ...(cap !== null && { node_ledger_tier_cap: cap }),
         },

@@ -199,11 +199,11 @@ const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
     await payments.readPayments(sql, {
       states: ['held'],
       reason: 'notOpenYet',
-      openedBy: HEAD,
+      opened: true,
       upToBlock: HEAD,
       limit: 1_000,
     })
-    const late = { states: ['held' as const], upToBlock: HEAD, limit: 1_000, waitsFor: { tierNos: [1], now: HEAD } }
+    const late = { states: ['held' as const], upToBlock: HEAD, limit: 1_000, waitsFor: [1] }
     await payments.readPayments(sql, { ...late, reason: ['soldOut', 'supplySpent'] })
     await payments.lockPayments(sql, [7, 8])
     await readPlaces(sql, [WALLET, addressOf(7), addressOf(9)])

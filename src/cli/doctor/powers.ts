@@ -5,7 +5,7 @@ import type { Rpc } from '../../chain/rpc/rpc.ts'
 import { readCursor } from '../../db/blocks/blocks.ts'
 import type { Pool } from '../../db/core/sql.ts'
 import { readBudgetNeed } from '../../db/nodes/budget.ts'
-import { readSold } from '../../db/payments/supply.ts'
+import { countPlaces, type Places } from '../../db/payments/supply.ts'
 import { readCreditTerms } from '../../db/sale/terms.ts'
 import { readTierVersions } from '../../db/sale/tiers.ts'
 import { budgetShortOf, turnRange } from '../../domain/budget.ts'
@@ -58,10 +58,8 @@ const CHECKS: Checks<PowersExamined> = {
   },
 
   'owner.supply': async ({ pool }) => {
-    const sold = pool && (await readSold(pool))
-    return (await readLimited(pool)).map(({ tierId, tierNo, supply }) =>
-      saySold(tierId, sold?.get(tierNo) ?? 0, supply),
-    )
+    const places = pool && (await countPlaces(pool))
+    return (await readLimited(pool)).map((tier) => saySold(tier, places?.get(tier.tierNo)))
   },
 
   'owner.cap': async ({ governance, pool }) =>
@@ -92,12 +90,12 @@ async function readLimited(pool: Pool | null): Promise<Limited[]> {
   return [...latest.values()].flatMap(({ supply, ...tier }) => (supply === null ? [] : [{ ...tier, supply }]))
 }
 
-function saySold(tierId: string, sold: number, supply: number) {
+function saySold({ tierId, supply }: Limited, { sold = 0, reserved = 0 }: Partial<Places> = {}) {
   const todo = `When all is sold, later payments are held (soldOut): "node-ledger tiers off-sale ${tierId}", or raise its supply.`
   return {
-    says: `of tier ${tierId}, ${sold} of ${supply} are sold`,
+    says: `of tier ${tierId}, ${sold} of ${supply} are sold, and ${reserved} are being paid for`,
     warn: isNearlySold(sold, supply) && todo,
-    reading: { tierId, supply, sold },
+    reading: { tierId, supply, sold, reserved },
   }
 }
 

@@ -121,8 +121,8 @@ export async function insertOutflows(sql: Sql, outflows: readonly Outflow[]): Pr
  * Payments in one of these states, in judging order: block, then position in it. The options narrow the list or change its order. `walletMax`: only
  * payments of wallets that hold fewer nodes. `now`, a block time: only payments that do not back off then. `pricedFirst`: payments that match the
  * price of a tier come first. `payerChangedAt`, a block: only payments from contracts about which the facts, including `trustsProvider`, have changed
- * by that block since the payment was judged. `waitsFor`: only payments that wait for a free place in these tiers. `openedBy`, a block time: only
- * payments whose step was open in their block after all. `rests`: only payments that rest on one provider's word, or only the others. `byHand`:
+ * by that block since the payment was judged. `waitsFor`: only payments that wait for a free place in these tiers. `opened`: only payments
+ * whose step was open in their block after all. `rests`: only payments that rest on one provider's word, or only the others. `byHand`:
  * only payments about which a person decided. `exceptTiers`: no payments for these tiers.
  */
 export async function readPayments(
@@ -135,8 +135,8 @@ export async function readPayments(
     pricedFirst?: boolean
     payerChangedAt?: number
     trustsProvider?: boolean
-    waitsFor?: { tierNos: readonly number[]; now: number }
-    openedBy?: number
+    waitsFor?: readonly number[]
+    opened?: boolean
     rests?: 'onOne' | 'onMore'
     byHand?: boolean
     exceptTiers?: readonly number[]
@@ -154,7 +154,7 @@ export async function readPayments(
       ${filter.now === undefined ? sql`` : sql`AND NOT ${waitsToBeRetried(sql, filter.now)}`}
       ${filter.payerChangedAt === undefined ? sql`` : sql`AND ${payerChanged(sql, filter.payerChangedAt, filter.trustsProvider ?? false)}`}
       ${filter.waitsFor === undefined ? sql`` : sql`AND ${waitsForPlace(sql, filter.waitsFor)}`}
-      ${filter.openedBy === undefined ? sql`` : sql`AND ${waitsForOpening(sql, filter.openedBy)}`}
+      ${filter.opened ? sql`AND ${waitsForOpening(sql)}` : sql``}
       ${filter.rests === undefined ? sql`` : sql`AND (p.proof IS NOT DISTINCT FROM 'believed') = ${filter.rests === 'onOne'}`}
       ${filter.byHand ? sql`AND ${decidedByHand(sql)}` : sql``}
       ${filter.exceptTiers ? sql`AND (t.tier_no = ANY(${[...filter.exceptTiers]}::int[])) IS NOT TRUE` : sql``}

@@ -6,8 +6,9 @@ import { actionIn } from '../core/audit.ts'
 import type { Sql } from '../core/sql.ts'
 import { PAUSED } from '../core/state.ts'
 import { countUnpaid, DUE_AND_SCHEDULED } from '../nodes/cohorts.ts'
+import { countPlaces } from '../payments/supply.ts'
 import { LOST_ROLES, NOT_SIGNING } from '../sends/signers.ts'
-import { TIERS_NOW } from './public-api.ts'
+import { tiersNow } from './public-api.ts'
 
 /** We count at most this many rows one by one, because a flood of dust must not slow scrapes down. */
 const COUNT_MAX = 10_000
@@ -52,7 +53,9 @@ export interface LedgerFigures {
     spent: string | null
   } | null
   /** Tiers on sale that have a supply, or a cap on the contract; null if there are none. */
-  tiers: { id: string; state: string; sold: number; supply: number | null; cap: number | null }[] | null
+  tiers:
+    | { id: string; state: string; sold: number; reserved: number; supply: number | null; cap: number | null }[]
+    | null
   /** Nodes in a cohort that have neither a payment nor a grant. */
   unpaidNodes: number
   /** Foreign uses of our keys that we followed within the last day. */
@@ -83,8 +86,9 @@ export interface LedgerFigures {
 const ofLastDay = (sql: Sql, actions: readonly string[]) =>
   sql`(SELECT count(*) FROM (SELECT FROM audit WHERE ${actionIn(sql, actions)} AND at > now() - interval '1 day' LIMIT ${COUNT_MAX}) a)`
 
-/** Reads all figures in one statement. */
+/** Reads all figures in one statement, after the places of tiers. */
 export async function readLedgerFigures(sql: Sql): Promise<LedgerFigures> {
+  const places = await countPlaces(sql)
   const [row] = await sql<LedgerFigures[]>`
     SELECT extract(epoch FROM clock_timestamp())::float8 AS now,
       f.block_number AS "followedBlock", f.block_time AS "followedTime",
@@ -109,7 +113,7 @@ export async function readLedgerFigures(sql: Sql): Promise<LedgerFigures> {
       ${sql.unsafe(PAUSED)} AS paused,
       (SELECT jsonb_object_agg(substr(name, 7), value) FROM settings WHERE name LIKE 'funds %') AS funds,
       (SELECT value FROM settings WHERE name = 'budget') AS budget,
-      (SELECT jsonb_agg(jsonb_build_object('id', tier_id, 'state', state, 'sold', sold, 'supply', supply, 'cap', cap)) FROM (${sql.unsafe(TIERS_NOW)}) s
+      (SELECT jsonb_agg(jsonb_build_object('id', tier_id, 'state', state, 'sold', sold, 'reserved', reserved, 'supply', supply, 'cap', cap)) FROM (${tiersNow(sql, places)}) s
         WHERE on_sale AND most IS NOT NULL) AS tiers,
       ${sql.unsafe(countUnpaid(COUNT_MAX))} AS "unpaidNodes",
       ${ofLastDay(sql, actsOf('key.used', 'ledger.restored'))} AS "foreignTransactions",

@@ -3,13 +3,13 @@
 import type { Address, Hash } from '../../domain/units.ts'
 import { STUCK } from '../blocks/stuck.ts'
 import { withoutSuccess } from '../core/passes.ts'
-import type { Sql } from '../core/sql.ts'
+import type { Fragment, Sql } from '../core/sql.ts'
 import { PAUSED } from '../core/state.ts'
 import { PRICED_ANSWER } from '../nodes/answers.ts'
 import { SOLD_OUT } from '../nodes/budget.ts'
 import { DUE_AND_SCHEDULED } from '../nodes/cohorts.ts'
 import { CREDITED } from '../nodes/nodes.ts'
-import { CAPS, readReserving, reservedOf, SALES } from '../payments/supply.ts'
+import { CAPS, countPlaces, type Places } from '../payments/supply.ts'
 import { NOT_SIGNING } from '../sends/signers.ts'
 
 /** The maximum number of entries in a list (specification, section 8). */
@@ -65,29 +65,34 @@ export async function readStats(sql: Sql): Promise<string> {
  * the followed block's time. The ledger's supply is the lower of the latest version's and of that in force at
  * the followed block, because a raise counts only from its block on.
  */
-export const TIERS_NOW = `SELECT t.*, sold, cap, least(own, cap) AS most,
+export function tiersNow(sql: Sql, places: ReadonlyMap<number, Places>): Fragment {
+  const of = [...places.values()]
+  const [sold, reserved] = [of.map((tier) => tier.sold), of.map((tier) => tier.reserved)]
+  return sql`SELECT t.*, sold, reserved, cap, least(own, cap) AS most,
     CASE WHEN cap <= coalesce(own, cap) THEN 'contract' WHEN own IS NOT NULL THEN 'operator' ELSE 'none' END AS "supplyBy",
     CASE WHEN NOT on_sale OR closes_at <= now THEN 'closed' WHEN opens_at > now OR (opens_after IS NOT NULL AND o.from_block IS NULL) THEN 'upcoming' WHEN sold >= least(own, cap) THEN 'soldOut' ELSE 'open' END AS state
-  FROM tiers t LEFT JOIN (${SALES}) s USING (tier_no) LEFT JOIN tier_openings o USING (tier_id, opens_after)
-    LEFT JOIN (${CAPS}) c USING (tier_no) LEFT JOIN cursors f ON f.name = 'follow', coalesce(s.nodes + s.under_way, 0) sold, coalesce(f.block_time, 0) now,
+  FROM tiers t JOIN unnest(${[...places.keys()]}::int[], ${sold}::int[], ${reserved}::int[]) s (tier_no, sold, reserved) USING (tier_no)
+    LEFT JOIN tier_openings o USING (tier_id, opens_after)
+    LEFT JOIN (${sql.unsafe(CAPS)}) c USING (tier_no) LEFT JOIN cursors f ON f.name = 'follow', coalesce(f.block_time, 0) now,
     least(supply, (SELECT v.supply FROM tiers v WHERE v.tier_id = t.tier_id AND v.from_block <= f.block_number
       ORDER BY v.version DESC LIMIT 1)) own
   WHERE live`
+}
 
 /** GET /api/tiers: the latest version of every tier, including those off sale. */
 export async function readTiers(sql: Sql): Promise<string> {
-  const reserving = await readReserving(sql)
+  const places = await countPlaces(sql)
   return text(
     await sql`
       SELECT row_to_json(a)::text AS json FROM (SELECT array_to_json(ARRAY(SELECT row_to_json(t) FROM (
         SELECT tier_id AS id, label, price_wei::text AS "priceWei", max_per_wallet AS "maxPerWallet",
           holding_wei::text AS "holdingWei", holding_token AS "holdingToken", holding_symbol AS "holdingSymbol",
           holding_decimals AS "holdingDecimals", payout_bps AS "payoutBps", on_sale AS "onSale", ${sql.unsafe(SOLD_OUT)} AS "soldOut",
-          state, most AS supply, sold, CASE WHEN most IS NOT NULL THEN greatest(most - sold, 0) END AS remaining, ${reservedOf(sql, reserving)} AS reserved, iso(to_timestamp(opens_at)) AS "opensAt",
+          state, most AS supply, sold, CASE WHEN most IS NOT NULL THEN greatest(most - sold, 0) END AS remaining, reserved, iso(to_timestamp(opens_at)) AS "opensAt",
           iso(to_timestamp(closes_at)) AS "closesAt", opens_after AS "opensAfter", allowlist AS "allowlistRoot",
           (SELECT row_to_json(e) FROM (SELECT 'operator' AS price, 'operator' AS "maxPerWallet",
             CASE WHEN holding_wei = 0 THEN 'none' ELSE 'operator' END AS holding, "supplyBy" AS supply) e) AS "enforcedBy"
-        FROM (${sql.unsafe(TIERS_NOW)}) now ORDER BY tier_no) t)) AS tiers) a`,
+        FROM (${tiersNow(sql, places)}) now ORDER BY tier_no) t)) AS tiers) a`,
   )
 }
 
@@ -275,9 +280,8 @@ export interface QuotedTier {
 
 /** GET /api/deploy-quote: the price of the named tier or, if none is named, of the first tier on sale, open ones first. Null if there is none. */
 export async function readQuote(sql: Sql, tierId: string | null): Promise<QuotedTier | null> {
-  const reserving = await readReserving(sql)
   const [row] = await sql<QuotedTier[]>`
-    SELECT tier_id AS "tierId", price_wei::text AS "priceWei", ${sql.unsafe(SOLD_OUT)} AS "soldOut", state, sold, ${reservedOf(sql, reserving)} AS reserved, most::float8 FROM (${sql.unsafe(TIERS_NOW)}) now
+    SELECT tier_id AS "tierId", price_wei::text AS "priceWei", ${sql.unsafe(SOLD_OUT)} AS "soldOut", state, sold, reserved, most::float8 FROM (${tiersNow(sql, await countPlaces(sql))}) now
     WHERE on_sale ${tierId === null ? sql`` : sql`AND tier_id = ${tierId}`} ORDER BY state = 'open' DESC, state = 'closed', tier_no LIMIT 1`
   return row ?? null
 }
@@ -391,6 +395,6 @@ export function text(rows: { json?: unknown }[]): string {
 /** Tiers whose last place is sold, by the ledger's supply or the contract's cap. */
 export async function readSoldOut(sql: Sql): Promise<string[]> {
   const rows = await sql<{ tierId: string }[]>`
-    SELECT tier_id AS "tierId" FROM (${sql.unsafe(TIERS_NOW)}) now WHERE sold >= most`
+    SELECT tier_id AS "tierId" FROM (${tiersNow(sql, await countPlaces(sql))}) now WHERE sold >= most`
   return rows.map(({ tierId }) => tierId)
 }

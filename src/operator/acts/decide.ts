@@ -7,7 +7,7 @@ import { sumToRelease } from '../../db/operator/sums.ts'
 import { type DeskPayment, dismissDust, type PaymentKey, readForReview, sumDust } from '../../db/payments/decisions.ts'
 import { writeVerdict } from '../../db/payments/moves.ts'
 import { readWalletUse } from '../../db/payments/places.ts'
-import { countSales, readSupplies } from '../../db/payments/supply.ts'
+import { countPlacesOf, readSupplies } from '../../db/payments/supply.ts'
 import { readTierVersions } from '../../db/sale/tiers.ts'
 import type { Evidence } from '../../domain/payment.ts'
 import type { TierVersion } from '../../domain/tiers.ts'
@@ -125,7 +125,7 @@ const tierNoBy =
 async function placeToTake(sql: Sql, { tierNo }: TierVersion): Promise<Evidence | OperatorRefusal> {
   const supply = (await readSupplies(sql, [tierNo])).get(tierNo)
   if (supply === undefined) return {}
-  const { sold, reserved } = await countSales(sql, tierNo)
+  const { sold, reserved } = await countPlacesOf(sql, tierNo)
   if (sold >= supply)
     return refuseAct(
       'conflict',

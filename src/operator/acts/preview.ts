@@ -5,7 +5,7 @@ import { type Cursor, readCursor } from '../../db/blocks/blocks.ts'
 import { readHalt } from '../../db/blocks/halts.ts'
 import { readPaused } from '../../db/core/state.ts'
 import { readCohorts } from '../../db/nodes/cohorts.ts'
-import { countSales } from '../../db/payments/supply.ts'
+import { countPlacesOf } from '../../db/payments/supply.ts'
 import { hasTerms, readCreditTerms } from '../../db/sale/terms.ts'
 import { readTierVersions, type TierRow } from '../../db/sale/tiers.ts'
 import { readLostRoles, readSignerTroubles } from '../../db/sends/signers.ts'
@@ -211,7 +211,7 @@ export const previewSupply = defineReading({
     const history = await readTierVersions(pool)
     const tier = history.findLast((row) => row.tierId === tierId)
     if (!tier) return refuseAct('notFound', `There is no tier ${tierId}.`)
-    const { sold, reserved } = await countSales(pool, tier.tierNo)
+    const { sold, reserved } = await countPlacesOf(pool, tier.tierNo)
     const cursor = await readCursor(pool)
     const cap = cursor && (await orNull(contract.tierSupply(tier.tierNo, cursor.number)))
     const contractMost = cap?.most ?? null

@@ -2,7 +2,7 @@
 // again.
 import type { Sql } from '../../db/core/sql.ts'
 import { lockTiers } from '../../db/payments/lock-order.ts'
-import { countSales } from '../../db/payments/supply.ts'
+import { countPlacesOf } from '../../db/payments/supply.ts'
 import type { TierInput, TierRow } from '../../db/sale/tiers.ts'
 import { fieldNamed, type OperatorRefusal, refuseAct, refuseField } from '../act.ts'
 
@@ -39,7 +39,7 @@ export function refuseLadder(
 export async function refuseSupply(sql: Sql, { tierNo, supply }: TierTerms): Promise<OperatorRefusal | null> {
   await lockTiers(sql, [tierNo], { wait: true })
   if (supply === null) return null
-  const { sold } = await countSales(sql, tierNo)
+  const { sold } = await countPlacesOf(sql, tierNo)
   if (supply >= sold) return null
   return refuseAct('conflict', `${sold} nodes of this tier are sold: ${fieldNamed('supply')} cannot be less.`)
 }

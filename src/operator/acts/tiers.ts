@@ -2,7 +2,7 @@
 // the earliest, so it never applies to payments already made. The next payments pass opens the cohorts of a new tier.
 import type { Sql } from '../../db/core/sql.ts'
 import { readCohorts } from '../../db/nodes/cohorts.ts'
-import { readSold } from '../../db/payments/supply.ts'
+import { countPlaces } from '../../db/payments/supply.ts'
 import { hasAllowlist } from '../../db/sale/allowlists.ts'
 import { readWalletInForce } from '../../db/sale/payment-wallets.ts'
 import { readCreditTerms } from '../../db/sale/terms.ts'
@@ -68,13 +68,13 @@ export const listTiers = defineReading({
 })
 
 async function readTiers(sql: Sql): Promise<TierView[]> {
-  const [rows, cohorts, sold] = [await readTierVersions(sql), await readCohorts(sql), await readSold(sql)]
+  const [rows, cohorts, places] = [await readTierVersions(sql), await readCohorts(sql), await countPlaces(sql)]
   return [...Map.groupBy(rows, (row) => row.tierId).values()].flatMap((versions) => {
     const now = versions.at(-1)
     if (!now) return []
     const { live: _, ...shown } = now
     const ofTier = cohorts.filter(({ tierNo }) => tierNo === now.tierNo)
-    return [{ ...shown, cohorts: ofTier.length, sold: sold.get(now.tierNo) ?? 0, versions }]
+    return [{ ...shown, cohorts: ofTier.length, sold: places.get(now.tierNo)?.sold ?? 0, versions }]
   })
 }
 

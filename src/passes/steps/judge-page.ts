@@ -9,16 +9,10 @@ import { type PayerStanding, readPayerStandings, storePayerCode } from '../../db
 import { readPlaces, type TierPlaces, walletUse } from '../../db/payments/places.ts'
 import { readLastVerdicts } from '../../db/payments/recheck.ts'
 import { byPlace, lockPayments, type Payment } from '../../db/payments/rows.ts'
-import { readSupplies, readTierSales, type TierSales, type Undecided } from '../../db/payments/supply.ts'
+import { countPlaces, type Places, readSupplies, type Undecided } from '../../db/payments/supply.ts'
 import { openSteps, readTierVersions } from '../../db/sale/tiers.ts'
 import { type CodeReading, type ModeEntry, modeFor, type PayerFacts } from '../../domain/payers/payer.ts'
-import {
-  type HoldingReading,
-  judgePayment,
-  type PaymentFacts,
-  PLACE_RESERVED_SEC,
-  type Verdict,
-} from '../../domain/payment.ts'
+import { type HoldingReading, judgePayment, type PaymentFacts, type Verdict } from '../../domain/payment.ts'
 import { isOldWallet, type PaymentWallet } from '../../domain/payment-wallets.ts'
 import {
   isNearlySold,
@@ -50,8 +44,6 @@ export interface JudgingBasis {
   trustsProvider: boolean
   /** All versions of all tiers. */
   versions: readonly TierVersion[]
-  /** How many nodes the contract has of each tier that has, or ever had, a supply or a cap. */
-  onContract: ReadonlyMap<number, number>
   /** Unminted payments up to this block are left to the operator, because the ledger was restored or rebuilt; otherwise null. */
   recheckUpTo: number | null
 }
@@ -120,9 +112,9 @@ export interface PageFacts {
   decisions: ReadonlyMap<number, PaymentState>
   places: ReadonlyMap<Address, TierPlaces[]>
   payers: ReadonlyMap<number, PayerStanding>
-  /** By tier number, only for tiers with a supply or a cap. If a tier got its first one after the run began, it is in `supplies` and not in `sales`. */
+  /** By tier number, only for tiers with a supply or a cap. */
   supplies: ReadonlyMap<number, number>
-  sales: ReadonlyMap<number, TierSales>
+  sales: ReadonlyMap<number, Places>
   /** The tiers' versions, read again to see which steps are open. Empty if no payment of the page is for a step. */
   versions: readonly TierVersion[]
   lists: ListUse
@@ -139,15 +131,15 @@ async function readFacts(sql: Sql, basis: JudgingBasis, page: readonly Candidate
   await lockTiers(sql, tierNos, { wait: isAlone })
   const locked = await lockPayments(sql, page.map(idOf), { wait: isAlone })
   const current = new Map(locked.map((payment) => [payment.id, payment]))
-  const onContract = new Map([...basis.onContract].filter(([tierNo]) => tierNos.includes(tierNo)))
+  const supplies = await readSupplies(sql, tierNos)
   const decidable = page.filter(({ payment }) => payment.state === 'held' || isRestored(basis, payment))
   return {
     current,
     denied: await readDenied(sql, [...new Set(page.map(({ payment }) => payment.from))]),
     decisions: await readLastVerdicts(sql, decidable.map(idOf)),
     places: await readPlaces(sql, wallets),
-    supplies: await readSupplies(sql, tierNos),
-    sales: await readTierSales(sql, onContract, basis.versions, basis.now - PLACE_RESERVED_SEC),
+    supplies,
+    sales: await countPlaces(sql, [...supplies.keys()], basis.versions),
     versions: steps.length > 0 ? await readTierVersions(sql) : [],
     lists: await readListUse(sql, basis.versions, { tierNos, wallets }),
     payers: await readPayers(
@@ -277,9 +269,6 @@ const placeIn = (tierNo: number | null): TierPlaces => ({ tierNo, nodes: 0, inFl
 function decide(basis: JudgingBasis, candidate: Candidate, facts: PageFacts): Decision {
   const { payment } = candidate
   if (!isAsRead(candidate, facts.current)) return { outcome: 'unchanged' }
-  // The tier got its first supply or cap during this run, so its places are not counted yet. The next run counts them.
-  if (tierNoOf(candidate).some((tierNo) => facts.supplies.has(tierNo) && !facts.sales.has(tierNo)))
-    return { outcome: 'unchanged' }
   if (payment.state === 'held' && facts.decisions.get(payment.id) === 'accepted')
     return acceptIfWalletHasRoom(basis, payment, facts)
   const verdict = judgePayment(factsOf(basis, candidate, facts))
@@ -330,7 +319,7 @@ function factsOf(basis: JudgingBasis, candidate: Candidate, facts: PageFacts): P
 }
 
 /** How many places earlier undecided payments reserve. */
-const reservedBefore = (ofTier: TierSales | undefined, payment: Payment): number =>
+const reservedBefore = (ofTier: Places | undefined, payment: Payment): number =>
   ofTier?.undecided.filter((earlier) => !earlier.isOld && byPlace(earlier, payment) < 0).length ?? 0
 
 /** True if the awaited tier is sold out, or undecided payments up to this block (not old ones that rest on one provider) may sell it out. */

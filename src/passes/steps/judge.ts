@@ -10,16 +10,16 @@ import { lockTiers } from '../../db/payments/lock-order.ts'
 import { holdForRecheck, readRecheck } from '../../db/payments/recheck.ts'
 import { forgetRetries, readRetryTimes, retryPaymentAt } from '../../db/payments/retries.ts'
 import * as payments from '../../db/payments/rows.ts'
-import { readSupplies, readTierSales } from '../../db/payments/supply.ts'
+import { countPlaces, readSupplies } from '../../db/payments/supply.ts'
 import { readSoldOut } from '../../db/reads/public-api.ts'
 import { readModes } from '../../db/sale/contract-wallets.ts'
 import { readPaymentWallets } from '../../db/sale/payment-wallets.ts'
 import { hasTerms } from '../../db/sale/terms.ts'
 import { openSteps, readAwaited, readTierVersions } from '../../db/sale/tiers.ts'
 import { VOICES } from '../../domain/finality.ts'
-import { PLACE_RESERVED_SEC, PLACELESS, retryTimeOf } from '../../domain/payment.ts'
+import { PLACELESS, retryTimeOf } from '../../domain/payment.ts'
 import { MINT_BATCH_MAX } from '../../domain/send.ts'
-import { holdingTokenOf, selectTier } from '../../domain/tiers.ts'
+import { holdingTokenOf, selectTier, type TierVersion } from '../../domain/tiers.ts'
 import type { Address } from '../../domain/units.ts'
 import { readFinality } from '../../follower/finality.ts'
 import { Killed } from '../../lib/failpoint.ts'
@@ -43,7 +43,6 @@ import {
   judgePage,
   mayBuy,
   type Outcome,
-  type PageFacts,
   restsOnOne,
 } from './judge-page.ts'
 import { agree } from './prove-released.ts'
@@ -119,7 +118,6 @@ export async function beginJudging(
     hasSecond: ctx.chain.providers.length >= VOICES,
     trustsProvider: ctx.rules.trustsProvider,
     versions: waiting.versions,
-    onContract: waiting.onContract,
     recheckUpTo,
   }
   const pages = judgeInTurn({ ...ctx, basis }, waiting.candidates, page)
@@ -143,7 +141,7 @@ export function untilMint({ result }: Judging, run: RunLimits): () => boolean {
 }
 
 /** The payments to judge, in chain order, and the facts to judge them by. */
-interface Waiting extends Pick<JudgingBasis, 'walletMax' | 'versions' | 'onContract'> {
+interface Waiting extends Pick<JudgingBasis, 'walletMax' | 'versions'> {
   candidates: Candidate[]
 }
 
@@ -163,7 +161,7 @@ async function readWaiting(
     upToBlock,
   }
   const late = { states: ['held' as const], reason: PLACELESS, upToBlock }
-  const early = { states: ['held' as const], reason: 'notOpenYet' as const, openedBy: cursor.time, upToBlock }
+  const early = { states: ['held' as const], reason: 'notOpenYet' as const, opened: true, upToBlock }
   const [seen, [full], shown, [tooLate], opened] = [
     await payments.readPayments(ctx.pool, { ...open, pricedFirst: true, limit }),
     await payments.readPayments(ctx.pool, { ...forRoom, limit: 1 }),
@@ -178,32 +176,15 @@ async function readWaiting(
   const roomy = full ? await payments.readPayments(ctx.pool, { ...forRoom, walletMax, now: cursor.time, limit }) : []
 
   const versions = await readTierVersions(ctx.pool)
-  const supplies = await readSupplies(ctx.pool, [...new Set(versions.map(({ tierNo }) => tierNo))])
-  const onContract = await readTierSizes(ctx, { versions, supplies }, cursor)
-  const tierNos = tooLate ? await tiersWithRoom(ctx, { versions, onContract, supplies }, cursor) : []
-  const waitsFor = { tierNos, now: cursor.time }
-  const placed = tierNos.length > 0 ? await payments.readPayments(ctx.pool, { ...late, waitsFor, limit }) : []
+  const tierNos = tooLate ? await tiersWithRoom(ctx, versions) : []
+  const placed = tierNos.length > 0 ? await payments.readPayments(ctx.pool, { ...late, waitsFor: tierNos, limit }) : []
   const candidates = [...seen, ...roomy, ...shown, ...placed, ...opened]
     .sort(payments.byPlace)
     .map((payment): Candidate => {
       const unread = { code: { kind: 'unread' }, holding: { kind: 'notNeeded' } } as const
       return { payment, selection: selectTier(versions, payment), ...unread }
     })
-  return { candidates, walletMax, versions, onContract }
-}
-
-/**
- * How many nodes of each limited tier the contract has, read at the followed block. At a newer block, a mint not yet followed would count twice: as a
- * payment and as a node.
- */
-async function readTierSizes(
-  { contract }: FactoryRead,
-  { versions, supplies }: Pick<PageFacts, 'versions' | 'supplies'>,
-  cursor: Cursor,
-): Promise<Map<number, number>> {
-  const limited = versions.filter(({ supply }) => supply !== null).map(({ tierNo }) => tierNo)
-  const sizeOf = async (tierNo: number) => [tierNo, (await contract.tierSupply(tierNo, cursor.number)).minted] as const
-  return new Map(await Promise.all([...new Set([...limited, ...supplies.keys()])].map(sizeOf)))
+  return { candidates, walletMax, versions }
 }
 
 /** Opens steps that wait for a tier, if the tier sold out without judging: by a release, a grant, a lower supply or the contract's cap. */
@@ -220,13 +201,13 @@ async function openSoldOut({ pool }: LedgerDb, cursor: Cursor): Promise<void> {
 }
 
 /** The numbers of the tiers with a free place. A payment that was held as too late gets a free place before newer payments do. */
-async function tiersWithRoom(
-  { pool }: LedgerDb,
-  { versions, onContract, supplies }: Pick<JudgingBasis, 'versions' | 'onContract'> & Pick<PageFacts, 'supplies'>,
-  cursor: Cursor,
-): Promise<number[]> {
-  const sales = await readTierSales(pool, onContract, versions, cursor.time - PLACE_RESERVED_SEC)
-  return [...sales].flatMap(([tierNo, { sold }]) => (sold < (supplies.get(tierNo) ?? sold + 1) ? tierNo : []))
+async function tiersWithRoom({ pool }: LedgerDb, versions: readonly TierVersion[]): Promise<number[]> {
+  const places = [...(await countPlaces(pool, undefined, versions))]
+  const supplies = await readSupplies(
+    pool,
+    places.map(([tierNo]) => tierNo),
+  )
+  return places.flatMap(([tierNo, { sold }]) => (sold < (supplies.get(tierNo) ?? sold + 1) ? tierNo : []))
 }
 
 /** Consecutive pieces of at most `size`. */

@@ -4,10 +4,9 @@ import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import type { Sql } from '../../../src/db/core/sql.ts'
 import { byPlace } from '../../../src/db/payments/rows.ts'
-import { countSales, readSold, readTierSales } from '../../../src/db/payments/supply.ts'
+import { countPlaces, countPlacesOf } from '../../../src/db/payments/supply.ts'
 import { readLedgerFigures } from '../../../src/db/reads/metrics.ts'
 import { readQuote, readTiers } from '../../../src/db/reads/public-api.ts'
-import { readTierVersions } from '../../../src/db/sale/tiers.ts'
 import { openTables, type Tables } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
 import { type Drawn, drawn, ledgerOf, rowsOf, tierNo } from './ledgers.ts'
@@ -20,32 +19,31 @@ before(async () => {
 after(() => tables.close())
 
 /** What every reader says of every tier, in the same words. */
-async function readersOf(sql: Sql, tierIds: string[], headTime: number) {
-  const numbers = new Map(tierIds.map((tierId) => [tierNo(tierId), 0]))
-  const judged = await readTierSales(sql, numbers, await readTierVersions(sql), headTime - 3_600)
-  const sold = await readSold(sql)
+async function readersOf(sql: Sql, tierIds: string[]) {
+  const judged = await countPlaces(sql)
   const shown = JSON.parse(await readTiers(sql)).tiers as { id: string; sold: number; reserved: number }[]
-  const figures = (await readLedgerFigures(sql)).tiers as { id: string; sold: number }[] | null
+  const figures = (await readLedgerFigures(sql)).tiers
   const found = []
   for (const tierId of tierIds) {
     const tier = shown.find(({ id }) => id === tierId)
     const quoted = await readQuote(sql, tierId)
-    const counted = await countSales(sql, tierNo(tierId))
+    const counted = await countPlacesOf(sql, tierNo(tierId))
+    const measured = figures?.find(({ id }) => id === tierId)
     found.push({
       tierId,
       undecided: judged.get(tierNo(tierId))?.undecided ?? [],
       sold: {
         judge: judged.get(tierNo(tierId))?.sold,
         acts: counted.sold,
-        operator: sold.get(tierNo(tierId)) ?? 0,
         tiers: tier?.sold,
         ...(quoted === null ? {} : { quote: quoted.sold }),
-        ...(figures?.some(({ id }) => id === tierId) ? { metrics: figures.find(({ id }) => id === tierId)?.sold } : {}),
+        ...(measured ? { metrics: measured.sold } : {}),
       },
       reserved: {
         acts: counted.reserved,
         tiers: tier?.reserved,
         ...(quoted === null ? {} : { quote: quoted.reserved }),
+        ...(measured ? { metrics: measured.reserved } : {}),
       },
     })
   }
@@ -59,7 +57,7 @@ const all = (readers: Record<string, unknown>, figure: number) =>
 async function compare(given: Drawn): Promise<void> {
   const ledger = ledgerOf(given)
   const tierIds = [...new Set(ledger.sale.versions.map(({ tierId }) => tierId))]
-  const found = await tables.within(rowsOf(ledger), (sql) => readersOf(sql, tierIds, ledger.headTime))
+  const found = await tables.within(rowsOf(ledger), (sql) => readersOf(sql, tierIds))
   for (const { tierId, undecided, sold, reserved } of found) {
     assert.deepEqual(sold, all(sold, soldOf(ledger, tierId)), `sold of ${tierId}`)
     assert.deepEqual(reserved, all(reserved, reservationsOf(ledger, tierId).length), `reserved of ${tierId}`)

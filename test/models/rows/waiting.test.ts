@@ -79,6 +79,7 @@ test('a place goes to those whose payment waits for it, and to no other', async 
       tiers: tierRows(sale),
       tier_openings:
         sale.ladder === 'open' ? TIERS.map((n) => ({ tier_id: `t${n}`, opens_after: 't0', from_block: 1 })) : [],
+      cursors: [{ name: 'follow', block_number: 1_000, block_hash: word(1_000), block_time: NOW }],
       payments: payments.map((one, n) => ({
         ...{ ...paid(1 + n, one), value_wei: one.valueWei, state: 'held', reason: 'soldOut' },
         ...{ block_time: at(one.time), ...block(one.block) },
@@ -107,7 +108,7 @@ test('a place goes to those whose payment waits for it, and to no other', async 
       rows,
       (sql) => sql<{ id: number }[]>`
         SELECT p.id FROM payments p JOIN tiers t ON t.tier_id = p.tier_id AND t.version = p.tier_version
-        WHERE ${waitsForPlace(sql, { tierNos, now: NOW })} ORDER BY p.id`,
+        WHERE ${waitsForPlace(sql, tierNos)} ORDER BY p.id`,
     )
     const expected = payments.flatMap((one, n) =>
       model.waitsForPlace(one, { tierNos, now: NOW, selling: sale, outflows }) ? [1 + n] : [],

@@ -170,12 +170,7 @@ async function runOnce(sql: Sql, ledger: model.Ledger, page: number): Promise<vo
   const context = {
     ...{ pool: poolWithin(sql), log: silentLog, rules: { trustsProvider: false } },
     chain: { providers: ['one'], holding: held },
-    contract: {
-      maxPerWallet: async () => ledger.walletCap,
-      tierSupply: async (no: number) => ({
-        minted: ledger.nodes.filter(({ tierId }) => tierNo(tierId) === no).length,
-      }),
-    },
+    contract: { maxPerWallet: async () => ledger.walletCap },
     ...{ minter: { address: MINTER }, distributor: null },
   }
   const cursor = { number: 1_000, hash: word(1_000), time: ledger.now }
