@@ -273,6 +273,8 @@ export interface components {
             limit: number;
             /** @description Those that are sold. */
             sold: number;
+            /** @description Those that are being paid for. */
+            reserved: number;
         };
         /** @description The tier's list of wallets that may buy. */
         AllowlistCheck: {
@@ -728,6 +730,7 @@ export interface components {
          *       "txHash": "0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060",
          *       "status": "minted",
          *       "reason": null,
+         *       "waitsForPlace": false,
          *       "from": "0x70997970c51812dc3a010c7d01b50e0d17dc79c8",
          *       "tierId": "basic",
          *       "valueWei": "10000000000000000",
@@ -753,6 +756,11 @@ export interface components {
              * @enum {string|null}
              */
             reason: "wrongAmount" | "saleClosed" | "notOpenYet" | "soldOut" | "notListed" | "tierAllowance" | "holding" | "walletLimit" | "review" | "unattributed" | "mintReverted" | "supplySpent" | "mintedElsewhere" | "oldWallet" | "recheck" | "refunding" | "contractWallet" | null;
+            /**
+             * @description `soldOut` and `supplySpent` only: true if it takes a place that comes free. False if a person has to decide, because it is a
+             *     day old, its tier is off sale, or its payer has got ether from a payments wallet since.
+             */
+            waitsForPlace: boolean;
             /** @description Who paid; the node is minted to this wallet. */
             from: components["schemas"]["NullableAddress"];
             /** @description The tier it pays for. */

@@ -78,6 +78,17 @@ test('the pages offer nothing meanwhile, and a payment says whom it waits for', 
     assert.equal(await page.getByRole('button', { name: 'Connect a wallet' }).count(), 0)
     await page.goto(at(`/payment/${hashOf('waits')}`))
     await page.getByText('waits until the contract’s owner allows more nodes').waitFor()
+    await service.sql`UPDATE cursors SET block_time = extract(epoch FROM now())::bigint`
+    for (const tierId of ['basic', 'legacy']) {
+      const late = { txHash: hashOf(`late ${tierId}`), from: walletOf(9), valueWei: '1', state: 'held', tierId }
+      const id = await insertPayment(service.sql, { ...late, reason: 'soldOut' })
+      await service.sql`UPDATE payments SET block_time = now() WHERE id = ${id}`
+    }
+    await page.goto(at(`/payment/${hashOf('late basic')}`))
+    await page.getByText('If a place becomes free within a day of the payment').waitFor()
+    // Its tier is off sale, so it gets no place by itself, however recent it is.
+    await page.goto(at(`/payment/${hashOf('late legacy')}`))
+    await page.getByText('It no longer takes a place that becomes free.').waitFor()
     // There is no chain here, so the page says nothing of a transaction that the ledger does not have.
     await page.goto(at(`/payment/${hashOf('unknown')}`))
     await page.getByText('Cannot check now').waitFor({ state: 'attached' })

@@ -1,8 +1,10 @@
 // The public reads of payments, by transaction and by payer. Nothing here writes, and nothing reveals who is on the operator's deny list. A payment
 // from such a wallet looks like any other that waits for a review.
+import { PLACELESS } from '../../domain/payment.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 import { assuranceOf } from '../payments/assurance.ts'
+import { mayStillBuy } from '../payments/supply.ts'
 import { entriesMax, text } from './public-api.ts'
 
 /** The current states of a transaction's payments, for GET /api/payment/:hash and POST /api/payments/claim. */
@@ -49,6 +51,7 @@ function paymentTables(sql: Sql) {
 /** The fields of a payment, in display order. An orphaned payment's row keeps a reason that holds nothing now, even one of a transfer that was no sale. */
 function paymentColumns(sql: Sql) {
   return sql`p.tx_hash AS "txHash", p.state AS status, CASE WHEN p.state = 'orphaned' THEN NULL WHEN p.reason = 'senderDenied' THEN 'review' ELSE p.reason END AS reason,
+    CASE WHEN p.state = 'held' AND p.reason IN ${sql(PLACELESS)} THEN ${mayStillBuy(sql)} ELSE false END AS "waitsForPlace",
     p.from_address AS "from", p.tier_id AS "tierId", p.value_wei::text AS "valueWei", p.block_number AS "blockNumber",
     CASE WHEN p.block_number IS NOT NULL THEN iso(p.block_time) END AS "paidAt", ${assuranceOf(sql)} AS assurance, p.node_id::text AS "nodeId",
     n.mint_tx_hash AS "mintTxHash", r.tx_hash AS "refundTxHash", iso(p.updated_at) AS "updatedAt"`
@@ -56,6 +59,6 @@ function paymentColumns(sql: Sql) {
 
 /** The fields of `paymentColumns`, selected from its rows. */
 function shownColumns(sql: Sql) {
-  return sql`"txHash", status, reason, "from", "tierId", "valueWei", "blockNumber", "paidAt", assurance, "nodeId", "mintTxHash", "refundTxHash",
+  return sql`"txHash", status, reason, "waitsForPlace", "from", "tierId", "valueWei", "blockNumber", "paidAt", assurance, "nodeId", "mintTxHash", "refundTxHash",
     "updatedAt"`
 }

@@ -75,6 +75,6 @@ function unfollowed(txHash: Hash, found: ClaimOutcome): Outcome {
     refundTxHash: null,
     updatedAt: null,
   }
-  const payment = { txHash, status: 'seen', reason: null, from, ...rest }
+  const payment = { txHash, status: 'seen', reason: null, waitsForPlace: false, from, ...rest }
   return { json: toJson({ ...payment, payments: [payment] }) }
 }

@@ -55,15 +55,11 @@ function Difference({ wei }: { wei: bigint }) {
 }
 
 /** What happens next to a held payment. */
-function Next({ payment: { reason, paidAt } }: { payment: Payment }) {
-  if (reason === 'soldOut' || reason === 'supplySpent')
-    return paidAt && Date.now() < paidAt.getTime() + DAY_MS ? t.waitsForPlace : t.noPlace
+function Next({ payment: { reason, waitsForPlace } }: { payment: Payment }) {
+  if (reason === 'soldOut' || reason === 'supplySpent') return waitsForPlace ? t.waitsForPlace : t.noPlace
   if (reason === 'contractWallet') return <OfContract />
   return t[(reason && NEXT[reason]) ?? 'decides']
 }
-
-/** For how long a payment that came too late may still get a place that becomes free, in milliseconds. */
-const DAY_MS = 86_400_000
 
 /** What happens next, for reasons that do not leave the operator a choice between a node and a refund. */
 const NEXT = {
