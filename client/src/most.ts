@@ -11,14 +11,18 @@ export interface Most {
   by: 'supply' | 'allowlist' | 'allowance' | 'cap' | 'ether' | null
 }
 
-/** How many nodes a wallet can buy by allowance, allocation, cap, supply and ether. At most one while the contract's cap could not be read. */
+/**
+ * How many nodes a wallet can buy by allowance, allocation, cap, supply and ether. At most one while the contract's cap could not be read, or while other
+ * payments hold every place that is left.
+ */
 export function mostOf({ checks }: CanBuy): Most {
   let found: Most = { most: SEVERAL_MAX, by: null }
   const bound = (by: Most['by'], left: number) => {
     if (left < found.most) found = { most: Math.max(0, left), by }
   }
   for (const check of checks) {
-    if (check.check === 'supply') bound('supply', check.limit - check.sold)
+    if (check.check === 'supply')
+      bound('supply', Math.max(check.limit - check.sold - check.reserved, check.sold < check.limit ? 1 : 0))
     if (check.check === 'allowlist') bound('allowlist', check.limit - check.used)
     if (check.check === 'allowance') bound('allowance', check.limit - check.owned - check.underWay)
     if (check.check === 'cap') bound('cap', check.limit === null ? 1 : check.limit - check.owned - check.underWay)

@@ -121,6 +121,22 @@ test('quote and checks are asked again before each, and the wallet’s own trans
   assert.equal(stopped, null)
 })
 
+test('while what is left is being paid for, nothing is sent unless the buyer accepts that', async () => {
+  const { client, asked } = ownOf(15)
+  const checked = await ledger.canBuy(client.account.address, 'basic')
+  const supply = { check: 'supply', passes: null, limit: 9, sold: 8, reserved: 1 } as const
+  const taken = { ...ledger, canBuy: async () => ({ ...checked, canBuy: null, checks: [...checked.checks, supply] }) }
+  const held = (error: unknown) => error instanceof WalletError && error.checks.some(({ check }) => check === 'supply')
+  const order = { tier: 'basic', quantity: 1 }
+  await assert.rejects(sendPayments(taken, client, order, { acceptHold: true }), held)
+  await assert.rejects(buy(taken, client, 'basic'), held)
+  assert.deepEqual(asked, [])
+  const { txHashes } = await sendPayments(taken, client, order, { acceptTaken: true })
+  assert.equal(txHashes.length, 1)
+  const two = sendPayments(taken, client, { tier: 'basic', quantity: 2 }, { acceptTaken: true })
+  await assert.rejects(two, (error) => error instanceof WalletError && error.code === 'tooMany')
+})
+
 test('more than the wallet may buy, or what would be held, is sent by no transfer', async () => {
   const { client, asked } = ownOf(14)
   const order = (tier: string, quantity: number) => sendPayments(ledger, client, { tier, quantity })

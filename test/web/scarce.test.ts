@@ -9,6 +9,7 @@ import { silentLog } from '../../src/lib/log.ts'
 import { installWallet, WALLET_NAME } from '../support/browser-wallet.ts'
 import { complaintsOf, noBrowser, startBrowser, violations } from '../support/chromium.ts'
 import { type Service, startService } from '../support/http.ts'
+import { hashOf, insertPayment } from '../support/http-ledger.ts'
 import { ETHER, enterTier, startWorld, type World } from '../support/world.ts'
 
 const SIZES = [
@@ -96,4 +97,28 @@ describe('a sale of few nodes', { skip: noBrowser }, () => {
       )
       await page.close()
     })
+
+  test('what is left is being paid for: the page says that it may come free, and pays at the second press', async () => {
+    const priceWei = ETHER / 95n
+    await enter('last', priceWei, { supply: 1 })
+    const { page, pay } = await open('/buy/last', { width: 360, height: 800 })
+    await page.getByRole('button', { name: 'Connect a wallet' }).click()
+    await page.getByRole('button', { name: WALLET_NAME }).click()
+    await page.getByRole('button', { name: /^Pay .*ETH$/, disabled: false }).waitFor()
+    assert.equal(await page.getByText('being paid for').count(), 0)
+    const { number } = await world.chain.block()
+    const rival = { txHash: hashOf('rival'), from: world.at(7), valueWei: priceWei.toString(), block: Number(number) }
+    const id = await insertPayment(world.pool, rival)
+    await world.pool`UPDATE payments SET block_time = to_timestamp((SELECT block_time FROM cursors)) WHERE id = ${id}`
+    service.clock.now += 60_000
+    await pay.click()
+    await page.getByText('The last node is being paid for. It may come free.').first().waitFor()
+    const again = page.getByRole('button', { name: /^Pay .*ETH anyway$/ })
+    await again.waitFor()
+    assert.deepEqual(await violations(page), [])
+    assert.equal(new URL(page.url()).search, '')
+    await again.click()
+    await page.waitForURL(/tx=0x/)
+    await page.close()
+  })
 })

@@ -42,6 +42,8 @@ export interface PayOptions {
   referral?: string
   /** Pays even if the ledger will hold the payment for review. Default: throws, and sends nothing. */
   acceptHold?: boolean
+  /** Pays even while other payments hold every place that is left. One may come free; otherwise the ledger holds the payment. Default: throws. */
+  acceptTaken?: boolean
   signal?: AbortSignal
 }
 
@@ -104,6 +106,7 @@ export async function buy(
   const from = wallet.account.address.toLowerCase() as Hex
   if (typeof what !== 'object') {
     const call = await nextCall(ledger, wallet, what, options)
+    await checkOrder(ledger, wallet, what, options)
     const txHash = await sendOne(wallet, call, { number: 1, of: 1, together: false }, options)
     return { txHash, ...(await followPayment(ledger, txHash, { from, ...options })) }
   }
@@ -126,10 +129,10 @@ export async function sendPayments(
   options: PayOptions = {},
 ): Promise<Paid> {
   const check = () => checkOrder(ledger, wallet, tier, options)
-  const first = quantity > 1 ? await check() : null
-  if (first) requireRoom(first, quantity)
+  const first = await check()
+  if (quantity > 1) requireRoom(first, quantity)
   const call = await nextCall(ledger, wallet, tier, options)
-  if (first?.inner) {
+  if (quantity > 1 && first.inner) {
     const txHash = await sendAll(wallet, call, quantity, options)
     if (txHash !== null) return { txHashes: [txHash], together: true, stopped: null }
   }
@@ -139,7 +142,7 @@ export async function sendPayments(
       options.signal?.throwIfAborted()
       const now = await check()
       // The ledger may not have all sent transfers yet.
-      const known = first ? countedBy(now) - countedBy(first) : 0
+      const known = countedBy(now) - countedBy(first)
       requireRoom(now, 1 + Math.max(0, txHashes.length - known))
       const next = await nextCall(ledger, wallet, tier, { priceWei: call.valueWei, ...options })
       txHashes.push(await sendOne(wallet, next, { number, of: quantity, together: false }, options))
@@ -196,15 +199,17 @@ async function nextCall(
   return { chainId: quote.chainId, to: quote.paymentAddress, valueWei: quote.priceWei }
 }
 
-/** Runs the checks now. Throws if a check fails, unless it only means a review that the caller accepts. */
+/** Runs the checks now. Throws if one fails, or if other payments hold every place that is left, unless the caller accepts that. */
 async function checkOrder(
   ledger: LedgerClient,
   wallet: OwnWallet,
-  tier: string,
-  { acceptHold = false, signal }: PayOptions,
+  tier: string | undefined,
+  { acceptHold = false, acceptTaken = false, signal }: PayOptions,
 ): Promise<CanBuy> {
   const answer = await ledger.canBuy(wallet.account.address, tier, { fresh: true, ...(signal && { signal }) })
-  const checks = answer.checks.filter(({ check, passes }) => passes === false && !(acceptHold && check === 'review'))
+  const checks = answer.checks.filter(({ check, passes }) =>
+    passes === null ? check === 'supply' && !acceptTaken : !passes && !(acceptHold && check === 'review'),
+  )
   if (checks.length === 0) return answer
   const names = checks.map(({ check }) => check).join(', ')
   throw new WalletError('wouldBeHeld', `The ledger would hold this payment (${names}). Nothing was sent.`, { checks })

@@ -58,7 +58,7 @@ export type BuyerCheck =
   | { check: 'onSale'; passes: boolean }
   /** The checks `opening`, `supply` and `allowlist` exist only if the tier has them. */
   | { check: 'opening'; passes: boolean; opensAt: string | null; closesAt: string | null; opensAfter: string | null }
-  | { check: 'supply'; passes: Passes; limit: number; sold: number }
+  | { check: 'supply'; passes: Passes; limit: number; sold: number; reserved: number }
   | { check: 'allowlist'; passes: boolean; root: Hash; limit: number; used: number }
   | { check: 'allowance'; passes: boolean; limit: number; owned: number; underWay: number }
   | { check: 'cap'; passes: Passes; limit: number | null; owned: number; underWay: number }
@@ -143,7 +143,7 @@ function boundsOf(facts: BuyerFacts): BuyerCheck[] {
   const hasPlace = (limit: number) => (sold >= limit ? false : sold + reserved >= limit ? null : true)
   return [
     ...((opensAt ?? closesAt ?? opensAfter) ? [opening] : []),
-    ...(most === null ? [] : [{ check: 'supply' as const, passes: hasPlace(most), limit: most, sold }]),
+    ...(most === null ? [] : [{ check: 'supply' as const, passes: hasPlace(most), limit: most, sold, reserved }]),
   ]
 }
 

@@ -95,6 +95,23 @@ describe('the checks before a purchase', () => {
     assert.equal((await ask('plus', wallet)).checks.allowance.underWay, 1)
   })
 
+  it('are undecided while payments under way hold every place that is left, and fail once all are sold', async () => {
+    await service.sql`UPDATE tiers SET supply = 2 WHERE tier_id = 'founder'`
+    const one = { from: walletOf(60), valueWei: '50000000000000000' }
+    const rivals = [await insertPayment(service.sql, { ...one, txHash: hashOf('rival 1') })]
+    const supply = async () => {
+      const { canBuy, checks } = await ask('founder')
+      return [canBuy, checks.supply]
+    }
+    const found = { check: 'supply', limit: 2 }
+    assert.deepEqual(await supply(), [true, { ...found, passes: true, sold: 0, reserved: 1 }])
+    rivals.push(await insertPayment(service.sql, { ...one, txHash: hashOf('rival 2') }))
+    assert.deepEqual(await supply(), [null, { ...found, passes: null, sold: 0, reserved: 2 }])
+    await service.sql`UPDATE payments SET state = 'accepted', tier_id = 'founder', tier_version = 1 WHERE id = ANY(${rivals}::bigint[])`
+    assert.deepEqual(await supply(), [false, { ...found, passes: false, sold: 2, reserved: 0 }])
+    await service.sql`UPDATE tiers SET supply = NULL WHERE tier_id = 'founder'`
+  })
+
   it('let a wallet pay inside a transaction only if the sale takes that and the block can be traced', async () => {
     const contract = { kind: 'contract', codeHash: hashOf('code'), implementation: null } as const
     const delegation = { kind: 'delegation', to: walletOf(52) } as const

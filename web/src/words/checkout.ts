@@ -108,6 +108,7 @@ export const words = {
     each: '{n} transfers of {amount} ETH. Your wallet asks for each.',
     checking: 'Checking…',
     pay: 'Pay {amount} ETH',
+    payAnyway: 'Pay {amount} ETH anyway',
     unchecked: 'We could not run every check. A payment that fails one is held, not lost.',
     notOffered: 'You cannot pay now, because we would hold this payment:',
     notEnough: 'Not enough ether:',
@@ -153,6 +154,11 @@ export const words = {
     closed: 'The sale is closed.',
     left: '{n} of {limit} nodes are left.',
     allSold: 'All {limit} nodes of this tier are sold.',
+    taken: 'Being paid for',
+    allTaken: {
+      one: 'The last node is being paid for. It may come free. If not, we hold your payment.',
+      other: 'The last {n} nodes are being paid for. One may come free. If not, we hold your payment.',
+    },
     notListed: 'This wallet is not on the list of those who may buy.',
     listed: {
       one: 'The list allows this wallet {n} node of this tier; {used} already taken.',

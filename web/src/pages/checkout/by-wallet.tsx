@@ -11,7 +11,7 @@ import type { ConnectedWallet } from '../../wallet/use-wallet.ts'
 import { words } from '../../words/checkout.ts'
 import { fill } from '../../words/message.ts'
 import { type Intent, isAsking } from '../payment/intent.ts'
-import { Checks, sentenceOf, usePreflight } from './preflight.tsx'
+import { Checks, isUnchecked, sentenceOf, usePreflight } from './preflight.tsx'
 import { Referred, useReferred } from './referred.tsx'
 import { obstaclesIn, usePay } from './use-pay.ts'
 
@@ -31,6 +31,7 @@ export function ByWallet({ tier, quote, wallet, quantity, sent }: ByWalletProps)
   const isContract = useIsContract(wallet)
   const preflight = usePreflight(wallet?.address, tier.id)
   const [agreed, setAgreed] = useState(false)
+  const [pressed, setPressed] = useState(false)
   const why = useId()
   const mayGoTogether = quantity > 1 && preflight.data?.inner === true
   const referral = useReferred({ quote, wallet, mayGoTogether })
@@ -41,16 +42,21 @@ export function ByWallet({ tier, quote, wallet, quantity, sent }: ByWalletProps)
     quantity,
     sent,
     agreed,
+    pressed,
+    setPressed,
     isContract,
     referral: referral?.sent,
   })
-  const { blocking, isReviewed } = obstaclesIn(preflight.data?.checks ?? [])
+  const { blocking, isReviewed, isTaken } = obstaclesIn(preflight.data?.checks ?? [])
   // An earlier refusal by the wallet does not apply to a new request.
   const asked = [wallet?.address, wallet?.chainId, quantity, ...blocking.map(({ check }) => check)].join()
   // biome-ignore lint/correctness/useExhaustiveDependencies: only if who pays changes, or what keeps them from it
   useEffect(() => {
     if (!pay.isPending) pay.reset()
   }, [asked])
+  useEffect(() => {
+    if (!isTaken) setPressed(false)
+  }, [isTaken])
   if (!wallet) return <Connect />
   const isHeldBack = blocking.length > 0 || (isReviewed && !agreed)
   const total = ether(quote.priceWei * BigInt(quantity))
@@ -72,14 +78,18 @@ export function ByWallet({ tier, quote, wallet, quantity, sent }: ByWalletProps)
         disabled={pay.isPending || isBusy || wallet.chainId !== quote.chainId || isHeldBack}
         onClick={() => pay.mutate(wallet)}
       >
-        {isBusy ? confirming(intent) : pay.isPending ? t.checking : fill(t.pay, { amount: total })}
+        {isBusy
+          ? confirming(intent)
+          : pay.isPending
+            ? t.checking
+            : fill(isTaken && pressed ? t.payAnyway : t.pay, { amount: total })}
       </button>
       {quantity > 1 && (
         <p className="note">
           {fill(mayGoTogether ? t.together : t.each, { n: quantity, amount: ether(quote.priceWei) })}
         </p>
       )}
-      {preflight.data?.canBuy === null && <p className="note">{t.unchecked}</p>}
+      {preflight.data?.checks.some(isUnchecked) && <p className="note">{t.unchecked}</p>}
       {proposed && <Proposed />}
       {pay.error && <Refused error={pay.error} />}
     </div>

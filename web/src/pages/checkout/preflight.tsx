@@ -42,6 +42,10 @@ interface ChecksProps {
   tier: Tier
 }
 
+/** True if other payments hold every place that is left. */
+export const isTaken = ({ check, passes }: BuyerCheck): boolean => check === 'supply' && passes === null
+export const isUnchecked = (check: BuyerCheck): boolean => check.passes === null && !isTaken(check)
+
 /** All checks of a wallet on one line, which expands. */
 export function Checks({ address, tier }: ChecksProps) {
   const { data, error } = usePreflight(address, tier.id)
@@ -53,35 +57,50 @@ export function Checks({ address, tier }: ChecksProps) {
     )
   if (!data) return <Waiting lines={1} />
   const failed = data.checks.filter(({ passes }) => passes === false).length
+  const taken = data.checks.find(isTaken)
   return (
-    <details className="checked">
-      <summary className={SIGNS[String(data.canBuy)]}>
-        {data.canBuy === null ? t.someUnknown : failed > 0 ? fill(t.someFail, { n: failed }) : t.allPass}
-      </summary>
-      <p>
-        {rich(t.forWallet, {
-          wallet: (
-            <code title={checksummed(address)} translate="no">
-              {short(checksummed(address))}
-            </code>
-          ),
-        })}
-      </p>
-      <ul className="ticks">
-        {data.checks.map((check) => (
-          <li key={check.check} className={SIGNS[String(check.passes)]}>
-            <span className="visually-hidden">{verdictOf(check)}: </span>
-            <span>{sentenceOf(check, tier)}</span>
-          </li>
-        ))}
-      </ul>
-      <p className="note">{t.counts}</p>
-    </details>
+    <>
+      {taken && (
+        <p className="notice warn" role="status">
+          {sentenceOf(taken, tier)}
+        </p>
+      )}
+      <details className="checked">
+        <summary className={SIGNS[String(data.canBuy)]}>
+          {failed > 0
+            ? fill(t.someFail, { n: failed })
+            : data.checks.some(isUnchecked)
+              ? t.someUnknown
+              : taken
+                ? t.taken
+                : t.allPass}
+        </summary>
+        <p>
+          {rich(t.forWallet, {
+            wallet: (
+              <code title={checksummed(address)} translate="no">
+                {short(checksummed(address))}
+              </code>
+            ),
+          })}
+        </p>
+        <ul className="ticks">
+          {data.checks.map((check) => (
+            <li key={check.check} className={SIGNS[String(check.passes)]}>
+              <span className="visually-hidden">{verdictOf(check)}: </span>
+              <span>{sentenceOf(check, tier)}</span>
+            </li>
+          ))}
+        </ul>
+        <p className="note">{t.counts}</p>
+      </details>
+    </>
   )
 }
 
 const SIGNS: Readonly<Record<string, string>> = { true: 'passes', false: 'fails', null: 'unknown-tick' }
-const verdictOf = ({ passes }: BuyerCheck) => (passes === null ? t.unknown : passes ? t.passes : t.fails)
+const verdictOf = (check: BuyerCheck) =>
+  isTaken(check) ? t.taken : check.passes === null ? t.unknown : check.passes ? t.passes : t.fails
 
 /** A check as a sentence with its numbers. */
 export function sentenceOf(check: BuyerCheck, tier: Tier): ReactNode {
@@ -91,7 +110,7 @@ export function sentenceOf(check: BuyerCheck, tier: Tier): ReactNode {
     case 'opening':
       return check.passes ? t.isOpen : tier.state === 'upcoming' ? opens(tier) : t.closed
     case 'supply':
-      return fill(check.passes === false ? t.allSold : t.left, { n: check.limit - check.sold, limit: check.limit })
+      return placesIn(check)
     case 'allowlist':
       return listed(check)
     case 'allowance':
@@ -113,6 +132,11 @@ export function sentenceOf(check: BuyerCheck, tier: Tier): ReactNode {
 export const textOf = (check: BuyerCheck, tier: Tier): string =>
   check.check === 'ether' ? t.noEther : String(sentenceOf(check, tier))
 
+const placesIn = (check: Extract<BuyerCheck, { check: 'supply' }>) =>
+  fill(isTaken(check) ? t.allTaken : check.passes ? t.left : t.allSold, {
+    n: check.limit - check.sold,
+    limit: check.limit,
+  })
 const listed = ({ limit, used }: { limit: number; used: number }) =>
   limit === 0 ? t.notListed : fill(t.listed, { n: limit, used })
 const opens = ({ opensAt, opensAfter }: Tier) =>

@@ -21,7 +21,7 @@ import {
   withSent,
   writeIntent,
 } from '../payment/intent.ts'
-import { checkNow, textOf } from './preflight.tsx'
+import { checkNow, isTaken, textOf } from './preflight.tsx'
 
 export interface PayOptions {
   tier: Tier
@@ -32,17 +32,25 @@ export interface PayOptions {
   sent: (hashes: readonly string[]) => void
   /** True if the buyer knows that the operator reviews the payment first. */
   agreed: boolean
+  /** True if the buyer has pressed although other payments hold every place that is left. */
+  pressed: boolean
+  setPressed: (pressed: boolean) => void
   isContract: boolean | null
   /** The referral code to include, as the page says. */
   referral: string | undefined
 }
 
 /** What keeps a wallet from buying. A review by the operator is separate, because it only costs time, and the buyer may accept it. */
-export function obstaclesIn(checks: readonly BuyerCheck[]): { blocking: BuyerCheck[]; isReviewed: boolean } {
+export function obstaclesIn(checks: readonly BuyerCheck[]): {
+  blocking: BuyerCheck[]
+  isReviewed: boolean
+  isTaken: boolean
+} {
   const failed = checks.filter(({ passes }) => passes === false)
   return {
     blocking: failed.filter(({ check }) => check !== 'review'),
     isReviewed: failed.some(({ check }) => check === 'review'),
+    isTaken: checks.some(isTaken),
   }
 }
 
@@ -54,7 +62,7 @@ class Overtaken extends Error {}
  * contract wallet has accepted the call, but its other signers have yet to agree.
  */
 export function usePay(options: PayOptions) {
-  const { tier, wallet, sent, agreed } = options
+  const { tier, wallet, sent, agreed, pressed, setPressed } = options
   const [proposed, setProposed] = useState(false)
   const intent = useIntent()
   const isBusy = isAsking(intent)
@@ -63,8 +71,9 @@ export function usePay(options: PayOptions) {
   const pay = useMutation({
     mutationFn: async (payer: ConnectedWallet) => {
       // The checks on the page may be some seconds old. If they have changed, the page shows that.
-      const { blocking, isReviewed } = obstaclesIn((await checkNow(payer.address, tier.id))?.checks ?? [])
+      const { blocking, isReviewed, isTaken } = obstaclesIn((await checkNow(payer.address, tier.id))?.checks ?? [])
       if (blocking.length > 0 || (isReviewed && !agreed)) return
+      if (isTaken && !pressed) return setPressed(true)
       await send(payer, options, setProposed)
     },
     onSettled: () => setProposed(false),
@@ -84,7 +93,7 @@ export function usePay(options: PayOptions) {
 
 async function send(
   payer: ConnectedWallet,
-  { tier, quote: { priceWei }, quantity, sent, isContract, referral }: PayOptions,
+  { tier, quote: { priceWei }, quantity, sent, pressed, isContract, referral }: PayOptions,
   setProposed: (proposed: boolean) => void,
 ): Promise<void> {
   const own = await payer.open()
@@ -108,6 +117,7 @@ async function send(
       priceWei,
       // The notice above the button says that the payment will be held.
       acceptHold: true,
+      acceptTaken: pressed,
       ...(referral && { referral }),
       onAsk: async ({ number, together }) => {
         // A contract's nonce does not count the transactions that it sends. Nor does an account's nonce, if others send its calls.
