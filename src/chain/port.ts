@@ -235,7 +235,10 @@ export interface NodeHistory {
   logsOfCohort(cohort: number, from: number, to: number): Promise<LogPlace[]>
 }
 
-/** The contract's state, for the passes. Throws if the chain cannot answer. */
+/**
+ * The contract's state, for the passes. Throws if the chain cannot answer. A limit (cap, budget, bounds, allowance, pause) is the widest that any provider
+ * names.
+ */
 export interface ContractReader {
   readonly factory: Address
   counters(atBlock: number): Promise<ChainCounters>
@@ -249,6 +252,7 @@ export interface ContractReader {
   tierSupply(tierNo: number, at: number | 'latest'): ReturnType<GovernanceReader['tierSupply']>
   budget(atBlock: number): Promise<MinterBudget>
   bounds(atBlock: number): Promise<CreditBounds>
+  paused(atBlock: number): Promise<boolean>
   /** What the contract and the provider say about an address that buyers may have to pay. */
   walletFacts(
     wallet: Address,

@@ -52,12 +52,16 @@ export const MINT_BATCH_MAX = 200
  * to zero. Without the floor, an owner could move a node before the mint is executed, and so make the whole mint run out of gas, again and again.
  */
 const ORDER_GAS = 80_000n
-/** The gas of a mint without its orders. */
-const MINT_GAS = 40_000n
+/**
+ * The gas floor of each call, and of each of its items: a little more than the most that we measured, because a provider's estimate may be too low. What
+ * is not used is not paid.
+ */
+const GAS_FLOORS = { mint: [40_000n, ORDER_GAS], openCohorts: [40_000n, 40_000n], credit: [70_000n, 30_000n] } as const
 
-/** The gas floor of a mint with this many orders. */
-export function leastMintGas(orders: number): bigint {
-  return orders === 0 ? 0n : MINT_GAS + ORDER_GAS * BigInt(orders)
+/** The gas floor of a call with this many orders, openings or credits. */
+export function leastGas(kind: keyof typeof GAS_FLOORS, items: number): bigint {
+  const [call, each] = GAS_FLOORS[kind]
+  return items === 0 ? 0n : call + each * BigInt(items)
 }
 
 /** The next batch size if a signer account's funds are too low: about as many orders as they pay for, at least one, and fewer than before. */

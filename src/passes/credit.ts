@@ -147,7 +147,7 @@ async function timeSettled(
 
 async function isPaused(ctx: LedgerDb & FactoryRead, cursor: Cursor): Promise<boolean> {
   if (await readPaused(ctx.pool)) return true
-  return (await ctx.contract.counters(cursor.number)).paused
+  return await ctx.contract.paused(cursor.number)
 }
 
 /** Sends as much of a plan as it can. */

@@ -22,17 +22,9 @@ export const FAILS: Readonly<Record<string, string>> = {
   'A lie of receipts and logs: a single receipt of another transaction, by the only one': 'nobody is told',
   'A lie of receipts and logs: the receipts of another block, asked first': 'nobody is told',
   'A lie of receipts and logs: the receipts of another block, by the only one': 'nobody is told',
-  'A lie of the contract: each estimate is too low, asked first':
-    'the purchase is not minted; the turn is not credited; nobody is told; the purchase is not minted beside honest providers afterwards; the turn is not credited beside honest providers afterwards',
   'A lie of the contract: each estimate reverts, by both alike': 'nobody is told',
   'A lie of the contract: each estimate reverts, by the only one': 'nobody is told',
-  'A lie of the contract: the bounds exclude every amount, asked first': 'the turn is not credited; nobody is told',
-  'A lie of the contract: the budget is spent, asked first': 'the purchase is not minted',
-  'A lie of the contract: the contract is paused, asked first': 'the turn is not credited; nobody is told',
   'A lie of the contract: the contract is paused, by the only one': 'nobody is told',
-  'A lie of the contract: the tier is sold out, asked first': 'the purchase is not minted; nobody is told',
-  'A lie of the contract: the tier is sold out, by the only one': 'nobody is told',
-  'A lie of the contract: wallets may have no node, asked first': 'the purchase is not minted; nobody is told',
   'A lie of the contract: wallets may have no node, by the only one': 'nobody is told',
   'A quirk of blocks: a block once without its list, asked first': 'somebody is woken: proofFailed',
   'A quirk of blocks: a block once without its list, by the only one':

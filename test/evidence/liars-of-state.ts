@@ -110,8 +110,6 @@ const CONTRACT: Line[] = [
   { name: 'the budget is spent', tells: word('budget', () => 0n), stands: BESIDE, isTold: false },
   { name: 'the budget of cohorts is spent', tells: word('budget', () => 0n, 1), stands: BESIDE, isTold: false },
   { name: 'wallets may have no node', tells: word('maxPerWallet', () => 0n), stands: USUAL, isTold: false },
-  { name: 'the tier is sold out', tells: word('tierSupply', (value) => value + 50n), stands: USUAL, isTold: false },
-  { name: 'the tier is capped', tells: word('tierSupply', () => 1n, 1), stands: BESIDE, isTold: false },
   { name: 'another last cohort', tells: word('lastCohort', (value) => value + 3n), stands: BESIDE, isTold: false },
   {
     name: 'the bounds exclude every amount',

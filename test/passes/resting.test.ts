@@ -1,6 +1,7 @@
 // A sender whose transactions revert one after the other rests, and alerts the operator. A paused contract, or a
 // distributor without funds, costs nothing and needs no restart. Each test has its own world.
 import assert from 'node:assert/strict'
+import { paymentsPass } from '../../src/passes/payments.ts'
 import { worldTest } from '../support/in-world.ts'
 import { ETHER, INTERVAL_SEC, paymentOf, type World } from '../support/world.ts'
 
@@ -49,6 +50,23 @@ inWorld('after three reverted mints the minter rests for a quarter of an hour, a
   const next = await world.pay(6, BASIC)
   await world.settle()
   assert.equal((await paymentOf(world, next))?.state, 'minted', 'one that came through ends it')
+})
+
+inWorld('mints for which a provider names a budget that is spent tire the minter, too', async (world) => {
+  await world.act(0, 'setMinter', [world.at(1), 0n, 9n])
+  await world.settle()
+  const paid = await world.pay(5, BASIC)
+  const contract = { ...world.ctx.contract, budget: async () => ({ nodes: 50, cohorts: 9, lastCohort: 1 }) }
+  const lied = paymentsPass({ ...world.ctx, contract })
+  for (let i = 0; i < 12; i++) {
+    await world.chain.mine()
+    await lied()
+  }
+  assert.deepEqual([await mints(world), await rests(world), (await paymentOf(world, paid))?.state], [3, 1, 'accepted'])
+  await world.act(0, 'setMinter', [world.at(1), 9n, 9n])
+  await world.chain.increaseTime(901)
+  await world.settle()
+  assert.equal((await paymentOf(world, paid))?.state, 'minted')
 })
 
 inWorld('mints that revert on their fork guard do not tire the minter', async (world) => {

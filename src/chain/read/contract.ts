@@ -4,7 +4,7 @@ import { type Address, address, wei } from '../../domain/units.ts'
 import { ChainFault, orNull } from '../faults.ts'
 import type { BlockRef, ChainNode, ContractReader } from '../port.ts'
 import { chunks, mapBounded } from '../rpc/parallel.ts'
-import type { Rpc } from '../rpc/rpc.ts'
+import type { Rpc, RpcReads } from '../rpc/rpc.ts'
 import { byHash, bytes, count, quantity, safeNumber, toQuantity } from '../rpc/wire.ts'
 import { readView, readViews, type ViewArgs, type ViewName, type ViewResult, viewCall } from './calls.ts'
 import { readStorageRoot } from './logs/storage-root.ts'
@@ -15,6 +15,10 @@ const NODES_PER_CALL = 500
 const COHORTS_PER_REQUEST = 100
 const IN_FLIGHT = 4
 const GWEI = 10n ** 9n
+/** One attempt at each provider, because others may answer. */
+const ASIDE = { attempts: 1, timeoutMs: 2_000 }
+
+const largest = (values: readonly bigint[]): bigint => values.reduce((most, value) => (value > most ? value : most))
 
 /** Creates the reader of one factory. */
 export function createContractReader(rpc: Rpc, factory: Address): ContractReader {
@@ -25,6 +29,15 @@ export function createContractReader(rpc: Rpc, factory: Address): ContractReader
   ): Promise<ViewResult<Name>> {
     const { method, params } = viewCall(factory, at, name, args)
     return readView(name, await rpc.request(method, params))
+  }
+
+  /** What every provider answers. The contract refuses what is wrong, so a yes of any provider may be tried, and a no must be everybody's. */
+  async function viewByAll<Name extends ViewName>(at: number | 'latest', name: Name): Promise<ViewResult<Name>[]> {
+    const { method, params } = viewCall(factory, at, name, [] as never)
+    const ask = async (provider: RpcReads) => readView(name, await provider.request(method, params, ASIDE))
+    const told = rpc.providers.length === 1 ? [] : await Promise.all(rpc.providers.map((one) => orNull(ask(one))))
+    const answers = told.filter((answer) => answer !== null)
+    return answers.length > 0 ? answers : [await view(at, name, [] as never)]
   }
 
   const balance: ContractReader['balance'] = async (of, atBlock) => {
@@ -90,22 +103,24 @@ export function createContractReader(rpc: Rpc, factory: Address): ContractReader
     },
 
     async maxPerWallet() {
-      return safeNumber(await view('latest', 'maxPerWallet', []), 'cap per wallet')
+      return safeNumber(largest(await viewByAll('latest', 'maxPerWallet')), 'cap per wallet')
     },
 
     async budget(atBlock) {
-      const [[nodes, cohorts], lastCohort] = await readViews(rpc, factory, atBlock, ['budget', 'lastCohort'])
+      const [budgets, lastCohort] = await Promise.all([viewByAll(atBlock, 'budget'), view(atBlock, 'lastCohort', [])])
       return {
-        nodes: safeNumber(nodes, 'nodes left'),
-        cohorts: safeNumber(cohorts, 'cohorts left'),
+        nodes: safeNumber(largest(budgets.map(([nodes]) => nodes)), 'nodes left'),
+        cohorts: safeNumber(largest(budgets.map(([, cohorts]) => cohorts)), 'cohorts left'),
         lastCohort: safeNumber(lastCohort, 'last cohort'),
       }
     },
 
     async bounds(atBlock) {
-      const [floorGwei, ceilingGwei] = await view(atBlock, 'bounds', [])
+      const told = await viewByAll(atBlock, 'bounds')
+      const [floorGwei, ceilingGwei] = [-largest(told.map(([floor]) => -floor)), largest(told.map(([, most]) => most))]
       return { floorWei: wei(floorGwei * GWEI), ceilingWei: wei(ceilingGwei * GWEI) }
     },
+    paused: async (atBlock) => (await viewByAll(atBlock, 'paused')).every((isPaused) => isPaused),
     walletFacts: (wallet) => readWalletFacts(rpc, factory, wallet),
     async tierSupply(tierNo, at) {
       const [minted, most] = await view(at, 'tierSupply', [BigInt(tierNo)])
@@ -131,7 +146,7 @@ export function createContractReader(rpc: Rpc, factory: Address): ContractReader
     storageRoot: (block) => orNull(readStorageRoot(rpc, factory, block)),
 
     async swapsAllowance() {
-      return wei(await view('latest', 'swapsAllowance', []))
+      return wei(largest(await viewByAll('latest', 'swapsAllowance')))
     },
   }
 }

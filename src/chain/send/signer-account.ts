@@ -3,7 +3,7 @@
 // if a provider may have accepted it.
 import { encodeFunctionData, keccak256 } from 'viem/utils'
 import { type FeeLimits, type Fees, offerFees } from '../../domain/fees.ts'
-import { leastMintGas } from '../../domain/send.ts'
+import { leastGas } from '../../domain/send.ts'
 import { type Address, type Hash, hash, wei, ZERO_HASH } from '../../domain/units.ts'
 import { factoryAbi } from '../factory/abi.ts'
 import { ChainFault, orNull } from '../faults.ts'
@@ -64,11 +64,7 @@ export function createSignerAccount({ rpc, signer, chainId, factory }: SignerAcc
       if (!reply || !latest) throw new ChainFault('the provider gave no estimate', { retryable: true })
       if (reply.ok) {
         const gasMax = gasMaxIn(latest)
-        return withMargin(
-          quantity(reply.result, 'gas estimate'),
-          gasMax,
-          leastMintGas(call.kind === 'mint' ? call.orders.length : 0),
-        )
+        return withMargin(quantity(reply.result, 'gas estimate'), gasMax, leastGas(call.kind, itemsOf(call)))
       }
       const { error } = reply
       if (isRevert(error)) return { kind: 'reverts', error: revertName(revertData(error)) ?? error.message }
@@ -124,6 +120,10 @@ async function baseFeeOfAny(rpc: Rpc): Promise<bigint | null> {
     header(await provider.request('eth_getBlockByNumber', ['latest', false])).baseFeeWei
   const told = await Promise.all(rpc.providers.map((provider) => orNull(ask(provider))))
   return told.find((fee) => fee !== null) ?? null
+}
+
+function itemsOf(call: FactoryCall): number {
+  return (call.kind === 'mint' ? call.orders : call.kind === 'credit' ? call.credits : call.openings).length
 }
 
 function withMargin(gas: bigint, gasMax: bigint, least: bigint): EstimateOutcome {

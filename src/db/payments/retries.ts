@@ -33,3 +33,12 @@ export function waitsToBeRetried(sql: Sql, now: number): Fragment {
     SELECT FROM waiting WHERE waiting.from_address = p.from_address
       AND (waiting.block_number, waiting.tx_index, waiting.inner_index) <= (p.block_number, p.tx_index, p.inner_index))`
 }
+
+/**
+ * True for a payment `p` that may be minted again though its wallet was full. Once the contract has skipped it three times, only once a day: then a
+ * provider names a cap that is not the contract's.
+ */
+export function maySkipAgain(sql: Sql): Fragment {
+  return sql`(SELECT count(*) < 3 OR max(decided_at) < now() - interval '1 day' FROM payment_verdicts v
+    WHERE v.payment_id = p.id AND v.reason = 'walletLimit' AND v.evidence ->> 'by' = 'contract')`
+}

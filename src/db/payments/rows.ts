@@ -8,7 +8,7 @@ import { isOdd } from '../nodes/cohorts.ts'
 import { enter, move, moveAndRead } from './moves.ts'
 import { payerChanged } from './payers.ts'
 import { decidedByHand } from './recheck.ts'
-import { waitsToBeRetried } from './retries.ts'
+import { maySkipAgain, waitsToBeRetried } from './retries.ts'
 import { waitsForOpening, waitsForPlace } from './supply.ts'
 
 /** A payment that is in a block. `blockTime` is unix seconds. */
@@ -150,7 +150,7 @@ export async function readPayments(
     SELECT ${columns(sql)} FROM payments p LEFT JOIN tiers t ON t.tier_id = p.tier_id AND t.version = p.tier_version
     WHERE p.state IN ${oneOf(filter.states)} AND p.block_number <= ${filter.upToBlock}
       ${filter.reason ? sql`AND p.reason IN ${oneOf([filter.reason].flat())}` : sql``}
-      ${filter.walletMax === undefined ? sql`` : sql`AND coalesce((SELECT o.nodes FROM owners o WHERE o.owner = p.from_address), 0) < ${filter.walletMax}`}
+      ${filter.walletMax === undefined ? sql`` : sql`AND coalesce((SELECT o.nodes FROM owners o WHERE o.owner = p.from_address), 0) < ${filter.walletMax} AND ${maySkipAgain(sql)}`}
       ${filter.now === undefined ? sql`` : sql`AND NOT ${waitsToBeRetried(sql, filter.now)}`}
       ${filter.payerChangedAt === undefined ? sql`` : sql`AND ${payerChanged(sql, filter.payerChangedAt, filter.trustsProvider ?? false)}`}
       ${filter.waitsFor === undefined ? sql`` : sql`AND ${waitsForPlace(sql, filter.waitsFor)}`}

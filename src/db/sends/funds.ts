@@ -1,6 +1,6 @@
 // The figures from which we judge a signer account's funds: the gas of its transactions, and the maximum cost of the next round.
 import { type Spending, USUAL_GAS } from '../../domain/funds.ts'
-import { leastMintGas, MINT_BATCH_MAX } from '../../domain/send.ts'
+import { leastGas, MINT_BATCH_MAX } from '../../domain/send.ts'
 import type { Address } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 
@@ -18,7 +18,7 @@ export async function readSpending(
       -- As many as one mint may carry.
       (SELECT count(*) FROM (SELECT FROM payments WHERE state = 'accepted' LIMIT ${MINT_BATCH_MAX}) w) AS waiting`
   return {
-    waitingGas: role === 'minter' ? leastMintGas(row?.waiting ?? 0) : 0n,
+    waitingGas: role === 'minter' ? leastGas('mint', row?.waiting ?? 0) : 0n,
     gasPerTransaction: row?.gas ?? USUAL_GAS,
     nextRoundWei: role === 'distributor' && distMode === 'treasury' ? await readNextRoundWei(sql) : 0n,
   }

@@ -219,16 +219,20 @@ export async function recordMined(
 }
 
 /**
- * How many of a signer account's last intents reverted in a row, counted up to `look`, and the block time of the last revert. Reverts because of age
- * do not count: the intent had expired, or its guard's block was too far back or not on the fork that mined it.
+ * How many of a signer account's last intents reverted in a row, counted up to `look`, and the block time of the last revert. A mint after which its
+ * payments are accepted, and none has a node, counts as reverted: the contract skips orders beyond the budget. A skip for a full wallet does not count.
+ * Reverts because of age do not count: the intent had expired, or its guard's block was too far back or not on the fork that mined it.
  */
 export async function readReverts(
   sql: Sql,
   sender: Address,
   look: number,
 ): Promise<{ inARow: number; lastTime: number | null }> {
+  const refs = sql`(SELECT "order" ->> 'ref' AS ref FROM jsonb_array_elements(o.call -> 'orders') "order") orders`
   const rows = await sql<{ state: string; time: number | null }[]>`
-    SELECT o.state, at.time FROM outbox o
+    SELECT CASE WHEN o.kind = 'mint' AND EXISTS (SELECT FROM ${refs} JOIN payments p USING (ref) WHERE p.state = 'accepted'
+        AND NOT EXISTS (SELECT FROM payment_verdicts v WHERE v.payment_id = p.id AND v.evidence ->> 'by' = 'contract'))
+      AND NOT EXISTS (SELECT FROM ${refs} JOIN nodes n USING (ref)) THEN 'reverted' ELSE o.state END AS state, at.time FROM outbox o
     LEFT JOIN blocks at ON at.number = o.block_number
     LEFT JOIN blocks guard ON guard.number = o.guard_block
     WHERE o.sender = ${sender} AND (o.state = 'mined' OR o.state = 'reverted' AND o.valid_until >= coalesce(at.time, 0)

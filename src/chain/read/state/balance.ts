@@ -32,18 +32,14 @@ export async function readSoundBalance(
 ): Promise<BalanceReading | null> {
   const { providers } = asking.rpc
   if (providers.length < VOICES) return await alone(asking, () => readBalance(asking, owner, at))
-  let voices: readonly RpcReads[] = providers
-  try {
-    const wei = await provenBalance(asking, owner, at)
-    if (wei !== null) return { wei, proof: 'proven' }
-  } catch (error) {
-    if (!(error instanceof ProofFault)) throw error
-    const asked = await firstProven(asking, (alone) => provenBalance(alone, owner, at))
-    if (asked.proven !== null) return { wei: asked.proven, proof: 'proven' }
-    if (asked.silent.length < VOICES) throw error
-    voices = asked.silent
-  }
-  const wei = await readAgreed(voices, owner, at)
+  // The provider that is first in order mostly proves it.
+  const first = await orNull(provenBalance(asking, owner, at))
+  if (first !== null) return { wei: first, proof: 'proven' }
+  const asked = await firstProven(asking, (alone) => provenBalance(alone, owner, at))
+  if (asked.proven !== null) return { wei: asked.proven, proof: 'proven' }
+  if (asked.liars.size > 0 && asked.silent.length < VOICES)
+    throw new ProofFault('state', at.number, 'no provider proves the balance')
+  const wei = await readAgreed(asked.liars.size > 0 ? asked.silent : providers, owner, at)
   return wei === null ? null : { wei, proof: 'agreed' }
 }
 
