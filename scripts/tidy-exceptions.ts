@@ -33,7 +33,7 @@ export const EXCEPTIONS: Exceptions = {
     'test/support/fault-proxy.ts: startFaultProxy': [154, METHODS],
     'test/chain/kms/double.ts: startKms': [140, METHODS],
     'test/support/http-campaign.ts: generators': [148, ROWS],
-    'src/chain/read/contract.ts: createContractReader': [118, METHODS],
+    'src/chain/read/contract.ts: createContractReader': [120, METHODS],
     'src/domain/payment.ts: judgePayment': [65, 'the rules of a sale, one a line, in the order in which they decide'],
     'src/chain/read/reader.ts: readerThrough': [65, METHODS],
     'src/boot/app.ts: build': [95, WIRING],

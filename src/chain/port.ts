@@ -235,10 +235,7 @@ export interface NodeHistory {
   logsOfCohort(cohort: number, from: number, to: number): Promise<LogPlace[]>
 }
 
-/**
- * The contract's state, for the passes. Throws if the chain cannot answer. A limit (cap, budget, bounds, allowance, pause) is the widest that any provider
- * names.
- */
+/** The contract's state, for the passes. Throws if the chain cannot answer. A limit or a pause is the widest that any provider names. */
 export interface ContractReader {
   readonly factory: Address
   counters(atBlock: number): Promise<ChainCounters>

@@ -4,7 +4,7 @@ import { type Address, address, wei } from '../../domain/units.ts'
 import { ChainFault, orNull } from '../faults.ts'
 import type { BlockRef, ChainNode, ContractReader } from '../port.ts'
 import { chunks, mapBounded } from '../rpc/parallel.ts'
-import type { Rpc, RpcReads } from '../rpc/rpc.ts'
+import type { ReadOptions, Rpc, RpcReads } from '../rpc/rpc.ts'
 import { byHash, bytes, count, quantity, safeNumber, toQuantity } from '../rpc/wire.ts'
 import { readView, readViews, type ViewArgs, type ViewName, type ViewResult, viewCall } from './calls.ts'
 import { readStorageRoot } from './logs/storage-root.ts'
@@ -31,14 +31,7 @@ export function createContractReader(rpc: Rpc, factory: Address): ContractReader
     return readView(name, await rpc.request(method, params))
   }
 
-  /** What every provider answers. The contract refuses what is wrong, so a yes of any provider may be tried, and a no must be everybody's. */
-  async function viewByAll<Name extends ViewName>(at: number | 'latest', name: Name): Promise<ViewResult<Name>[]> {
-    const { method, params } = viewCall(factory, at, name, [] as never)
-    const ask = async (provider: RpcReads) => readView(name, await provider.request(method, params, ASIDE))
-    const told = rpc.providers.length === 1 ? [] : await Promise.all(rpc.providers.map((one) => orNull(ask(one))))
-    const answers = told.filter((answer) => answer !== null)
-    return answers.length > 0 ? answers : [await view(at, name, [] as never)]
-  }
+  const viewByAll: ByAll = (at, name) => viewFromAll(rpc, factory, { at, name })
 
   const balance: ContractReader['balance'] = async (of, atBlock) => {
     const at = atBlock === undefined ? 'latest' : toQuantity(atBlock)
@@ -54,13 +47,11 @@ export function createContractReader(rpc: Rpc, factory: Address): ContractReader
         readViews(rpc, factory, atBlock, views),
         balance(factory, atBlock),
       ])
-      const outstandingWei = wei(outstanding)
-      const blockNumber = atBlock
       return {
-        blockNumber,
+        blockNumber: atBlock,
         lastNodeId,
         round: safeNumber(round, 'round'),
-        outstandingWei,
+        outstandingWei: wei(outstanding),
         contractBalanceWei,
         isSolvent,
         paused,
@@ -148,6 +139,24 @@ export function createContractReader(rpc: Rpc, factory: Address): ContractReader
     async swapsAllowance() {
       return wei(largest(await viewByAll('latest', 'swapsAllowance')))
     },
+  }
+}
+
+type ByAll = <Name extends ViewName>(at: number | 'latest', name: Name) => Promise<ViewResult<Name>[]>
+
+/** What every provider answers. The contract refuses what is wrong, so we try a yes of any provider, and a no counts only if all say it. */
+async function viewFromAll<Name extends ViewName>(
+  rpc: Rpc,
+  factory: Address,
+  { at, name }: { at: number | 'latest'; name: Name },
+): Promise<ViewResult<Name>[]> {
+  const { method, params } = viewCall(factory, at, name, [] as never)
+  const told = rpc.providers.length === 1 ? [] : await Promise.all(rpc.providers.map((one) => orNull(ask(one, ASIDE))))
+  const answers = told.filter((answer) => answer !== null)
+  return answers.length > 0 ? answers : [await ask(rpc)]
+
+  async function ask(reads: RpcReads, options?: ReadOptions): Promise<ViewResult<Name>> {
+    return readView(name, await reads.request(method, params, options))
   }
 }
 

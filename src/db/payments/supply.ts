@@ -123,7 +123,7 @@ export function waitsForOpening(sql: Sql): Fragment {
     AND (to_timestamp(t.opens_at) <= p.block_time) IS NOT FALSE AND ${mayStillBuy(sql)}`
 }
 
-/** True for a held payment `p` that nobody has to decide about once its tier has a place for it. */
+/** True for a held payment `p` that takes a place of its tier without a decision, once there is one. */
 export function mayStillBuy(sql: Sql): Fragment {
   const now = sql`(SELECT block_time FROM cursors WHERE name = 'follow')`
   // With EXISTS the database may read all verdicts into a hash table.

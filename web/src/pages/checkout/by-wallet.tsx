@@ -35,18 +35,8 @@ export function ByWallet({ tier, quote, wallet, quantity, sent }: ByWalletProps)
   const why = useId()
   const mayGoTogether = quantity > 1 && preflight.data?.inner === true
   const referral = useReferred({ quote, wallet, mayGoTogether })
-  const { pay, isBusy, proposed, intent } = usePay({
-    tier,
-    quote,
-    wallet,
-    quantity,
-    sent,
-    agreed,
-    pressed,
-    setPressed,
-    isContract,
-    referral: referral?.sent,
-  })
+  const choices = { quantity, agreed, pressed, setPressed, isContract, referral: referral?.sent }
+  const { pay, isBusy, proposed, intent } = usePay({ tier, quote, wallet, sent, ...choices })
   const { blocking, isReviewed, isTaken } = obstaclesIn(preflight.data?.checks ?? [])
   // An earlier refusal by the wallet does not apply to a new request.
   const asked = [wallet?.address, wallet?.chainId, quantity, ...blocking.map(({ check }) => check)].join()
