@@ -130,6 +130,7 @@ const shown = () => new Set([...samplesOf(page).map(({ name }) => name), 'up'])
 /** Shown only once they have a value: a fault, a limit reached, a held payment, a debt. */
 const SOMETIMES = new Set([
   'node_ledger_tier_sold',
+  'node_ledger_tier_reserved',
   'node_ledger_tier_supply',
   'node_ledger_tier_cap',
   'node_ledger_rpc_faults_total',

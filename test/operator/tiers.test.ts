@@ -232,7 +232,7 @@ describe('the bounds of a tier', () => {
     const { checks } = (await desk.service.get(`/api/can-buy/${world.at(8)}?tier=rare`)).json
     assert.deepEqual(checks.slice(0, 2), [
       { check: 'onSale', passes: false },
-      { check: 'supply', passes: false, limit: 3, sold: 3 },
+      { check: 'supply', passes: false, limit: 3, sold: 3, reserved: 0 },
     ])
     const [listed] = (await desk.get('tiers')).json.tiers.filter(({ tierId }: { tierId: string }) => tierId === 'rare')
     assert.equal(listed.sold, 3)
@@ -266,15 +266,16 @@ describe('the bounds of a tier', () => {
         (finding) => finding.check === check && finding.says.includes('tier capped'),
       )
     assert.deepEqual((await looked('owner.cap'))?.reading, { tierId: 'capped', supply: 10, contractMost: 1 })
-    assert.equal((await looked('owner.supply'))?.verdict, 'ok')
+    const { verdict, reading } = (await looked('owner.supply')) ?? assert.fail()
+    assert.deepEqual([verdict, reading], ['ok', { tierId: 'capped', supply: 10, sold: 0, reserved: 0 }])
     const measured = (await readLedgerFigures(world.pool)).tiers?.find(({ id }) => id === 'capped')
-    assert.deepEqual(measured, { id: 'capped', state: 'open', sold: 0, supply: 10, cap: 1 })
+    assert.deepEqual(measured, { id: 'capped', state: 'open', sold: 0, reserved: 0, supply: 10, cap: 1 })
     assert.equal(await buy(5, priceWei), 'minted capped')
     assert.equal(await buy(6, priceWei), 'held soldOut')
     assert.deepEqual(await offered(), ['soldOut', 1, 1, 0, 'contract'])
     assert.equal((await desk.service.get('/api/deploy-quote?tier=capped')).status, 503)
     const { checks } = (await desk.service.get(`/api/can-buy/${world.at(8)}?tier=capped`)).json
-    assert.deepEqual(checks[1], { check: 'supply', passes: false, limit: 1, sold: 1 })
+    assert.deepEqual(checks[1], { check: 'supply', passes: false, limit: 1, sold: 1, reserved: 0 })
     assert.equal((await desk.post('tiers/capped', { supply: 1, reason: 'as the contract' })).status, 200)
     assert.equal(await looked('owner.cap'), undefined)
     assert.equal((await looked('owner.supply'))?.verdict, 'warn', 'all are sold')
