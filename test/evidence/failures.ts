@@ -5,7 +5,7 @@ export const FAILS: Readonly<Record<string, string>> = {
   'A lie of accounts: a nonce of ours that is too low, by the only one': 'nobody is told',
   'A lie of accounts: less ether without proofs, asked first': 'nobody is told',
   'A lie of accounts: less ether without proofs, by the only one':
-    'an outflow is stored that does not exist; a residue is stored that does not exist; nobody is told',
+    'an outflow is stored that does not exist; nobody is told',
   'A lie of accounts: more ether without proofs, asked first': 'nobody is told',
   'A lie of accounts: more ether without proofs, by both alike':
     'a residue is stored that does not exist; nobody is told',
