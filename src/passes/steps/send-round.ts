@@ -3,6 +3,7 @@
 import type { FactoryCall } from '../../chain/port.ts'
 import type { Cursor } from '../../db/blocks/blocks.ts'
 import { writeAudit, writeState } from '../../db/core/state.ts'
+import { readLedgerCounters } from '../../db/nodes/nodes.ts'
 import { lastRound } from '../../db/nodes/rounds.ts'
 import { firstHalf, type PlannedCredit, planOf, type RoundPlan } from '../../domain/credit.ts'
 import { wei } from '../../domain/units.ts'
@@ -105,15 +106,22 @@ function callOf(
   }
 }
 
-/** True if the contract can pay the plan. In `swaps` mode a round spends what the contract holds beyond its debts, up to the owner's allowance. */
-async function surplusSuffices(ctx: ChainRead & FactoryRead, cursor: Cursor, plan: RoundPlan): Promise<boolean> {
-  const [counters, balance, allowanceWei] = await Promise.all([
-    ctx.contract.counters(cursor.number),
-    ctx.chain.balanceAt(ctx.contract.factory, cursor),
-    ctx.contract.swapsAllowance(),
+/**
+ * True if the contract can pay the plan. In `swaps` mode a round spends what the contract holds beyond its debts, which followed events show, up to the
+ * owner's allowance.
+ */
+async function surplusSuffices(
+  { pool, chain, contract }: LedgerDb & ChainRead & FactoryRead,
+  cursor: Cursor,
+  plan: RoundPlan,
+): Promise<boolean> {
+  const [{ outstandingWei }, balance, allowanceWei] = await Promise.all([
+    readLedgerCounters(pool),
+    chain.balanceAt(contract.factory, cursor),
+    contract.swapsAllowance(),
   ])
-  const surplusWei = (balance?.wei ?? counters.contractBalanceWei) - counters.outstandingWei
-  return plan.totalWei <= surplusWei && plan.totalWei <= allowanceWei
+  const balanceWei = balance?.wei ?? (await contract.balance(contract.factory, cursor.number))
+  return plan.totalWei <= balanceWei - outstandingWei && plan.totalWei <= allowanceWei
 }
 
 /** A run's search for faulty cohorts. */
