@@ -142,7 +142,7 @@ function detailOf(args: Args): Record<string, string> {
 
 /** True if calldata calls withdraw or withdrawAll. */
 export function isWithdrawCall(input: string): boolean {
-  const selector = input.slice(0, 10).toLowerCase()
+  const selector = input.slice(0, 10)
   return selector === factorySelectors.withdraw || selector === factorySelectors.withdrawAll
 }
 

@@ -94,4 +94,4 @@ async function readRaw(rpc: RpcReads, blockHash: string, index: number): Promise
 }
 
 const keyOf = ({ hash, index, blockHash, from, to, valueWei, nonce, input, type }: WireTransaction): string =>
-  [hash, index, blockHash, from, to, valueWei, nonce, input.toLowerCase(), type].join(' ')
+  [hash, index, blockHash, from, to, valueWei, nonce, input, type].join(' ')

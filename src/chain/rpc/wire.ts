@@ -120,7 +120,7 @@ export function transaction(value: unknown) {
     // A chain's own transactions, which have no signature, need not have one.
     nonce: Number(quantity(tx.nonce ?? (tx.r == null ? '0x0' : tx.nonce), 'nonce')),
     /** Some nodes call it `data`, as a call does. */
-    input: bytes(tx.input ?? tx.data ?? '0x', 'input'),
+    input: bytes(tx.input ?? tx.data ?? '0x', 'input').toLowerCase() as `0x${string}`,
     /** In a block, the price that was paid, not the price that was offered. */
     gasPrice: tx.gasPrice,
     /** 0 for a legacy transaction; some providers omit the type there. */
