@@ -92,16 +92,7 @@ export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: Fres
     }
   }
   return {
-    async owed(tierNo, due, rules) {
-      try {
-        const { first } = await look(tierNo, due)
-        const doubt = first.proof === 'believed' ? await doubtOf(ctx, first.seedBlock, rules) : null
-        return { ...first, seed: doubt === null ? first.seed : null, doubt }
-      } catch (error) {
-        if (!(error instanceof ChainFault)) throw error
-        return { ...NO_TERMS, tierId: null, proof: null, doubt: error.message }
-      }
-    },
+    owed: (tierNo, due, rules) => owedBy(ctx, rules, async () => (await look(tierNo, due)).first),
     async paid({ cohort, tierNo, due, turns, intervalSec, amountWei }, notAfter) {
       if (turns > 1) {
         const looked: (SeedLookup & { due: number })[] = []
@@ -120,6 +111,18 @@ export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: Fres
       const found = await Promise.all(seeds.values())
       return found.flatMap((seed) => seed?.lookedUp ?? [])
     },
+  }
+}
+
+/** The terms of an owed turn, without their seed if it must not be paid by. */
+async function owedBy(ctx: LedgerDb & ChainRead, rules: TrustRules, readTerms: () => Promise<TurnTerms>) {
+  try {
+    const terms = await readTerms()
+    const doubt = terms.proof === 'believed' ? await doubtOf(ctx, terms.seedBlock, rules) : null
+    return { ...terms, seed: doubt === null ? terms.seed : null, doubt }
+  } catch (error) {
+    if (!(error instanceof ChainFault)) throw error
+    return { ...NO_TERMS, tierId: null, proof: null, doubt: error.message }
   }
 }
 

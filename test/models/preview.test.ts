@@ -177,7 +177,7 @@ function figuresOf(facts: BuyerFacts): Record<string, object> {
   return {
     onSale: {},
     opening: { opensAt: iso(tier.opensAt), closesAt: iso(tier.closesAt), opensAfter: tier.opensAfter },
-    supply: { limit: one.supply, sold: one.sold },
+    supply: { limit: one.supply, sold: one.sold, reserved: one.reserved },
     allowlist: { root: LIST, limit: listed?.allocation, used: one.paidOfTier },
     allowance: { limit: one.maxPerWallet, owned: one.nodesOfTier, underWay: one.underWayOfTier },
     cap: { limit: walletMax, owned: one.nodes, underWay: one.underWay },

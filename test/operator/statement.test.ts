@@ -136,6 +136,8 @@ describe('a period', () => {
   })
 
   it('says what its payments and turns rest on', async () => {
+    // As if only one provider had told it.
+    await world.pool`UPDATE payments SET proof = 'believed' WHERE value_wei = ${WRONG}`
     const first = await statement(blocks(0, 1))
     const valueWei = first.payments.reduce((sum, line) => sum + line.valueWei, 0n)
     const turns = first.assurance.filter(({ of }) => of === 'turns')

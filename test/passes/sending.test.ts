@@ -303,7 +303,7 @@ test('a nonce that a foreign transaction took is not given out again where a pro
   const paid = await world.pay(15, BASIC)
   await world.chain.mine()
   const before = (await attempts()).length
-  await world.instance({ minter: { ...minter(), nonce: async () => stale } }).payments()
+  await world.instance({ minter: { ...minter(), nonce: async () => stale, nonces: async () => [stale] } }).payments()
   assert.deepEqual([await stateOf(paid), (await attempts()).length], ['accepted', before])
   await world.settle()
   await isOneNode(paid)

@@ -210,7 +210,6 @@ export function contextOf(
     pool,
     lock: advisoryLock(directUrl),
     preflight: async () => facts,
-    // A look takes as long as it takes.
     pollPolicy: { ...REQUEST_POLL_POLICY, readMs: HANGING_MS, waitMs: HANGING_MS, looksMax: 8 },
     chain: createChainReader(rpc, {
       factory,

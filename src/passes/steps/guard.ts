@@ -23,7 +23,7 @@ export async function refuseGuard(
   if (call.kind === 'openCohorts' || call.guard === null) return null
   const { number, hash } = call.guard
   const answers = await blocksAt(ctx.chain, number)
-  // A header that is not that of its hash is no answer, so whoever gives it keeps no sale.
+  // A header that is not that of its hash is no answer, so it stops no sale.
   const failed = answers.flatMap(({ host, fault }) => (fault ? { ...partOf(fault), host } : []))
   if (failed.length > 0) await inTransaction(ctx.pool, (sql) => tellFailedProofs(ctx, sql, failed))
   const said = answers.flatMap(({ block }) => block?.hash ?? [])

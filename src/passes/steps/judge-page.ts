@@ -112,7 +112,7 @@ export interface PageFacts {
   decisions: ReadonlyMap<number, PaymentState>
   places: ReadonlyMap<Address, TierPlaces[]>
   payers: ReadonlyMap<number, PayerStanding>
-  /** By tier number, only for tiers with a supply or a cap. */
+  /** By tier number, only for tiers with a supply or a cap; `sales` also for those that had one before. */
   supplies: ReadonlyMap<number, number>
   sales: ReadonlyMap<number, Places>
   /** The tiers' versions, read again to see which steps are open. Empty if no payment of the page is for a step. */
@@ -139,7 +139,7 @@ async function readFacts(sql: Sql, basis: JudgingBasis, page: readonly Candidate
     decisions: await readLastVerdicts(sql, decidable.map(idOf)),
     places: await readPlaces(sql, wallets),
     supplies,
-    sales: await countPlaces(sql, [...supplies.keys()], basis.versions),
+    sales: await countPlaces(sql, tierNos.filter(isLimited(basis, supplies)), basis.versions),
     versions: steps.length > 0 ? await readTierVersions(sql) : [],
     lists: await readListUse(sql, basis.versions, { tierNos, wallets }),
     payers: await readPayers(
@@ -148,6 +148,12 @@ async function readFacts(sql: Sql, basis: JudgingBasis, page: readonly Candidate
     ),
   }
 }
+
+/** True for a tier that has a supply or a cap, or had one in the block of a payment. */
+const isLimited =
+  ({ versions }: JudgingBasis, supplies: ReadonlyMap<number, number>) =>
+  (tierNo: number): boolean =>
+    supplies.has(tierNo) || versions.some((version) => version.tierNo === tierNo && version.supply !== null)
 
 /** The tier in which a payment may take a place, as a list of one; empty if there is none. */
 const tierNoOf = ({ payment, selection }: Candidate): number[] => {

@@ -130,7 +130,7 @@ async function play(sql: Sql, given: Drawn, place: Place): Promise<Played> {
   }
   const contract = {
     factory: account(3),
-    counters: async () => ({ contractBalanceWei: place.weiMost + 7n, outstandingWei: 7n }),
+    balance: async () => place.weiMost,
     swapsAllowance: async () => place.weiMost,
   }
   const log = { error() {}, warn() {}, info() {} }

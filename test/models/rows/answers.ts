@@ -137,6 +137,8 @@ export function paymentsOf(ledger: Ledger, payer: string, limit: number) {
       reason: ['held', 'refunded', 'dismissed'].includes(one.state) ? reason : null,
       from: one.from,
       tierId: one.tierId,
+      // No tier of these ledgers is on sale.
+      waitsForPlace: false,
       valueWei: String(one.valueWei),
       blockNumber: one.block,
       // The time of its block, and it may be in none.

@@ -1,13 +1,13 @@
 // Old blocks that an only provider had the ledger survey: their seeds count only once their headers are linked to a followed one.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { oldestBlockNumber } from '../../src/db/blocks/blocks.ts'
-import { readSurveyedTo } from '../../src/db/blocks/surveyed.ts'
-import { readLinked, readSeedWait } from '../../src/db/nodes/linked.ts'
-import { readDistributions } from '../../src/db/reads/public-api.ts'
-import { type FalseProvider, startFalseProvider } from '../chain/false-provider.ts'
-import { ETHER, INTERVAL_SEC, type Instance, startWorld, type World } from '../support/world.ts'
-import type { Wire } from './lies.ts'
+import { oldestBlockNumber } from '../../../src/db/blocks/blocks.ts'
+import { readSurveyedTo } from '../../../src/db/blocks/surveyed.ts'
+import { readLinked, readSeedWait } from '../../../src/db/nodes/linked.ts'
+import { readDistributions } from '../../../src/db/reads/public-api.ts'
+import { type FalseProvider, startFalseProvider } from '../../chain/false-provider.ts'
+import { ETHER, INTERVAL_SEC, type Instance, startWorld, type World } from '../../support/world.ts'
+import type { Wire } from '../lies.ts'
 
 let world: World
 let liar: FalseProvider

@@ -1,16 +1,16 @@
 // Seeds on a chain whose headers prove nothing: one of two providers must not choose what a turn pays.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { lowerProof, noteProven } from '../../src/db/blocks/proofs.ts'
-import { inTransaction } from '../../src/db/core/sql.ts'
-import { readSeedWait } from '../../src/db/nodes/linked.ts'
-import { readDistributions } from '../../src/db/reads/public-api.ts'
-import { BEHIND_HEAD } from '../../src/domain/observed.ts'
-import type { Hash } from '../../src/domain/units.ts'
-import { type FalseProvider, type Rule, startFalseProvider } from '../chain/false-provider.ts'
-import { startTwoProviders } from '../support/two-providers.ts'
-import { ETHER, INTERVAL_SEC, startWorld, type World } from '../support/world.ts'
-import { other, type Wire } from './lies.ts'
+import { lowerProof, noteProven } from '../../../src/db/blocks/proofs.ts'
+import { inTransaction } from '../../../src/db/core/sql.ts'
+import { readSeedWait } from '../../../src/db/nodes/linked.ts'
+import { readDistributions } from '../../../src/db/reads/public-api.ts'
+import { BEHIND_HEAD } from '../../../src/domain/observed.ts'
+import type { Hash } from '../../../src/domain/units.ts'
+import { type FalseProvider, type Rule, startFalseProvider } from '../../chain/false-provider.ts'
+import { startTwoProviders } from '../../support/two-providers.ts'
+import { ETHER, INTERVAL_SEC, startWorld, type World } from '../../support/world.ts'
+import { other, type Wire } from '../lies.ts'
 
 let world: World
 let first: FalseProvider
