@@ -16,11 +16,12 @@ import {
 import { noteMoving } from '../db/blocks/stuck.ts'
 import { inTransaction } from '../db/core/sql.ts'
 import { type Identity, readState, writeState } from '../db/core/state.ts'
-import { noteCalm } from '../db/core/troubles.ts'
+import { noteCalm, noteTrouble } from '../db/core/troubles.ts'
 import { VOICES } from '../domain/finality.ts'
 import type { Block } from '../domain/observed.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
-import { finalityInWords, isContradiction, lookAtFinality } from './finality.ts'
+import { raiseAlarm } from './alarm.ts'
+import { type Contradiction, isContradiction, lookAtFinality } from './finality.ts'
 
 const WORDS: Record<HaltReason, string> = {
   otherChain: 'the provider’s chain is not this ledger’s',
@@ -165,7 +166,7 @@ export async function noteFinalized(
   if (ctx.rules.rewindsToShorterChain) return
   // If we cannot read it now, the next run will.
   const final = await orNull(lookAtFinality(ctx, cursor))
-  if (isContradiction(final)) ctx.log.error({ ...final }, `nothing is final: ${finalityInWords(final)?.says}`)
+  if (isContradiction(final)) await tellContradiction(ctx, final)
   if (!final || isContradiction(final)) return
   const [stored, noted] = [await readBlock(ctx.pool, final.firm), await readFinalized(ctx.pool)]
   const former = noted?.named ?? null
@@ -173,6 +174,20 @@ export async function noteFinalized(
   if (!stored || (noted && noted.number >= stored.number && former === named)) return
   const { number, hash } = noted && noted.number > stored.number ? noted : stored
   await writeState(ctx.pool, 'finalized', { number, hash, named }, 'pass')
+}
+
+/** Reports a provider that has another block where the ledger's would be final. While it has, only the first time is an event. */
+async function tellContradiction(
+  ctx: LedgerDb & Logging,
+  { host, number, theirs, ours }: Contradiction,
+): Promise<void> {
+  const says = 'nothing is final: a provider has another block than the ledger'
+  const detail = { part: 'header', host, says: `it has ${theirs}, the ledger has ${ours}` }
+  await inTransaction(ctx.pool, async (sql) => {
+    if (await noteTrouble(sql, 'proof'))
+      await raiseAlarm(ctx, sql, { action: 'proofFailed', subject: String(number), detail, says })
+    else ctx.log.error({ number, ...detail }, says)
+  })
 }
 
 /** The chain id that the ledger recorded at its first start, because what a provider says later may be false. Without a record, the provider's. */

@@ -2,34 +2,33 @@
 // an old block that matches its own hash, and so choose a turn's seed, but not one from which the followed blocks descend. Of linked blocks we store
 // the seeds that turns still need.
 import { ChainFault, ProofFault } from '../chain/faults.ts'
-import { oldestBlockNumber, readBlock } from '../db/blocks/blocks.ts'
+import { oldestBlockNumber, readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { headersProvenFrom } from '../db/blocks/proofs.ts'
 import { inTransaction, type Pool } from '../db/core/sql.ts'
 import { readCohorts } from '../db/nodes/cohorts.ts'
 import { readLinked, type SeedWait, writeLinked } from '../db/nodes/linked.ts'
 import { keepAgreedSeedBlock } from '../db/nodes/seed-blocks.ts'
-import { VOICES } from '../domain/finality.ts'
 import type { Block } from '../domain/observed.ts'
 import type { ChainRead, LedgerDb, Logging, RunLimits } from '../passes/context.ts'
 import { tellFailedProofs } from './proofs.ts'
 import { seedBlocksOf } from './seeds.ts'
 
-/** How many headers we read at once, and how often a run does so. A day of a chain with a block every two seconds then takes 43 runs. */
-const BATCH = 128
-const BATCHES_MAX = 8
+/** How many headers we store at once, and how often a run does so. A day of a chain with a block every two seconds then takes 43 runs. */
+const BATCH = 64
+const BATCHES_MAX = 16
+/** Few requests at a time, so that a provider with a limit still serves the passes. */
+const IN_FLIGHT = 4
 
 /**
- * Links headers down to the one before a turn, as many as one run may read; the next run continues. Does nothing if there are two providers, who must
- * agree on a seed's block instead, or if headers cannot be proven here.
- * @returns what the turn waits for; null if its seed is stored now, or if linking cannot help.
+ * Links headers down to the one before a turn, as many as one run may read; the next run continues. Does nothing if headers cannot be proven here.
+ * @returns what the turn waits for; `linked` if its seed is stored now; null if linking cannot help.
  */
 export async function linkSeeds(
   ctx: LedgerDb & ChainRead & Logging,
   run: RunLimits,
   due: number,
-): Promise<SeedWait | null> {
-  const { pool, chain, log } = ctx
-  if (chain.providers.length >= VOICES) return null
+): Promise<SeedWait | 'linked' | null> {
+  const { pool, log } = ctx
   let low = await whereToGoOn(pool, due)
   if (low === null) return null
   try {
@@ -43,7 +42,7 @@ export async function linkSeeds(
     }
     return { due, says: `the headers before block ${low.number} cannot be linked to it: ${error.message}` }
   }
-  if (low.time < due || low.number === 0) return null
+  if (low.time < due || low.number === 0) return 'linked'
   const says = `headers are linked down to block ${low.number}; ${low.time - due} seconds of block time are left`
   log.info({ due, block: low.number }, says)
   return { due, says }
@@ -69,7 +68,11 @@ async function whereToGoOn(pool: Pool, due: number): Promise<Block | null> {
 async function linkBatch({ pool, chain }: LedgerDb & ChainRead, top: Block): Promise<Block> {
   const first = Math.max(0, top.number - BATCH)
   const numbers = Array.from({ length: top.number - first }, (_, index) => first + index)
-  const found = await Promise.all(numbers.map((number) => chain.block(number)))
+  const found: (Block | null)[] = []
+  while (found.length < numbers.length) {
+    const next = numbers.slice(found.length, found.length + IN_FLIGHT)
+    found.push(...(await Promise.all(next.map((number) => chain.block(number)))))
+  }
   let low = top
   for (const [index, block] of found.toReversed().entries()) {
     const number = top.number - 1 - index
@@ -81,6 +84,10 @@ async function linkBatch({ pool, chain }: LedgerDb & ChainRead, top: Block): Pro
   const blocks = [...found.filter((block) => block !== null).slice(1), top]
   const seedBlocks = seedBlocksOf(blocks, low, await readCohorts(pool))
   await inTransaction(pool, async (sql) => {
+    await readCursor(sql, { lock: true })
+    const stored = await readBlock(sql, top.number)
+    if (stored && stored.hash !== top.hash)
+      throw new ChainFault(`block ${top.number} was replaced`, { retryable: true })
     for (const block of seedBlocks) await keepAgreedSeedBlock(sql, { ...block, proof: 'proven' })
     await writeLinked(sql, low)
   })

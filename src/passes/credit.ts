@@ -100,6 +100,7 @@ async function settleAndPay(
   const planned = await planDueRound(ctx, { cursor, bounds, upTo: settledTime })
   const { plan, waits } = planned
   if (waits) await linkWaiting(ctx, sending.run, waits)
+  else await writeSeedWait(ctx.pool, null)
   if (plan.delayed.length > 0)
     ctx.log.error(
       { cohorts: plan.delayed },
@@ -123,9 +124,10 @@ async function settleAndPay(
 
 /** Links the headers before a turn that waits for its seed, as many as one run may read, and records what it still waits for. */
 async function linkWaiting(ctx: LedgerDb & ChainRead & Logging, run: Run, waits: SeedWait): Promise<void> {
-  const wait = (await linkSeeds(ctx, run, waits.due)) ?? waits
-  ctx.log.warn(wait, 'turns wait for their seed')
-  await writeSeedWait(ctx.pool, wait)
+  const wait = await linkSeeds(ctx, run, waits.due)
+  const left = wait === 'linked' ? null : (wait ?? waits)
+  if (left) ctx.log.warn(left, 'turns wait for their seed')
+  await writeSeedWait(ctx.pool, left)
 }
 
 function whyNothing({ outOfBounds, delayed, unknown, unbacked }: RoundPlan): CreditReason {

@@ -143,6 +143,7 @@ test('a cap that only a provider names is tried three times, and then once a day
   await passes()
   assert.deepEqual([await sent(), await told(third)], [3, 'held walletLimit'])
   await world.pool`UPDATE payment_verdicts SET decided_at = decided_at - interval '1 day'`
+  await world.pool`UPDATE outbox SET created_at = created_at - interval '1 day'`
   await passes()
   assert.equal(await sent(), 4)
 })

@@ -6,13 +6,14 @@ import type { ChainProofs, ProvenPart } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { ChainFault, orNull } from '../faults.ts'
 import { provenAccount } from '../prove/account-proof.ts'
-import { proveReceipts, proveTransactions } from '../prove/body.ts'
+import { proveReceipts, proveTransactions, type ReadRaw } from '../prove/body.ts'
 import { proveHeader, settlesOthers } from '../prove/header.ts'
 import type { Fields } from '../prove/items.ts'
 import type { Soundness } from '../prove/sound.ts'
 import { unprovable, type Verdict } from '../prove/verdict.ts'
 import type { RpcReads } from '../rpc/rpc.ts'
 import { byHash, bytes, hash32, toQuantity } from '../rpc/wire.ts'
+import { readRaw } from './prove-block.ts'
 
 /** How many blocks we look at, at most, to find one with transactions. A block without transactions shows nothing about lists. */
 const LISTS_MAX = 8
@@ -23,18 +24,32 @@ const ANYBODY = `0x${'0'.repeat(40)}` as Address
 export function createChainProofs(providers: readonly RpcReads[], soundness: Soundness): ChainProofs {
   const voices = Math.min(VOICES, providers.length)
 
+  /** Who gave a block, to ask for the bytes of its transactions. */
+  const givers = new WeakMap<Fields, RpcReads>()
+
   async function ask(part: ProvenPart, number: number): Promise<Fields[]> {
     const params = [toQuantity(number), part === 'transactions']
     const answers = await Promise.all(
       providers.map(async (provider) => {
         const block = await orNull(provider.request('eth_getBlockByNumber', params))
         const beside = BESIDES[part]
-        if (!beside || typeof block !== 'object' || block === null) return block
-        return { ...block, [part]: await orNull(provider.request(...beside(block as Fields))) }
+        if (typeof block !== 'object' || block === null) return null
+        const given: Fields = beside
+          ? { ...block, [part]: await orNull(provider.request(...beside(block as Fields))) }
+          : (block as Fields)
+        givers.set(given, provider)
+        return given
       }),
     )
-    return answers.filter((answer): answer is Fields => typeof answer === 'object' && answer !== null)
+    return answers.filter((answer) => answer !== null)
   }
+
+  const rawOf =
+    (block: Fields): ReadRaw =>
+    async (index) => {
+      const giver = givers.get(block)
+      return giver ? await orNull(readRaw(giver, String(block.hash), index)) : null
+    }
 
   /** The newest block whose part is proven, and whose hash at least `named` providers report; see `newestProof`. */
   async function findProof(part: ProvenPart, newest: number, named: number): Promise<number | false | null> {
@@ -44,7 +59,7 @@ export function createChainProofs(providers: readonly RpcReads[], soundness: Sou
       const blocks = await ask(part, number)
       for (const block of blocks.filter((block) => showsSomething(part, block))) {
         const isNamed = namesOf(blocks, block) >= named
-        if (isNamed && (await verdictOn(part, block)).kind === 'proven') return number
+        if (isNamed && (await verdictOn(part, block, rawOf(block))).kind === 'proven') return number
         shown = false
       }
     }
@@ -66,7 +81,7 @@ export function createChainProofs(providers: readonly RpcReads[], soundness: Sou
       const blocks = (await ask(part, number)).filter((block) => showsSomething(part, block))
       const regard = { header: headerOf, state: accountOf, transactions: bodyOf, receipts: outcomesOf }[part]
       const isFailing = async (block: Fields) => {
-        const { kind } = await verdictOn(part, block)
+        const { kind } = await verdictOn(part, block, rawOf(block))
         // If we know every field of the header, or every type in a list whose root is proven, an upgrade of the chain cannot explain the
         // contradiction. So both providers lie.
         return kind === 'unprovable' || (kind === 'contradicted' && !isCertain(soundness, part))
@@ -104,13 +119,13 @@ const nodesIn = ({ state }: Fields) => listIn((state as Fields | null)?.accountP
 
 const listIn = (list: unknown) => (Array.isArray(list) ? (list as Fields[]) : [])
 
-async function verdictOn(part: ProvenPart, block: Fields): Promise<Verdict> {
+async function verdictOn(part: ProvenPart, block: Fields, readRaw: ReadRaw): Promise<Verdict> {
   const { receipts, state: _, ...given } = block
   const header = proveHeader(given)
   if (part === 'header' || header.kind !== 'proven') return header
   if (part === 'receipts') return (await proveReceipts(given, receipts)).verdict
   if (part === 'state') return accountVerdict(block)
-  return (await proveTransactions(block)).verdict
+  return (await proveTransactions(block, readRaw)).verdict
 }
 
 function accountVerdict(block: Fields): Verdict {

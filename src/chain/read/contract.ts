@@ -1,6 +1,6 @@
 // The factory's state for the passes: counters, nodes, cohorts, refs and balances, each read at one block. It must never answer from a cache, and
 // never turn an answer that it cannot read into a number.
-import { type Address, address, wei } from '../../domain/units.ts'
+import { type Address, address, UINT256_MAX, wei } from '../../domain/units.ts'
 import { ChainFault, orNull } from '../faults.ts'
 import type { BlockRef, ChainNode, ContractReader } from '../port.ts'
 import { chunks, mapBounded } from '../rpc/parallel.ts'
@@ -17,6 +17,13 @@ const IN_FLIGHT = 4
 const GWEI = 10n ** 9n
 /** One attempt at each provider, because others may answer. */
 const ASIDE = { attempts: 1, timeoutMs: 2_000 }
+
+/** The highest figures that we can use, where the contract's type allows higher ones or the ABI's does. */
+const MOST: Partial<Record<ViewName, bigint>> = {
+  maxPerWallet: BigInt(Number.MAX_SAFE_INTEGER),
+  budget: 2n ** 32n - 1n,
+  bounds: 2n ** 48n - 1n,
+}
 
 const largest = (values: readonly bigint[]): bigint => values.reduce((most, value) => (value > most ? value : most))
 
@@ -156,7 +163,11 @@ async function viewFromAll<Name extends ViewName>(
   return answers.length > 0 ? answers : [await ask(rpc)]
 
   async function ask(reads: RpcReads, options?: ReadOptions): Promise<ViewResult<Name>> {
-    return readView(name, await reads.request(method, params, options))
+    const answer = readView(name, await reads.request(method, params, options))
+    // Checked here, so that one provider's impossible figure is no answer and spoils none.
+    if ([answer].flat().some((figure) => typeof figure === 'bigint' && figure > (MOST[name] ?? UINT256_MAX)))
+      throw new ChainFault(`a provider answered an impossible figure for ${name}`, { retryable: true })
+    return answer
   }
 }
 

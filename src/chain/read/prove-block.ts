@@ -4,13 +4,14 @@
 import { hexToBytes } from 'viem/utils'
 import type { Proof } from '../../domain/observed.ts'
 import type { Hash } from '../../domain/units.ts'
-import { orNull } from '../faults.ts'
+import { ChainFault } from '../faults.ts'
 import type { WatchedAddresses } from '../port.ts'
 import { proveTransactions } from '../prove/body.ts'
 import { breath } from '../prove/breath.ts'
 import type { Fields } from '../prove/items.ts'
 import { isAskedFor, isSound, type Soundness } from '../prove/sound.ts'
 import { namesSender, proveSender, proveTransaction } from '../prove/transaction.ts'
+import { mayPass } from '../rpc/absence.ts'
 import type { RpcReads } from '../rpc/rpc.ts'
 import { toQuantity, transaction, type WireTransaction } from '../rpc/wire.ts'
 import { agreedHashes } from './state/agreement.ts'
@@ -38,7 +39,9 @@ export async function proveActing(
   { block, number, isWhole = false }: { block: Fields; number: number; isWhole?: boolean | undefined },
   acting: readonly WireTransaction[],
 ): Promise<Proofs> {
-  const isProvable = isAskedFor(soundness, 'header')
+  // Of lists that we no longer require, only what concerns us is worth a proof.
+  const isWorth = acting.length > 0 || soundness.states.get('transactions') !== 'lowered'
+  const isProvable = isWorth && isAskedFor(soundness, 'header')
   const proven = isProvable ? await provenOf({ rpc, soundness }, { block, number, isWhole }, acting) : []
   const others = acting.filter((tx) => !proven.includes(tx))
   const told = others.map((tx) => ({ hash: tx.hash, blockNumber: number, words: keyOf(tx) }))
@@ -87,9 +90,12 @@ async function checkSenders(soundness: Soundness, given: readonly Fields[], numb
   }
 }
 
-/** The bytes of a transaction of a block; null if the provider does not give them. */
-async function readRaw(rpc: RpcReads, blockHash: string, index: number): Promise<Uint8Array | null> {
-  const answer = await orNull(rpc.request('eth_getRawTransactionByBlockHashAndIndex', [blockHash, toQuantity(index)]))
+/** The bytes of a transaction of a block; null if the provider does not have that method. Throws a ChainFault if it does not answer. */
+export async function readRaw(rpc: RpcReads, blockHash: string, index: number): Promise<Uint8Array | null> {
+  const reply = await rpc.call('eth_getRawTransactionByBlockHashAndIndex', [blockHash, toQuantity(index)])
+  if (!reply.ok && mayPass(reply.error))
+    throw new ChainFault(`the bytes of transaction ${index} were not read`, { retryable: true })
+  const answer = reply.ok ? reply.result : null
   return typeof answer === 'string' && /^0x([0-9a-f]{2})+$/i.test(answer) ? hexToBytes(answer as `0x${string}`) : null
 }
 

@@ -1,6 +1,7 @@
 // Reads through several providers: asks one after the other until an answer is acceptable. It must never take an error for "not there".
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RpcFault } from '../faults.ts'
+import { mayPass } from './absence.ts'
 import { BATCH_MAX } from './batches.ts'
 import { isOfKind } from './kinds.ts'
 import { chunks } from './parallel.ts'
@@ -49,7 +50,10 @@ export interface ReadsOptions {
 export function createReads(options: ReadsOptions): Reads {
   async function call(method: string, params: readonly unknown[], read: ReadOptions = {}): Promise<RpcReply> {
     const question = (provider: Provider, ms: number) => provider.call({ method, params }, ms, read.bytesMax)
-    return await ask(options, question, read, (reply) => isWorth(method, reply))
+    return await ask(options, question, read, {
+      worth: (reply) => isWorth(method, reply),
+      passes: (reply) => mayLag(method, reply),
+    })
   }
 
   async function batch(calls: readonly RpcCall[], read: ReadOptions = {}): Promise<RpcReply[]> {
@@ -58,7 +62,8 @@ export function createReads(options: ReadsOptions): Reads {
       const methodOf = (index: number) => part[index]?.method ?? ''
       const question = (provider: Provider, ms: number) => provider.batch(part, ms)
       const worth = (given: RpcReply[]) => given.every((reply, index) => isWorth(methodOf(index), reply))
-      for (const [index, reply] of (await ask(options, question, read, worth)).entries()) {
+      const passes = () => false
+      for (const [index, reply] of (await ask(options, question, read, { worth, passes })).entries()) {
         const { method, params } = part[index] as RpcCall
         const isAlone = options.order().length === 1 && (reply.ok || isRevert(reply.error))
         const again = !isWorth(method, reply) && !isAlone && !isLimited(reply) && read.attempts !== 1
@@ -102,15 +107,15 @@ async function ask<T>(
   options: ReadsOptions,
   question: (provider: Provider, timeoutMs: number) => Promise<T>,
   read: ReadOptions,
-  worth: (answer: T) => boolean,
+  { worth, passes }: { worth: (answer: T) => boolean; passes: (answer: T) => boolean },
 ): Promise<T> {
   const answers: T[] = []
   const faults: RpcFault[] = []
   const asked = new Set<Provider>()
   for (const { provider, timeoutMs } of attemptsOf(options, read)) {
     if (asked.has(provider)) {
-      // If any provider has answered, we do not ask the same providers again.
-      if (answers.length > 0) break
+      // If any provider has answered, we do not ask the same providers again, unless a node behind a balancer may just have lagged.
+      if (!answers.every(passes)) break
       await sleep(options.retryPauseMs)
     }
     asked.add(provider)
@@ -133,6 +138,15 @@ async function ask<T>(
  * contract's only if each of them says so.
  */
 const isWorth = (method: string, reply: RpcReply) => reply.ok && isOfKind(method, reply.result)
+
+/** What a node says about a block that it does not have yet. */
+const LAGS = /header not found|(unknown|no such) block|block .{0,80}not found/i
+
+/** True if the node that answered may just lack a new block, or had an internal error, so that the same provider may answer rightly next. */
+const mayLag = (method: string, reply: RpcReply): boolean =>
+  reply.ok
+    ? reply.result === null && method === 'eth_getBlockByNumber'
+    : LAGS.test(reply.error.message) || (mayPass(reply.error) && !isLimit(reply.error))
 
 const isLimited = (reply: RpcReply) => !reply.ok && isLimit(reply.error)
 

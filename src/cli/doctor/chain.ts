@@ -28,6 +28,8 @@ import { ASKED_CHECKS } from './provider.ts'
 const HEADS_APART_WARN = 10
 /** For how many blocks a node must keep states. If it keeps fewer, we cannot catch up after even the shortest outage; geth keeps 128 by default. */
 const STATES_MIN = 64
+/** The age of a final block from which a provider may be stuck. Rollups take up to an hour or two. */
+const FINAL_BEHIND_SEC = 6 * 3_600
 /** Clock skew to expect in block times. */
 const AHEAD_WARN_SEC = 60
 
@@ -115,6 +117,13 @@ const FACTORY_CHECKS: Checks<Probed & { deployment: DeploymentCheck }> = {
     const words = finalityInWords(reading)
     if (isContradiction(reading)) return { says: `nothing is final: ${words?.says}`, fail: words?.todo ?? '', reading }
     const says = reading.firm < 0 ? 'no block is final yet' : `block ${reading.firm} is final`
+    const behindSec = cursor.time - reading.time
+    if (reading.firm >= 0 && behindSec > FINAL_BEHIND_SEC)
+      return {
+        says: `${says}, which is ${Math.floor(behindSec / 3_600)} hours old: a provider of RPC_URL calls no newer one final`,
+        warn: 'Refunds and commissions wait for final blocks. Look at each provider’s "finalized" block, and replace the one that is stuck.',
+        reading,
+      }
     if (!words || isSettled(reading)) return { says, reading }
     return { says: `${says}, and no refund or commission rests on it: ${words.says}`, warn: words.todo, reading }
   },

@@ -72,7 +72,7 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
     if (!wait) return null
     return {
       says: `turns from ${new Date(wait.due * 1000).toISOString()} on wait for their seed: ${wait.says}`,
-      warn: 'The next runs go on. A second provider in RPC_URL settles it at once.',
+      warn: 'The next runs go on. If a provider of RPC_URL is gone for good, or differs from the others, replace it.',
       reading: wait,
     }
   },

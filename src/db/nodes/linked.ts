@@ -1,7 +1,7 @@
 // Turns that wait for a seed that something backs, and how far old headers are linked to the followed ones.
 import type { Block } from '../../domain/observed.ts'
 import type { Sql } from '../core/sql.ts'
-import { readState, writeState } from '../core/state.ts'
+import { clearState, readState, writeState } from '../core/state.ts'
 
 /** The earliest turn that waits for its seed, in unix seconds, and why. */
 export interface SeedWait {
@@ -18,8 +18,8 @@ export async function readSeedWait(sql: Sql): Promise<SeedWait | null> {
 }
 
 /** Records what `readSeedWait` returns. */
-export async function writeSeedWait(sql: Sql, wait: SeedWait): Promise<void> {
-  await writeState(sql, 'seedWait', wait, 'pass')
+export async function writeSeedWait(sql: Sql, wait: SeedWait | null): Promise<void> {
+  await (wait ? writeState(sql, 'seedWait', wait, 'pass') : clearState(sql, 'seedWait'))
 }
 
 /** The lowest header from which followed blocks are known to descend; null if we have linked none. */

@@ -35,10 +35,10 @@ export function waitsToBeRetried(sql: Sql, now: number): Fragment {
 }
 
 /**
- * True for a payment `p` that may be minted again though its wallet was full. Once the contract has skipped it three times, only once a day: then a
- * provider names a cap that is not the contract's.
+ * True for a payment `p` that may be minted again though the contract skipped it, for a full wallet or tier. Once it has done so three times, only once
+ * a day: then a figure that we go by is not the contract's.
  */
 export function maySkipAgain(sql: Sql): Fragment {
   return sql`(SELECT count(*) < 3 OR max(decided_at) < now() - interval '1 day' FROM payment_verdicts v
-    WHERE v.payment_id = p.id AND v.reason = 'walletLimit' AND v.evidence ->> 'by' = 'contract')`
+    WHERE v.payment_id = p.id AND v.reason IN ('walletLimit', 'supplySpent') AND v.evidence ->> 'by' = 'contract')`
 }

@@ -87,14 +87,15 @@ export async function readBelievedMints(
 
 /**
  * Earnings count only for nodes minted up to a final block. What was taken back from those, and what was paid, counts from any block. What only one
- * provider reports is not due, unless we believe it.
+ * provider reports is not due, unless we believe it; but what was already paid for it is no debt of the payee's.
  */
 export async function readDueCommissions(
   sql: Sql,
   { final, believes }: { final: number; believes: boolean },
 ): Promise<DueCommission[]> {
   return await sql<DueCommission[]>`
-    SELECT *, "earnedWei" - "takenBackWei" - "paidWei" - CASE WHEN ${believes} THEN 0 ELSE "believedWei" END AS "dueWei", (
+    SELECT *, CASE WHEN ${believes} THEN "earnedWei" - "takenBackWei" - "paidWei"
+        ELSE greatest("earnedWei" - "takenBackWei" - "paidWei" - "believedWei", least("earnedWei" - "takenBackWei" - "paidWei", 0)) END AS "dueWei", (
       SELECT iso(max(a.at)) FROM audit a WHERE a.subject = code AND a.action = 'commissionFileMade'
         AND a.detail -> 'after' ->> 'payee' = payee AND a.at > coalesce((
           SELECT max(f.recorded_at) FROM refunds f WHERE f.commission_of = code AND f.to_address = payee), '-infinity')) AS "fileMadeAt"

@@ -51,7 +51,7 @@ function paymentTables(sql: Sql) {
 /** The fields of a payment, in display order. An orphaned payment's row keeps a reason that holds nothing now, even one of a transfer that was no sale. */
 function paymentColumns(sql: Sql) {
   return sql`p.tx_hash AS "txHash", p.state AS status, CASE WHEN p.state = 'orphaned' THEN NULL WHEN p.reason = 'senderDenied' THEN 'review' ELSE p.reason END AS reason,
-    CASE WHEN p.state = 'held' AND p.reason IN ${sql(PLACELESS)} THEN ${mayStillBuy(sql)} ELSE false END AS "waitsForPlace",
+    CASE WHEN p.state = 'held' AND p.reason IN ${sql(PLACELESS)} THEN coalesce(${mayStillBuy(sql)}, false) ELSE false END AS "waitsForPlace",
     p.from_address AS "from", p.tier_id AS "tierId", p.value_wei::text AS "valueWei", p.block_number AS "blockNumber",
     CASE WHEN p.block_number IS NOT NULL THEN iso(p.block_time) END AS "paidAt", ${assuranceOf(sql)} AS assurance, p.node_id::text AS "nodeId",
     n.mint_tx_hash AS "mintTxHash", r.tx_hash AS "refundTxHash", iso(p.updated_at) AS "updatedAt"`

@@ -231,7 +231,7 @@ export async function readReverts(
   const refs = sql`(SELECT "order" ->> 'ref' AS ref FROM jsonb_array_elements(o.call -> 'orders') "order") orders`
   const rows = await sql<{ state: string; time: number | null }[]>`
     SELECT CASE WHEN o.kind = 'mint' AND EXISTS (SELECT FROM ${refs} JOIN payments p USING (ref) WHERE p.state = 'accepted'
-        AND NOT EXISTS (SELECT FROM payment_verdicts v WHERE v.payment_id = p.id AND v.evidence ->> 'by' = 'contract'))
+        AND NOT EXISTS (SELECT FROM payment_verdicts v WHERE v.payment_id = p.id AND v.evidence ->> 'by' = 'contract' AND v.decided_at >= o.created_at))
       AND NOT EXISTS (SELECT FROM ${refs} JOIN nodes n USING (ref)) THEN 'reverted' ELSE o.state END AS state, at.time FROM outbox o
     LEFT JOIN blocks at ON at.number = o.block_number
     LEFT JOIN blocks guard ON guard.number = o.guard_block

@@ -27,9 +27,10 @@ export async function refuseGuard(
   const failed = answers.flatMap(({ host, fault }) => (fault ? { ...partOf(fault), host } : []))
   if (failed.length > 0) await inTransaction(ctx.pool, (sql) => tellFailedProofs(ctx, sql, failed))
   const said = answers.flatMap(({ block }) => block?.hash ?? [])
+  const hosts = answers.flatMap(({ host, block }) => (block && block.hash !== hash ? [host] : []))
   const agree = said.filter((one) => one === hash).length
   const others = said.filter((one) => one !== hash)
-  if (others.length > 0) return await contradicted(ctx, sender, { number, hash, others })
+  if (others.length > 0) return await contradicted(ctx, sender, { number, hash, others, hosts })
   await clearState(ctx.pool, doubtOf(sender))
   if (agree === 0) return `no provider shows block ${number}`
   const refused = await readRefused(ctx, sender)
@@ -46,9 +47,9 @@ const refusedOf = ({ address }: Asked) => `guardRefused ${address}`
 async function contradicted(
   ctx: LedgerDb & Logging,
   sender: Asked,
-  { number, hash, others }: { number: number; hash: Hash; others: readonly Hash[] },
+  { number, hash, others, hosts }: { number: number; hash: Hash; others: readonly Hash[]; hosts: readonly string[] },
 ): Promise<string> {
-  const detail = { why: 'contradiction', guardBlock: number, guardHash: hash, others }
+  const detail = { why: 'contradiction', guardBlock: number, guardHash: hash, others, hosts }
   await inTransaction(ctx.pool, async (sql) => {
     await lockState(sql, doubtOf(sender))
     const doubt = (await readState(sql, doubtOf(sender))) as { isTold: boolean } | null

@@ -120,6 +120,9 @@ export function dueOf(
     const same = believed.find(({ code, payee }) => code === line.code && payee === line.payee)
     const believedWei = (same?.earnedWei ?? 0n) - (same?.takenBackWei ?? 0n)
     const owed = line.earnedWei - line.takenBackWei - line.paidWei
-    return { ...line, believedWei, dueWei: believes ? owed : owed - believedWei }
+    // What was paid counts for what is proven first, then for what is believed.
+    const overpaid = owed < 0n ? owed : 0n
+    const proven = owed - believedWei
+    return { ...line, believedWei, dueWei: believes ? owed : proven > overpaid ? proven : overpaid }
   })
 }
