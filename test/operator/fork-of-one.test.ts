@@ -50,7 +50,7 @@ const doctor = async () => {
   return findings.find(({ check }) => check === 'chain.final')
 }
 
-test('a payment on a fork of the first of two is neither sold nor paid back, however deep it lies, and that is told', async () => {
+test('T45: a payment on a fork of the first of two is neither sold nor paid back, however deep it lies, and that is told', async () => {
   fork = await startSibling(world.chain)
   const pay = (from: number, valueWei: bigint) =>
     fork.send({ from: world.at(from), to: world.at(3), value: `0x${valueWei.toString(16)}` })

@@ -217,9 +217,15 @@ const PLAYS: Readonly<Record<string, () => Promise<unknown>>> = {
     await endLies({ world, first, second }, [])
   },
   'guard.refused': async () => {
+    const before = await world.chain.snapshot()
+    await world.chain.mine()
+    const other = await world.chain.block()
+    await world.chain.revert(before)
     await world.pay(7, BASIC)
     await world.chain.mine()
-    second.rule = forging('eth_getBlockByNumber', (block) => block && { ...block, hash: ELSEWHERE })
+    // Whole blocks are true, so the payment is followed.
+    second.rule = ({ method, params: [tag, isWhole] }) =>
+      method === 'eth_getBlockByNumber' && tag === other.number && !isWhole ? { result: other } : undefined
     for (let i = 0; i < 3; i++) await world.payments()
     await endLies({ world, first, second }, [])
   },

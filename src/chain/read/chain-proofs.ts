@@ -24,32 +24,7 @@ const ANYBODY = `0x${'0'.repeat(40)}` as Address
 export function createChainProofs(providers: readonly RpcReads[], soundness: Soundness): ChainProofs {
   const voices = Math.min(VOICES, providers.length)
 
-  /** Who gave a block, to ask for the bytes of its transactions. */
-  const givers = new WeakMap<Fields, RpcReads>()
-
-  async function ask(part: ProvenPart, number: number): Promise<Fields[]> {
-    const params = [toQuantity(number), part === 'transactions']
-    const answers = await Promise.all(
-      providers.map(async (provider) => {
-        const block = await orNull(provider.request('eth_getBlockByNumber', params))
-        const beside = BESIDES[part]
-        if (typeof block !== 'object' || block === null) return null
-        const given: Fields = beside
-          ? { ...block, [part]: await orNull(provider.request(...beside(block as Fields))) }
-          : (block as Fields)
-        givers.set(given, provider)
-        return given
-      }),
-    )
-    return answers.filter((answer) => answer !== null)
-  }
-
-  const rawOf =
-    (block: Fields): ReadRaw =>
-    async (index) => {
-      const giver = givers.get(block)
-      return giver ? await orNull(readRaw(giver, String(block.hash), index)) : null
-    }
+  const ask = (part: ProvenPart, number: number) => askAll(providers, part, number)
 
   /** The newest block whose part is proven, and whose hash at least `named` providers report; see `newestProof`. */
   async function findProof(part: ProvenPart, newest: number, named: number): Promise<number | false | null> {
@@ -95,6 +70,32 @@ export function createChainProofs(providers: readonly RpcReads[], soundness: Sou
     },
   }
 }
+
+/** A block from every provider that has it, together with what we request beside it. */
+async function askAll(providers: readonly RpcReads[], part: ProvenPart, number: number): Promise<Fields[]> {
+  const params = [toQuantity(number), part === 'transactions']
+  const answers = await Promise.all(
+    providers.map(async (provider) => {
+      const block = await orNull(provider.request('eth_getBlockByNumber', params))
+      if (typeof block !== 'object' || block === null) return null
+      const beside = BESIDES[part]?.(block as Fields)
+      const given: Fields = { ...block, ...(beside && { [part]: await orNull(provider.request(...beside)) }) }
+      givers.set(given, provider)
+      return given
+    }),
+  )
+  return answers.filter((answer) => answer !== null)
+}
+
+/** Who gave a block, to ask for the bytes of its transactions. */
+const givers = new WeakMap<Fields, RpcReads>()
+
+const rawOf =
+  (block: Fields): ReadRaw =>
+  async (index) => {
+    const giver = givers.get(block)
+    return giver ? await orNull(readRaw(giver, String(block.hash), index)) : null
+  }
 
 const isCertain = ({ states }: Soundness, part: ProvenPart) => part !== 'state' && states.get(part) === 'askedFor'
 
