@@ -18,7 +18,7 @@ const BLOCK_MS_MAX = 20
 export const proving: Bench = {
   name: 'proving',
   about:
-    'What it costs to prove a block: its header alone, as for each block, and all of its transactions and receipts and one sender, as for a block with something of ours. Then what blocks cost the follower that hold dust, or a payment.',
+    'What it costs to prove a block: its header alone, then all of its transactions, as for each block, with all receipts and one sender, as for a block with something of ours. Then what blocks cost the follower that hold dust, or a payment.',
   isTimed: true,
   run: async (options) => {
     const { quick } = options
