@@ -185,6 +185,25 @@ test('what one provider calls invalid is asked of the next one', async () => {
   assert.deepEqual(await rpc.requestAll([{ method: 'eth_getBalance', params: [] }]), ['0x2'])
 })
 
+test('the only provider is asked again if one of its nodes may just lack the block, and only then', async () => {
+  const head = { number: '0x7' }
+  const cases: [method: string, first: Answer, asked: number][] = [
+    ['eth_call', { error: { code: -32000, message: 'header not found' } }, 2],
+    ['eth_call', { error: { code: -32001, message: 'block 0x7 was not found' } }, 2],
+    ['eth_call', { error: { code: -32603, message: 'internal error' } }, 2],
+    ['eth_getBlockByNumber', { result: null }, 2],
+    ['eth_call', { error: { code: -32601, message: 'the method does not exist' } }, 1],
+    ['eth_call', { error: { code: -32602, message: 'invalid argument 1' } }, 1],
+    ['eth_getTransactionByHash', { result: null }, 1],
+  ]
+  for (const [method, first, asked] of cases) {
+    const one = await provider()
+    one.rule = () => (one.seen.length === 1 ? first : { result: method === 'eth_call' ? '0x' : head })
+    const reply = await client([one]).call(method, [])
+    assert.deepEqual([one.seen.length, reply.ok && reply.result !== null], [asked, asked === 2], method)
+  }
+})
+
 test('a revert is the contract’s once each provider says so, and none is asked twice', async () => {
   const reverts = () => provider(() => ({ error: { code: 3, message: 'execution reverted' } }))
   const [liar, honest] = [await reverts(), await provider(() => ({ result: '0x02' }))]
