@@ -14,6 +14,17 @@ export interface Tables {
   close(): Promise<void>
 }
 
+/** A pool for code that opens one snapshot for its reads: it reads within the case's transaction, which is one already. */
+export function snapshotsIn(sql: Sql): Pool {
+  const within = new Proxy(sql, {
+    apply(target, _this, [texts, ...values]: [TemplateStringsArray, ...never[]]) {
+      if (texts[0]?.startsWith('SET TRANSACTION')) return Promise.resolve([])
+      return target(texts, ...values)
+    },
+  })
+  return { begin: (_level: string, body: (sql: Sql) => Promise<unknown>) => body(within) } as never
+}
+
 class Undone extends Error {}
 
 export async function openTables(): Promise<Tables> {

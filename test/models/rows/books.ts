@@ -47,17 +47,21 @@ const events = fc.oneof(
       { minLength: 1, maxLength: 4 },
     ),
   }),
-  fc.record({
-    kind: fc.constant('send' as const),
-    ...{
-      block,
-      sender,
-      wei,
-      feeWei,
-      to: fc.constantFrom<Party>('outside', 'factory', 'wallet1', 'minter', 'distributor'),
-    },
-    of: fc.constantFrom('mint', 'foreign', 'displaced', 'reverted', 'round', 'roundByHand', 'swapsRound'),
-  }),
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('send' as const),
+      ...{
+        block,
+        sender,
+        wei,
+        feeWei,
+        /** Null creates a contract with the value. */
+        to: fc.constantFrom<Party | null>('outside', 'factory', 'wallet1', 'minter', 'distributor', null, null),
+      },
+      of: fc.constantFrom('mint', 'foreign', 'foreign', 'displaced', 'reverted', 'round', 'roundByHand', 'swapsRound'),
+    }),
+  },
   fc.record({ kind: fc.constant('strangersRound' as const), block, wei }),
   fc.record({
     kind: fc.constant('withdrawal' as const),
@@ -237,11 +241,12 @@ export class Books {
     this.serial += 1
     const txHash = word(this.serial)
     const wei = hasValue ? event.wei : 0n
-    const to: Party = isByHand ? event.to : 'factory'
+    const recipient = isByHand ? event.to : 'factory'
+    const to: Party = recipient ?? 'outside'
     this.add('outbox', {
       ...{ kind, state, sender: ADDRESSES[sender], nonce: this.serial, call: '{}', gas_limit: 1 },
       ...{ valid_until: kind === 'foreign' ? null : 1, tx_hash: txHash, gas_used: 1, fee_wei: feeWei, value_wei: wei },
-      ...{ to_address: ADDRESSES[to], ...inBlock(block) },
+      ...{ to_address: recipient && ADDRESSES[recipient], ...inBlock(block) },
     })
     if (makesRound) this.round(block, txHash, { wei: event.wei, mode: hasValue ? 'treasury' : 'swaps' })
     if (to === 'wallet1') this.arrive(to, sender, { block, wei }, {})
