@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { poolWithin, type Sql } from '../../../src/db/core/sql.ts'
 import { silentLog } from '../../../src/lib/log.ts'
-import { judge } from '../../../src/passes/steps/judge.ts'
+import { type JudgeResult, judge } from '../../../src/passes/steps/judge.ts'
 import { account, at, openTables, type Row, type Rows, type Tables, word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
 import { type History, histories } from '../histories.ts'
@@ -26,6 +26,11 @@ const LISTS = ['0xaa', '0xbb', '0xcc']
 const rootOf = (list: string) => word(Number(list))
 const tierNo = (tierId: string) => 1 + Number(tierId.slice(1))
 
+/** What a second provider says of a payment that only one told of: nothing, or another word for just one field. */
+const DOUBTS = ['missing', 'from', 'to', 'valueWei', 'blockHash', 'succeeded'] as const
+type Payment = model.Payment & { doubt: 'none' | (typeof DOUBTS)[number] | null }
+type Ledger = Omit<model.Ledger, 'payments'> & { payments: Payment[] }
+
 const drawnPayment = fc.record({
   pick: fc.nat(999),
   from: fc.constantFrom(...BUYERS, account(5), account(5), account(5), MINTER, account(1)),
@@ -34,6 +39,8 @@ const drawnPayment = fc.record({
   succeeded: fc.constantFrom(true, true, true, true, true, false),
   heldWei: fc.constantFrom(null, 4n, 5n, 9n, 10n),
   isFull: fc.constantFrom(false, false, false, true),
+  doubt: fc.constantFrom(null, null, null, 'none', 'none', 'none', ...DOUBTS),
+  fails: fc.constantFrom(false, false, false, false, false, false, true),
 })
 const drawn = fc.record({
   history: histories(),
@@ -58,13 +65,15 @@ const drawn = fc.record({
   age: fc.constantFrom(0, 1, 599, 600, 601, 3_599, 3_600),
   page: fc.constantFrom(1, 2, 3, 500),
   settled: fc.constantFrom(0, 0, 0, 1),
+  /** So many places of each tier, if it is in short supply. */
+  scarce: fc.tuple(fc.constantFrom(null, 1, 2, 3), fc.constantFrom(null, 1, 2), fc.constantFrom(null, null, 1)),
 })
 type Drawn = typeof drawn extends fc.Arbitrary<infer T> ? T : never
 
-function paymentsOf({ sale, payments }: History, given: Drawn): model.Payment[] {
+function paymentsOf({ sale, payments }: History, given: Drawn): Payment[] {
   const bought = payments.filter(({ valueWei, block }) => choose(sale, valueWei, block).kind === 'sells')
   const places = new Set<string>()
-  return given.payments.flatMap(({ pick, from, isFull, ...one }, n): model.Payment[] => {
+  return given.payments.flatMap(({ pick, from, isFull, fails, ...one }, n): Payment[] => {
     const among = pick % 6 === 0 || bought.length === 0 ? payments : bought
     const { valueWei, block } = among[pick % among.length] ?? { valueWei: 11n, block: { number: 10, time: 1_000 } }
     const place = `${block.number} ${one.txIndex}`
@@ -76,11 +85,12 @@ function paymentsOf({ sale, payments }: History, given: Drawn): model.Payment[] 
     const state = isFull && isSale ? ('held' as const) : ('seen' as const)
     const reason = state === 'held' ? 'walletLimit' : null
     const at = { block: block.number, time: block.time, innerIndex: 0 }
-    return [{ id: 1 + n, ...one, ...at, from, sender, valueWei, state, reason, tierId: null, versions: [] }]
+    const doubts = { restsOnOne: one.doubt !== null && one.doubt !== 'none', fails: fails && isSale && !isFull }
+    return [{ id: 1 + n, ...one, ...at, ...doubts, from, sender, valueWei, state, reason, tierId: null, versions: [] }]
   })
 }
 
-function walletsOf(given: Drawn, payments: model.Payment[]): Wallet[] {
+function walletsOf(given: Drawn, payments: Payment[]): Wallet[] {
   const first = { wallet: account(1), fromBlock: 0, fromTime: 0, stolen: false, graceSec: 900 }
   const later = given.replaced.flatMap(({ pick, graceSec, off, blocks, stolen }, n): Wallet[] => {
     const pivot = payments[pick % Math.max(1, payments.length)]
@@ -91,8 +101,11 @@ function walletsOf(given: Drawn, payments: model.Payment[]): Wallet[] {
   return [first, ...later]
 }
 
-function ledgerOf(given: Drawn): model.Ledger {
-  const versions = given.history.sale.versions.map((one): Version => ({ ...one, opensAfter: null }))
+function ledgerOf(given: Drawn): Ledger {
+  const versions = given.history.sale.versions.map((one): Version => {
+    const places = given.scarce[tierNo(one.tierId) - 1] ?? null
+    return { ...one, opensAfter: null, supply: places ?? one.supply }
+  })
   const history = { ...given.history, sale: { versions, openings: [] } }
   const payments = paymentsOf(history, given)
   const lists = new Map(LISTS.map((list) => [list, new Map<string, number>()]))
@@ -137,7 +150,7 @@ const nodeRows = ({ nodes }: model.Ledger): Rows => ({
   }),
 })
 
-const rowsOf = (ledger: model.Ledger): Rows => ({
+const rowsOf = (ledger: Ledger): Rows => ({
   cursors: [{ name: 'follow', block_time: ledger.now, ...block(1_000) }],
   credit_terms: [
     { from_time: 0, payouts: true, min_wei: 1n, max_wei: 2n, interval_sec: 60, slot_sec: 60, entered_by: 'test' },
@@ -159,24 +172,59 @@ const rowsOf = (ledger: model.Ledger): Rows => ({
   ...nodeRows(ledger),
   payments: ledger.payments.map((one) => ({
     ...{ id: one.id, ref: word(one.id), tx_hash: word(one.id), wallet: one.wallet, from_address: one.from },
-    ...{ value_wei: one.valueWei, succeeded: one.succeeded, proof: 'proven', state: one.state, reason: one.reason },
+    ...{
+      value_wei: one.valueWei,
+      succeeded: one.succeeded,
+      proof: one.doubt === null ? 'proven' : 'believed',
+      state: one.state,
+      reason: one.reason,
+    },
     ...{ tx_index: one.txIndex, block_time: at(one.time), ...block(one.block) },
   })),
 })
 
-async function runOnce(sql: Sql, ledger: model.Ledger, page: number): Promise<void> {
+/** What two of the providers say together about a payment's transaction. */
+function minedOf({ payments }: Ledger, txHash: string): object | null {
+  const one = payments.find(({ id }) => word(id) === txHash)
+  if (one === undefined || one.doubt === 'missing') return null
+  const { from, wallet: to, valueWei, succeeded } = one
+  const told = { from, to, valueWei, blockHash: word(one.block), succeeded }
+  const others = {
+    from: account(77),
+    to: account(77),
+    valueWei: valueWei + 1n,
+    blockHash: word(77),
+    succeeded: !succeeded,
+  }
+  return one.doubt === 'none' || one.doubt === null ? told : { ...told, [one.doubt]: others[one.doubt] }
+}
+
+/** From now on no verdict on these payments can be stored. */
+async function failFor(sql: Sql, payments: Payment[]): Promise<void> {
+  const ids = payments.filter(({ fails }) => fails).map(({ id }) => id)
+  if (ids.length > 0)
+    await sql.unsafe(`
+      CREATE FUNCTION fail_to_judge() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'cannot be judged'; END $$;
+      CREATE TRIGGER fail_to_judge BEFORE UPDATE OF state ON payments
+        FOR EACH ROW WHEN (OLD.id IN (${ids})) EXECUTE FUNCTION fail_to_judge()`)
+}
+
+async function runOnce(sql: Sql, ledger: Ledger, page: number): Promise<JudgeResult> {
   const held = async (_token: string, from: string, { number }: { number: number }) =>
     ledger.payments.find((one) => one.from === from && one.block === number)?.heldWei ?? null
   const context = {
     ...{ pool: poolWithin(sql), log: silentLog, rules: { trustsProvider: false } },
-    chain: { providers: ['one'], holding: held },
+    chain: {
+      providers: ['one', 'two'],
+      holding: held,
+      minedTransaction: async (hash: string) => minedOf(ledger, hash),
+    },
     contract: { maxPerWallet: async () => ledger.walletCap },
     ...{ minter: { address: MINTER }, distributor: null },
   }
   const cursor = { number: 1_000, hash: word(1_000), time: ledger.now }
   const run = { checkLock: () => undefined, outOfTime: () => false, page }
-  const { failed } = await judge(context as never, cursor as never, ledger.upTo, run)
-  assert.equal(failed, 0)
+  return await judge(context as never, cursor as never, ledger.upTo, run)
 }
 
 /** The payments as the database has them, beside the model's. */
@@ -206,9 +254,14 @@ test('a run judges all payments as they come in the chain, whatever the size of 
     const ledger = ledgerOf(given)
     settleHoldings(ledger.payments)
     await tables.within(rowsOf(ledger), async (sql) => {
+      await failFor(sql, ledger.payments)
       // A place that waits for another payment is given in a later run.
-      for (let run = 0; run < 4; run++) await runOnce(sql, ledger, given.page)
-      model.judgeAll(ledger)
+      const results: JudgeResult[] = []
+      for (let run = 0; run < 4; run++) results.push(await runOnce(sql, ledger, given.page))
+      const hasFailed = model.judgeAll(ledger)
+      assert.equal((results.at(-1)?.failed ?? 0) > 0, hasFailed, 'failed')
+      const accepted = results.reduce((sum, one) => sum + one.accepted, 0)
+      assert.equal(accepted, ledger.payments.filter(({ state }) => state === 'accepted').length, 'accepted')
       await compareStored(sql, ledger)
     })
   }

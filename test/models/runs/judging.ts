@@ -23,6 +23,10 @@ export interface Payment {
   innerIndex: number
   time: number
   succeeded: boolean
+  /** Whether only one provider of two tells of it as it is on record. */
+  restsOnOne: boolean
+  /** Whether no verdict on it can be stored. */
+  fails: boolean
   /** What the wallet held of the token in that block; null if no provider says it. */
   heldWei: bigint | null
   state: 'seen' | 'accepted' | 'held' | 'ignored'
@@ -90,7 +94,7 @@ function factsOf(ledger: Ledger, payment: Payment): Facts {
     ofTier: placesOf(ledger, { tierId, owner: payment.from }),
     ofWallet: placesOf(ledger, { owner: payment.from }),
     walletCap: ledger.walletCap,
-    ...{ beforeRestore: false, restsOnOne: false, payerMayBuy: true },
+    ...{ beforeRestore: false, restsOnOne: payment.restsOnOne, payerMayBuy: true },
     supply: tierId === null ? null : supplyOf(ledger.sale, tierId, placeOf(payment), null),
     sold: placesOf(ledger, { tierId }),
     reservedBefore: tierId === null ? 0 : reservedBefore(ledger, payment, tierId),
@@ -114,8 +118,12 @@ function store(payment: Payment, facts: Facts, tierId: string | null, outcome: O
   payment.versions = met.map(({ version }) => version)
 }
 
-/** Judges what waits, in the order of the chain. Once a payment waits, the later ones of its wallet wait with it. */
-export function judgeAll(ledger: Ledger): void {
+/**
+ * Judges what waits, in the order of the chain. Once a payment waits, or cannot be judged, the later ones of its wallet wait with it.
+ * @returns whether one could not be judged.
+ */
+export function judgeAll(ledger: Ledger): boolean {
+  let hasFailed = false
   const waiting: string[] = []
   const hasRoom = ({ from }: Payment) => ledger.nodes.filter(({ owner }) => owner === from).length < ledger.walletCap
   const open = ledger.payments.filter((one) => one.state === 'seen' || (one.reason === 'walletLimit' && hasRoom(one)))
@@ -125,7 +133,9 @@ export function judgeAll(ledger: Ledger): void {
     if (payment.block > ledger.upTo || (mayBuy && waiting.includes(payment.from))) continue
     const facts = factsOf(ledger, payment)
     const outcome = judge(facts)
-    if (outcome.kind === 'waits') waiting.push(payment.from)
-    store(payment, facts, choice.kind === 'sells' ? choice.tierId : null, outcome)
+    if (outcome.kind === 'waits' || payment.fails) waiting.push(payment.from)
+    if (outcome.kind !== 'waits' && payment.fails) hasFailed = true
+    if (!payment.fails) store(payment, facts, choice.kind === 'sells' ? choice.tierId : null, outcome)
   }
+  return hasFailed
 }
