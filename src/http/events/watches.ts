@@ -183,6 +183,8 @@ export class Watches {
       return state
     } catch (fault) {
       topic.isStale = true
+      // The read may have been a new stream's. The other streams of the topic still wait for what it would have told.
+      this.#readSoon(RETRY_MS)
       throw fault
     }
   }

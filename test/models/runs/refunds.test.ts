@@ -21,21 +21,21 @@ const BLOCK = 50
 const [OLD, FORKED] = [word(1_050), word(2_050)]
 const hashAt = (number: number) => word(3_000 + number)
 
-const transfer = fc.record({ to: fc.constantFrom(PAYEE, PAYEE, OTHER), valueWei: fc.constantFrom(10n, 10n, 11n) })
+const transfer = fc.record({ to: fc.constantFrom(PAYEE, PAYEE, OTHER), valueWei: fc.constantFrom(10n, 10n, 10n, 11n) })
 const drawn = fc.record({
   /** The refunds: of the transaction itself, or of so many calls inside it. */
-  isDirect: fc.boolean(),
+  isDirect: fc.constantFrom(true, false, false),
   refunds: fc.array(transfer, { minLength: 1, maxLength: 3 }),
-  inNew: fc.array(transfer, { maxLength: 4 }),
-  /** Whether the new block has all of the old transfers as well. */
-  keeps: fc.boolean(),
-  isTraced: fc.constantFrom(true, true, true, false),
-  own: fc.constantFrom('same', 'other', 'other', 'pruned'),
-  there: fc.constantFrom('same', 'other', 'other', 'other', 'missing'),
-  where: fc.constantFrom('old', 'new', 'new', 'new', 'nowhere'),
-  isNewCanonical: fc.constantFrom(true, true, false),
+  inNew: fc.oneof(fc.constant([]), fc.array(transfer, { maxLength: 4 })),
+  /** Which of the old transfers the new block has as well. */
+  keeps: fc.constantFrom('all', 'allButOne', 'allButOne', 'none'),
+  isTraced: fc.constantFrom(true, true, true, true, true, false),
+  own: fc.constantFrom('same', 'other', 'other', 'other', 'other', 'pruned'),
+  there: fc.constantFrom('same', 'other', 'other', 'other', 'other', 'other', 'missing'),
+  where: fc.constantFrom('old', 'new', 'new', 'new', 'new', 'new', 'nowhere'),
+  isNewCanonical: fc.constantFrom(true, true, true, false),
   newBlock: fc.constantFrom(49, 50, 51),
-  succeeded: fc.constantFrom(true, true, true, true, false, null),
+  succeeded: fc.constantFrom(true, true, true, true, true, true, false, null),
   ahead: fc.constantFrom(-1, 0, 1, 63, 64, 65),
   final: fc.constantFrom(null, 49, 50, 51),
   state: fc.constantFrom('refunded', 'refunded', 'minted', 'orphaned'),
@@ -58,7 +58,8 @@ function viewOf(given: Drawn, refunds: model.Refund[]): model.View {
   const isOld = given.where === 'old'
   const inBlock = isOld ? BLOCK : given.newBlock
   const newHash = given.isNewCanonical ? (canonical.get(inBlock) ?? word(4_000)) : word(4_000)
-  const inner = given.keeps ? [...refunds, ...given.inNew] : given.inNew
+  const kept = { all: refunds, allButOne: refunds.slice(1), none: [] }[given.keeps]
+  const inner = [...kept, ...given.inNew]
   // What a transaction itself moves is the same in each block, and needs no trace.
   const transfers = given.isDirect ? refunds : given.isTraced ? inner : null
   const transaction = { block: inBlock, hash: isOld ? OLD : newHash, succeeded: given.succeeded, transfers }

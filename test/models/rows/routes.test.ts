@@ -1,0 +1,252 @@
+// What public routes add to the ledger's rows, by docs/API.md and api/openapi.yaml: a node's word about the contract is right field by field, a check
+// before a purchase says what the quote says, and a claim is answered by all payments of its transaction.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import fc from 'fast-check'
+import type { Sql } from '../../../src/db/core/sql.ts'
+import { isRefusal } from '../../../src/http/refusals.ts'
+import { deployQuote } from '../../../src/http/routes/deploy-quote.ts'
+import { node } from '../../../src/http/routes/node.ts'
+import { canBuy } from '../../../src/http/routes/payments/can-buy.ts'
+import { claim } from '../../../src/http/routes/payments/claim.ts'
+import { account, at, openTables, type Rows, type Tables, word } from '../../db/direct-rows.ts'
+import { cases } from '../../support/property.ts'
+
+let tables: Tables
+before(async () => {
+  tables = await openTables()
+})
+after(() => tables.close())
+
+type Route = { handle(asked: never): unknown }
+
+/** A route on these rows, without a cache. */
+async function ask(rows: Rows, route: (tools: never) => Route, deps: object, asked: object): Promise<unknown> {
+  return await tables.within(rows, async (sql) => {
+    const query = <T>(read: (sql: Sql) => Promise<T>) => read(sql)
+    const settings = { chainId: 1, quoteTier: null }
+    const tools = {
+      deps: { settings, operator: null, readings: null, checksum: (one: string) => one, ...deps },
+      ...{ queryReplica: query, queryPrimary: query },
+      cached: async (_key: string, _sec: number, read: () => Promise<unknown>) => await read(),
+      chainLine: { run: (_name: string, _client: string, body: () => unknown) => body() },
+    }
+    const found = await route(tools as never).handle({
+      params: {},
+      query: {},
+      body: {},
+      client: 'one',
+      ...asked,
+    } as never)
+    if (isRefusal(found)) return found.refused
+    return JSON.parse(String((found as { json?: string }).json ?? found))
+  })
+}
+
+const inBlock = (number: number) => ({ block_number: number, block_hash: word(number) })
+const CURSOR = [{ name: 'follow', ...inBlock(100), block_time: 1_000 }]
+const cohort = (size: number, perNodeWei: bigint) => ({
+  ...{ cohort: 1, tier_no: 1, interval_sec: 60, next_due: 2_000, size, per_node_wei: perNodeWei, ...inBlock(1) },
+})
+
+test('a node matches the contract if all that both tell of it is the same', async () => {
+  const drawn = fc.record({
+    creditedWei: fc.constantFrom(5n, 10n),
+    withdrawnWei: fc.constantFrom(0n, 5n),
+    // What the contract has more than the ledger.
+    more: fc.record({ creditedWei: fc.constantFrom(0n, 0n, 5n), withdrawnWei: fc.constantFrom(0n, 0n, 5n) }),
+    balanceMore: fc.constantFrom(0n, 0n, 0n, 1n),
+    isOwned: fc.constantFrom(true, true, true, false),
+  })
+  const compare = async ({
+    creditedWei,
+    withdrawnWei,
+    more,
+    ...given
+  }: typeof drawn extends fc.Arbitrary<infer T> ? T : never) => {
+    const chain = {
+      owner: given.isOwned ? account(2) : account(3),
+      creditedWei: creditedWei + more.creditedWei,
+      withdrawnWei: withdrawnWei + more.withdrawnWei,
+      balanceWei: creditedWei + more.creditedWei - withdrawnWei - more.withdrawnWei + given.balanceMore,
+      blockNumber: 100,
+    }
+    const minted = {
+      mint_tx_hash: word(9),
+      minted_at: at(900),
+      per_node_at_mint_wei: 0n,
+      turns_at_mint: 0,
+      ...inBlock(9),
+    }
+    const rows = {
+      cursors: CURSOR,
+      cohorts: [cohort(1, creditedWei)],
+      nodes: [{ node_id: 1, owner: account(2), cohort: 1, ref: word(1), withdrawn_wei: withdrawnWei, ...minted }],
+    }
+    const readings = { node: async (id: bigint, block: number) => (id === 1n && block === 100 ? chain : null) }
+    const answer = (await ask(rows, node, { readings }, { params: { id: '1' } })) as Record<string, never>
+    const isSame = given.isOwned && given.balanceMore === 0n && more.creditedWei === 0n && more.withdrawnWei === 0n
+    const { blockNumber, owner, ...sums } = chain
+    const inWords = Object.fromEntries(Object.entries(sums).map(([name, wei]) => [name, String(wei)]))
+    assert.deepEqual(answer.chain, { owner, ...inWords, blockNumber, matchesLedger: isSame })
+    assert.deepEqual(
+      [answer.owner, answer.creditedWei, answer.withdrawnWei, answer.balanceWei],
+      [account(2), creditedWei, withdrawnWei, creditedWei - withdrawnWei].map(String),
+    )
+  }
+  await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(40) })
+})
+
+const PRICE = 10n
+const drawnBounds = fc
+  .tuple(fc.constantFrom(null, null, 990, 1_000, 1_001), fc.constantFrom(null, null, null, 999, 1_000, 1_001, 1_002))
+  .filter(([opensAt, closesAt]) => opensAt === null || closesAt === null || closesAt > opensAt)
+const drawnSale = fc.record({
+  onSale: fc.constantFrom(true, true, true, true, false),
+  supply: fc.constantFrom(null, null, 1, 2),
+  sold: fc.constantFrom(0, 1, 2),
+  bounds: drawnBounds,
+  budget: fc.constantFrom<{ spent: string | null; nodes: number } | null>(
+    ...[null, null, { spent: null, nodes: 5 }],
+    ...[
+      { spent: 'nodes', nodes: 0 },
+      { spent: 'cohorts', nodes: 5 },
+    ],
+  ),
+  hasWallet: fc.constantFrom(true, true, true, true, false),
+  hasTerms: fc.constantFrom(true, true, true, true, false),
+  asked: fc.constantFrom('basic', 'basic', null, 'plus'),
+})
+type DrawnSale = typeof drawnSale extends fc.Arbitrary<infer T> ? T : never
+
+function saleRows(given: DrawnSale): Rows {
+  const soldOut = given.budget !== null && (given.budget.spent !== null || given.budget.nodes === 0)
+  return {
+    cursors: CURSOR,
+    tiers: [
+      {
+        ...{ tier_id: 'basic', version: 1, tier_no: 1, label: 'Basic', price_wei: PRICE, max_per_wallet: 9 },
+        ...{ payout_bps: 10_000, on_sale: given.onSale, supply: given.supply, opens_at: given.bounds[0] },
+        ...{ closes_at: given.bounds[1], live: true, from_block: 0, from_time: 0, entered_by: 'test' },
+      },
+    ],
+    cohorts: [cohort(given.sold, 0n)],
+    nodes: Array.from({ length: given.sold }, (_, n) => ({
+      ...{
+        node_id: 1 + n,
+        owner: account(20 + n),
+        cohort: 1,
+        ref: word(1 + n),
+        mint_tx_hash: word(9),
+        minted_at: at(900),
+      },
+      ...{ per_node_at_mint_wei: 0n, turns_at_mint: 0, ...inBlock(9) },
+    })),
+    payment_wallets: given.hasWallet
+      ? [{ id: 1, wallet: account(1), from_block: 0, from_time: 0, watched_from: 0, entered_by: 'test' }]
+      : [],
+    credit_terms: given.hasTerms
+      ? [{ from_time: 0, payouts: true, min_wei: 1n, max_wei: 2n, interval_sec: 60, slot_sec: 60, entered_by: 'test' }]
+      : [],
+    settings:
+      given.budget === null
+        ? []
+        : [
+            {
+              name: 'budget',
+              value: JSON.stringify({ ...given.budget, cohorts: 5, low: [], soldOut }),
+              updated_by: 'pass',
+            },
+          ],
+  }
+}
+
+test('a tier that is quoted can be bought, and one that is not cannot', async () => {
+  const compare = async (given: DrawnSale) => {
+    const [opensAt, closesAt] = given.bounds
+    const isOpen = (opensAt ?? 0) <= 1_000 && (closesAt ?? 2_000) > 1_000
+    const hasPlace = given.supply === null || given.sold < given.supply
+    const hasBudget = given.budget === null || (given.budget.spent === null && given.budget.nodes > 0)
+    const isSold = given.onSale && given.hasWallet && given.hasTerms && given.asked !== 'plus'
+    const sells = isSold && isOpen && hasPlace && hasBudget
+    const query = given.asked === null ? {} : { tier: given.asked }
+    const quote = await ask(saleRows(given), deployQuote, {}, { query })
+    assert.equal(typeof quote === 'object', sells, `quote: ${JSON.stringify(quote)}`)
+    const buyer = {
+      blockNumber: 100,
+      balanceWei: 10n ** 20n,
+      gasPriceWei: 1n,
+      walletMax: 20,
+      code: { kind: 'none' },
+      heldWei: null,
+    }
+    const readings = { buyer: async () => buyer, tracesAgree: async () => false }
+    const params = { address: account(7) }
+    const answer = await ask(saleRows(given), canBuy, { readings }, { params, query })
+    // Without a name, a tier that is off sale is none.
+    if (answer === 'unknownTier') return assert.ok(!sells)
+    const {
+      canBuy: may,
+      checks,
+      priceWei,
+    } = answer as { canBuy: boolean; priceWei: string; checks: { check: string; passes: boolean }[] }
+    assert.equal(checks.find(({ check }) => check === 'onSale')?.passes, sells, 'onSale')
+    assert.deepEqual([may, priceWei], [sells, String(PRICE)])
+  }
+  await fc.assert(fc.asyncProperty(drawnSale, compare), { numRuns: cases(70) })
+})
+
+test('a claim is refused only if no payment of the transaction is what the caller claims', async () => {
+  const payment = fc.constantFrom(
+    ...[
+      { state: 'held', reason: 'wrongAmount' },
+      { state: 'held', reason: 'wrongAmount' },
+    ],
+    ...[
+      { state: 'held', reason: 'soldOut' },
+      { state: 'seen', reason: null },
+      { state: 'accepted', reason: null },
+    ],
+    ...[
+      { state: 'ignored', reason: 'operator' },
+      { state: 'ignored', reason: 'zero' },
+      { state: 'refunded', reason: 'wrongAmount' },
+    ],
+  )
+  const compare = async (payments: { state: string; reason: string | null }[]) => {
+    const rows = {
+      cursors: CURSOR,
+      payments: payments.map(({ state, reason }, n) => ({
+        ...{
+          id: 1 + n,
+          ref: word(1 + n),
+          tx_hash: word(7),
+          inner_index: n,
+          wallet: account(1),
+          from_address: account(2),
+        },
+        ...{
+          value_wei: 10n + BigInt(n),
+          succeeded: true,
+          state,
+          reason,
+          tier_id: state === 'accepted' ? 'basic' : null,
+        },
+        ...{ block_time: at(900), tx_index: 0, ...inBlock(9) },
+      })),
+    }
+    const passes = { claim: async () => ({ kind: 'known' }) }
+    const answer = await ask(rows, claim, { passes }, { body: { txHash: word(7) } })
+    const sales = payments.filter(({ state }) => state !== 'ignored')
+    const isWrong = sales.every(({ state, reason }) => state === 'held' && reason === 'wrongAmount')
+    if (sales.length === 0) return assert.equal(answer, 'notASale')
+    if (isWrong) return assert.equal(answer, 'wrongAmount')
+    const shown = (answer as { payments: { status: string }[] }).payments.map(({ status }) => status)
+    assert.deepEqual(
+      shown,
+      sales.map(({ state }) => state),
+    )
+  }
+  const several = fc.array(payment, { minLength: 1, maxLength: 3 })
+  await fc.assert(fc.asyncProperty(several, compare), { numRuns: cases(40) })
+})
