@@ -153,7 +153,7 @@ async function isPaused(ctx: LedgerDb & FactoryRead, cursor: Cursor): Promise<bo
 }
 
 /** Sends as much of a plan as it can. */
-async function pay(
+export async function pay(
   ctx: LedgerDb & ChainRead & FactoryRead & RuledBy<CreditRules & SendRules> & Logging,
   sending: SenderRun,
   planned: DueRound,

@@ -8,8 +8,8 @@ import { readCreditTerms } from '../../../src/db/sale/terms.ts'
 import { readTierVersions } from '../../../src/db/sale/tiers.ts'
 import { planOf, type RoundPlan } from '../../../src/domain/credit.ts'
 import type { Address, Hash } from '../../../src/domain/units.ts'
+import { pay } from '../../../src/passes/credit.ts'
 import { type Sent, sendWhatFits } from '../../../src/passes/steps/send.ts'
-import { sendRound } from '../../../src/passes/steps/send-round.ts'
 import { account, openTables, type Tables, word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
 import * as model from './halving.ts'
@@ -106,10 +106,12 @@ interface Played {
   signed: Credit[]
   simulations: number
   refused: number[] | null
+  /** What the pass answers. */
+  told: Awaited<ReturnType<typeof pay>>
 }
 
 async function play(sql: Sql, given: Drawn, place: Place): Promise<Played> {
-  const played: Played = { signed: [], simulations: 0, refused: null }
+  const played: Omit<Played, 'told'> = { signed: [], simulations: 0, refused: null }
   const sender: Partial<SignerAccount> = {
     address: SENDER,
     nonce: async () => 0,
@@ -145,16 +147,16 @@ async function play(sql: Sql, given: Drawn, place: Place): Promise<Played> {
   }))
   const plan = planOf(empty as unknown as RoundPlan, credits as never)
   const sending = { run, sender, cursor: CURSOR }
-  await sendRound(ctx as never, sending as never, { plan, basis, bounds: null } as never)
+  const told = await pay(ctx as never, sending as never, { plan, basis, bounds: null } as never)
   const [row] = await sql<{ value: number[] }[]>`SELECT value FROM settings WHERE name = 'refusedCohorts'`
-  return { ...played, refused: row?.value ?? null }
+  return { ...played, refused: row?.value ?? null, told }
 }
 
 const ROWS = { sender_bases: [{ sender: SENDER, nonce: 0, block_number: 1 }] }
 
 async function compare(given: Drawn): Promise<void> {
   const place = placeOf(given)
-  const { signed, refused, simulations } = await tables.within(ROWS, (sql) => play(sql, given, place))
+  const { signed, refused, simulations, told } = await tables.within(ROWS, (sql) => play(sql, given, place))
   assert.ok(simulations <= 48 + 9, `${simulations} simulations`)
   const knowsAll = given.mode === 'treasury' && given.looksFirst === 'faults'
   const affords = (parts: model.Part[]) => knowsAll || model.weiOf(parts) <= place.weiMost
@@ -165,6 +167,9 @@ async function compare(given: Drawn): Promise<void> {
     ...{ cohort, firstDue: 500, skipped: 0, paid: turns.length },
     amountPerNodeWei: turns.reduce((a, b) => a + b, 0n),
   }))
+  const nodes = goes.reduce((sum, one) => sum + one.nodes, 0)
+  const wei = goes.length === 0 ? 0n : model.weiOf(goes)
+  assert.deepEqual([told.nodeCount, told.totalWei, told.txHash !== null], [nodes, wei, goes.length > 0], 'told')
   const values = goes.length === 0 ? [] : [given.mode === 'treasury' ? model.weiOf(goes) : 0n]
   assert.deepEqual(
     signed.map(({ valueWei }) => valueWei),
