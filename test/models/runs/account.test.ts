@@ -74,6 +74,8 @@ class Pair {
   #signed: model.Run['signs'] = []
   #sent: string[] = []
   #nonces = new Map<string, number>()
+  /** How often a provider was sent each transaction, and its last answer. */
+  #heard = new Map<string, { sends: number; last: string }>()
 
   constructor(pool: Pool, chain: Chain) {
     this.#pool = pool
@@ -103,12 +105,20 @@ class Pair {
       },
       broadcast: async (raw) => {
         this.#sent.push(raw)
-        if (this.isSwallowed) return { kind: 'unknown', detail: 'no answer' }
-        const nonce = this.#nonces.get(raw) as number
-        return this.chain.receive(raw, nonce) ? { kind: 'accepted' } : { kind: 'nonceTooLow' }
+        const stored = await this.#pool`SELECT FROM outbox_attempts WHERE raw = ${raw}`
+        assert.equal(stored.count, 1, 'it is stored before a provider sees it')
+        const answer = this.#receive(raw)
+        const sends = (this.#heard.get(raw)?.sends ?? 0) + 1
+        this.#heard.set(raw, { sends, last: answer.kind === 'unknown' ? 'unknown: no answer' : answer.kind })
+        return answer
       },
     }
     return sender as SignerAccount
+  }
+
+  #receive(raw: `0x${string}`): Awaited<ReturnType<SignerAccount['broadcast']>> {
+    if (this.isSwallowed) return { kind: 'unknown', detail: 'no answer' }
+    return this.chain.receive(raw, this.#nonces.get(raw) as number) ? { kind: 'accepted' } : { kind: 'nonceTooLow' }
   }
 
   get #context() {
@@ -195,6 +205,12 @@ class Pair {
     assert.deepEqual(
       [...rows],
       [...stored, ...foreign].toSorted((a, b) => a.nonce - b.nonce),
+    )
+    const heard = await sql`SELECT raw, sends, last_outcome AS last FROM outbox_attempts WHERE sends > 0 ORDER BY raw`
+    assert.deepEqual(
+      [...heard],
+      [...this.#heard].map(([raw, one]) => ({ raw, ...one })).toSorted((a, b) => (a.raw < b.raw ? -1 : 1)),
+      'what providers said',
     )
     const told = await sql`SELECT DISTINCT subject FROM audit WHERE action = 'foreignTransaction' ORDER BY subject`
     assert.deepEqual(
