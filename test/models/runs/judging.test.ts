@@ -65,6 +65,8 @@ const drawn = fc.record({
   age: fc.constantFrom(0, 1, 599, 600, 601, 3_599, 3_600),
   page: fc.constantFrom(1, 2, 3, 500),
   settled: fc.constantFrom(0, 0, 0, 1),
+  /** Whether all come for one tier that asks for nothing else, which of the tiers that sell it is. */
+  crowd: fc.constantFrom(null, null, 0, 1, 2),
   /** So many places of each tier, if it is in short supply. */
   scarce: fc.tuple(fc.constantFrom(null, 1, 2, 3), fc.constantFrom(null, 1, 2), fc.constantFrom(null, null, 1)),
 })
@@ -72,9 +74,15 @@ type Drawn = typeof drawn extends fc.Arbitrary<infer T> ? T : never
 
 function paymentsOf({ sale, payments }: History, given: Drawn): Payment[] {
   const bought = payments.filter(({ valueWei, block }) => choose(sale, valueWei, block).kind === 'sells')
+  const tierOf = ({ valueWei, block }: History['payments'][number]) => {
+    const choice = choose(sale, valueWei, block)
+    return choice.kind === 'sells' ? choice.tierId : null
+  }
+  const [wanted] = given.crowd === null ? [] : bought.slice(given.crowd)
+  const crowd = wanted && bought.filter((one) => tierOf(one) === tierOf(wanted))
   const places = new Set<string>()
   return given.payments.flatMap(({ pick, from, isFull, fails, ...one }, n): Payment[] => {
-    const among = pick % 6 === 0 || bought.length === 0 ? payments : bought
+    const among = crowd ?? (pick % 6 === 0 || bought.length === 0 ? payments : bought)
     const { valueWei, block } = among[pick % among.length] ?? { valueWei: 11n, block: { number: 10, time: 1_000 } }
     const place = `${block.number} ${one.txIndex}`
     // A transaction is at one place, and a block has one time.
@@ -104,7 +112,8 @@ function walletsOf(given: Drawn, payments: Payment[]): Wallet[] {
 function ledgerOf(given: Drawn): Ledger {
   const versions = given.history.sale.versions.map((one): Version => {
     const places = given.scarce[tierNo(one.tierId) - 1] ?? null
-    return { ...one, opensAfter: null, supply: places ?? one.supply }
+    const open = given.crowd === null ? {} : { allowlist: null, holdingWei: 0n, maxPerWallet: 9 }
+    return { ...one, ...open, opensAfter: null, supply: places ?? one.supply }
   })
   const history = { ...given.history, sale: { versions, openings: [] } }
   const payments = paymentsOf(history, given)
