@@ -114,7 +114,7 @@ test('a residue is decided in one piece only if nothing of it has a node, a refu
   await fc.assert(fc.asyncProperty(orphans, compare), { numRuns: cases(80) })
 })
 
-test('a transaction proves a commission of whoever was a payee of the code', async () => {
+test('a transaction proves a commission of any payee that the code ever had', async () => {
   const who = fc.constantFrom(account(31), account(31), account(32), account(33))
   const drawn = fc.record({
     payees: fc.array(who, { minLength: 1, maxLength: 3 }),

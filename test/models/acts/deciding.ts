@@ -4,7 +4,7 @@
 // Choices in what the documents leave open:
 // - Of several acts of the contract's owner on one window, the last in the chain's order holds, also within a block.
 // - A grace period alone is no change of a tier. To end one that runs is: the former price no longer buys.
-// - A commission may be paid to whoever was a payee of its code in any version, because what a former payee earned stays due to them.
+// - A commission may be paid to a payee of its code in any version, because what a former payee earned stays due to them.
 
 export interface WindowAct {
   window: number

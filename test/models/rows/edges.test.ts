@@ -116,7 +116,7 @@ function compareAccounts(given: Drawn, books: Books, statement: Statement, block
   for (const party of PARTIES) {
     const account = statement.accounts.find(({ address }) => address === ADDRESSES[party])
     const own = { wallet1: given.wallets[0], wallet2: given.wallets[1] }[String(party)]
-    // What a wallet that nobody watched sent to the contract or to a sender comes from a stranger there.
+    // Ether from a wallet that was not watched then comes from a stranger, for the contract and for a sender.
     if (party === 'outside' || (own === undefined && !isWhole)) continue
     const seen = own === undefined ? blocks : model.watchedOf(blocks, own)
     const [first, last] = [seen[0], seen.at(-1)]

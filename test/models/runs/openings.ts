@@ -3,7 +3,7 @@
 //
 // Choices in what the documents leave open:
 // - A round that skips turns is awaited for less than 300 seconds of block time after a payment's block. One payment that waited as long is enough.
-// - Nobody waits if no payment of the tier is accepted. Then only phases that are missing are opened.
+// - If no payment of the tier is accepted, none waits, and only phases that are missing are opened.
 
 export const [INTERVAL, SLOT, NOW, AWAITED_SEC] = [120, 60, 1_000_045, 300]
 
@@ -25,7 +25,7 @@ export interface Plan {
 const takes = ({ nextDue, size }: Cohort): boolean => {
   if (size > 0 && nextDue <= NOW) return false
   let due = nextDue
-  // Nobody is owed an empty cohort's past turns.
+  // An empty cohort's past turns are owed to no node.
   while (due <= NOW) due += INTERVAL
   return due > NOW + INTERVAL - SLOT && due <= NOW + INTERVAL
 }

@@ -2,7 +2,7 @@
 // difference is on record for as long as it is there, and a budget that is low or spent is told when it becomes so.
 //
 // Choices in what the documents leave open:
-// - A run that finds the same differences as the one before tells nobody again, but it reports them.
+// - A run that finds the same differences as the one before reports them, and tells the operator no second time.
 // - A budget is read again after five minutes, in every pass while fewer than 100 nodes are left or for 25 blocks after an act of the contract's
 //   owner, and at once if a mint found another end of it than the last reading.
 // - A budget that is low in another way than before is told again.
