@@ -285,28 +285,9 @@ function totalsOf(rows: Rows): Row {
   }
 }
 
-/** All rows of a ledger that has followed the facts up to a block. What it knew of later blocks, it knows of no more. */
-export function rowsOf(facts: Facts, back: Back): Rows {
-  const { at, isEmpty, isRescan } = back
-  const upTo = (blocks: number[]) => [...new Set(blocks)].filter((block) => block <= at)
-  const chain = Array.from({ length: at + 1 }, (_, number) => number)
-  const rows: Rows = {
-    ...{ payments: paymentRows(facts, back), ...nodeRows(facts, back), ...cohortRows(facts, back) },
-    ...{ ...sendRows(facts, back), ...walletRows(facts, back) },
-    tiers: [
-      {
-        ...{
-          tier_id: 'basic',
-          version: 1,
-          tier_no: 1,
-          label: 'Basic',
-          price_wei: 10n,
-          payout_bps: 1,
-          max_per_wallet: 1,
-        },
-        ...{ on_sale: true, live: true, from_block: 0, from_time: 0, entered_by: 'test', entered_at: iso(1) },
-      },
-    ],
+/** What people and the judge decided stays. A refund is no longer final if its block is gone. */
+function decisionRows(facts: Facts, at: number): Rows {
+  return {
     payment_verdicts: facts.payments.flatMap((one, n): Row[] => {
       if (one.verdict === null) return []
       const evidence = JSON.stringify({ rule: 'price', tierId: 'basic', tierVersion: 1 })
@@ -335,6 +316,32 @@ export function rowsOf(facts: Facts, back: Back): Rows {
       const by = { value_wei: one.wei, recorded_by: 'ada', recorded_at: iso(1), final: isFinal && block <= at }
       return [{ ...paid, ...by, ...inBlock(block) }]
     }),
+  }
+}
+
+/** All rows of a ledger that has followed the facts up to a block. What it knew of later blocks, it knows of no more. */
+export function rowsOf(facts: Facts, back: Back): Rows {
+  const { at, isEmpty, isRescan } = back
+  const upTo = (blocks: number[]) => [...new Set(blocks)].filter((block) => block <= at)
+  const chain = Array.from({ length: at + 1 }, (_, number) => number)
+  const rows: Rows = {
+    ...{ payments: paymentRows(facts, back), ...nodeRows(facts, back), ...cohortRows(facts, back) },
+    ...{ ...sendRows(facts, back), ...walletRows(facts, back) },
+    tiers: [
+      {
+        ...{
+          tier_id: 'basic',
+          version: 1,
+          tier_no: 1,
+          label: 'Basic',
+          price_wei: 10n,
+          payout_bps: 1,
+          max_per_wallet: 1,
+        },
+        ...{ on_sale: true, live: true, from_block: 0, from_time: 0, entered_by: 'test', entered_at: iso(1) },
+      },
+    ],
+    ...decisionRows(facts, at),
     rounds: facts.rounds
       .map(({ block, nodes }, n) => ({
         ...{ round: 1 + n, mode: 'treasury', total_wei: RICH, node_count: nodes, tx_hash: word(960 + n) },
