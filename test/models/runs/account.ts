@@ -3,7 +3,7 @@
 // Nothing is kept beside the chain: whatever the ledger knows is read again from the blocks that it has followed.
 
 // Choices in what the documents leave open:
-// - The provider that is asked first decides what is behind. "All providers" is the lowest of the answers.
+// - What followed blocks explain holds if any provider says so. Else the lowest of the answers counts.
 // - While a nonce is in doubt, pending transactions are sent again, since the same bytes again do no harm.
 // - A pending transaction that has expired is replaced when its fee would be raised, after 12 blocks, and not before.
 // - A free nonce is filled only if the first provider's newer blocks have not used it either.
@@ -131,7 +131,9 @@ function believedNonce(ledger: Ledger, cursor: Block, answers: Answers): number 
   const explained = pendingOf(ledger)[0]?.nonce ?? next
   const first = answers.latest.find((one) => one !== null)
   if (first === undefined) return null
-  const latest = first <= explained ? first : Math.min(...answers.latest.filter((one) => one !== null))
+  const latest = answers.latest.includes(explained)
+    ? explained
+    : Math.min(...answers.latest.filter((one) => one !== null))
   const isMissed = at !== null && at > explained
   if (latest <= explained || (latest <= next && !isMissed)) {
     ledger.doubt = null
