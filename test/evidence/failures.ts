@@ -28,6 +28,9 @@ export const FAILS: Readonly<Record<string, string>> = {
   'A lie of the contract: wallets may have no node, by the only one': 'nobody is told',
   'A lie of the list: a wrong amount from another sender, of an unknown type, by both alike':
     'a payment has a false sender',
+  'A quirk of blocks: a block once without its list, asked first': 'somebody is woken: proofFailed',
+  'A quirk of blocks: a block once without its list, by the only one':
+    'somebody is woken: halted; somebody is woken: proofFailed',
   'A quirk of blocks: a list with a malformed entry, asked first': 'somebody is woken: proofFailed',
   'A quirk of blocks: transactions without chainId, by the only one':
     'the purchase is not minted; the wrong amount is not held; the failed call is not stored; the turn is not credited; somebody is woken: halted; somebody is woken: proofFailed',

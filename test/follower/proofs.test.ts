@@ -222,6 +222,7 @@ const BODY_LIES: Record<string, BodyLie> = {
   'another value': { sent: { valueWei: 1n }, told: ([tx]) => [{ ...tx, value: `0x${BASIC.toString(16)}` }] },
   'another hash': { told: ([tx]) => [{ ...tx, hash: other(tx.hash) }] },
   'another type': { told: ([tx]) => [{ ...tx, type: '0x1' }] },
+  'the only payment left out': { told: () => [] },
 }
 
 const send = (of: World, { valueWei = BASIC, to }: NonNullable<BodyLie['sent']> = {}, by = 5) =>

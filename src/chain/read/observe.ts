@@ -181,8 +181,8 @@ function seeBlock(answer: unknown, number: number, sight: Sight): Omit<SeenBlock
   if (head.number !== number) throwRetryable(`asked for block ${number}, got ${head.number}`)
   assertSound(soundness, answer, number)
   const entries = list(fields<'transactions'>(answer, 'block').transactions, 'transactions')
-  // An answer without its list is no answer, as honest nodes give it at times.
-  if (entries.length === 0 && isFilled(answer as Fields))
+  // If lists must be proven, the proof will reject an empty list and report it.
+  if (entries.length === 0 && !isAskedFor(soundness, 'transactions') && isFilled(answer as Fields))
     throwRetryable(`block ${number} came without its transactions`)
   const relevant: SeenTransaction[] = []
   const carriers: Carrier[] = []
