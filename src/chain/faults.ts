@@ -1,5 +1,5 @@
 // Faults of the chain side, divided by what to do about them. A fault means "we could not find out", never "it is not there".
-import type { ProvenPart } from '../domain/observed.ts'
+import type { FailedProof, ProvenPart } from '../domain/observed.ts'
 import { KnownError } from '../lib/errors.ts'
 
 /** If it is retryable, try again later, or at another provider. If not, this is not the configured chain: stop, and report it. */
@@ -49,6 +49,12 @@ export class ProofFault extends ChainFault {
     this.part = part
     this.blockNumber = blockNumber
     this.says = says
+  }
+
+  /** The failure as we report it. `host`: whose answer it was; null if there was no other provider to ask. */
+  failedBy(host: string | null): FailedProof {
+    const { part, blockNumber, says } = this
+    return { part, blockNumber, host, says }
   }
 }
 

@@ -192,10 +192,8 @@ export interface FailedWithdrawal extends Position {
   amountWei: Wei | null
 }
 
-/** A log of the factory, in chain order (block, log index). */
-export type FactoryEvent = Position & {
-  logIndex: number
-} & ( // `proof` says what backs the mint. If it is missing, that is one provider's word.
+/** A log of the factory, in chain order (block, log index). A mint's `proof` says what backs it; if it is missing, that is one provider's word. */
+export type FactoryEvent = Position & { logIndex: number } & (
     | { kind: 'nodeMinted'; nodeId: bigint; owner: Address; ref: Hash; cohort: number; proof?: Proof }
     | { kind: 'mintSkipped'; ref: Hash; reason: number }
     /** An order for `to` was skipped, because its ref already belongs to node `nodeId`, which another wallet owns. */

@@ -9,6 +9,7 @@ import { readCohorts } from '../db/nodes/cohorts.ts'
 import { readLinked, type SeedWait, writeLinked } from '../db/nodes/linked.ts'
 import { keepAgreedSeedBlock } from '../db/nodes/seed-blocks.ts'
 import type { Block } from '../domain/observed.ts'
+import { mapBounded } from '../lib/parallel.ts'
 import type { ChainRead, LedgerDb, Logging, RunLimits } from '../passes/context.ts'
 import { tellFailedProofs } from './proofs.ts'
 import { seedBlocksOf } from './seeds.ts'
@@ -36,10 +37,8 @@ export async function linkSeeds(
       low = await linkBatch(ctx, low)
   } catch (error) {
     if (!(error instanceof ChainFault)) throw error
-    if (error instanceof ProofFault) {
-      const { part, blockNumber, says } = error
-      await inTransaction(pool, (sql) => tellFailedProofs(ctx, sql, [{ part, blockNumber, host: null, says }]))
-    }
+    if (error instanceof ProofFault)
+      await inTransaction(pool, (sql) => tellFailedProofs(ctx, sql, [error.failedBy(null)]))
     return { due, says: `the headers before block ${low.number} cannot be linked to it: ${error.message}` }
   }
   if (low.time < due || low.number === 0) return 'linked'
@@ -68,11 +67,7 @@ async function whereToGoOn(pool: Pool, due: number): Promise<Block | null> {
 async function linkBatch({ pool, chain }: LedgerDb & ChainRead, top: Block): Promise<Block> {
   const first = Math.max(0, top.number - BATCH)
   const numbers = Array.from({ length: top.number - first }, (_, index) => first + index)
-  const found: (Block | null)[] = []
-  while (found.length < numbers.length) {
-    const next = numbers.slice(found.length, found.length + IN_FLIGHT)
-    found.push(...(await Promise.all(next.map((number) => chain.block(number)))))
-  }
+  const found = await mapBounded(numbers, IN_FLIGHT, (number) => chain.block(number))
   let low = top
   for (const [index, block] of found.toReversed().entries()) {
     const number = top.number - 1 - index

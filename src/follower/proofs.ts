@@ -92,8 +92,7 @@ export async function lowerOrHalt(
   fault: ProofFault,
 ): Promise<ChainFault | null> {
   const { part, blockNumber, says } = fault
-  const failed: FailedProof = { part, blockNumber, host: null, says }
-  await inTransaction(ctx.pool, (sql) => tellFailedProofs(ctx, sql, [failed]))
+  await inTransaction(ctx.pool, (sql) => tellFailedProofs(ctx, sql, [fault.failedBy(null)]))
   // The answer may be older than the decision to require no proof of this part, so try again.
   const states = await readProofStates(ctx.pool)
   if (states.get(part) === 'lowered') return null

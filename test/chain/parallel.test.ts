@@ -1,7 +1,7 @@
 // Bounded parallelism: never more tasks at once than allowed, none skipped, failures thrown.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { mapBounded } from '../../src/chain/rpc/parallel.ts'
+import { mapBounded } from '../../src/lib/parallel.ts'
 
 const soon = () => new Promise((resolve) => setTimeout(resolve, 2))
 

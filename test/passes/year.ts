@@ -1,10 +1,10 @@
 // A year without rounds, then the catch-up: its cost, and each node's balance after it, by the chain's own headers.
 import assert from 'node:assert/strict'
 import { turnDigest } from '../../src/chain/digest.ts'
-import { mapBounded } from '../../src/chain/rpc/parallel.ts'
 import { jsonRows } from '../../src/db/core/sql.ts'
 import { seedOf, turnAmountWei } from '../../src/domain/credit.ts'
 import { type Hash, hash } from '../../src/domain/units.ts'
+import { mapBounded } from '../../src/lib/parallel.ts'
 import { verifyLedger } from '../../src/operator/acts/books/verify.ts'
 import { openDatabase } from '../support/postgres.ts'
 import { ETHER, INTERVAL_SEC, type World } from '../support/world.ts'

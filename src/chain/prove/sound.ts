@@ -46,8 +46,8 @@ export function isSound(soundness: Soundness, part: ProvenPart, verdict: Verdict
 }
 
 /** Records an answer that we rejected, for the report. */
-export function noteFailed({ failed }: Soundness, { part, blockNumber, says }: ProofFault, host: string): void {
-  if (failed.length < FAILED_MAX) failed.push({ part, blockNumber, host, says })
+export function noteFailed({ failed }: Soundness, fault: ProofFault, host: string): void {
+  if (failed.length < FAILED_MAX) failed.push(fault.failedBy(host))
 }
 
 /** A few of them are enough for the report; a range may have hundreds. */

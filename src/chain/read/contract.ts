@@ -1,9 +1,9 @@
 // The factory's state for the passes: counters, nodes, cohorts, refs and balances, each read at one block. It must never answer from a cache, and
 // never turn an answer that it cannot read into a number.
 import { type Address, address, UINT256_MAX, wei } from '../../domain/units.ts'
+import { chunks, mapBounded } from '../../lib/parallel.ts'
 import { ChainFault, orNull } from '../faults.ts'
 import type { BlockRef, ChainNode, ContractReader } from '../port.ts'
-import { chunks, mapBounded } from '../rpc/parallel.ts'
 import type { ReadOptions, Rpc, RpcReads } from '../rpc/rpc.ts'
 import { byHash, bytes, count, quantity, safeNumber, toQuantity } from '../rpc/wire.ts'
 import { readView, readViews, type ViewArgs, type ViewName, type ViewResult, viewCall } from './calls.ts'
@@ -18,7 +18,7 @@ const GWEI = 10n ** 9n
 /** One attempt at each provider, because others may answer. */
 const ASIDE = { attempts: 1, timeoutMs: 2_000 }
 
-/** The highest figures that we can use, where the contract's type allows higher ones or the ABI's does. */
+/** Figures above these are impossible, by the contract's own types, or too large for a number. */
 const MOST: Partial<Record<ViewName, bigint>> = {
   maxPerWallet: BigInt(Number.MAX_SAFE_INTEGER),
   budget: 2n ** 32n - 1n,

@@ -2,6 +2,7 @@
 // chain cannot prove receipts, we read them one by one, and two providers must agree. It must never pass off one provider's word as more than that.
 import type { Proof } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
+import { chunks, mapBounded } from '../../lib/parallel.ts'
 import { factoryTopics } from '../factory/abi.ts'
 import { RpcFault } from '../faults.ts'
 import type { WatchedAddresses } from '../port.ts'
@@ -11,7 +12,6 @@ import { settlesOthers } from '../prove/header.ts'
 import type { Fields } from '../prove/items.ts'
 import { isAskedFor, isSound, type Soundness } from '../prove/sound.ts'
 import { unprovable } from '../prove/verdict.ts'
-import { chunks, mapBounded } from '../rpc/parallel.ts'
 import type { RpcCall, RpcReads } from '../rpc/rpc.ts'
 import {
   bytes,

@@ -1,10 +1,10 @@
 // Reads through several providers: asks one after the other until an answer is acceptable. It must never take an error for "not there".
 import { setTimeout as sleep } from 'node:timers/promises'
+import { chunks } from '../../lib/parallel.ts'
 import { RpcFault } from '../faults.ts'
 import { mayPass } from './absence.ts'
 import { BATCH_MAX } from './batches.ts'
 import { isOfKind } from './kinds.ts'
-import { chunks } from './parallel.ts'
 import { isLimit, isRevert, type Provider, type RpcCall, type RpcReply } from './provider.ts'
 
 /** How often we try a read, over all providers. The second attempt is for connections that are closed during the request. */

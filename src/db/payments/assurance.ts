@@ -11,8 +11,8 @@ import { isGuarded, readGuard } from '../sends/guard.ts'
 export type Assurance = 'proven' | 'linked' | 'agreed' | 'believed'
 
 /**
- * SQL: the assurance of a payment `p`, or of another row by its columns; null while it is in no block. The highest block that the contract or two providers have confirmed is looked up
- * once for all rows.
+ * SQL: the assurance of a payment `p`, or of another row by its columns; null while it is in no block. The highest block that the contract or two
+ * providers have confirmed is looked up once for all rows.
  */
 export function assuranceOf(sql: Sql, columns = { proof: 'p.proof', block: 'p.block_number' }): Fragment {
   const [proof, block] = [sql.unsafe(columns.proof), sql.unsafe(columns.block)]

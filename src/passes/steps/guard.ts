@@ -1,6 +1,5 @@
 // Checks a call's guard with every provider before we sign the call. If the chain does not have the guard's block, the call only burns gas. That
 // happens if the ledger follows a provider that lies or is on another fork. This file cannot send.
-import type { ProofFault } from '../../chain/faults.ts'
 import type { FactoryCall, SignerAccount } from '../../chain/port.ts'
 import { inTransaction } from '../../db/core/sql.ts'
 import { clearState, lockState, readState, writeAudit, writeState } from '../../db/core/state.ts'
@@ -24,21 +23,17 @@ export async function refuseGuard(
   const { number, hash } = call.guard
   const answers = await blocksAt(ctx.chain, number)
   // A header that is not that of its hash is no answer, so it stops no sale.
-  const failed = answers.flatMap(({ host, fault }) => (fault ? { ...partOf(fault), host } : []))
+  const failed = answers.flatMap(({ host, fault }) => fault?.failedBy(host) ?? [])
   if (failed.length > 0) await inTransaction(ctx.pool, (sql) => tellFailedProofs(ctx, sql, failed))
-  const said = answers.flatMap(({ block }) => block?.hash ?? [])
-  const hosts = answers.flatMap(({ host, block }) => (block && block.hash !== hash ? [host] : []))
-  const agree = said.filter((one) => one === hash).length
-  const others = said.filter((one) => one !== hash)
-  if (others.length > 0) return await contradicted(ctx, sender, { number, hash, others, hosts })
+  const said = answers.flatMap(({ host, block }) => (block ? { host, hash: block.hash } : []))
+  const others = said.filter((one) => one.hash !== hash)
+  if (others.length > 0) return await contradicted(ctx, sender, { number, hash, others })
   await clearState(ctx.pool, doubtOf(sender))
-  if (agree === 0) return `no provider shows block ${number}`
+  if (said.length === 0) return `no provider shows block ${number}`
   const refused = await readRefused(ctx, sender)
-  if (!refused || agree >= VOICES) return null
-  return `the contract refused the guard on block ${refused.guardBlock}, which the ledger has: only ${agree} provider names block ${number}, and two must`
+  if (!refused || said.length >= VOICES) return null
+  return `the contract refused the guard on block ${refused.guardBlock}, which the ledger has: only ${said.length} provider names block ${number}, and two must`
 }
-
-const partOf = ({ part, blockNumber, says }: ProofFault) => ({ part, blockNumber, says })
 
 const doubtOf = ({ address }: Asked) => `guardDoubt ${address}`
 const refusedOf = ({ address }: Asked) => `guardRefused ${address}`
@@ -47,9 +42,10 @@ const refusedOf = ({ address }: Asked) => `guardRefused ${address}`
 async function contradicted(
   ctx: LedgerDb & Logging,
   sender: Asked,
-  { number, hash, others, hosts }: { number: number; hash: Hash; others: readonly Hash[]; hosts: readonly string[] },
+  { number, hash, others }: { number: number; hash: Hash; others: readonly { host: string; hash: Hash }[] },
 ): Promise<string> {
-  const detail = { why: 'contradiction', guardBlock: number, guardHash: hash, others, hosts }
+  const [hashes, hosts] = [others.map((one) => one.hash), others.map((one) => one.host)]
+  const detail = { why: 'contradiction', guardBlock: number, guardHash: hash, others: hashes, hosts }
   await inTransaction(ctx.pool, async (sql) => {
     await lockState(sql, doubtOf(sender))
     const doubt = (await readState(sql, doubtOf(sender))) as { isTold: boolean } | null

@@ -149,7 +149,7 @@ async function readFacts(sql: Sql, basis: JudgingBasis, page: readonly Candidate
   }
 }
 
-/** True for a tier that has a supply or a cap, or had one in the block of a payment. */
+/** True for a tier that has a supply or a cap, or has had a supply before. */
 const isLimited =
   ({ versions }: JudgingBasis, supplies: ReadonlyMap<number, number>) =>
   (tierNo: number): boolean =>

@@ -23,6 +23,7 @@ import { holdingTokenOf, selectTier, type TierVersion } from '../../domain/tiers
 import type { Address } from '../../domain/units.ts'
 import { readFinality } from '../../follower/finality.ts'
 import { Killed } from '../../lib/failpoint.ts'
+import { chunks } from '../../lib/parallel.ts'
 import {
   addressesOf,
   type ChainRead,
@@ -209,10 +210,6 @@ async function tiersWithRoom({ pool }: LedgerDb, versions: readonly TierVersion[
   )
   return places.flatMap(([tierNo, { sold }]) => (sold < (supplies.get(tierNo) ?? sold + 1) ? tierNo : []))
 }
-
-/** Consecutive pieces of at most `size`. */
-const chunks = <T>(items: readonly T[], size: number): T[][] =>
-  Array.from({ length: Math.ceil(items.length / size) }, (_, n) => items.slice(n * size, (n + 1) * size))
 
 const candidateOf = ({ candidate }: Judged): Candidate => candidate
 

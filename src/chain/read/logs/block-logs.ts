@@ -2,10 +2,10 @@
 // and the logs disagree, we ask for the block's logs by its hash, unless the factory's storage shows that nothing happened.
 import type { Address, Hash } from '../../../domain/units.ts'
 import { messageOf } from '../../../lib/errors.ts'
+import { chunks } from '../../../lib/parallel.ts'
 import { ChainFault, RpcFault } from '../../faults.ts'
 import type { WatchedAddresses } from '../../port.ts'
 import { type BloomCheck, isEmptyBloom } from '../../prove/bloom.ts'
-import { chunks } from '../../rpc/parallel.ts'
 import type { RpcCall, RpcReads } from '../../rpc/rpc.ts'
 import { list, log, toQuantity, type WireHeader, type WireLog, type WireTransaction } from '../../rpc/wire.ts'
 import { ledgerTopics } from '../events.ts'

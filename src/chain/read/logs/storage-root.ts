@@ -1,7 +1,7 @@
 // Finds out with one call per block whether a contract changed between two blocks: compares its storage root and its balance (eth_getProof,
 // EIP-1186). Without a proof that matches the blocks' headers, we assume that it may have changed.
 import type { Address, Hash } from '../../../domain/units.ts'
-import { ChainFault, orNull, ProofFault } from '../../faults.ts'
+import { ChainFault, ProofFault } from '../../faults.ts'
 import type { BlockRef } from '../../port.ts'
 import { EMPTY_ROOT } from '../../prove/account-proof.ts'
 import { isAskedFor, noteFailed, type Soundness } from '../../prove/sound.ts'
@@ -66,11 +66,13 @@ export function createFactoryStates(rpc: RpcReads, factory: Address, soundness: 
 
   /** The same, but null if the provider does not prove it. A false proof is reported, because only a lie looks like that. */
   async function provenAfter(at: BlockRef): Promise<ContractState | null> {
-    const reading = stateAfter(at)
-    await reading.catch((error: unknown) => {
+    try {
+      return await stateAfter(at)
+    } catch (error) {
+      if (!(error instanceof ChainFault)) throw error
       if (error instanceof ProofFault) noteFailed(soundness, error, rpc.firstHost())
-    })
-    return await orNull(reading)
+      return null
+    }
   }
 
   return {

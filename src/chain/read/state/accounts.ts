@@ -2,10 +2,10 @@
 // match.
 import type { Block } from '../../../domain/observed.ts'
 import type { Address, Hash } from '../../../domain/units.ts'
+import { chunks, mapBounded } from '../../../lib/parallel.ts'
 import { ChainFault } from '../../faults.ts'
 import type { ProvenBlock } from '../../port.ts'
 import { provenAccount } from '../../prove/account-proof.ts'
-import { chunks, mapBounded } from '../../rpc/parallel.ts'
 import type { RpcCall, RpcReads } from '../../rpc/rpc.ts'
 import { bytes, fields, hash32, header, list, toBlock, toQuantity } from '../../rpc/wire.ts'
 

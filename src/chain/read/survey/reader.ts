@@ -2,9 +2,9 @@
 // other names the same block. It must never confuse "not available" (null) with "nothing there".
 import { VOICES } from '../../../domain/finality.ts'
 import type { Address, Hash } from '../../../domain/units.ts'
+import { chunks } from '../../../lib/parallel.ts'
 import { orNull } from '../../faults.ts'
 import type { SurveyReader } from '../../port.ts'
-import { chunks } from '../../rpc/parallel.ts'
 import type { RpcCall, RpcReads } from '../../rpc/rpc.ts'
 import { transaction, type WireLog } from '../../rpc/wire.ts'
 import type { Observer } from '../observe.ts'
