@@ -407,7 +407,9 @@ async function look(play: Play): Promise<unknown> {
 
 async function seenBlock(play: Play, block: WireBlock) {
   const receipts = await Promise.all(block.transactions.map((tx) => receiptOf(play, tx.hash)))
+  const places = [...block.transactions.keys(), block.transactions.length].map((index) => toHex(index))
   return {
+    bytes: await Promise.all(places.map((place) => transactionAt(play, block, place))),
     number: block.number,
     time: Math.floor((Number(block.timestamp) - BEGIN) / TIME_GRAIN_SEC),
     bloom: block.logsBloom,
@@ -416,6 +418,12 @@ async function seenBlock(play: Play, block: WireBlock) {
     })),
     receipts: receipts.map((receipt) => showReceipt(play, block, receipt as WireReceipt)),
   }
+}
+
+/** The transaction whose bytes stand at a place of a block; null if there is none. */
+async function transactionAt(play: Play, { hash }: WireBlock, place: Hex) {
+  const raw = await play.chain.rpc<Hex | null>('eth_getRawTransactionByBlockHashAndIndex', [hash, place])
+  return raw && nameOf(play, keccak256(raw))
 }
 
 const receiptOf = ({ chain }: Play, hash: Hash) => chain.rpc<WireReceipt | null>('eth_getTransactionReceipt', [hash])

@@ -313,6 +313,9 @@ const READING: Record<string, Method> = {
     const waiting = chain.pool.find((transaction) => transaction.hash === hash)
     return waiting?.raw ?? findTransaction(chain, hash)?.mined.raw ?? null
   },
+  eth_getRawTransactionByBlockHashAndIndex(chain, [blockHash, index]) {
+    return find(chain, { blockHash })?.transactions.find((mined) => mined.index === Number(index))?.raw ?? null
+  },
 }
 
 const ACTING: Record<string, Method> = {
