@@ -1,7 +1,7 @@
 // Several nodes at once, as people buy them: real Chromium, the real service and its chain. What was refused midway is told by number, a reload finds
 // what was sent, and no transfer is made twice.
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, afterEach, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { type BrowserWallet, installWallet, WALLET_NAME } from '../support/browser-wallet.ts'
 import { noBrowser, startBrowser, violations } from '../support/chromium.ts'
@@ -28,6 +28,8 @@ describe('several nodes at once', { skip: noBrowser }, () => {
     ;[service, browser] = await Promise.all([startServiceHere(SETTINGS), startBrowser()])
     wellKnown = await service.get<WellKnown>('/.well-known/node-ledger.json')
   })
+  // Pages that stay open go on asking, and all of them share one address and its limits.
+  afterEach(() => Promise.all(browser.contexts().map((context) => context.close())))
   after(async () => {
     await browser.close()
     await service.stop()
