@@ -170,8 +170,10 @@ export async function resolvePending(ctx: SendContext, sending: SenderRun): Prom
     return true
   }
   const accountNonce = reading.now
-  // If the outbox knows no free nonce, we read the account's nonce at the followed block. A provider that lags does not have that block.
-  const free = freed ?? (accountNonce < first.nonce ? agreedNonce(await sender.noncesAt(cursor.hash)) : null)
+  // If the outbox does not know that the account's nonce is free (its uses may have been hidden), the nonce at the followed block shows it. A provider
+  // that lags does not have that block.
+  const isBelow = accountNonce < first.nonce && freed !== accountNonce
+  const free = isBelow ? agreedNonce(await sender.noncesAt(cursor.hash)) : freed
   // If both nonces are the same, this nonce is unused: it is in no followed block, and in no newer block of the provider.
   if (free !== null && free === accountNonce) await fillNonce(ctx, sending, free, fees)
   const isRefused = pending.some(({ lastOutcome }) => lastOutcome === 'feeTooLow')

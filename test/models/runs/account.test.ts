@@ -334,3 +334,17 @@ test('a nonce that was used unseen is not free, although a lagging provider has 
     await pair.rest()
   })
 })
+
+test('a nonce below ours that became free after a use that was hidden is filled', async () => {
+  const taken: Step[] = [
+    { kind: 'mine', plan: ['ours', 'foreign', 'foreign'], count: 1, sec: 12 },
+    { kind: 'run', between: [], isSwallowed: false },
+    { kind: 'fork', depth: 1, returns: false, plan: ['foreign', 'hidden'] },
+  ]
+  await tables.within({}, async (sql) => {
+    const pair = new Pair(poolWithin(sql), new Chain(1, true))
+    await pair.run([])
+    for (const step of taken) await pair.take(step)
+    await pair.rest()
+  })
+})

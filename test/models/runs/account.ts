@@ -185,7 +185,9 @@ export function run(ledger: Ledger, answers: Answers, rules: Rules): Run {
     store(next, false)
     return done
   }
-  const free = shownNext(ledger) ?? agreed(answers.atFollowed)
+  // Uses that were hidden from the follower show only in the account itself.
+  const shown = shownNext(ledger)
+  const free = shown === latest ? shown : agreed(answers.atFollowed)
   if (free !== null && free < first.nonce && free === latest) store(free, true)
   for (const one of pending) {
     if (latest > one.nonce) continue
