@@ -141,9 +141,9 @@ function addNode(rows: NodeRows, node: { facts: Facts; n: number; at: number; bl
   let cohort: number | null = node.cohort
   let withdrawn = 0n
   const minted = { from_address: account(19), to_address: owner, tx_hash: word(700 + id), node_id: id }
-  rows.node_transfers.push({ ...minted, log_index: 10 * id, ...inBlock(node.block) })
+  rows.node_transfers.push({ ...minted, log_index: 100 * id, ...inBlock(node.block) })
   for (const fact of factsOf(node.facts, node.n, node.block, node.at)) {
-    const log = { log_index: 10 * id + 1 + fact.n, ...inBlock(fact.block) }
+    const log = { log_index: 100 * id + 1 + fact.n, ...inBlock(fact.block) }
     const [to, tx] = [account(20 + fact.to), { node_id: id, tx_hash: word(1_000 * id + fact.n) }]
     if (fact.kind === 'transfer') {
       rows.node_transfers.push({ ...tx, from_address: owner, to_address: to, ...log })
