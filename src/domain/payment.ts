@@ -254,8 +254,11 @@ function roomOf(supply: number | null, { sold, reserved }: PaymentFacts): 'reser
 export const PLACE_RESERVED_SEC = 3_600
 
 /** How long we retry an unreadable fact. In a tier with a supply, no longer than a place is reserved. */
-const retrySecOf = ({ tier, supply }: Extract<TierSelection, { kind: 'onSale' }>): number =>
-  supply === null ? tier.holdingRetrySec : Math.min(tier.holdingRetrySec, PLACE_RESERVED_SEC)
+const retrySecOf = (selection: Exclude<TierSelection, { kind: 'none' }>): number => {
+  const { holdingRetrySec } = selection.tier
+  const isLimited = selection.kind === 'onSale' && selection.supply !== null
+  return isLimited ? Math.min(holdingRetrySec, PLACE_RESERVED_SEC) : holdingRetrySec
+}
 
 /** The longest back-off between two reads of an unreadable fact, seconds of block time. */
 const RETRY_PAUSE_SEC_MAX = 300
@@ -266,10 +269,10 @@ const RETRY_PAUSE_SEC_MAX = 300
  */
 export function retryTimeOf(
   { blockTime, now }: { blockTime: number; now: number },
-  { holdingRetrySec }: TierVersion,
+  selection: Exclude<TierSelection, { kind: 'none' }>,
 ): number {
   const pauseSec = Math.min(Math.floor(Math.max(0, now - blockTime) / 2), RETRY_PAUSE_SEC_MAX)
-  return Math.max(now, Math.min(now + pauseSec, blockTime + holdingRetrySec))
+  return Math.max(now, Math.min(now + pauseSec, blockTime + retrySecOf(selection)))
 }
 
 function judgeHolding(tier: TierVersion, facts: PaymentFacts, retrySec: number): Met {

@@ -381,9 +381,17 @@ test('a version in its grace sells by all its terms, and lends none of them to a
 })
 
 test('an unreadable holding is asked for again after half of what the payment has waited, at the latest when it is held', () => {
-  const at = (now: number) => retryTimeOf({ blockTime: 1_000, now }, { ...tier, holdingRetrySec: 3_600 })
+  const sold = (supply: number | null, holdingRetrySec: number) => ({
+    ...{ kind: 'onSale' as const, tier: { ...tier, holdingRetrySec }, others: [], byGrace: false, supply },
+  })
+  const at = (now: number) => retryTimeOf({ blockTime: 1_000, now }, sold(null, 3_600))
   assert.deepEqual([1_000, 1_001, 1_012, 1_100, 2_000].map(at), [1_000, 1_001, 1_018, 1_150, 2_300])
   assert.deepEqual([4_590, 4_600, 9_000].map(at), [4_600, 4_600, 9_000])
   // The clock of another fork may be behind the payment's block.
   assert.equal(at(900), 900)
+  // A place in a tier with a supply is reserved for an hour.
+  assert.deepEqual(
+    [null, 10].map((supply) => retryTimeOf({ blockTime: 1_000, now: 4_590 }, sold(supply, 7_200))),
+    [4_890, 4_600],
+  )
 })

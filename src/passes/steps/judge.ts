@@ -326,7 +326,7 @@ async function judgeByReadings(bench: Bench, asked: readonly Candidate[]): Promi
   for (const { payment, selection } of left) {
     if (selection.kind === 'none') continue
     const at = { blockTime: payment.blockTime, now: bench.basis.now }
-    await retryPaymentAt(bench.pool, payment.id, retryTimeOf(at, selection.tier))
+    await retryPaymentAt(bench.pool, payment.id, retryTimeOf(at, selection))
   }
   return decided
 }
