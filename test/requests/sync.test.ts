@@ -123,15 +123,14 @@ test('a node that the ledger lost is followed again for whoever asks, once a min
   assert.equal(await rows(), 1)
 })
 
-test('of two who sync a lost node at once both are told', async () => {
+test('of two who sync a lost node at once both are told, one of them perhaps when asking again', async () => {
   await loseAgain()
   const { world } = stage
   const instances = [0, 1].map(() => createSyncer(world.instance().ctx, world.payments))
   const outcomes = await Promise.all(instances.map((one) => one.byNodeId(1n)))
-  assert.deepEqual(
-    outcomes.map(({ kind }) => kind),
-    ['followed', 'followed'],
-  )
+  // The one for which the ledger goes back waits until it has followed. The other may ask in between.
+  assert.ok(outcomes.some(({ kind }) => kind === 'followed'))
+  for (const one of instances) assert.equal((await one.byNodeId(1n)).kind, 'followed')
 })
 
 test('a node that one provider makes up is stored by nobody', async () => {
