@@ -58,10 +58,8 @@ const CANCUN: readonly Field[] = [
   ['excessBlobGas', quantityOf],
   ['parentBeaconBlockRoot', digestOf],
 ]
-const AMSTERDAM: readonly Field[] = [
-  ['blockAccessListHash', digestOf],
-  ['slotNumber', quantityOf],
-]
+/** What Amsterdam adds. Nodes show these in older headers, too, so we treat them as any field that a fork adds. */
+const AMSTERDAM: readonly string[] = ['blockAccessListHash', 'slotNumber']
 const ETHEREUM: Form = {
   must: SEAL,
   may: [
@@ -69,7 +67,6 @@ const ETHEREUM: Form = {
     ['withdrawalsRoot', digestOf],
     ...CANCUN,
     ['requestsHash', digestOf],
-    ...AMSTERDAM,
   ],
 }
 /** Two more fields since Granite, and six more since Helicon (avalanchego, graft/coreth/plugin/evm/customtypes). */
@@ -122,37 +119,66 @@ function formOf(block: Fields): Form {
   return ETHEREUM
 }
 
-/** The header's RLP, whose hash is the block's hash; or why we cannot encode it. `block` is a JSON-RPC block. */
-function encodeHeader(block: unknown): Encoded {
-  return encoded(() => {
-    const given = fieldsOf(block, 'block')
-    const { must, may } = formOf(given)
-    const last = may.findLastIndex(([name]) => has(given, name))
-    const items = [...HEAD, ...must].map(([name, read]): Item => read(given[name], name))
-    // If a field is missing but a later one is there, the missing one counts as empty, as with geth's optional fields.
-    const later = may
-      .slice(0, last + 1)
-      .map(([name, read]): Item => (has(given, name) ? read(given[name], name) : EMPTY))
-    return rlp([...items, ...later])
-  })
+/** The items of the header's RLP, as far as we know its form. `block` is a JSON-RPC block. Throws an Unencodable. */
+function itemsOf(given: Fields): Item[] {
+  const { must, may } = formOf(given)
+  const last = may.findLastIndex(([name]) => has(given, name))
+  const items = [...HEAD, ...must].map(([name, read]): Item => read(given[name], name))
+  // If a field is missing but a later one is there, the missing one counts as empty, as with geth's optional fields.
+  const later = may
+    .slice(0, last + 1)
+    .map(([name, read]): Item => (has(given, name) ? read(given[name], name) : EMPTY))
+  return [...items, ...later]
 }
 
+/** As many fields as a fork may add without a new version of the service. */
+const ADDED_MAX = 5
+
+/** The order in which the last header with added fields had them. The next one most likely has the same. */
+let lastOrder: readonly string[] = []
+
 /**
- * Whether a block's hash is the hash of its header. If the hash differs and the header has a field that we do not know, the header is unprovable,
- * because the hash may cover that field.
+ * Whether a block's hash is the hash of its header. A fork may add fields that we do not know. Nodes show fields in any order, so we try up to five of
+ * them behind the known ones, in every order of every subset. The hash decides; `added` names those that it covers and that no known fork adds.
  */
-export function proveHeader(block: unknown): Verdict {
-  const header = encodeHeader(block)
+export function proveHeader(block: unknown): Verdict & { added?: readonly string[] } {
+  let items: Item[] = []
+  const header = encoded(() => {
+    items = itemsOf(fieldsOf(block, 'block'))
+    return rlp(items)
+  })
   if ('why' in header) return unprovable('header', header.why)
   const given = block as Fields
   const verdict = compared('header', given.hash, hashOf(header.bytes))
   if (verdict.kind !== 'contradicted') return verdict
-  // A node may show Amsterdam's fields in older headers, too. The hash says whether it covers them.
-  const { blockAccessListHash, slotNumber, ...older } = given
-  if ((blockAccessListHash ?? slotNumber) != null && proveHeader(older).kind === 'proven') return proveHeader(older)
   const unknown = Object.keys(given).filter((name) => has(given, name) && !KNOWN.has(name))
-  return unknown.length === 0 ? verdict : unprovable('header', `unknown fields: ${unknown.join(', ').slice(0, 200)}`)
+  if (unknown.length === 0) return verdict
+  const none = unprovable('header', `unknown fields: ${unknown.join(', ').slice(0, 200)}`)
+  // Forks add fields behind the base fee, so an unknown field cannot stand for it.
+  if (unknown.length > ADDED_MAX || !has(given, 'baseFeePerGas')) return none
+  const isRight = (order: readonly string[]) => {
+    const bytes = encoded(() => rlp([...items, ...order.map((name) => valueOf(given[name], name))]))
+    return 'bytes' in bytes && compared('header', given.hash, hashOf(bytes.bytes)).kind === 'proven'
+  }
+  const usual = lastOrder.every((name) => unknown.includes(name)) ? lastOrder : []
+  const order = [usual, ...ordersOf(unknown)].find(isRight)
+  if (!order) return none
+  lastOrder = order
+  const added = order.filter((name) => !AMSTERDAM.includes(name))
+  return { kind: 'proven', part: 'header', ...(added.length > 0 && { added }) }
 }
+
+/** Every order of every subset of the names. */
+function ordersOf(names: readonly string[]): string[][] {
+  return [
+    [],
+    ...names.flatMap((name) => ordersOf(names.filter((other) => other !== name)).map((rest) => [name, ...rest])),
+  ]
+}
+
+/** The bytes of a field that we do not know: bytes as they are, a quantity without leading zeros. */
+const valueOf = (value: unknown, what: string): Item =>
+  value === '0x0' || String(value).length % 2 === 1 ? quantityOf(value, what) : bytesOf(value, what)
 
 /**
  * True if this header has the receipts root and the bloom of other blocks, which it settles: Avalanche since Helicon (avalanchego#5761). Nothing then

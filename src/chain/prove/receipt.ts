@@ -13,7 +13,6 @@ import {
   integerOf,
   listOf,
   quantityOf,
-  refuse,
   rlp,
   typed,
 } from './items.ts'
@@ -22,8 +21,6 @@ import type { Encoded } from './verdict.ts'
 const BLOOM_BYTES = 256
 const DEPOSIT_TYPE = 0x7e
 const CELO_TYPE = 0x7b
-/** Types whose receipts have just the four usual fields: Ethereum's, Arbitrum's own, and Polygon's state sync (0xPolygon/bor, core/types). */
-const PLAIN_TYPES: readonly number[] = [1, 2, 3, 4, 0x64, 0x65, 0x66, 0x68, 0x69, 0x6a, 0x7c, 0x7f]
 /** The legacy type, and Arbitrum's type from before Nitro, whose receipts look the same. */
 const LEGACY_TYPES: readonly number[] = [0, 0x78]
 
@@ -46,13 +43,11 @@ export function encodeReceipt(receipt: unknown, bits: BloomBits = new Map()): En
   })
 }
 
-/** The fields that a type has in addition to the usual ones. */
+/** The fields that a type has in addition to the usual ones. Types that we do not know most likely have none; the root decides. */
 function ownFields(type: number, receipt: Fields): Item[] {
-  if (PLAIN_TYPES.includes(type)) return []
   if (type === CELO_TYPE) return receipt.baseFee == null ? [] : [quantityOf(receipt.baseFee, 'baseFee')]
-  if (type !== DEPOSIT_TYPE) return refuse(`receipts of type 0x${type.toString(16)} are not known`)
-  // From Regolith to Canyon the root did not cover the nonce, although receipts had one.
-  if (receipt.depositReceiptVersion == null) return []
+  // From Regolith to Canyon the root did not cover a deposit's nonce, although receipts had one.
+  if (type !== DEPOSIT_TYPE || receipt.depositReceiptVersion == null) return []
   return ['depositNonce', 'depositReceiptVersion'].map((name) => quantityOf(receipt[name], name))
 }
 
