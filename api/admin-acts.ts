@@ -273,10 +273,10 @@ export const ACTS = {
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
   },
-  'proofs/lower': {
+  'evidence/set': {
     scope: 'operate',
     fields: {
-      part: { help: "the part of blocks", value: "part", required: true, words: ["header","transactions","receipts","state"] },
+      mode: { help: "what blocks are worth", value: "mode", required: true, words: ["proven","agreed"] },
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
   },

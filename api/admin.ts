@@ -132,9 +132,9 @@ export interface paths {
         /** Read blocks again and compare them with the ledger; if they differ, rewind and follow again */
         post: operations["rescan"];
     };
-    "/api/admin/proofs/lower": {
-        /** Believe a part of blocks without proof, after a fork that this version does not know */
-        post: operations["lowerProof"];
+    "/api/admin/evidence/set": {
+        /** Believe blocks that two providers agree on, after a fork that this version does not know, or have blocks proven again */
+        post: operations["setEvidence"];
     };
     "/api/admin/transactions/stuck": {
         /** List signer accounts and transactions that are stuck, and why */
@@ -3226,7 +3226,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    lowerProof: {
+    setEvidence: {
         parameters: {
             header?: {
                 /** @description The same request under the same key is done once and answered the same again. */
@@ -3237,10 +3237,10 @@ export interface operations {
             content: {
                 "application/json": {
                     /**
-                     * @description the part of blocks
+                     * @description what blocks are worth
                      * @enum {string}
                      */
-                    part: "header" | "transactions" | "receipts" | "state";
+                    mode: "proven" | "agreed";
                     /** @description only say what it would do */
                     dryRun?: components["schemas"]["FlagInput"];
                     reason?: components["schemas"]["ReasonInput"];
@@ -3248,7 +3248,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The part that is believed. */
+            /** @description What blocks are worth from the next one on. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3257,10 +3257,13 @@ export interface operations {
                     "application/json": {
                         dryRun: boolean;
                         /** @enum {string} */
-                        part: "header" | "transactions" | "receipts" | "state";
-                        blockNumber: number;
+                        before: "proven" | "agreed";
                         /** @enum {string} */
-                        restsOn: "agreed" | "believed";
+                        after: "proven" | "agreed";
+                        /** @description What the newest blocks show. */
+                        found: string;
+                        /** @enum {string} */
+                        restsOn: "proven" | "agreed" | "believed";
                         says: components["schemas"]["Says"];
                     };
                 };

@@ -45,16 +45,12 @@ CREATE TABLE cursors (
   block_time bigint NOT NULL
 );
 
--- What blocks of this chain are known to prove about themselves: a header whose fields hash to the block's hash, and lists and accounts by the roots
--- in that header. Once a part was proven, we reject any answer that fails its proof, whoever gives it, until two agreeing providers or a person lower
--- the part.
-CREATE TABLE chain_proofs (
-  part text PRIMARY KEY CHECK (part IN ('header', 'transactions', 'receipts', 'state')),
-  proven_block bigint CHECK (proven_block >= 0), -- a block that proved the part; null if none ever did
-  lowered_block bigint, -- the block that did not prove it; null while the part is required
-  lowered_by text,
-  CHECK (num_nulls(lowered_block, lowered_by) IN (0, 2)),
-  CHECK (num_nonnulls(proven_block, lowered_block) > 0)
+-- What the followed blocks are worth, from a block on: `proven` if each must match its hash, with its lists; `agreed` if this chain's blocks cannot be
+-- proven, so that two providers must say the same. The first run finds the mode. After that only a person changes it.
+CREATE TABLE evidence_modes (
+  from_block bigint PRIMARY KEY CHECK (from_block >= 0),
+  mode text NOT NULL CHECK (mode IN ('proven', 'agreed')),
+  set_by text NOT NULL
 );
 
 -- The nonce and the block from which on we know all transactions of an account. We compare the nonce that a provider reports with these.

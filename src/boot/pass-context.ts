@@ -5,13 +5,19 @@ import { createContractReader } from '../chain/read/contract.ts'
 import { createNodeHistory } from '../chain/read/history.ts'
 import type { Signer } from '../chain/send/signer.ts'
 import { createSignerAccount } from '../chain/send/signer-account.ts'
-import type { Config } from '../config/load.ts'
+import { type Config, modeOn } from '../config/load.ts'
 import { advisoryLock } from '../db/core/locks.ts'
 import type { Pool } from '../db/core/sql.ts'
 import { type FeeRules, usualFeeRules } from '../domain/fees.ts'
 import type { Log } from '../lib/log.ts'
 import type { OperatorDeps } from '../operator/act.ts'
-import { type LedgerContext, type PassContext, REQUEST_POLL_POLICY, type ServiceAccounts } from '../passes/context.ts'
+import {
+  type FollowRules,
+  type LedgerContext,
+  type PassContext,
+  REQUEST_POLL_POLICY,
+  type ServiceAccounts,
+} from '../passes/context.ts'
 import { type OpenedChain, signersOf } from './parts.ts'
 
 /** Seconds between two comparisons of the ledger with the contract. */
@@ -40,11 +46,18 @@ export function ledgerContext(
       ...feeRules(config, chain.chainId),
       validForSec: config.VALID_FOR_SEC,
       rewindsToShorterChain: part.demoToken !== null,
+      ...modeRule(chain),
       reconcileEverySec: RECONCILE_EVERY_SEC,
       fundsWarnTransactions: config.FUNDS_WARN_TRANSACTIONS,
     },
     log,
   }
+}
+
+/** The mode of a new ledger, if it is known. The hashes of the embedded chain's blocks from before its last start differ. */
+function modeRule({ part, chainId }: OpenedChain): Partial<FollowRules> {
+  const mode = part.demoToken !== null ? 'agreed' : modeOn(chainId)
+  return mode ? { mode } : {}
 }
 
 /** Builds the context of the passes: the context without keys, plus the keys, the preflight and the lock. */

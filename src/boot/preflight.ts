@@ -13,9 +13,9 @@ import { createContractReader } from '../chain/read/contract.ts'
 import { createChainReader } from '../chain/read/reader.ts'
 import { lookAtBeginning, tooLateInWords } from '../chain/read/start-block.ts'
 import type { Rpc } from '../chain/rpc/rpc.ts'
-import type { Config } from '../config/load.ts'
+import { type Config, modeOn } from '../config/load.ts'
 import { readCursor } from '../db/blocks/blocks.ts'
-import { readProofStates } from '../db/blocks/proofs.ts'
+import { readMode } from '../db/blocks/evidence.ts'
 import { databaseFault } from '../db/core/faults.ts'
 import { isLedger, migrate } from '../db/core/migrate.ts'
 import { lookAtPooler } from '../db/core/pooler.ts'
@@ -27,8 +27,8 @@ import { hasTerms, insertFirstTerms } from '../db/sale/terms.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
 import { noteGuard, readGuard } from '../db/sends/guard.ts'
 import { DEVELOPMENT_CHAINS } from '../domain/development.ts'
-import { VOICES } from '../domain/finality.ts'
-import { BEHIND_HEAD, LEARNT, type ProofStates, type ProvenPart } from '../domain/observed.ts'
+import { foundInWords, VOICES } from '../domain/finality.ts'
+import type { FoundMode } from '../domain/observed.ts'
 import { hotKeysOf, refuseWallet } from '../domain/payment-wallets.ts'
 import { refuseTerms, type TermsContent } from '../domain/terms.ts'
 import type { Address } from '../domain/units.ts'
@@ -225,8 +225,7 @@ export function chainPreflight(
     const found = await checkChain(chain)
     await assertLedgerIsOurs(pool, chain)
     const facts = await settleFacts(pool, found, tell)
-    if (config.production && !config.TRUST_PROVIDER) await assertProvable(pool, chain)
-    if (await chain.reader.proofs.hasForeignBlooms((await chain.reader.head()).number)) tell(FOREIGN_BLOOMS)
+    await assertEvidence(config, pool, chain)
     await enterTerms(config, pool, chain, tell)
     await enterWallet(pool, chain, tell)
     for (const value of await ignoredValues(pool, config))
@@ -242,31 +241,25 @@ export function chainPreflight(
   }
 }
 
-/** Refuses to sell if there is only one provider and nothing proves what it says. */
-async function assertProvable(pool: Pool, { reader }: OpenedChain): Promise<void> {
-  const parts = await believedParts(reader, await readProofStates(pool))
-  if (parts.length > 0) throw new ChainStartError([`  RPC_URL: ${believedInWords(parts)}. ${BELIEVED_TODO}`])
-}
-
 /**
- * The parts of this chain's blocks that rest on a single provider's word, because they cannot be proven: according to the ledger's record, or else to
- * the newest blocks.
+ * Refuses to start a new ledger on a chain whose blocks should prove themselves and do not; and in production, to sell on the word of the only
+ * provider unless the operator trusts it.
  */
-export async function believedParts(reader: ChainReader, states: ProofStates): Promise<ProvenPart[]> {
-  if (reader.providers.length >= VOICES) return []
-  const { number: head } = await reader.head()
-  const found: ProvenPart[] = []
-  for (const part of LEARNT) {
-    const says = states.get(part) ?? (await reader.proofs.newestProof(part, Math.max(0, head - BEHIND_HEAD)))
-    if (says === 'lowered' || says === false) found.push(part)
-  }
-  return found
+async function assertEvidence(config: Config, pool: Pool, { part, reader, chainId }: OpenedChain): Promise<void> {
+  const inForce = await readMode(pool)
+  if (part.demoToken !== null || inForce?.mode === 'proven') return
+  const found = await reader.proofs.findMode()
+  if (found?.mode !== 'agreed') return
+  if (!inForce && modeOn(chainId) === 'proven')
+    throw new ChainStartError([`  RPC_URL: ${foundInWords(found)}. ${SHOULD_PROVE}`])
+  const isAlone = config.production && !config.TRUST_PROVIDER && reader.providers.length < VOICES
+  if (isAlone) throw new ChainStartError([`  RPC_URL: ${believedInWords(found)}. ${BELIEVED_TODO}`])
 }
 
-export const FOREIGN_BLOOMS =
-  'headers of this chain carry the bloom and the receipts’ root of other blocks, so we request each block’s logs, and two providers must agree on receipts'
-export const believedInWords = (parts: readonly ProvenPart[]) =>
-  `it names one provider, and blocks of this chain do not prove their ${parts.join(', ')}: we would have to believe what it says about payments and seeds`
+const SHOULD_PROVE =
+  'Blocks of this chain prove themselves to this version of the service. Use other providers, or update the service after a fork.'
+export const believedInWords = (found: FoundMode) =>
+  `it names one provider, and ${foundInWords(found)}: we would have to believe what it says about payments and seeds`
 export const BELIEVED_TODO = 'Add a provider of another company, or set TRUST_PROVIDER=true if the node is your own.'
 
 /**

@@ -26,7 +26,7 @@ const from = (commands: readonly Command[], word: string) => commands.filter(({ 
 const SUBJECTS: Readonly<Record<string, Subject>> = {
   ...simple([...INIT, ...RUN, ...LOOK]),
   rescan: { modules: () => [import('../operator/acts/rescan.ts')], views: () => import('./service/rescan.ts') },
-  proofs: { modules: () => [import('../operator/acts/proofs.ts')], views: () => import('./service/proofs.ts') },
+  evidence: { modules: () => [import('../operator/acts/evidence.ts')], views: () => import('./service/evidence.ts') },
   payments: {
     modules: () => [
       import('../operator/acts/payments.ts'),

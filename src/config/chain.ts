@@ -56,7 +56,7 @@ export const CHAIN = {
     TRUST_PROVIDER: {
       parse: onOff,
       default: 'false',
-      text: 'Trusts the only provider of `RPC_URL` about what the chain cannot prove. On every chain that is who sent a payment that comes through a contract; without it the service holds such payments. If the chain’s blocks do not recompute, it is also every payment and seed, and production does not start without it. The service still requires what it has proved before.',
+      text: 'Trusts the only provider of `RPC_URL` about what the chain cannot prove. On every chain that is who sent a payment that comes through a contract; without it the service holds such payments. If the chain’s blocks do not recompute, it is also every payment and seed, and production does not start without it.',
     },
     PUBLIC_RPC_URL: {
       parse: publicRpcUrl,

@@ -163,6 +163,9 @@ function webhooksOf(values: Settings): WebhooksConfig {
   }
 }
 
+/** What blocks of a chain are worth, if we know it; otherwise each ledger finds that out. */
+export const modeOn = (chainId: number) => KNOWN_CHAINS.get(chainId)?.mode ?? null
+
 /** A chain's name and explorer as people see them: from the settings, or else what we know about the chain id. */
 export function siteOn(config: Settings, chainId: number) {
   const known = KNOWN_CHAINS.get(chainId)

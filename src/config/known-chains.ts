@@ -1,10 +1,13 @@
 // The names and the usual explorers of the chains that sales run on. The service uses them if its settings name none. A test compares each row with
-// viem's list, which is too large for the service to load.
+// viem's list, which is too large for the service to load. For some chains we also know whether their blocks prove themselves.
+import type { EvidenceMode } from '../domain/observed.ts'
 
 /** A chain's name for people, and its explorer's address, without a slash at the end. */
 export interface KnownChain {
   readonly name: string
   readonly explorerUrl: string | null
+  /** What its blocks are worth; null if each ledger finds that out. */
+  readonly mode: EvidenceMode | null
 }
 
 const ROWS: readonly (readonly [id: number, name: string, explorer: string | null])[] = [
@@ -52,7 +55,19 @@ const ROWS: readonly (readonly [id: number, name: string, explorer: string | nul
   [11_155_420, 'OP Sepolia', 'https://optimism-sepolia.blockscout.com'],
 ]
 
+/**
+ * `proven`: we have recomputed published blocks with their lists (test/chain/prove/blocks). `agreed`: headers of zkSync's stack hash something else,
+ * Mantle's lists lack parts of its deposits, and Avalanche's receipts roots belong to other blocks (avalanchego#5761).
+ */
+const MODES: Readonly<Record<EvidenceMode, readonly number[]>> = {
+  proven: [1, 137, 42_161, 11_155_111],
+  agreed: [324, 2741, 5000, 43_113, 43_114],
+}
+
+const modeOf = (id: number): EvidenceMode | null =>
+  MODES.proven.includes(id) ? 'proven' : MODES.agreed.includes(id) ? 'agreed' : null
+
 /** The rows of the table, by chain id. */
 export const KNOWN_CHAINS: ReadonlyMap<number, KnownChain> = new Map(
-  ROWS.map(([id, name, explorerUrl]) => [id, { name, explorerUrl }]),
+  ROWS.map(([id, name, explorerUrl]) => [id, { name, explorerUrl, mode: modeOf(id) }]),
 )

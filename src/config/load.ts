@@ -11,7 +11,7 @@ import type { Setting, SettingGroup } from './setting.ts'
 import { openSource, type Problem, type ReadFile, type Source } from './source.ts'
 import { SETTING_GROUPS } from './table.ts'
 
-export { type Config, type KeyConfig, siteOn } from './derived.ts'
+export { type Config, type KeyConfig, modeOn, siteOn } from './derived.ts'
 export { describeConfig } from './describe.ts'
 export type { Problem, ReadFile } from './source.ts'
 

@@ -1,7 +1,7 @@
 // Decides up to which block a chain is final, from what providers report. Also decides how well a fact is backed that follows from several others.
 // Pure.
 
-import type { Proof, ProofStates, ProvenPart } from './observed.ts'
+import type { EvidenceMode, FoundMode, Proof } from './observed.ts'
 import type { Hash } from './units.ts'
 
 /** The oldest of the blocks that providers call final. */
@@ -30,15 +30,15 @@ export const VOICES = 2
 export const tracesCount = (providers: number, { trustsProvider }: { trustsProvider: boolean }): boolean =>
   providers >= VOICES || trustsProvider
 
-/**
- * True if we may believe an only provider about a part of blocks: two providers or a person gave up its proof, or it was never proven and the operator
- * trusts the provider.
- */
-export const isBelievedAlone = (
-  states: ProofStates,
-  part: ProvenPart,
-  { trustsProvider }: { trustsProvider: boolean },
-): boolean => states.get(part) === 'lowered' || (!states.has(part) && trustsProvider)
+/** True if an only provider's word is enough: this chain's blocks cannot be proven, and the operator trusts the provider. */
+export const isBelievedAlone = (mode: EvidenceMode | null, { trustsProvider }: { trustsProvider: boolean }): boolean =>
+  mode === 'agreed' && trustsProvider
+
+/** What was found, in words. */
+export const foundInWords = (found: FoundMode): string =>
+  found.mode === 'proven'
+    ? `block ${found.block} proves itself`
+    : `the ${found.part} of block ${found.block} cannot be proven: ${found.why}`
 
 /** The proof of a fact that follows from several facts: the weakest of their proofs. */
 export function weakest(proofs: readonly Proof[]): Proof {

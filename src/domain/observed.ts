@@ -41,22 +41,25 @@ export interface Watching {
    * of them, it is not ours.
    */
   nonces?: Readonly<Partial<Record<Address, number | null>>> | undefined
-  /** True if the receipts of each block must be proven, and the sender of each transaction recovered, whatever the block contains. */
-  isWhole?: boolean
+  /**
+   * Up to this block, the receipts of each block must be proven, and the sender of each transaction recovered, whatever the block contains. Left out:
+   * of none.
+   */
+  wholeTo?: number
 }
 
 /**
  * A part of blocks that a chain may prove: a header by the block's hash, the lists of transactions and receipts by their roots, accounts by the state
  * root.
  */
-export const PROVEN_PARTS = ['header', 'transactions', 'receipts', 'state'] as const
-export type ProvenPart = (typeof PROVEN_PARTS)[number]
+export type ProvenPart = 'header' | 'transactions' | 'receipts' | 'state'
 
-/** Parts that we require once blocks prove them. The order matters: a list under a root proves nothing without the header that names the root. */
-export const LEARNT = ['header', 'transactions', 'receipts'] as const
-
-/** To learn what blocks prove, we request a block this far behind the head, because any node that has the head has this block. */
-export const BEHIND_HEAD = 4
+/**
+ * What the ledger's blocks are worth. `proven`: each followed block must match its hash, with its lists. `agreed`: this chain's blocks cannot be
+ * proven, so two providers must say the same.
+ */
+export const EVIDENCE_MODES = ['proven', 'agreed'] as const
+export type EvidenceMode = (typeof EVIDENCE_MODES)[number]
 
 /** What backs a fact: its block's hash, two agreeing providers, or one provider's word. */
 export type Proof = 'proven' | 'agreed' | 'believed'
@@ -77,33 +80,17 @@ export interface FailedProof {
   says: string
 }
 
-/**
- * What the ledger requires of parts: `askedFor` if the part was proven and must stay proven, `lowered` if it could no longer be proven. A part that
- * was never proven is absent.
- */
-export type ProofStates = ReadonlyMap<ProvenPart, 'askedFor' | 'lowered'>
+/** What blocks of a chain show: each of the newest proves itself, or the part of one that no provider proves, and why. */
+export type FoundMode =
+  | { mode: 'proven'; block: number }
+  | { mode: 'agreed'; block: number; part: ProvenPart; why: string }
 
-/** What all providers together show about a part of a chain's blocks. A failed call shows nothing. */
+/** What all providers together show about a chain's blocks. */
 export interface ChainProofs {
-  /**
-   * Sets which parts must be proven from now on. If a part fails its proof, we ask another provider, or it is a fault. `isDoubted`: the sender of
-   * every transaction must be recovered, whatever it seems to do.
-   */
-  askFor(states: ProofStates, isDoubted?: boolean): void
-  /**
-   * The newest block up to this one whose part passes its proof, and whose hash two providers (or the only provider) report. False if they show that
-   * the part fails its proof; null if they show nothing about it.
-   */
-  newestProof(part: ProvenPart, newest: number): Promise<number | false | null>
-  /** As `newestProof`, but one provider that proves the part is enough. */
-  proofOfAny(part: ProvenPart, newest: number): Promise<number | false | null>
-  /** True if the bloom and the receipts' root in that block's header belong to other blocks, which it settles (Avalanche since Helicon). */
-  hasForeignBlooms(number: number): Promise<boolean>
-  /**
-   * True if two providers return the same part of that block, in every field that we use, and it fails its proof. Always false for a list of known
-   * types: such a list must pass, because no fork changes them.
-   */
-  isUnprovable(part: ProvenPart, number: number): Promise<boolean>
+  /** Sets the mode for all reads from now on. If it is `proven` and an answer fails its proof, we ask another provider, or it is a fault. */
+  require(mode: EvidenceMode): void
+  /** What the newest blocks show. Null if no two providers (or the only one) name the same blocks, or they do not answer. */
+  findMode(): Promise<FoundMode | null>
 }
 
 /** Value on its way to a payments wallet. */

@@ -26,7 +26,7 @@ import {
 import { ledgerChainId } from './halt.ts'
 import { compareTransfers, LeftOutFault } from './left-out.ts'
 import { blockAt, type Difference, locateDifferences } from './locate.ts'
-import { lowerOrHalt } from './proofs.ts'
+import { tellFailedProofs } from './proofs.ts'
 import { proveResidues, withdrawOffset } from './prove-residues.ts'
 import { retraceResidues } from './retrace.ts'
 
@@ -62,9 +62,8 @@ export async function checkWalletBalances(ctx: BalanceCheckContext, cursor: Curs
       filed += await checkWallet(ctx, cursor, address, run)
     } catch (error) {
       if (error instanceof LeftOutFault) throw error
-      // A wallet that we cannot check is no reason to halt. But if two providers agree on an account proof that fails, we stop requiring account
-      // proofs.
-      if (error instanceof ProofFault) await lowerOrHalt(ctx, error)
+      if (error instanceof ProofFault)
+        await inTransaction(ctx.pool, (sql) => tellFailedProofs(ctx, sql, [error.failedBy(null)]))
       ctx.log.warn({ err: error, wallet: address }, 'the payments wallet could not be checked; the next run checks it')
     }
   }

@@ -28,7 +28,7 @@ import {
   HaltFault,
 } from './halt.ts'
 import { MintedTwiceFault, takeBackMint } from './minted-twice.ts'
-import { askForProofs, learnProofs, lowerOrHalt } from './proofs.ts'
+import { requireProofs, unprovenHalt } from './proofs.ts'
 import { rewindTo } from './rewind.ts'
 import { storeRange } from './store.ts'
 import { tellingStuck } from './stuck.ts'
@@ -71,30 +71,18 @@ export interface FollowOptions {
  */
 export async function follow(ctx: FollowContext, run: RunLimits, options: FollowOptions = {}): Promise<FollowResult> {
   try {
-    return await followProven(ctx, run, options)
-  } catch (error) {
-    if (!(error instanceof HaltFault)) throw error
-    return await askOthers(ctx, error, (chain) => followOn({ ...ctx, chain }, run, options))
-  }
-}
-
-/** Follows. If a proof fails, either the ledger stops requiring that kind of proof and we try once more, or we throw the halt. */
-async function followProven(ctx: FollowContext, run: RunLimits, options: FollowOptions): Promise<FollowResult> {
-  try {
     return await followOn(ctx, run, options)
   } catch (error) {
-    if (!(error instanceof ProofFault)) throw error
-    const fault = await lowerOrHalt(ctx, error)
-    if (fault) throw fault
-    return await followOn(ctx, run, options)
+    const fault = error instanceof ProofFault ? await unprovenHalt(ctx, error) : error
+    if (!(fault instanceof HaltFault)) throw fault
+    return await askOthers(ctx, fault, (chain) => followOn({ ...ctx, chain }, run, options))
   }
 }
 
 async function followOn(ctx: FollowContext, run: RunLimits, options: FollowOptions): Promise<FollowResult> {
   const halt = await assertNotHalted(ctx)
-  const states = await askForProofs(ctx)
+  await requireProofs(ctx)
   const head = await ctx.chain.head({ toFollow: true })
-  await learnProofs(ctx, states, head)
   const cursor = await readCursor(ctx.pool)
   const result: FollowResult = { fromBlock: null, toBlock: null, head, cursor, detected: 0, minted: 0 }
   const isPlaced = halt !== null || !isJustAhead(ctx, head, cursor)

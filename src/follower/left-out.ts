@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { ChainFault, orNull, ProofFault } from '../chain/faults.ts'
 import { type Cursor, oldestBlockNumber, readBlock } from '../db/blocks/blocks.ts'
 import { takeClaimedBlock } from '../db/blocks/claimed.ts'
-import { readProofStates } from '../db/blocks/proofs.ts'
+import { isProven, noteReadWhole } from '../db/blocks/evidence.ts'
 import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { hasAudit } from '../db/core/state.ts'
 import { noteMintProofs, readEventsOf } from '../db/nodes/nodes.ts'
@@ -16,11 +16,11 @@ import { readTierVersions } from '../db/sale/tiers.ts'
 import { listNoncesAhead } from '../db/sends/nonce-ahead.ts'
 import { readKnownNonces } from '../db/sends/outbox.ts'
 import { sortTransfers } from '../domain/junk.ts'
-import type { Block, FactoryEvent, ObservedRange, ProofStates } from '../domain/observed.ts'
+import type { Block, FactoryEvent, ObservedRange } from '../domain/observed.ts'
 import type { Address, Hash } from '../domain/units.ts'
 import { firstWhere } from '../lib/bisect.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
-import { lowerOrHalt, tellFailedProofs } from './proofs.ts'
+import { tellFailedProofs } from './proofs.ts'
 import { blockBefore, rewindTo } from './rewind.ts'
 
 type LeftOutContext = LedgerDb & ChainRead & RuledBy<FollowRules> & Logging
@@ -46,12 +46,8 @@ export async function compareTransfers(
   cursor: Cursor,
   block: Pick<Block, 'number' | 'hash'>,
 ): Promise<readonly Hash[]> {
-  return isListProvable(await readProofStates(ctx.pool)) ? await compareBlock(ctx, cursor, block) : []
+  return (await isProven(ctx.pool)) ? await compareBlock(ctx, cursor, block) : []
 }
-
-/** The list's root is in the header. */
-const isListProvable = (states: ProofStates) =>
-  states.get('header') === 'askedFor' && states.get('transactions') !== 'lowered'
 
 /**
  * Compares the transfers of one block with the block's own list, and the factory's events with the block's logs, and records which payments the list
@@ -65,7 +61,6 @@ export async function compareBlock(
   { number, hash }: Pick<Block, 'number' | 'hash'>,
 ): Promise<readonly Hash[]> {
   const { pool } = ctx
-  const states = await readProofStates(pool)
   const read = await observeWhole(ctx, number)
   if (read?.blocks[0]?.hash !== hash) return []
   if (!(await hasEventsOf(pool, number, read.events))) {
@@ -78,9 +73,8 @@ export async function compareBlock(
     read.events.filter((event) => event.kind === 'nodeMinted'),
   )
   const txHashes = read.transfers.filter(({ proof }) => proof === 'proven').map(({ txHash }) => txHash)
-  // A provider that is silent while lists are learnt must not keep us from a list that is proven all the same.
-  if (!isListProvable(states) || (!states.has('transactions') && txHashes.length === 0)) return []
-  if (await hasTransfersOf(pool, number, { ...read, isOutcomeProven: states.get('receipts') === 'askedFor' })) {
+  if (!(await isProven(pool))) return []
+  if (await hasTransfersOf(pool, number, read)) {
     await noteProof(pool, { blockHash: hash, txHashes }, 'proven')
     return txHashes
   }
@@ -106,7 +100,7 @@ async function findNonceLeftOut(ctx: LeftOutContext, cursor: Cursor, sender: Add
   const { pool, chain } = ctx
   const known = await readKnownNonces(pool, sender)
   const oldest = await oldestBlockNumber(pool)
-  if (known === null || oldest === null || (await readProofStates(pool)).get('transactions') !== 'askedFor') return
+  if (known === null || oldest === null || !(await isProven(pool))) return
   const hashes = new Map<number, Hash>()
   const isUsedAt = async (number: number): Promise<boolean | null> => {
     const [at] = (await orNull(chain.survey.accountsAt([{ number, accounts: [sender] }]))) ?? []
@@ -139,10 +133,10 @@ async function goBack(
   part: 'transactions' | 'receipts',
 ): Promise<void> {
   const { pool } = ctx
-  // From now on we recover every sender, so that no provider can make the ledger rewind for the same block again.
   await inTransaction(pool, (sql) => tellFailedProofs(ctx, sql, [toldOtherwise(number, part)]))
   const before = await blockBefore(ctx, number)
   if (before === undefined || (await hasAudit(pool, LEFT_OUT, hash))) return
+  await inTransaction(pool, (sql) => noteReadWhole(sql, number))
   if (await rewindTo(ctx, before, cursor, { actor: 'pass', action: LEFT_OUT, subject: hash }))
     throw new LeftOutFault(number)
 }
@@ -153,7 +147,7 @@ async function goBack(
  * answer.
  */
 async function observeWhole(ctx: LeftOutContext, number: number): Promise<ObservedRange | null> {
-  const watching = { ...(await readWatching(ctx.pool)), leastWei: 1n, isWhole: true }
+  const watching = { ...(await readWatching(ctx.pool)), leastWei: 1n, wholeTo: Number.MAX_SAFE_INTEGER }
   try {
     const read = await ctx.chain.observe(number, number, null, watching)
     // A range takes along all answers that were rejected since the last one.
@@ -162,9 +156,10 @@ async function observeWhole(ctx: LeftOutContext, number: number): Promise<Observ
     return read
   } catch (error) {
     if (!(error instanceof ChainFault)) throw error
-    const isLowered = error instanceof ProofFault && (await lowerOrHalt(ctx, error)) === null
+    if (error instanceof ProofFault)
+      await inTransaction(ctx.pool, (sql) => tellFailedProofs(ctx, sql, [error.failedBy(null)]))
     // If the ledger cannot rewind to before the block, reading the block would change nothing.
-    if (isLowered || (await blockBefore(ctx, number)) === undefined) return null
+    if ((await blockBefore(ctx, number)) === undefined) return null
     throw error
   }
 }
@@ -209,23 +204,17 @@ function wordsOfEvent(event: FactoryEvent): string[] {
 }
 
 /**
- * True if the ledger's payments and outflows match the block's transactions. If receipts are proven, the ledger must also have the right outcome of
- * each payment. The ledger stores no dust as payments, but what it has stored as a payment stays one even if it would count as dust now.
+ * True if the ledger's payments and outflows match the block's transactions, with the outcome of each payment. The ledger stores no dust as payments, but what it has stored as a payment stays one even if it would count as dust now.
  */
-async function hasTransfersOf(
-  sql: Sql,
-  number: number,
-  { transfers, outflows, isOutcomeProven }: ObservedRange & { isOutcomeProven: boolean },
-): Promise<boolean> {
+async function hasTransfersOf(sql: Sql, number: number, { transfers, outflows }: ObservedRange): Promise<boolean> {
   const told = await readPlainTransfers(sql, number)
   const { payments } = sortTransfers(transfers, await readTierVersions(sql))
-  const wordsOf = (transfer: Told) => wordsFor(transfer, isOutcomeProven)
-  const [mustBe, mayBe] = [payments.map(wordsOf), transfers.map(wordsOf)]
-  const [toldIn, toldOut] = [told.payments.map(wordsOf), told.outflows.map(wordsOf)]
+  const [mustBe, mayBe] = [payments.map(wordsFor), transfers.map(wordsFor)]
+  const [toldIn, toldOut] = [told.payments.map(wordsFor), told.outflows.map(wordsFor)]
   return (
     mustBe.every((words) => toldIn.includes(words)) &&
     toldIn.every((words) => mayBe.includes(words)) &&
-    isDeepStrictEqual(toldOut.sort(), outflows.map((outflow) => wordsOf(outflow)).sort())
+    isDeepStrictEqual(toldOut.sort(), outflows.map(wordsFor).sort())
   )
 }
 
@@ -234,8 +223,8 @@ type Told = { txHash: Hash; wallet: Address } & (
   | { to: Address | null }
 )
 
-/** What we compare of a transfer: the transaction's fields and, if receipts are proven, whether a payment succeeded. */
-function wordsFor(told: Told, isOutcomeProven: boolean): string {
-  const of = 'from' in told ? [told.from, told.valueWei, isOutcomeProven && told.succeeded, told.codes] : [told.to]
+/** What we compare of a transfer: the transaction's fields, and whether a payment succeeded. */
+function wordsFor(told: Told): string {
+  const of = 'from' in told ? [told.from, told.valueWei, told.succeeded, told.codes] : [told.to]
   return [told.txHash, told.wallet, ...of].join(' ')
 }

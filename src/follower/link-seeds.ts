@@ -3,7 +3,7 @@
 // the seeds that turns still need.
 import { ChainFault, ProofFault } from '../chain/faults.ts'
 import { oldestBlockNumber, readBlock, readCursor } from '../db/blocks/blocks.ts'
-import { headersProvenFrom } from '../db/blocks/proofs.ts'
+import { headersProvenFrom } from '../db/blocks/evidence.ts'
 import { inTransaction, type Pool } from '../db/core/sql.ts'
 import { readCohorts } from '../db/nodes/cohorts.ts'
 import { readLinked, type SeedWait, writeLinked } from '../db/nodes/linked.ts'

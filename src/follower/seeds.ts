@@ -3,7 +3,7 @@
 import { turnDigest } from '../chain/digest.ts'
 import { ChainFault, orNull } from '../chain/faults.ts'
 import { firstStoredBlockAt, readBlock } from '../db/blocks/blocks.ts'
-import { headersProvenFrom, readProofStates } from '../db/blocks/proofs.ts'
+import { headersProvenFrom, readMode } from '../db/blocks/evidence.ts'
 import type { SingleTurn, TurnTerms } from '../db/nodes/rounds.ts'
 import { keepAgreedSeedBlock, keepOldSeedBlock, readSeedBlock, type SeedBlock } from '../db/nodes/seed-blocks.ts'
 import { readSeedBacking } from '../db/payments/assurance.ts'
@@ -129,7 +129,7 @@ async function owedBy(ctx: LedgerDb & ChainRead, rules: TrustRules, readTerms: (
 /** Why a seed that rests on one provider's word must not be paid by; null if it may. */
 async function doubtOf({ pool, chain }: LedgerDb & ChainRead, seedBlock: number | null, rules: TrustRules) {
   if (chain.providers.length >= VOICES) return `no two providers agree on block ${seedBlock}`
-  if (isBelievedAlone(await readProofStates(pool), 'header', rules)) return null
+  if (isBelievedAlone((await readMode(pool))?.mode ?? null, rules)) return null
   return `only one provider reports block ${seedBlock}, and it is not linked to a followed block`
 }
 

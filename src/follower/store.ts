@@ -10,7 +10,7 @@ import {
   readCursor,
   writeCursor,
 } from '../db/blocks/blocks.ts'
-import { headersProvenFrom } from '../db/blocks/proofs.ts'
+import { headersProvenFrom } from '../db/blocks/evidence.ts'
 import { noteSurveyed } from '../db/blocks/surveyed.ts'
 import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged } from '../db/core/state.ts'

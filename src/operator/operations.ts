@@ -10,6 +10,7 @@ import * as trends from './acts/books/trends.ts'
 import * as contractWallets from './acts/contract-wallets.ts'
 import * as decide from './acts/decide.ts'
 import * as denyList from './acts/deny-list.ts'
+import * as evidence from './acts/evidence.ts'
 import * as grants from './acts/grants.ts'
 import * as adminKeys from './acts/keys/admin-keys.ts'
 import * as passkeys from './acts/keys/passkeys.ts'
@@ -18,7 +19,6 @@ import * as pause from './acts/pause.ts'
 import * as paymentWallets from './acts/payment-wallets.ts'
 import * as payments from './acts/payments.ts'
 import * as preview from './acts/preview.ts'
-import * as proofs from './acts/proofs.ts'
 import * as referrals from './acts/referrals/codes.ts'
 import * as commissions from './acts/referrals/commissions.ts'
 import * as refund from './acts/refunds/refund.ts'
@@ -49,7 +49,7 @@ const MODULES = [
     paymentWallets,
     contractWallets,
   ],
-  ...[pause, rescan, proofs, grants, denyList, statement, exports, transactions, trends, preview, reconciliation],
+  ...[pause, rescan, evidence, grants, denyList, statement, exports, transactions, trends, preview, reconciliation],
   ...[adminKeys, passkeys, signIn, rule, proposals, webhooks, audit],
 ]
 

@@ -11,6 +11,7 @@ import type {
 import type { LockName } from '../db/core/locks.ts'
 import type { Pool } from '../db/core/sql.ts'
 import type { FeeRules } from '../domain/fees.ts'
+import type { EvidenceMode } from '../domain/observed.ts'
 import type { FirstSaleTerms } from '../domain/tiers.ts'
 import type { Address } from '../domain/units.ts'
 import type { Log } from '../lib/log.ts'
@@ -92,6 +93,8 @@ export interface FollowRules extends TrustRules {
   readonly startBlock: number
   /** True only for the embedded chain: when it restarts from its last dump, it may be shorter than before. */
   readonly rewindsToShorterChain: boolean
+  /** The mode of a new ledger, if it is known for this chain. Otherwise its newest blocks show it. */
+  readonly mode?: EvidenceMode
   /** Which blocks we may survey instead of reading each one. Only tests set this, because their histories are short. */
   readonly survey?: SurveyRules
 }

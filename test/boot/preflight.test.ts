@@ -8,14 +8,14 @@ import type { ChainReader } from '../../src/chain/port.ts'
 import { createChainReader } from '../../src/chain/read/reader.ts'
 import { createRpc } from '../../src/chain/rpc/rpc.ts'
 import { type Config, loadConfig } from '../../src/config/load.ts'
-import { lowerProof } from '../../src/db/blocks/proofs.ts'
-import { connect, inTransaction } from '../../src/db/core/sql.ts'
+import { connect } from '../../src/db/core/sql.ts'
 import { type Address, address } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { startFalseProvider } from '../chain/false-provider.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
 import { createDatabase } from '../support/postgres.ts'
+import { setModeTo } from '../support/two-providers.ts'
 import { ETHER, startWorld, type World } from '../support/world.ts'
 
 /** A chain that people use, not a development chain. */
@@ -237,34 +237,28 @@ test('T37: production does not start on the word of one provider that nothing pr
   const honest = world.chain.rpcUrl
   try {
     await world.chain.mine(5)
-    await world.pool`DELETE FROM chain_proofs`
+    await world.pool`DELETE FROM evidence_modes`
     assert.equal(await start([honest]), null)
-    assert.match((await start([liar.url])) ?? '', /RPC_URL: .* prove their header, .*TRUST_PROVIDER=true/)
+    assert.match(
+      (await start([liar.url])) ?? '',
+      /RPC_URL: .* the header of block \d+ cannot be proven: .*TRUST_PROVIDER=true/,
+    )
     assert.equal(await start([liar.url], { TRUST_PROVIDER: true }), null)
     assert.equal(await start([liar.url], { production: false }), null)
     assert.equal(await start([liar.url, honest]), null, 'two of them must agree')
-    await inTransaction(world.pool, (sql) => lowerProof(sql, 'transactions', { blockNumber: 1, by: 'test' }))
-    assert.match((await start([honest])) ?? '', /prove their transactions:/)
-    liar.rule = async ({ method }, forward) => {
-      const answer = await forward()
-      if (method !== 'eth_getBlockByNumber' || !('result' in answer) || !answer.result) return answer
-      return { result: { ...(answer.result as object), extDataHash: `0x${'0'.repeat(64)}`, settledHeight: '0x1' } }
-    }
-    await start([honest])
-    assert.equal(told.filter((line) => line.includes('the bloom')).length, 0)
-    await start([liar.url], { TRUST_PROVIDER: true })
-    assert.equal(told.filter((line) => line.includes('the bloom')).length, 1)
-    const blooms = await runHere(['doctor', '--json'], { ...worldEnv(world), RPC_URL: liar.url })
-    assert.match(blooms.out, /"chain\.blooms"/)
+    await setModeTo(world.pool, 'proven')
+    assert.equal(await start([liar.url]), null, 'the passes reject what it says')
+    await setModeTo(world.pool, 'agreed')
+    assert.equal(await start([honest]), null, 'its blocks prove themselves')
+    assert.match((await start([liar.url])) ?? '', /cannot be proven/)
     const doctor = async (env: Record<string, string>) => {
       const { out } = await runHere(['doctor', '--json'], { ...worldEnv(world), ...env })
       const findings: { check: string; verdict: string; says: string }[] = JSON.parse(out).findings
-      return findings.filter(({ check }) => check === 'chain.proofs').map(({ verdict }) => verdict)
+      return findings.filter(({ check }) => check === 'chain.evidence').map(({ verdict }) => verdict)
     }
-    assert.deepEqual(await doctor({}), ['warn'])
-    assert.deepEqual(await doctor({ TRUST_PROVIDER: 'true' }), ['ok'])
+    assert.deepEqual(await doctor({ RPC_URL: liar.url }), ['warn'])
+    assert.deepEqual(await doctor({ RPC_URL: liar.url, TRUST_PROVIDER: 'true' }), ['ok'])
   } finally {
-    await world.pool`DELETE FROM chain_proofs`
     await liar.close()
   }
 })

@@ -14,7 +14,7 @@ import { createWalletProver } from '../../src/chain/read/wallets.ts'
 import { createRpc, type Rpc } from '../../src/chain/rpc/rpc.ts'
 import { localSigner } from '../../src/chain/send/signer.ts'
 import { createSignerAccount } from '../../src/chain/send/signer-account.ts'
-import { LEARNT, type ProofStates } from '../../src/domain/observed.ts'
+import type { EvidenceMode } from '../../src/domain/observed.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { FOREVER } from '../support/factory.ts'
@@ -24,7 +24,6 @@ import { type Stage, startStage } from './stage.ts'
 
 const FORWARDER = `0x${'f1'.repeat(20)}`
 const [REF, OTHER_REF] = [`0x${'ab'.repeat(32)}`, `0x${'cd'.repeat(32)}`] as [Hash, Hash]
-const PROVEN: ProofStates = new Map(LEARNT.map((part) => [part, 'askedFor']))
 
 /** A provider without a socket. It remembers what the chain answers, because the chain stands still. */
 class Provider extends Dispatcher {
@@ -99,18 +98,18 @@ after(() => stage.close())
 function mint(ref: Hash): FactoryCall {
   return { kind: 'mint', orders: [{ to: stage.at(5), cohort: 1, ref }], guard: null, validUntil: FOREVER }
 }
-const reader = (rpc: Rpc, states: ProofStates) => {
+const reader = (rpc: Rpc, mode: EvidenceMode = 'proven') => {
   const made = createChainReader(rpc, stage.watched)
-  made.proofs.askFor(states)
+  made.proofs.require(mode)
   return made
 }
 const sender = (rpc: Rpc) => {
   const { chain, factory, keyOf } = stage
   return createSignerAccount({ rpc, signer: localSigner(keyOf(1)), chainId: chain.chainId, factory })
 }
-const observed = async (rpc: Rpc, states: ProofStates = PROVEN) => {
+const observed = async (rpc: Rpc, mode?: EvidenceMode) => {
   const { number, hash } = at
-  const { blocks, ...range } = await reader(rpc, states).observe(number, number, null)
+  const { blocks, ...range } = await reader(rpc, mode).observe(number, number, null)
   assert.equal(blocks[0]?.hash, hash)
   return range
 }
@@ -118,29 +117,23 @@ const observed = async (rpc: Rpc, states: ProofStates = PROVEN) => {
 /** What the service reads, by name. */
 const READS: Record<string, (rpc: Rpc) => Promise<unknown>> = {
   'a proven block': (rpc) => observed(rpc),
-  'a block that nothing proves': (rpc) => observed(rpc, new Map()),
+  'a block that nothing proves': (rpc) => observed(rpc, 'agreed'),
   'a range': async (rpc) => {
     const parent = await stage.chain.block(at.number - 3)
-    return reader(rpc, PROVEN).observe(at.number - 2, at.number, parent.hash as Hash)
+    return reader(rpc).observe(at.number - 2, at.number, parent.hash as Hash)
   },
-  'a head': (rpc) => reader(rpc, PROVEN).head(),
-  'a final block': (rpc) => reader(rpc, PROVEN).finalized(),
-  'a transaction': (rpc) => reader(rpc, PROVEN).minedTransaction(minted),
-  'inner transfers': (rpc) => reader(rpc, PROVEN).blockTransfers(at, [stage.at(3)]),
-  'a balance': (rpc) => reader(rpc, PROVEN).balanceAt(stage.at(3), at),
-  'a code': (rpc) => reader(rpc, PROVEN).payerCode(stage.factory, at),
+  'a head': (rpc) => reader(rpc).head(),
+  'a final block': (rpc) => reader(rpc).finalized(),
+  'a transaction': (rpc) => reader(rpc).minedTransaction(minted),
+  'inner transfers': (rpc) => reader(rpc).blockTransfers(at, [stage.at(3)]),
+  'a balance': (rpc) => reader(rpc).balanceAt(stage.at(3), at),
+  'a code': (rpc) => reader(rpc).payerCode(stage.factory, at),
   'a survey': async (rpc) => {
-    const { survey } = reader(rpc, PROVEN)
+    const { survey } = reader(rpc)
     await survey.accountsAt([{ number: at.number, accounts: [stage.at(3)] }])
     return [await survey.loggedBlocks(at.number, at.number), await survey.blocksOf([minted])]
   },
-  'what can be proven': async (rpc) => {
-    const { proofs } = reader(rpc, new Map())
-    for (const part of [...LEARNT, 'state'] as const) {
-      await proofs.newestProof(part, at.number)
-      await proofs.isUnprovable(part, at.number)
-    }
-  },
+  'what can be proven': (rpc) => reader(rpc, 'agreed').proofs.findMode(),
   'the counters of the contract': (rpc) => createContractReader(rpc, stage.factory).counters(at.number),
   'facts of a wallet': (rpc) => createContractReader(rpc, stage.factory).walletFacts(stage.at(3)),
   'a mint’s receipt': (rpc) => createNodeHistory(rpc, stage.factory).mintReceipt(minted),
@@ -293,7 +286,7 @@ test('what the first provider answers oddly, another one answers', async () => {
   }
   odd.rule = ({ method }, truth) =>
     method === 'eth_getTransactionReceipt' ? without('status')(truth as Wire) : undefined
-  const { transfers } = await through([odd, honest], (rpc) => observed(rpc, new Map()))
+  const { transfers } = await through([odd, honest], (rpc) => observed(rpc, 'agreed'))
   assert.equal(transfers.length, 1)
 })
 
@@ -301,7 +294,7 @@ test('a second provider’s odd answer is no vote, and no fault of the first one
   for (const method of ['eth_getTransactionByHash', 'eth_getTransactionReceipt'])
     for (const form of [null, {}, [], { hash: '0x' }, 7]) {
       odd.rule = (call) => (call.method === method ? form : undefined)
-      const { transfers } = await through([honest, odd], (rpc) => observed(rpc, new Map()))
+      const { transfers } = await through([honest, odd], (rpc) => observed(rpc, 'agreed'))
       assert.deepEqual(
         transfers.map(({ valueWei, proof }) => [valueWei, proof]),
         [[42n, 'believed']],

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { insertBlocks, readBlock } from '../../src/db/blocks/blocks.ts'
-import { lowerProof, noteProven, readProofStates } from '../../src/db/blocks/proofs.ts'
+import { headersProvenFrom, readMode, setMode } from '../../src/db/blocks/evidence.ts'
 import { noteStuck, readStuck } from '../../src/db/blocks/stuck.ts'
 import type { Pool } from '../../src/db/core/sql.ts'
 import type { Block } from '../../src/domain/observed.ts'
@@ -43,15 +43,28 @@ test('a block that stops runs is counted for itself: another one begins anew', a
   assert.deepEqual([row?.value.block, row?.value.runs, row?.value.since > '2021'], [6, 1, true])
 })
 
-test('a part that a block lowered is proven again by a later block alone, not by that one or an older one', async () => {
-  await noteProven(pool, 'header', 5)
-  await lowerProof(pool, 'header', { blockNumber: 20, by: 'pass' })
-  for (const [number, state] of [
-    [19, 'lowered'],
-    [20, 'lowered'],
-    [21, 'askedFor'],
-  ] as const) {
-    await noteProven(pool, 'header', number)
-    assert.equal((await readProofStates(pool)).get('header'), state, String(number))
-  }
+test('a mode counts from the block after the cursor, and setting it twice changes nothing', async () => {
+  assert.deepEqual([await readMode(pool), await headersProvenFrom(pool)], [null, null])
+  await setMode(pool, 'proven', { by: 'pass' })
+  assert.deepEqual(await readMode(pool), { mode: 'proven', fromBlock: 0, by: 'pass' })
+  assert.equal(await headersProvenFrom(pool), -1)
+  await pool`INSERT INTO cursors (name, block_number, block_hash, block_time) VALUES ('follow', 20, ${hash(2)}, 20)`
+  await setMode(pool, 'proven', { by: 'a person' })
+  assert.equal((await readMode(pool))?.by, 'pass')
+  await setMode(pool, 'agreed', { by: 'a person', reason: 'a fork' })
+  assert.deepEqual(
+    [await readMode(pool), await headersProvenFrom(pool)],
+    [{ mode: 'agreed', fromBlock: 21, by: 'a person' }, null],
+  )
+  await setMode(pool, 'proven', { by: 'a person' })
+  assert.equal(await headersProvenFrom(pool), 20)
+  const rows = await pool<{ detail: object }[]>`SELECT detail FROM audit WHERE action = 'evidenceSet' ORDER BY id`
+  assert.deepEqual(
+    rows.map(({ detail }) => detail),
+    [
+      { before: null, after: 'proven', fromBlock: 0 },
+      { before: 'proven', after: 'agreed', fromBlock: 21, reason: 'a fork' },
+      { before: 'agreed', after: 'proven', fromBlock: 21 },
+    ],
+  )
 })

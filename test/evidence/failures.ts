@@ -26,8 +26,6 @@ export const FAILS: Readonly<Record<string, string>> = {
   'A lie of the contract: each estimate reverts, by the only one': 'nobody is told',
   'A lie of the contract: the contract is paused, by the only one': 'nobody is told',
   'A lie of the contract: wallets may have no node, by the only one': 'nobody is told',
-  'A lie of the list: a wrong amount from another sender, of an unknown type, by both alike':
-    'a payment has a false sender',
   'A quirk of blocks: a block once without its list, asked first': 'somebody is woken: proofFailed',
   'A quirk of blocks: a block once without its list, by the only one':
     'somebody is woken: halted; somebody is woken: proofFailed',

@@ -2,8 +2,7 @@
 // the liar lies now and then. At rest it tells one lie after the other, alone: the service must report each, and pays little gas for it.
 import assert from 'node:assert/strict'
 import { toHex } from 'viem'
-import { readProofStates } from '../../src/db/blocks/proofs.ts'
-import { LEARNT } from '../../src/domain/observed.ts'
+import { isProven } from '../../src/db/blocks/evidence.ts'
 import { createLiar, type Liar } from '../sim/liars/liar.ts'
 import { LIES, type Lie, TELLING, UNTOLD } from '../sim/liars/lies.ts'
 import type { Dice } from '../support/faults/dice.ts'
@@ -44,8 +43,7 @@ export async function lieSometimes(era: { stage: Stage; dice: Dice }): Promise<L
 /** Begins one; null while the ledger does not know what this chain proves, because until then it believes a lie. */
 async function beginLie({ world, proxy }: Stage, name: Lying['name']): Promise<Lying | null> {
   const { chain, at, factory, pool } = world
-  const states = await readProofStates(pool)
-  if (!LEARNT.every((part) => states.get(part) === 'askedFor')) return null
+  if (!(await isProven(pool))) return null
   const prices = (await pool<{ wei: string }[]>`SELECT price_wei::text AS wei FROM tiers`).map(({ wei }) => wei)
   const around = { chain, at, factory, fork: null, depth: 0, lastNode: () => world.read<bigint>('lastId') }
   const lie = LIES[name] ?? assert.fail(name)

@@ -1,11 +1,7 @@
 // What a payment rests on, as its page says it: its block's hash is the chain's own once the contract, or two providers, have named it.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { LEDGER_CHECKS } from '../../src/cli/doctor/ledger.ts'
-import { lowerProof } from '../../src/db/blocks/proofs.ts'
-import { inTransaction } from '../../src/db/core/sql.ts'
 import { readPaymentsIn } from '../../src/db/reads/public-payments.ts'
-import { LEARNT } from '../../src/domain/observed.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import type { FalseProvider } from '../chain/false-provider.ts'
 import { endLies, startTwoProviders, type TwoProviders } from '../support/two-providers.ts'
@@ -23,7 +19,7 @@ before(async () => {
   ;({ world, second } = parts)
   unguarded = await startTwoProviders({ rpcTimeoutMs, facts: { guardUsable: false }, slotsInEpoch: 1 })
   for (const one of [parts, unguarded]) {
-    await endLies(one, LEARNT)
+    await endLies(one)
     await one.world.settle()
   }
 })
@@ -94,13 +90,4 @@ test('without a usable guard a turn is agreed if two providers called the block 
   const [chain] = unguarded.world.ctx.chain.providers
   assert.ok(chain)
   assert.equal(await turnsPaid(unguarded.world, unguarded.world.instance({ chain })), 'believed')
-})
-
-test('the doctor names the parts of blocks that are believed, and nothing while all are proven', async () => {
-  const look = async () => LEDGER_CHECKS['ledger.proofs']?.({ pool: world.pool } as never)
-  assert.equal(await look(), null)
-  await inTransaction(world.pool, (sql) => lowerProof(sql, 'receipts', { blockNumber: 7, by: 'pass' }))
-  const found = (await look()) as { says: string; warn: string }
-  assert.match(found.says, /receipts since block 7 \(by pass\)/)
-  assert.ok(found.warn)
 })

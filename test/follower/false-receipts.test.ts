@@ -5,20 +5,20 @@ import { after, afterEach, before, test } from 'node:test'
 import { operatorDeps } from '../../src/boot/app.ts'
 import { createChainReader } from '../../src/chain/read/reader.ts'
 import { createRpc } from '../../src/chain/rpc/rpc.ts'
+import { readMode } from '../../src/db/blocks/evidence.ts'
 import { readHalt } from '../../src/db/blocks/halts.ts'
-import { readProofStates } from '../../src/db/blocks/proofs.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { rescan } from '../../src/operator/acts/rescan.ts'
 import type { Answer, FalseProvider, Rule } from '../chain/false-provider.ts'
 import { checkInvariants } from '../support/invariants.ts'
-import { endLies, startTwoProviders } from '../support/two-providers.ts'
+import { endLies, setModeTo, startTwoProviders } from '../support/two-providers.ts'
 import { ETHER, paymentOf, type World } from '../support/world.ts'
 import { other, type Wire, walletOf } from './lies.ts'
 
 const BASIC = ETHER / 100n
-const PARTS = ['header', 'transactions', 'receipts'] as const
+const _PARTS = ['header', 'transactions', 'receipts'] as const
 
 let world: World
 let first: FalseProvider
@@ -30,7 +30,7 @@ before(async () => {
   await world.settle()
 })
 afterEach(async () => {
-  await endLies({ world, first, second }, PARTS)
+  await endLies({ world, first, second })
   await world.settle()
   await checkInvariants(world)
 })
@@ -72,10 +72,6 @@ const failures = async () =>
       SELECT detail FROM audit WHERE action = 'proofFailed' ORDER BY id`
   ).map(({ detail }) => [detail.part, detail.host])
 
-test('receipts are asked for once both providers show that they recompute', async () => {
-  assert.deepEqual(await readProofStates(world.pool), new Map(PARTS.map((part) => [part, 'askedFor'] as const)))
-})
-
 /** A payment that fails in a block, and the block's hash. */
 async function failedPayment(): Promise<{ txHash: Hash; number: number; hash: string }> {
   await world.chain.rpc('anvil_setCode', [world.at(3), '0x5f5ffd'])
@@ -93,7 +89,7 @@ async function observe(number: number) {
   const wallets = [{ wallet: walletOf(world), watchedFrom: 0, closedBlock: null }]
   const signers = [world.at(1), world.at(2)] as Address[]
   const reader = createChainReader(rpc, { factory: world.factory, wallets, signers })
-  reader.proofs.askFor(await readProofStates(world.pool))
+  reader.proofs.require((await readMode(world.pool))?.mode ?? 'proven')
   try {
     return await reader.observe(number, number, null)
   } finally {
@@ -179,7 +175,7 @@ test('both providers tell the same false receipts: nothing is followed, and noth
 
 test('T34: on a chain that proves no receipts two providers must tell the outcome alike, or the payment stays seen', async () => {
   const { number, hash, txHash } = await failedPayment()
-  await world.pool`UPDATE chain_proofs SET lowered_block = 1, lowered_by = 'test' WHERE part = 'receipts'`
+  await setModeTo(world.pool, 'agreed')
   const read = await observe(number)
   assert.deepEqual(
     read.transfers.map((one) => [one.txHash, one.succeeded, one.proof]),

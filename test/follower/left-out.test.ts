@@ -4,8 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { operatorDeps } from '../../src/boot/app.ts'
 import { readCursor } from '../../src/db/blocks/blocks.ts'
-import { readProofStates } from '../../src/db/blocks/proofs.ts'
-import { LEARNT } from '../../src/domain/observed.ts'
+import { isProven } from '../../src/db/blocks/evidence.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { releasePayment } from '../../src/operator/acts/decide.ts'
@@ -29,7 +28,7 @@ async function onProvenChain(body: (parts: Awaited<ReturnType<typeof startTwoPro
     await world.pay(5, 1n)
     for (let block = 0; block < 5; block++) await world.chain.mine()
     await world.settle()
-    assert.equal((await readProofStates(world.pool)).get('transactions'), 'askedFor')
+    assert.ok(await isProven(world.pool))
     await body(parts)
   } finally {
     await world.close()
@@ -90,7 +89,7 @@ test('a payment told as dust in the first block that is followed: it is minted a
     const { world: began, first } = parts
     const { number, txHash } = await payBesideOthers(began)
     await began.chain.mine()
-    await endLies(parts, LEARNT)
+    await endLies(parts)
     first.rule = lieBody(
       began,
       number,

@@ -4,22 +4,18 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { createChainReader } from '../../src/chain/read/reader.ts'
 import { createRpc } from '../../src/chain/rpc/rpc.ts'
+import { isProven, readMode } from '../../src/db/blocks/evidence.ts'
 import { readHalt } from '../../src/db/blocks/halts.ts'
-import { lowerProof, readProofStates } from '../../src/db/blocks/proofs.ts'
-import { inTransaction, type Pool } from '../../src/db/core/sql.ts'
 import { readUnproven } from '../../src/db/reads/doctor.ts'
 import { insertMode } from '../../src/db/sale/contract-wallets.ts'
-import type { ProvenPart } from '../../src/domain/observed.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
-import { clearHaltByHand } from '../../src/operator/acts/pause.ts'
 import { type FalseProvider, type Rule, startFalseProvider } from '../chain/false-provider.ts'
-import { endLies, startTwoProviders } from '../support/two-providers.ts'
+import { endLies, setModeTo, startTwoProviders } from '../support/two-providers.ts'
 import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
 import { lieBody, other, type Told, type Wire, walletOf } from './lies.ts'
 
 const BASIC = ETHER / 100n
-const operator = { name: 'test', requestId: null }
 
 let world: World
 let first: FalseProvider
@@ -33,7 +29,7 @@ before(async () => {
 })
 after(() => world.close())
 afterEach(async () => {
-  await endLies({ world, first, second }, ['header', 'transactions'])
+  await endLies({ world, first, second })
   await world.settle()
 })
 
@@ -48,7 +44,6 @@ const lie = (from: number, change: (header: Header) => Header): Rule => {
     return Number(header.number) < from ? answer : { result: { ...header, ...change(header) } }
   }
 }
-const isAskedFor = async (pool: Pool, part: ProvenPart) => (await readProofStates(pool)).get(part) === 'askedFor'
 const failures = (of: World = world) =>
   of.pool<
     { subject: string; detail: Header }[]
@@ -85,15 +80,8 @@ const LIES: Record<string, (header: Header) => Header> = {
   'no mixHash': () => ({ mixHash: null }),
 }
 
-test('headers and lists of transactions and receipts are asked for once both providers show that they recompute', async () => {
-  assert.deepEqual(
-    await readProofStates(world.pool),
-    new Map([
-      ['header', 'askedFor'],
-      ['transactions', 'askedFor'],
-      ['receipts', 'askedFor'],
-    ]),
-  )
+test('blocks must be proven from the first one on, if the newest ones prove themselves', async () => {
+  assert.deepEqual(await readMode(world.pool), { mode: 'proven', fromBlock: 0, by: 'pass' })
 })
 
 for (const [name, change] of Object.entries(LIES))
@@ -104,7 +92,7 @@ for (const [name, change] of Object.entries(LIES))
     for (const read of ['observe', 'block', 'head'] as const) {
       const rpc = createRpc({ urls: [first.url, second.url], log: silentLog })
       const reader = createChainReader(rpc, { factory: world.factory, wallets: [], signers: [] })
-      reader.proofs.askFor(new Map([['header', 'askedFor']]))
+      reader.proofs.require('proven')
       const block = read === 'observe' ? null : await (read === 'head' ? reader.head() : reader.block(at))
       const { blocks, failedProofs } = await reader.observe(at, at, null)
       assert.deepEqual([block?.hash ?? hash, blocks[0]?.hash], [hash, hash], read)
@@ -134,7 +122,6 @@ test('T19: a header that does not recompute is told, not stored, and a payment i
     const stored = await world.pool<{ hash: string; time: number; prevrandao: string }[]>`
       SELECT hash, time, prevrandao FROM blocks WHERE number = ${number}`
     assert.deepEqual({ ...stored[0] }, { hash, time: Number(real.timestamp), prevrandao: real.mixHash })
-    assert.ok(await isAskedFor(world.pool, 'header'))
     await world.pool`DELETE FROM settings WHERE name = 'trouble proof'`
   }
 })
@@ -146,7 +133,7 @@ test('both providers lie, each in its own way: nothing is followed until one is 
   await world.chain.mine()
   await world.payments()
   const halt = await readHalt(world.pool)
-  assert.deepEqual([halt?.reason, halt?.sealed, await isAskedFor(world.pool, 'header')], ['unproven', false, true])
+  assert.deepEqual([halt?.reason, halt?.sealed, await isProven(world.pool)], ['unproven', false, true])
   second.rule = () => undefined
   await world.settle()
   assert.equal(await readHalt(world.pool), null)
@@ -157,49 +144,29 @@ test('both providers give the same header of known fields, which does not recomp
   for (const liar of [first, second]) liar.rule = lie(number, ({ mixHash }) => ({ mixHash: other(mixHash) }))
   await world.chain.mine()
   await world.payments()
-  assert.deepEqual([(await readHalt(world.pool))?.reason, await isAskedFor(world.pool, 'header')], ['unproven', true])
+  assert.deepEqual([(await readHalt(world.pool))?.reason, await isProven(world.pool)], ['unproven', true])
 })
 
-test('both providers give the same header with a field that is not known, under two names: it is believed, and that is on record', async () => {
+test('both providers give the same header with a field that is not known, which does not recompute: nothing is followed', async () => {
   const number = await next()
-  const fork = (name: string) => (header: Header) => ({ [name]: header.stateRoot, mixHash: other(header.mixHash) })
-  first.rule = lie(number, fork('fieldOfAFork'))
-  second.rule = lie(number, (header) => ({
-    ...fork('forksField')(header),
-    number: String(header.number).toUpperCase().replace('X', 'x0'),
-  }))
+  const fork = ({ stateRoot, mixHash }: Header) => ({ fieldOfAFork: stateRoot, mixHash: other(mixHash) })
+  for (const liar of [first, second]) liar.rule = lie(number, fork)
   await world.chain.mine()
   await world.payments()
-  assert.equal(await isAskedFor(world.pool, 'header'), false)
-  const [lowered] =
-    await world.pool`SELECT actor, detail FROM audit WHERE action = 'proofLowered' ORDER BY id DESC LIMIT 1`
-  assert.deepEqual([lowered?.actor, lowered?.detail], ['pass', { blockNumber: number }])
-  assert.equal((await world.pool`SELECT FROM blocks WHERE number = ${number}`).count, 1)
+  assert.deepEqual([(await readHalt(world.pool))?.reason, await isProven(world.pool)], ['unproven', true])
 })
 
-test('one provider adds a field and spoils another that we do not use: the honest one proves the header, so it is asked for still', async () => {
-  const number = await next()
-  first.rule = lie(number, ({ extraData }) => ({ fieldOfAFork: '0x1', extraData: `${extraData}00` }))
-  await world.chain.mine()
-  const rpc = createRpc({ urls: [first.url, second.url], log: silentLog })
-  const reader = createChainReader(rpc, { factory: world.factory, wallets: [], signers: [] })
-  assert.equal(await reader.proofs.isUnprovable('header', number), false)
-  await rpc.close()
-})
-
-test('a single provider whose headers cease to recompute is not followed until a person has them believed', async () => {
+test('a single provider whose headers cease to recompute is not followed until they do again', async () => {
   const { alone, liar } = await startAlone()
   try {
     await alone.chain.mine()
     await alone.settle()
-    assert.ok(await isAskedFor(alone.pool, 'header'))
     const number = await next(alone)
     liar.rule = lie(number, ({ mixHash }) => ({ mixHash: other(mixHash) }))
     await alone.chain.mine()
     for (let run = 0; run < 2; run++) await alone.payments()
     assert.deepEqual([(await readHalt(alone.pool))?.sealed, (await failures(alone)).length], [false, 1])
-    await clearHaltByHand(alone, operator, {})
-    assert.equal(await isAskedFor(alone.pool, 'header'), false)
+    liar.rule = () => undefined
     await alone.payments()
     assert.equal((await alone.pool`SELECT FROM blocks WHERE number = ${number}`).count, 1)
   } finally {
@@ -237,7 +204,7 @@ for (const [name, { sent, told }] of Object.entries(BODY_LIES))
     const rpc = createRpc({ urls: [first.url, second.url], log: silentLog })
     const wallets = [{ wallet: walletOf(world), watchedFrom: 0, closedBlock: null }]
     const reader = createChainReader(rpc, { factory: world.factory, wallets, signers: [] })
-    reader.proofs.askFor(await readProofStates(world.pool))
+    reader.proofs.require('proven')
     const { transfers, failedProofs } = await reader.observe(number, number, null)
     const payer = world.chain.accounts[5]?.address.toLowerCase()
     assert.deepEqual(
@@ -277,7 +244,6 @@ test('T20: both providers tell the same false transactions: nothing is followed,
     for (const liar of [first, second]) liar.rule = () => undefined
     await world.settle()
     assert.equal((await paymentOf(world, txHash))?.state, sent === undefined ? 'minted' : undefined, name)
-    assert.ok(await isAskedFor(world.pool, 'transactions'), name)
     await world.pool`DELETE FROM settings WHERE name IN ('trouble proof', 'trouble halt')`
   }
 })
@@ -288,7 +254,6 @@ test('T21: the only provider tells false transactions: nothing is followed, and 
     await send(alone, { valueWei: 1n })
     for (let block = 0; block < 5; block++) await alone.chain.mine()
     await alone.settle()
-    assert.ok(await isAskedFor(alone.pool, 'transactions'))
     const paid: Hash[] = []
     for (const [name, { sent, told }] of Object.entries(BODY_LIES)) {
       const number = await next(alone)
@@ -331,8 +296,7 @@ test('a false sender by one of two providers: the payment is minted to who paid,
 })
 
 test('T26: a deposit that nobody signed is held in every mode, with its senderâ€™s address on the parent chain', async () => {
-  for (const part of ['header', 'transactions'] as const)
-    await inTransaction(world.pool, (sql) => lowerProof(sql, part, { blockNumber: 1, by: 'test' }))
+  await setModeTo(world.pool, 'agreed')
   const number = await next()
   const txHash = await send(world, {}, 8)
   await world.chain.mine()
@@ -351,8 +315,7 @@ test('T26: a deposit that nobody signed is held in every mode, with its senderâ€
 })
 
 test('T22: on a chain that proves nothing, a payment that one of two providers adds stays seen, and true ones are minted', async () => {
-  for (const part of ['header', 'transactions'] as const)
-    await inTransaction(world.pool, (sql) => lowerProof(sql, part, { blockNumber: 1, by: 'test' }))
+  await setModeTo(world.pool, 'agreed')
   const paid = await paidBefore()
   for (const liar of [first, second]) {
     const number = await next()
@@ -383,8 +346,7 @@ test('T22: on a chain that proves nothing, a payment that one of two providers a
 })
 
 test('on such a chain a payment is judged once the second provider tells it, too', async () => {
-  for (const part of ['header', 'transactions'] as const)
-    await inTransaction(world.pool, (sql) => lowerProof(sql, part, { blockNumber: 1, by: 'test' }))
+  await setModeTo(world.pool, 'agreed')
   const silent: Rule = ({ method }) =>
     method === 'eth_getTransactionByHash' ? { error: { code: -32000, message: 'not now' } } : undefined
   const txHash = await send(world, {}, 6)

@@ -44,16 +44,12 @@ test('traces count if two providers agree, or if the operator trusts the only on
     )
 })
 
-test('an only provider is believed about what others gave up to prove, or what was never proven if it is trusted', () => {
+test('an only provider is believed where blocks cannot be proven, if the operator trusts it', () => {
   for (const trustsProvider of TRUST)
-    for (const [state, expected] of [
-      ['lowered', true],
-      ['askedFor', false],
-      [undefined, trustsProvider],
-    ] as const) {
-      const states = new Map(state === undefined ? [] : [['receipts', state]]) as never
-      assert.equal(isBelievedAlone(states, 'receipts', { trustsProvider }), expected, `${state} ${trustsProvider}`)
-    }
+    assert.deepEqual(
+      [null, 'proven' as const, 'agreed' as const].map((mode) => isBelievedAlone(mode, { trustsProvider })),
+      [false, false, trustsProvider],
+    )
 })
 
 test('a fact that follows from others is proven as the weakest of them is', () => {

@@ -4,8 +4,6 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { referralSuffix } from '../../client/src/viem/referral.ts'
 import { operatorDeps } from '../../src/boot/app.ts'
-import { lowerProof } from '../../src/db/blocks/proofs.ts'
-import { inTransaction } from '../../src/db/core/sql.ts'
 import { recordIdentity } from '../../src/db/core/state.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
@@ -14,7 +12,7 @@ import type { FalseProvider, Rule } from '../chain/false-provider.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
-import { throughTwo } from '../support/two-providers.ts'
+import { setModeTo, throughTwo } from '../support/two-providers.ts'
 import { ETHER, standingOf, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
@@ -79,8 +77,7 @@ test('no commission is due while a provider contradicts the ledger, and the answ
 })
 
 test('a mint that only one provider reports earns nothing until another one does, or unless it is the only one', async () => {
-  const { number } = await world.chain.block()
-  await inTransaction(world.pool, (sql) => lowerProof(sql, 'receipts', { blockNumber: Number(number), by: 'test' }))
+  await setModeTo(world.pool, 'agreed')
   const paid = await pay(8)
   // The first of these may open a cohort.
   for (let i = 0; i < 3 && (await standingOf(world, paid)) !== 'minting'; i++) {

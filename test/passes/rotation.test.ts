@@ -7,6 +7,7 @@ import { localSigner } from '../../src/chain/send/signer.ts'
 import { createSignerAccount } from '../../src/chain/send/signer-account.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
+import { setModeTo } from '../support/two-providers.ts'
 import { ETHER, type Instance, paymentOf, startWorld, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
@@ -85,6 +86,8 @@ test('a call that an instance without keys has followed is settled for the one t
 })
 
 test('a key that comes back after it was used elsewhere waits; the doctor says so, and the operator frees it', async () => {
+  // Where blocks are proven, the ledger would find what the key sent in them.
+  await setModeTo(world.pool, 'agreed')
   await renewed.payments()
   await setMinter(1)
   await world.settle()

@@ -4,10 +4,9 @@
 import assert from 'node:assert/strict'
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
 import { createReadings } from '../../src/chain/read/readings.ts'
-import { lowerProof } from '../../src/db/blocks/proofs.ts'
+import { readMode, setMode } from '../../src/db/blocks/evidence.ts'
 import type { Sql } from '../../src/db/core/sql.ts'
 import { readSignerTroubles } from '../../src/db/sends/signers.ts'
-import type { ProvenPart } from '../../src/domain/observed.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { rebuild } from '../../src/rebuild/rebuild.ts'
 import { compareAnswers } from '../db/compare-answers.ts'
@@ -211,7 +210,7 @@ const SURVEY = { behind: 6, blocksMin: 3 }
 export async function checkRebuild({ stage, dice, tally }: Play): Promise<void> {
   const { chain, world, rebuildPool, observer, factory, database } = stage
   await stage.emptyRebuild()
-  await lowerAsIn(observer, rebuildPool, Number((await chain.block()).number))
+  await modeAsIn(observer, rebuildPool)
   const parts = { chain, rpc: world.rpc, pool: rebuildPool, factory, directUrl: database.url }
   const isSurveyed = dice.roll('survey') < 0.7
   const ctx = contextOf(parts, { startBlock: FIRST_BLOCK, ...(isSurveyed && { survey: SURVEY }) })
@@ -223,14 +222,10 @@ export async function checkRebuild({ stage, dice, tally }: Play): Promise<void> 
   await checkAnswers(rebuildPool)
 }
 
-/**
- * Lowers in a rebuild what the ledger lowered, up to the head. The first blocks of a short history may be the only ones that recompute, and anvil never
- * proves a state that was changed by hand (real/by-hand.ts).
- */
-async function lowerAsIn(ledger: Sql, rebuilt: Sql, head: number): Promise<void> {
-  const rows = await ledger<{ part: ProvenPart }[]>`
-    SELECT DISTINCT subject AS part FROM audit WHERE action = 'proofLowered'`
-  for (const { part } of rows) await lowerProof(rebuilt, part, { blockNumber: head, by: 'sim' })
+/** Gives a rebuild the ledger's mode. The first blocks of a short history may be the only ones that recompute. */
+async function modeAsIn(ledger: Sql, rebuilt: Sql): Promise<void> {
+  const inForce = await readMode(ledger)
+  if (inForce) await setMode(rebuilt, inForce.mode, { by: 'sim' })
 }
 
 /** Each row that the API shows carries the answer computed from its columns, whatever was rewound, and whenever its hour's price came. */

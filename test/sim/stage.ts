@@ -3,7 +3,7 @@
 // takes a small part of the time of a new database.
 import { keccak256 } from 'viem'
 import { createRpc, type Rpc } from '../../src/chain/rpc/rpc.ts'
-import { lowerProof, noteProven } from '../../src/db/blocks/proofs.ts'
+import { setMode } from '../../src/db/blocks/evidence.ts'
 import type { LockName } from '../../src/db/core/locks.ts'
 import { connect, type Pool, type Sql } from '../../src/db/core/sql.ts'
 import { recordIdentity } from '../../src/db/core/state.ts'
@@ -128,7 +128,7 @@ export async function openStage(backend: Backend): Promise<Stage> {
   return {
     ...{ backend, chain: played, fork, database, pool, observer, rebuildPool, ...contracts },
     ...{ payers, locks, unstored, world, rpcOn, checkStored },
-    reshape: setShape && ((name: ShapeName) => reshape(observer, chain, () => setShape(SHAPES[name]), SHAPES[name])),
+    reshape: setShape && ((name: ShapeName) => reshape(observer, () => setShape(SHAPES[name]), SHAPES[name])),
     async reset(wantsBegun) {
       const beginning = (wantsBegun && begun) || fresh
       unstored.length = 0
@@ -175,16 +175,15 @@ async function openChain(backend: Backend): Promise<OpenChain> {
   }
 }
 
-/** As an operator who begins on such a chain: what never recomputed there is believed. */
-async function reshape(sql: Sql, chain: TestChain, set: () => void, { unproven }: Shape): Promise<void> {
+/** As an operator who begins on such a chain: where a part never recomputes, two providers must agree. */
+async function reshape(sql: Sql, set: () => void, { unproven }: Shape): Promise<void> {
   set()
-  const blockNumber = Number((await chain.block()).number)
-  for (const part of unproven) await lowerProof(sql, part, { blockNumber, by: 'sim' })
+  if (unproven.length > 0) await setMode(sql, 'agreed', { by: 'sim' })
 }
 
-/** Notes which ledger this is, and what its chain proves, which any ledger learns within minutes, because it checks on a timer. */
+/** Notes which ledger this is, and that its chain proves its blocks. */
 async function identify(sql: Sql, chain: TestChain, rest: { factory: Address; startBlock: number }): Promise<void> {
-  for (const part of ['header', 'transactions', 'receipts'] as const) await noteProven(sql, part, 1)
+  await setMode(sql, 'proven', { by: 'sim' })
   const { hash: genesisHash } = await chain.block(0)
   await recordIdentity(sql, { chainId: chain.chainId, genesisHash, ...rest })
 }

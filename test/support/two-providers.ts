@@ -1,9 +1,9 @@
 // A world whose service uses two providers. A test can make either of them lie.
 
 import type { ChainReader } from '../../src/chain/port.ts'
-import { noteProven } from '../../src/db/blocks/proofs.ts'
-import { inTransaction } from '../../src/db/core/sql.ts'
-import type { Block, ProvenPart } from '../../src/domain/observed.ts'
+import { setMode } from '../../src/db/blocks/evidence.ts'
+import { inTransaction, type Pool } from '../../src/db/core/sql.ts'
+import type { Block, EvidenceMode } from '../../src/domain/observed.ts'
 import { type FalseProvider, startFalseProvider } from '../chain/false-provider.ts'
 import { startWorld, type World, type WorldOptions } from './world.ts'
 
@@ -45,10 +45,13 @@ export const bothCallFinal = ({ providers }: ChainReader, final: Block) => ({
   providers: [...providers, ...providers],
 })
 
-/** Ends the providers' lies, deletes their effects, and makes the service read these parts again. */
-export async function endLies({ world, first, second }: TwoProviders, parts: readonly ProvenPart[]): Promise<void> {
+/** Sets what the blocks after the cursor are worth. */
+export const setModeTo = (pool: Pool, mode: EvidenceMode) =>
+  inTransaction(pool, (sql) => setMode(sql, mode, { by: 'test' }))
+
+/** Ends the providers' lies, and deletes their effects. From then on blocks must be proven. */
+export async function endLies({ world, first, second }: TwoProviders): Promise<void> {
   for (const provider of [first, second]) provider.rule = () => undefined
   await world.pool`DELETE FROM settings WHERE name IN ('halted', 'trouble proof', 'trouble halt')`
-  await world.pool`DELETE FROM chain_proofs WHERE part = ANY(${[...parts]})`
-  for (const part of parts) await inTransaction(world.pool, (sql) => noteProven(sql, part, 1))
+  await setModeTo(world.pool, 'proven')
 }

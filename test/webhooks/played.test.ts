@@ -165,7 +165,7 @@ const PLAYS: Readonly<Record<string, () => Promise<unknown>>> = {
     for (let i = 0; i < 4; i++) await run()
     await world.pool`UPDATE settings SET value = value || '{"since": "2020-01-01T00:00:00.000Z"}' WHERE name = 'stuck'`
     await run()
-    await endLies({ world, first, second }, [])
+    await endLies({ world, first, second })
     await world.settle()
   },
   'role.lost': async () => {
@@ -214,7 +214,7 @@ const PLAYS: Readonly<Record<string, () => Promise<unknown>>> = {
   'proof.failed': async () => {
     first.rule = forging('eth_getBlockByNumber', (block) => block && { ...block, stateRoot: ELSEWHERE })
     await mined()
-    await endLies({ world, first, second }, [])
+    await endLies({ world, first, second })
   },
   'guard.refused': async () => {
     const before = await world.chain.snapshot()
@@ -227,7 +227,7 @@ const PLAYS: Readonly<Record<string, () => Promise<unknown>>> = {
     second.rule = ({ method, params: [tag, isWhole] }) =>
       method === 'eth_getBlockByNumber' && tag === other.number && !isWhole ? { result: other } : undefined
     for (let i = 0; i < 3; i++) await world.payments()
-    await endLies({ world, first, second }, [])
+    await endLies({ world, first, second })
   },
   'keys.wrong': async () => {
     for (let i = 0; i < 20; i++) await desk.get('senders', { headers: { 'x-admin-key': `${'wrong'.repeat(8)}${i}` } })

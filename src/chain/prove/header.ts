@@ -16,7 +16,7 @@ import {
   quantityOf,
   rlp,
 } from './items.ts'
-import { compared, type Encoded, unprovable, type Verdict } from './verdict.ts'
+import { compared, unprovable, type Verdict } from './verdict.ts'
 
 type Read = (value: unknown, what: string) => Uint8Array
 type Field = readonly [name: string, read: Read]
@@ -62,12 +62,7 @@ const CANCUN: readonly Field[] = [
 const AMSTERDAM: readonly string[] = ['blockAccessListHash', 'slotNumber']
 const ETHEREUM: Form = {
   must: SEAL,
-  may: [
-    ['baseFeePerGas', quantityOf],
-    ['withdrawalsRoot', digestOf],
-    ...CANCUN,
-    ['requestsHash', digestOf],
-  ],
+  may: [['baseFeePerGas', quantityOf], ['withdrawalsRoot', digestOf], ...CANCUN, ['requestsHash', digestOf]],
 }
 /** Two more fields since Granite, and six more since Helicon (avalanchego, graft/coreth/plugin/evm/customtypes). */
 const GRANITE: readonly Field[] = [
@@ -125,9 +120,7 @@ function itemsOf(given: Fields): Item[] {
   const last = may.findLastIndex(([name]) => has(given, name))
   const items = [...HEAD, ...must].map(([name, read]): Item => read(given[name], name))
   // If a field is missing but a later one is there, the missing one counts as empty, as with geth's optional fields.
-  const later = may
-    .slice(0, last + 1)
-    .map(([name, read]): Item => (has(given, name) ? read(given[name], name) : EMPTY))
+  const later = may.slice(0, last + 1).map(([name, read]): Item => (has(given, name) ? read(given[name], name) : EMPTY))
   return [...items, ...later]
 }
 
@@ -157,7 +150,7 @@ export function proveHeader(block: unknown): Verdict & { added?: readonly string
   // Forks add fields behind the base fee, so an unknown field cannot stand for it.
   if (unknown.length > ADDED_MAX || !has(given, 'baseFeePerGas')) return none
   const isRight = (order: readonly string[]) => {
-    const bytes = encoded(() => rlp([...items, ...order.map((name) => valueOf(given[name], name))]))
+    const bytes = encoded(() => rlp([...items, ...order.map((name) => addedOf(given[name], name))]))
     return 'bytes' in bytes && compared('header', given.hash, hashOf(bytes.bytes)).kind === 'proven'
   }
   const usual = lastOrder.every((name) => unknown.includes(name)) ? lastOrder : []
@@ -177,7 +170,7 @@ function ordersOf(names: readonly string[]): string[][] {
 }
 
 /** The bytes of a field that we do not know: bytes as they are, a quantity without leading zeros. */
-const valueOf = (value: unknown, what: string): Item =>
+const addedOf = (value: unknown, what: string): Item =>
   value === '0x0' || String(value).length % 2 === 1 ? quantityOf(value, what) : bytesOf(value, what)
 
 /**

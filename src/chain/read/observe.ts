@@ -14,7 +14,7 @@ import { EMPTY_ROOT } from '../prove/account-proof.ts'
 import { type BloomCheck, createBloomCheck } from '../prove/bloom.ts'
 import { settlesOthers } from '../prove/header.ts'
 import type { Fields } from '../prove/items.ts'
-import { assertSound, isAskedFor, type Soundness } from '../prove/sound.ts'
+import { assertSound, mustProve, type Soundness } from '../prove/sound.ts'
 import { isUnsigned } from '../prove/transaction.ts'
 import type { RpcCall, RpcReads } from '../rpc/rpc.ts'
 import type { WireHeader, WireLog, WireTransaction } from '../rpc/wire.ts'
@@ -24,7 +24,7 @@ import { feesOf } from './block-fees.ts'
 import { isWithdrawCall, ledgerTopics, readWithdrawCall, toEvent } from './events.ts'
 import { byBlock, isDoubtful, type LoggedBlock, rangeLogs, spareQuiet, throwRetryable } from './logs/block-logs.ts'
 import { createFactoryStates } from './logs/storage-root.ts'
-import { mayAct, type Proofs, proveActing } from './prove-block.ts'
+import { mayAct, mustBeWhole, type Proofs, proveActing } from './prove-block.ts'
 import { createReceiptProver, type Outcome, type Outcomes, readOutcomes } from './receipts.ts'
 
 /** Concurrent requests for blocks. More of them gained nothing when we measured it with a node. */
@@ -85,7 +85,7 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses, soundness
       const acting = seen.relevant.filter((tx) => mayAct(watched, tx))
       const { transactions, ...given } = answer as Fields
       const txHashes = seen.txHashes ?? (acting.length > 0 ? (transactions as unknown[]).map(hashOf) : null)
-      const block = { block: answer as Fields, number, isWhole: watched.isWhole }
+      const block = { block: answer as Fields, number, isWhole: mustBeWhole(watched, number) }
       return { ...seen, acting, txHashes, given, proofs: await proveActing({ rpc, soundness }, block, acting) }
     }
     const asked = head === undefined ? numbers : numbers.slice(0, -1)
@@ -110,7 +110,7 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses, soundness
       const blocks = await fetch(watched, numbers, { ranged, feesFrom: to - FEE_BLOCKS + 1, head })
       checkParents(blocks, parent)
       checkPlaces(blocks, ranged)
-      const isProven = areReceiptsProven(soundness)
+      const isProven = mustProve(soundness)
       // If receipts cannot be proven and the range has logs, comparing the storage only costs calls.
       const mayCompare = parent !== null && (isProven || ranged?.size === 0)
       const moved = mayCompare ? await spareQuiet({ watched, states, isProven }, blocks, ranged) : NO_BLOCKS
@@ -130,8 +130,6 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses, soundness
 }
 
 const NO_BLOCKS: ReadonlySet<LoggedBlock> = new Set()
-
-const areReceiptsProven = (soundness: Soundness) => isAskedFor(soundness, 'header') && isAskedFor(soundness, 'receipts')
 
 interface Reading {
   /** Logs already read for these blocks, by block hash; null if we read each block's logs separately. */
@@ -176,13 +174,16 @@ interface Sight {
 function seeBlock(answer: unknown, number: number, sight: Sight): Omit<SeenBlock, 'acting' | 'given' | 'proofs'> {
   const { concerns, bloomCheck, ranged, isOurs, soundness } = sight
   if (answer == null) return throwRetryable(`the provider has no block ${number}`)
-  // If a bloom belongs to other blocks, it tells us nothing about this one. We treat such a chain as one that does not fill blooms.
-  const head = { ...header(answer), ...(settlesOthers(answer as Fields) && { logsBloom: NO_BLOOM }) }
-  if (head.number !== number) throwRetryable(`asked for block ${number}, got ${head.number}`)
-  assertSound(soundness, answer, number)
+  const shown = header(answer)
+  if (shown.number !== number) throwRetryable(`asked for block ${number}, got ${shown.number}`)
+  const added = assertSound(soundness, answer, number)
+  // The bloom may belong to other blocks, or mean something else since a fork that we do not know. We then treat the chain as one that does not fill
+  // blooms.
+  const isOfOthers = added.length > 0 || settlesOthers(answer as Fields)
+  const head = isOfOthers ? { ...shown, logsBloom: NO_BLOOM } : shown
   const entries = list(fields<'transactions'>(answer, 'block').transactions, 'transactions')
   // If lists must be proven, the proof will reject an empty list and report it.
-  if (entries.length === 0 && !isAskedFor(soundness, 'transactions') && isFilled(answer as Fields))
+  if (entries.length === 0 && !mustProve(soundness) && isFilled(answer as Fields))
     throwRetryable(`block ${number} came without its transactions`)
   const relevant: SeenTransaction[] = []
   const carriers: Carrier[] = []

@@ -9,7 +9,7 @@ import type { WatchedAddresses } from '../port.ts'
 import { proveTransactions } from '../prove/body.ts'
 import { breath } from '../prove/breath.ts'
 import type { Fields } from '../prove/items.ts'
-import { isAskedFor, isSound, type Soundness } from '../prove/sound.ts'
+import { isSound, mustProve, type Soundness } from '../prove/sound.ts'
 import { namesSender, proveSender, proveTransaction } from '../prove/transaction.ts'
 import { mayPass } from '../rpc/absence.ts'
 import type { RpcReads } from '../rpc/rpc.ts'
@@ -29,20 +29,19 @@ export function mayAct({ factory, wallets, signers, leastWei = 1n }: WatchedAddr
   return isWallet(tx.to) && tx.valueWei >= leastWei
 }
 
+/** True if a block must be read whole: a provider left something out of it, or of a later one. */
+export const mustBeWhole = ({ wholeTo = -1 }: WatchedAddresses, number: number): boolean => number <= wholeTo
+
 /**
  * What backs the transactions in `acting`. `block` is the complete block from the provider; its list is proven even if nothing in it concerns us, so
- * that nothing can be left out. Throws a ProofFault if the block contradicts its header, if it proves less than this chain's blocks usually do, or if
- * two other providers agree on something else.
+ * that nothing can be left out. Throws a ProofFault if the block must be proven and is not, or if two other providers agree on something else.
  */
 export async function proveActing(
   { rpc, soundness }: { rpc: RpcReads; soundness: Soundness },
-  { block, number, isWhole = false }: { block: Fields; number: number; isWhole?: boolean | undefined },
+  { block, number, isWhole }: { block: Fields; number: number; isWhole: boolean },
   acting: readonly WireTransaction[],
 ): Promise<Proofs> {
-  // Of lists that we no longer require, only what concerns us is worth a proof.
-  const isWorth = acting.length > 0 || soundness.states.get('transactions') !== 'lowered'
-  const isProvable = isWorth && isAskedFor(soundness, 'header')
-  const proven = isProvable ? await provenOf({ rpc, soundness }, { block, number, isWhole }, acting) : []
+  const proven = mustProve(soundness) ? await provenOf({ rpc, soundness }, { block, number, isWhole }, acting) : []
   const others = acting.filter((tx) => !proven.includes(tx))
   const told = others.map((tx) => ({ hash: tx.hash, blockNumber: number, words: keyOf(tx) }))
   const agreed = await agreedHashes(soundness.voices, told, {
@@ -67,7 +66,7 @@ async function provenOf(
   const given = block.transactions as readonly Fields[]
   const { verdict, count } = await proveTransactions(block, (index) => readRaw(rpc, String(block.hash), index))
   if (!isSound(soundness, 'transactions', verdict, number)) return []
-  if (isWhole || soundness.isDoubted) await checkSenders(soundness, given, number)
+  if (isWhole) await checkSenders(soundness, given, number)
   const proven: WireTransaction[] = []
   for (const tx of acting) {
     // The root does not cover the entries from `count` on.

@@ -11,7 +11,7 @@ import { createHeads, type Heads, readBlockAt } from '../rpc/heads.ts'
 import { type Rpc, type RpcReads, resultOf } from '../rpc/rpc.ts'
 import { count, header, toBlock, transaction } from '../rpc/wire.ts'
 import { agreedReads } from './agreed.ts'
-import { createChainProofs } from './chain-proofs.ts'
+import { createChainProofs } from './find-mode.ts'
 import { RangeRefused } from './logs/block-logs.ts'
 import { createObserver, type Observer, type RangeRequest } from './observe.ts'
 import { readReceipt } from './receipt.ts'
@@ -35,7 +35,7 @@ export function createChainReader(
   watched: WatchedAddresses,
   { traceTimeoutMs }: { traceTimeoutMs?: number } = {},
 ): ChainReader {
-  const soundness: Soundness = { states: new Map(), isDoubted: false, failed: [], voices: rpc.providers }
+  const soundness: Soundness = { mode: null, failed: [], voices: rpc.providers }
   const proofs = createChainProofs(rpc.providers, soundness)
   const survey = createSurveyReader(
     rpc.providers.map((provider) => ({ rpc: provider, observer: createObserver(provider, watched, soundness) })),

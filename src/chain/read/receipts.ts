@@ -8,9 +8,8 @@ import { RpcFault } from '../faults.ts'
 import type { WatchedAddresses } from '../port.ts'
 import type { BloomCheck } from '../prove/bloom.ts'
 import { proveReceipts } from '../prove/body.ts'
-import { settlesOthers } from '../prove/header.ts'
 import type { Fields } from '../prove/items.ts'
-import { isAskedFor, isSound, type Soundness } from '../prove/sound.ts'
+import { isSound, mustProve, type Soundness } from '../prove/sound.ts'
 import { unprovable } from '../prove/verdict.ts'
 import type { RpcCall, RpcReads } from '../rpc/rpc.ts'
 import {
@@ -28,6 +27,7 @@ import {
 } from '../rpc/wire.ts'
 import { ledgerTopics } from './events.ts'
 import { completeLogs, type LoggedBlock, mayLog, throwRetryable } from './logs/block-logs.ts'
+import { mustBeWhole } from './prove-block.ts'
 import { agreedHashes } from './state/agreement.ts'
 
 /** How many receipts one request reads. */
@@ -63,10 +63,7 @@ interface ProvenReceipts {
   all: readonly unknown[]
 }
 
-/**
- * Proves all receipts of a block; null if this chain cannot prove them. Throws a ProofFault if they contradict the header, or prove less than this
- * chain's receipts usually do.
- */
+/** Proves all receipts of a block; null on a ledger whose blocks are not proven. Throws a ProofFault if they do not match the header. */
 type ReceiptProver = (block: ReceiptedBlock) => Promise<ProvenReceipts | null>
 
 /** Creates the prover. Call it for one block at a time. */
@@ -74,20 +71,18 @@ export function createReceiptProver(rpc: RpcReads, factory: Address, soundness: 
   const readList = createListRead(rpc)
   return async (block) => {
     const { header, given, txHashes } = block
-    const isKnown = isAskedFor(soundness, 'header') && soundness.states.get('receipts') !== 'lowered'
-    if (!isKnown || txHashes === null || settlesOthers(given)) return null
+    if (!mustProve(soundness) || txHashes === null) return null
     const listed = txHashes.length === 0 ? [] : await readList(header)
     let [answers, proof] = [listed, await proveReceipts(given, listed)]
-    // The list may be short, or lack a part, although each receipt by itself is right. If this chain's receipts prove nothing, that is no wonder.
-    const mayBeOdd = isAskedFor(soundness, 'receipts') || (listed?.length ?? 0) < txHashes.length
-    if (proof.verdict.kind !== 'proven' && mayBeOdd && txHashes.length <= SINGLE_MAX) {
+    // The list may be short, or lack a part, although each receipt by itself is right.
+    if (proof.verdict.kind !== 'proven' && txHashes.length <= SINGLE_MAX) {
       answers = (await readSingly(rpc, txHashes)) ?? listed
       if (!answers) throwRetryable(`the provider lacks receipts of block ${header.number}`)
       proof = await proveReceipts(given, answers)
     }
     const why = `there are more than ${SINGLE_MAX}, and the provider has no list of them`
     const verdict = answers ? proof.verdict : unprovable('receipts', why)
-    if (!isSound(soundness, 'receipts', verdict, header.number)) return null
+    isSound(soundness, 'receipts', verdict, header.number)
     const all = (answers as unknown[]).slice(0, proof.count)
     return { all, logs: logsOf(all, { header, txHashes, factory }) }
   }
@@ -179,7 +174,8 @@ export async function readOutcomes(
     return blocks.filter((block) => !proven.has(block))
   }
   const unread = await proveThose(
-    ({ acting, logs }) => watched.isWhole === true || acting.length > 0 || (logs !== null && logs.length > 0),
+    ({ acting, logs, header }) =>
+      mustBeWhole(watched, header.number) || acting.length > 0 || (logs !== null && logs.length > 0),
   )
   const logs = await completeLogs(rpc, watched, bloomCheck, unread)
   const told = await proveThose(

@@ -8,7 +8,7 @@ export const ALERTS: Readonly<Record<string, string>> = {
   database: 'NodeLedgerDatabaseUnreadable',
   'database.writes': 'NodeLedgerPassFaults',
   'chain.provider': 'NodeLedgerChainUnreadable',
-  'chain.proofs': 'NodeLedgerRefusedAnswers',
+  'chain.evidence': 'NodeLedgerRefusedAnswers',
   'funds.minter': FUNDS,
   'funds.distributor': FUNDS,
   'transactions.funds': FUNDS,

@@ -1,25 +1,17 @@
 // The checks of the chain: each provider separately, the factory and its roles, how far back providers can answer, and that the payments wallet is
 // not one of the signer accounts.
 import { type ChainPart, signersOf } from '../../boot/parts.ts'
-import {
-  BELIEVED_TODO,
-  believedInWords,
-  believedParts,
-  FOREIGN_BLOOMS,
-  lookAtWallet,
-  readerOf,
-} from '../../boot/preflight.ts'
+import { BELIEVED_TODO, believedInWords, lookAtWallet, readerOf } from '../../boot/preflight.ts'
 import { checkDeployment, type DeploymentCheck } from '../../chain/factory/check-deployment.ts'
-import type { ChainReader } from '../../chain/port.ts'
 import { KEEPS_ITS_START, lookAtBeginning, tooLateInWords } from '../../chain/read/start-block.ts'
 import { type Head, type ProviderProbe, probeProvider } from '../../chain/rpc/probe.ts'
 import type { Rpc } from '../../chain/rpc/rpc.ts'
 import type { Config } from '../../config/load.ts'
 import { readCursor } from '../../db/blocks/blocks.ts'
-import { readProofStates } from '../../db/blocks/proofs.ts'
+import { readMode } from '../../db/blocks/evidence.ts'
 import type { Pool } from '../../db/core/sql.ts'
 import { readWalletInForce } from '../../db/sale/payment-wallets.ts'
-import { BEHIND_HEAD, PROVEN_PARTS, type ProofStates, type ProvenPart } from '../../domain/observed.ts'
+import { foundInWords, VOICES } from '../../domain/finality.ts'
 import { finalityInWords, isContradiction, isSettled, lookAtFinality } from '../../follower/finality.ts'
 import { type Checks, type Finding, reasonOf, runChecks, type Said } from './check.ts'
 import { ASKED_CHECKS } from './provider.ts'
@@ -46,15 +38,6 @@ interface ChainExamined {
 interface Probed extends ChainExamined {
   readonly probes: readonly { readonly host: string; readonly probe: ProviderProbe | Error }[]
   readonly seen: readonly ProviderProbe[]
-}
-
-/** The parts of blocks that this chain used to prove, and that no provider can prove any longer. */
-async function ceasedParts(reader: ChainReader, states: ProofStates): Promise<ProvenPart[]> {
-  if (states.size === 0) return []
-  const newest = Math.max(0, (await reader.head()).number - BEHIND_HEAD)
-  const asked = PROVEN_PARTS.filter((part) => (states.get(part) ?? (part === 'state' && 'askedFor')) === 'askedFor')
-  const shown = await Promise.all(asked.map((part) => reader.proofs.proofOfAny(part, newest)))
-  return asked.filter((_, at) => shown[at] === false)
 }
 
 const PROVIDER_CHECKS: Checks<Probed> = {
@@ -128,37 +111,30 @@ const FACTORY_CHECKS: Checks<Probed & { deployment: DeploymentCheck }> = {
     return { says: `${says}, and no refund or commission rests on it: ${words.says}`, warn: words.todo, reading }
   },
 
-  /** Whether blocks prove what a single provider reports. If not, we must believe it. */
-  'chain.proofs': async ({ chain, rpc, pool, config }) => {
-    const states: ProofStates = pool ? await readProofStates(pool) : new Map()
+  /** What blocks are worth: whether they prove what a provider reports, or two providers must agree. */
+  'chain.evidence': async ({ chain, rpc, pool, config }) => {
+    const inForce = pool && (await readMode(pool))
     const reader = readerOf(chain, rpc, signersOf(chain))
-    const parts = await believedParts(reader, states)
-    const lowered = [...states].filter(([, state]) => state === 'lowered').map(([part]) => part)
-    const ceased = pool ? await ceasedParts(reader, states) : []
-    const reading = { states: Object.fromEntries(states), believed: parts, ceased }
-    const [part] = ceased
-    if (part)
+    const found = await reader.proofs.findMode()
+    if (!found)
+      return { unknown: 'the providers do not name the same recent blocks, or do not answer', reading: { inForce } }
+    const reading = { inForce, found }
+    const mode = inForce?.mode ?? found.mode
+    if (mode === 'proven' && found.mode === 'agreed')
       return {
-        says: `no provider can prove ${ceased.join(', ')} of blocks any longer: the chain may have had a hard fork`,
-        fail: `Update the service. If that does not help, "node-ledger proofs lower ${part}" makes the service believe it without proof.`,
+        says: `${foundInWords(found)}, so nothing is followed: the chain may have had a hard fork`,
+        fail: 'Update the service. If that does not help, "node-ledger evidence set agreed" makes it believe two providers that agree.',
         reading,
       }
-    if (parts.length > 0) {
-      const says = believedInWords(parts)
+    if (mode === 'proven') return { says: 'blocks prove what providers report', reading }
+    if (found.mode === 'agreed' && reader.providers.length < VOICES) {
+      const says = believedInWords(found)
       if (config.TRUST_PROVIDER) return { says: `RPC_URL: ${says}, as TRUST_PROVIDER says`, reading }
       return { says: `RPC_URL: ${says}`, [config.production ? 'fail' : 'warn']: BELIEVED_TODO, reading }
     }
-    if (lowered.length > 0)
-      return {
-        says: `${lowered.join(', ')} of blocks can no longer be proven: we believe two providers that agree`,
-        reading,
-      }
-    return { says: 'blocks prove what providers report, or two providers must agree', reading }
-  },
-
-  'chain.blooms': async ({ chain, rpc }) => {
-    const reader = readerOf(chain, rpc, signersOf(chain))
-    return (await reader.proofs.hasForeignBlooms((await reader.head()).number)) ? FOREIGN_BLOOMS : null
+    const says = 'blocks are not proven: two providers must agree'
+    if (found.mode === 'agreed' || chain.demoToken !== null) return { says, reading }
+    return { says, warn: '"node-ledger evidence set proven" has them proven again.', reading }
   },
 
   /** Whether the ledger starts early enough. Anything that the factory did before START_BLOCK is missing for good, so the passes stop. */

@@ -6,7 +6,6 @@ import type { Head } from '../../chain/rpc/probe.ts'
 import type { Config } from '../../config/load.ts'
 import { readCursor } from '../../db/blocks/blocks.ts'
 import { readHalt } from '../../db/blocks/halts.ts'
-import { readLowered } from '../../db/blocks/proofs.ts'
 import { readStuck } from '../../db/blocks/stuck.ts'
 import type { Pool } from '../../db/core/sql.ts'
 import { readPaused, readState } from '../../db/core/state.ts'
@@ -122,17 +121,6 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
       says: `${drifts.length} differences from the contract when last compared`,
       fail: '"node-ledger verify" names them; "node-ledger rebuild" says what a new ledger would hold.',
       reading: drifts.slice(0, 20),
-    }
-  },
-
-  'ledger.proofs': async ({ pool }) => {
-    const lowered = await readLowered(pool)
-    if (lowered.length === 0) return null
-    const parts = lowered.map(({ part, block, by }) => `${part} since block ${block} (by ${by})`)
-    return {
-      says: `this chain's blocks are believed, not proven: ${parts.join(', ')}`,
-      warn: 'If the chain had a fork, update the service. The proof is required again once two providers return blocks that pass it. docs/RUNBOOK.md, "proof.failed".',
-      reading: { lowered },
     }
   },
 

@@ -1,11 +1,9 @@
 // The halt of the passes, and its reason: the chain they see is not the one the ledger followed. A first sighting may be a provider's lie, so the
 // next clean run withdraws it. A halt that lasts is sealed, and then only an operator can clear it.
 
-import type { ProvenPart } from '../../domain/observed.ts'
 import { jsonRows, type Sql } from '../core/sql.ts'
 import { clearState, readState, writeAudit } from '../core/state.ts'
 import { endTrouble, noteCalm, noteTrouble } from '../core/troubles.ts'
-import { lowerProof } from './proofs.ts'
 
 /**
  * In order: the chain is not the ledger's; a fork below the oldest stored header; a fork below a final block; a mint of a node that the ledger has
@@ -75,8 +73,7 @@ export async function noteNoHalt(sql: Sql): Promise<void> {
 
 /**
  * Clears a halt for the operator. After a reorganisation below a final block this accepts the new chain and forgets the noted final block, so the
- * passes can follow the new chain. If a part of blocks cannot be proven, we believe providers about that part from then on. @returns the cleared
- * halt, or null.
+ * passes can follow the new chain. @returns the cleared halt, or null.
  */
 export async function clearHalt(
   sql: Sql,
@@ -88,10 +85,6 @@ export async function clearHalt(
   await clearState(sql, 'halted')
   await endTrouble(sql, 'halt')
   if (halt.reason === 'pastFinalized') await clearState(sql, 'finalized')
-  if (halt.reason === 'unproven') {
-    const { part, blockNumber } = halt.detail as { part: ProvenPart; blockNumber: number }
-    await lowerProof(sql, part, { blockNumber, by: actor, requestId })
-  }
   await writeAudit(sql, { actor, action: 'resumed', detail: { ...halt, note }, requestId })
   return halt
 }

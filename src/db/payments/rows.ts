@@ -7,7 +7,6 @@ import { column, jsonRows, type Sql } from '../core/sql.ts'
 import { isOdd } from '../nodes/cohorts.ts'
 import { enter, move, moveAndRead } from './moves.ts'
 import { payerChanged } from './payers.ts'
-import { decidedByHand } from './recheck.ts'
 import { maySkipAgain, waitsToBeRetried } from './retries.ts'
 import { waitsForOpening, waitsForPlace } from './supply.ts'
 
@@ -122,8 +121,8 @@ export async function insertOutflows(sql: Sql, outflows: readonly Outflow[]): Pr
  * payments of wallets that hold fewer nodes. `now`, a block time: only payments that do not back off then. `pricedFirst`: payments that match the
  * price of a tier come first. `payerChangedAt`, a block: only payments from contracts about which the facts, including `trustsProvider`, have changed
  * by that block since the payment was judged. `waitsFor`: only payments that wait for a free place in these tiers. `opened`: only payments
- * whose step was open in their block after all. `rests`: only payments that rest on one provider's word, or only the others. `byHand`:
- * only payments about which a person decided. `exceptTiers`: no payments for these tiers.
+ * whose step was open in their block after all. `rests`: only payments that rest on one provider's word, or only the others. `exceptTiers`:
+ * no payments for these tiers.
  */
 export async function readPayments(
   sql: Sql,
@@ -138,7 +137,6 @@ export async function readPayments(
     waitsFor?: readonly number[]
     opened?: boolean
     rests?: 'onOne' | 'onMore'
-    byHand?: boolean
     exceptTiers?: readonly number[]
     upToBlock: number
     limit: number
@@ -156,7 +154,6 @@ export async function readPayments(
       ${filter.waitsFor === undefined ? sql`` : sql`AND ${waitsForPlace(sql, filter.waitsFor)} AND ${maySkipAgain(sql)}`}
       ${filter.opened ? sql`AND ${waitsForOpening(sql)}` : sql``}
       ${filter.rests === undefined ? sql`` : sql`AND (p.proof IS NOT DISTINCT FROM 'believed') = ${filter.rests === 'onOne'}`}
-      ${filter.byHand ? sql`AND ${decidedByHand(sql)}` : sql``}
       ${filter.exceptTiers ? sql`AND (t.tier_no = ANY(${[...filter.exceptTiers]}::int[])) IS NOT TRUE` : sql``}
       AND p.from_address IS NOT NULL AND p.tx_hash IS NOT NULL
     ORDER BY ${filter.pricedFirst ? sql`(p.succeeded AND p.value_wei IN (SELECT price_wei FROM tiers)) DESC,` : sql``}

@@ -50,20 +50,21 @@ export async function readWatching(sql: Sql, accounts: readonly Address[] = []):
       signers: Address[] | null
       lowest: string | null
       nonces: Watching['nonces'] | null
+      wholeTo: number | null
     }[]
   >`
     SELECT (SELECT json_agg(json_build_object('wallet', wallet, 'watchedFrom', watched_from, 'closedBlock', closed_block) ORDER BY id)
         FROM payment_wallets) AS wallets,
       (SELECT json_agg(DISTINCT sender) FROM outbox WHERE state = 'pending') AS "signers",
-      (SELECT min(price_wei)::text FROM tiers) AS lowest,
+      (SELECT min(price_wei)::text FROM tiers) AS lowest, (SELECT value::int FROM settings WHERE name = 'read whole') AS "wholeTo",
       (SELECT json_object_agg(sender, coalesce(
           greatest(nonce, (SELECT max(nonce) + 1 FROM outbox o WHERE o.sender = coalesce(b.sender, a.sender) AND state <> 'pending')),
           (SELECT min(nonce) FROM outbox o WHERE o.sender = coalesce(b.sender, a.sender))))
         FROM sender_bases b FULL JOIN (SELECT unnest(${[...accounts]}::text[]) AS sender
           UNION SELECT sender FROM outbox WHERE state = 'pending') a USING (sender)) AS nonces`
-  const { wallets, signers, lowest = null, nonces } = row ?? {}
+  const { wallets, signers, lowest = null, nonces, wholeTo } = row ?? {}
   const leastWei = dustBound(lowest === null ? null : BigInt(lowest))
-  return { wallets: wallets ?? [], signers: signers ?? [], leastWei, nonces: nonces ?? {} }
+  return { wallets: wallets ?? [], signers: signers ?? [], leastWei, nonces: nonces ?? {}, wholeTo: wholeTo ?? -1 }
 }
 
 /** Blocks the entry and closing of wallets until the transaction ends. Reads continue. */

@@ -136,7 +136,7 @@ async function scan(deps: RescanContext, fromBlock: number, cursor: Cursor) {
     const parent = await readBlock(deps.pool, from - 1)
     const upTo = Math.min(cursor.number, from + RANGE_MAX - 1)
     // A provider may have misreported blocks in which nothing seemed to happen, so those blocks must be proven too.
-    const watching = { ...(await readWatching(deps.pool)), isWhole: true }
+    const watching = { ...(await readWatching(deps.pool)), wholeTo: Number.MAX_SAFE_INTEGER }
     const range = await deps.chain.observe(from, upTo, parent?.hash ?? null, watching)
     await inTransaction(deps.pool, (sql) => tellFailedProofs(deps, sql, range.failedProofs ?? []))
     const sorted = await sortNew(deps.pool, range.transfers, await readTierVersions(deps.pool))

@@ -1,12 +1,11 @@
-// Proves payments that rest on one provider's word. We must not mint them unproven. When we read a block, we do not prove a transfer whose amount
-// matches no tier, because it buys nothing unless the operator releases it; and a provider that would have agreed may have been silent.
+// Proves payments that rest on one provider's word. We must not mint them unproven. A provider that would have agreed may have been silent when we read
+// the block, or the ledger was in another mode.
 import { orNull } from '../../chain/faults.ts'
 import { type Cursor, readCursor } from '../../db/blocks/blocks.ts'
-import { readProofStates } from '../../db/blocks/proofs.ts'
+import { readMode } from '../../db/blocks/evidence.ts'
 import { inTransaction } from '../../db/core/sql.ts'
 import * as payments from '../../db/payments/rows.ts'
 import { isBelievedAlone, VOICES } from '../../domain/finality.ts'
-import { LEARNT } from '../../domain/observed.ts'
 import { MINT_BATCH_MAX } from '../../domain/send.ts'
 import { compareTransfers } from '../../follower/left-out.ts'
 import { tellFailedProofs } from '../../follower/proofs.ts'
@@ -18,31 +17,27 @@ type ProveContext = LedgerDb & ChainRead & RuledBy<FollowRules & TrustRules> & L
 const TOLD_AFTER_SEC = 120
 
 /**
- * Proves accepted payments that rest on one provider's word. If that word is enough, it still compares those that a person released with their block's
- * list, because their amounts were not proven when we read them.
- * @returns true if one provider's word is enough for a mint: there is no second provider, and a part of this chain's blocks cannot be proven. That is
- * so if two providers or a person lowered the part, or if the operator trusts the only provider.
+ * Proves accepted payments that rest on one provider's word, unless that word is enough. @returns true if it is (`believesOne`).
  */
 export async function proveReleased(ctx: ProveContext, cursor: Cursor, run: RunLimits): Promise<boolean> {
-  const believes = await believesOne(ctx)
+  if (await believesOne(ctx)) return true
   const open = { states: ['accepted' as const], rests: 'onOne' as const, upToBlock: cursor.number }
-  for (const payment of await payments.readPayments(ctx.pool, { ...open, byHand: believes, limit: MINT_BATCH_MAX })) {
+  for (const payment of await payments.readPayments(ctx.pool, { ...open, limit: MINT_BATCH_MAX })) {
     if (run.outOfTime()) return false
-    await prove(ctx, cursor, payment, believes)
+    await prove(ctx, cursor, payment)
   }
-  return believes
+  return false
 }
 
-/** True if one provider's word is enough: there is no second provider, and a part of this chain's blocks cannot be proven. */
+/** True if one provider's word is enough: it is the only one, the operator trusts it, and blocks of this chain cannot be proven. */
 export async function believesOne({ pool, chain, rules }: ProveContext): Promise<boolean> {
   if (chain.providers.length >= VOICES) return false
-  const states = await readProofStates(pool)
-  return LEARNT.some((part) => isBelievedAlone(states, part, rules))
+  return isBelievedAlone((await readMode(pool))?.mode ?? null, rules)
 }
 
-async function prove(ctx: ProveContext, cursor: Cursor, payment: payments.Payment, believes: boolean): Promise<void> {
+async function prove(ctx: ProveContext, cursor: Cursor, payment: payments.Payment): Promise<void> {
   const proven = await compareTransfers(ctx, cursor, { number: payment.blockNumber, hash: payment.blockHash })
-  if (!believes && !proven.includes(payment.txHash)) await agree(ctx, payment, cursor.time)
+  if (!proven.includes(payment.txHash)) await agree(ctx, payment, cursor.time)
 }
 
 /**
@@ -52,7 +47,7 @@ async function prove(ctx: ProveContext, cursor: Cursor, payment: payments.Paymen
 export async function proveSender(ctx: ProveContext, paymentId: number): Promise<void> {
   const cursor = await readCursor(ctx.pool)
   const [payment] = await inTransaction(ctx.pool, (sql) => payments.lockPayments(sql, [paymentId]))
-  if (cursor && payment) await prove(ctx, cursor, payment, await believesOne(ctx))
+  if (cursor && payment && !(await believesOne(ctx))) await prove(ctx, cursor, payment)
 }
 
 /**

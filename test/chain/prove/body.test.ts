@@ -59,17 +59,6 @@ test('no receipt, status or log can be added, changed or left out, and a bloom t
   assert.equal((await proveReceipts(arbitrum.block, blooming)).verdict.kind, 'proven')
 })
 
-test('a header that has the root of other blocks’ receipts proves none of its own', async () => {
-  const beside = { ...arbitrum.block, settledHeight: '0x1' }
-  assert.equal(
-    (await proveReceipts(beside, receipts)).verdict.kind,
-    'proven',
-    'Arbitrum’s hash does not cover the field',
-  )
-  const settling = { ...beside, extDataHash: arbitrum.block.parentHash }
-  assert.equal((await proveReceipts(settling, receipts)).verdict.kind, 'unprovable')
-})
-
 test('a state-sync transaction that is under no root is left out of what is proven', async () => {
   const nobody = `0x${'00'.repeat(20)}`
   const sync = {

@@ -59,8 +59,25 @@ test('what a provider adds changes nothing of a header that recomputes, and make
 })
 
 const hashed = (block: Fields, added: readonly string[]): Fields => {
-  const known = ['baseFeePerGas', 'withdrawalsRoot', 'blobGasUsed', 'excessBlobGas', 'parentBeaconBlockRoot', 'requestsHash']
-  const seal = ['logsBloom', 'difficulty', 'number', 'gasLimit', 'gasUsed', 'timestamp', 'extraData', 'mixHash', 'nonce']
+  const known = [
+    'baseFeePerGas',
+    'withdrawalsRoot',
+    'blobGasUsed',
+    'excessBlobGas',
+    'parentBeaconBlockRoot',
+    'requestsHash',
+  ]
+  const seal = [
+    'logsBloom',
+    'difficulty',
+    'number',
+    'gasLimit',
+    'gasUsed',
+    'timestamp',
+    'extraData',
+    'mixHash',
+    'nonce',
+  ]
   const first = ['parentHash', 'sha3Uncles', 'miner', 'stateRoot', 'transactionsRoot', 'receiptsRoot']
   const items = [...first, ...seal, ...known, ...added].map((name) => {
     const value = String(block[name])
@@ -83,6 +100,12 @@ test('fields that a fork adds are found by the hash, up to five of them, in any 
   }
   const six = { ...added, sixth: '0x1' }
   assert.equal(proveHeader(hashed({ ...prague, ...six }, Object.keys(six))).kind, 'unprovable')
+})
+
+test('a field that is not known does not stand for the base fee', () => {
+  const london = headers().find(({ chain, fork }) => chain === 'Ethereum' && fork === 'London')?.block as Fields
+  const { baseFeePerGas, ...rest } = london
+  assert.equal(proveHeader({ ...rest, fee: baseFeePerGas }).kind, 'unprovable')
 })
 
 test('a header of Amsterdam has the hash of its access list and its slot, and neither can be changed', () => {

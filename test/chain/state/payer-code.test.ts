@@ -163,7 +163,7 @@ test('T27: once headers recompute, one provider that proves the code suffices, a
       for (const count of [1, 2, 3]) {
         const rpc = createRpc({ urls: providers.slice(0, count).map(({ url }) => url), log: silentLog })
         const chain = createChainReader(rpc, stage.watched)
-        chain.proofs.askFor(new Map([['header', 'askedFor']]))
+        chain.proofs.require('proven')
         for (const each of providers) each.rule = () => undefined
         const truth = await chain.payerCode(payer, at)
         assert.notEqual(truth, null, name)
@@ -190,7 +190,7 @@ test('a proof that fails once, as a busy provider’s may, is asked for again an
     return { result: { ...answer.result, accountProof } }
   }
   const chain = createChainReader(rpc, stage.watched)
-  chain.proofs.askFor(new Map([['header', 'askedFor']]))
+  chain.proofs.require('proven')
   assert.deepEqual(await chain.payerCode(stage.at(7), at), { kind: 'none' })
   assert.equal(proofs, 2)
 })

@@ -1,14 +1,11 @@
 // Seeds on a chain whose headers prove nothing: one of two providers must not choose what a turn pays.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { lowerProof, noteProven } from '../../../src/db/blocks/proofs.ts'
-import { inTransaction } from '../../../src/db/core/sql.ts'
 import { readSeedWait } from '../../../src/db/nodes/linked.ts'
 import { readDistributions } from '../../../src/db/reads/public-api.ts'
-import { BEHIND_HEAD } from '../../../src/domain/observed.ts'
 import type { Hash } from '../../../src/domain/units.ts'
 import { type FalseProvider, type Rule, startFalseProvider } from '../../chain/false-provider.ts'
-import { startTwoProviders } from '../../support/two-providers.ts'
+import { setModeTo, startTwoProviders } from '../../support/two-providers.ts'
 import { ETHER, INTERVAL_SEC, startWorld, type World } from '../../support/world.ts'
 import { other, type Wire } from '../lies.ts'
 
@@ -19,7 +16,7 @@ before(async () => {
   ;({ world, first, second } = await startTwoProviders())
   await world.pay(5, ETHER / 100n)
   await world.settle()
-  await inTransaction(world.pool, (sql) => lowerProof(sql, 'header', { blockNumber: 1, by: 'test' }))
+  await setModeTo(world.pool, 'agreed')
 })
 after(() => world.close())
 
@@ -81,7 +78,7 @@ async function assertSeedOfChain(of: World) {
 }
 
 test('one of two providers tells a false time of the last block before headers are proven again: the turn is paid by the chain’s seed', async () => {
-  await inTransaction(world.pool, (sql) => lowerProof(sql, 'header', { blockNumber: 1, by: 'test' }))
+  await setModeTo(world.pool, 'agreed')
   const [due, number, round] = [await dueNext(world), await next(world), await world.read<bigint>('round')]
   await world.chain.setNextTime(due + 2)
   first.rule = headers((header) =>
@@ -91,14 +88,14 @@ test('one of two providers tells a false time of the last block before headers a
   await world.payments()
   assert.equal((await world.pool`SELECT time FROM blocks WHERE number = ${number}`)[0]?.time, due - 1)
   first.rule = () => undefined
-  await inTransaction(world.pool, (sql) => noteProven(sql, 'header', number - BEHIND_HEAD + 1))
+  await setModeTo(world.pool, 'proven')
   await world.rest()
   assert.equal(await world.read<bigint>('round'), round + 1n)
   await assertSeedOfChain(world)
 })
 
 for (const told of ['mixHash', 'timestamp'] as const)
-  test(`an only provider that nobody trusts tells a false ${told} before it shows that headers can be proven: no turn is paid by it, then by the chain’s seed`, async () => {
+  test(`an only provider that nobody trusts tells a false ${told} before blocks are proven again: no turn is paid by it, then by the chain’s seed`, async () => {
     const providers: FalseProvider[] = []
     const alone = await startWorld({}, { between: throughOne(providers) })
     const [liar] = providers as [FalseProvider]
@@ -106,7 +103,7 @@ for (const told of ['mixHash', 'timestamp'] as const)
     try {
       await alone.pay(5, ETHER / 100n)
       await alone.settle()
-      await alone.pool`DELETE FROM chain_proofs`
+      await setModeTo(alone.pool, 'agreed')
       const [due, number] = [await dueNext(alone), await next(alone)]
       await alone.chain.setNextTime(due + 2)
       liar.rule = headers((header) => {
@@ -119,7 +116,7 @@ for (const told of ['mixHash', 'timestamp'] as const)
         assert.equal((await careful.credit()).reason, 'pending')
         assert.match((await readSeedWait(alone.pool))?.says ?? '', /only one provider reports block/)
       }
-      await inTransaction(alone.pool, (sql) => noteProven(sql, 'header', number - BEHIND_HEAD + 1))
+      await setModeTo(alone.pool, 'proven')
       // It still tells the same of that block, which is now a false answer.
       await careful.credit().catch(() => undefined)
       assert.equal(await alone.read<bigint>('round'), 0n)

@@ -219,4 +219,4 @@ export const NO_HASHES = 'no block known to the contract'
 /** Nothing reveals these unless another provider contradicts them. */
 export const UNTOLD: readonly string[] = ['finalized too high', MADE_UP, NO_HASHES, FORK]
 /** The acts by which the service reports the others. */
-export const TELLING = ['proofFailed', 'proofLowered', 'guardRefused', 'leftOut', 'residueWithdrawn', 'halted']
+export const TELLING = ['proofFailed', 'guardRefused', 'leftOut', 'residueWithdrawn', 'halted']

@@ -5,7 +5,7 @@ import { operatorDeps } from '../../../src/boot/app.ts'
 import { settleFacts } from '../../../src/boot/preflight.ts'
 import { isGuardUsable } from '../../../src/chain/factory/check-deployment.ts'
 import { oldestBlockNumber } from '../../../src/db/blocks/blocks.ts'
-import { readProofStates } from '../../../src/db/blocks/proofs.ts'
+import { isProven } from '../../../src/db/blocks/evidence.ts'
 import type { Hash } from '../../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../../src/operator/act.ts'
 import { rescan } from '../../../src/operator/acts/rescan.ts'
@@ -59,7 +59,7 @@ export async function liarActs(play: Play): Promise<void> {
   countLies(play)
   const isLying = lying.dice.roll('lies') < OFTEN
   // Until the ledger has learned what this chain proves, it believes a lie.
-  if (isLying && (await isAllAskedFor(play))) await beginLie(play)
+  if (isLying && (await isProven(play.stage.observer))) await beginLie(play)
   else lying.liar.lieFrom(null)
   if (isLying) await stage.observer`DELETE FROM settings WHERE name = 'trouble proof'`
 }
@@ -142,11 +142,6 @@ export async function rescanAfterLies({ lying, stage, log, tally }: Play): Promi
   return true
 }
 
-async function isAllAskedFor({ stage: { observer } }: Play): Promise<boolean> {
-  const states = await readProofStates(observer)
-  return ['header', 'transactions', 'receipts'].every((part) => states.get(part as never) === 'askedFor')
-}
-
 export const HONEST = 12
 const OTHER = 13
 const [WALLET, STRANGER] = [3, 11]
@@ -206,7 +201,7 @@ export async function tryLie(given: Play): Promise<void> {
   play.instances.push(startInstance(play, 'A'))
   try {
     await runPass(play, 0, 'payments', { kind: 'nothing' })
-    if (await isAllAskedFor(play)) await tell(play, lying)
+    if (await isProven(play.stage.observer)) await tell(play, lying)
     else count(play.tally, 'lie on a chain that proves less')
   } finally {
     given.pastFinal ||= play.pastFinal

@@ -4,7 +4,7 @@ import type { Address, Hash } from '../../../domain/units.ts'
 import { ChainFault, ProofFault } from '../../faults.ts'
 import type { BlockRef } from '../../port.ts'
 import { EMPTY_ROOT } from '../../prove/account-proof.ts'
-import { isAskedFor, noteFailed, type Soundness } from '../../prove/sound.ts'
+import { mustProve, noteFailed, type Soundness } from '../../prove/sound.ts'
 import type { RpcReads } from '../../rpc/rpc.ts'
 import { byHash, fields, hash32, quantity } from '../../rpc/wire.ts'
 import { readProvenAccount } from '../state/proven.ts'
@@ -57,7 +57,7 @@ export function createFactoryStates(rpc: RpcReads, factory: Address, soundness: 
   async function stateAfter(at: BlockRef): Promise<ContractState> {
     if (last?.block === at.hash) return last.state
     // If this chain's headers cannot be proven, we have to trust the provider.
-    if (!isAskedFor(soundness, 'header')) return await readState(rpc, factory, at.hash)
+    if (!mustProve(soundness)) return await readState(rpc, factory, at.hash)
     const account = await readProvenAccount({ rpc, soundness }, factory, at)
     if (account === null || EMPTY.includes(account.storageRoot))
       throw new ChainFault('the provider did not prove the contract’s storage', { retryable: true })

@@ -5,7 +5,7 @@ import type { PayerCode } from '../../../domain/payers/payer.ts'
 import type { Address, Hash } from '../../../domain/units.ts'
 import { orNull } from '../../faults.ts'
 import type { BlockRef } from '../../port.ts'
-import { isAskedFor } from '../../prove/sound.ts'
+import { mustProve } from '../../prove/sound.ts'
 import type { Rpc, RpcReads } from '../../rpc/rpc.ts'
 import { address20, byHash, bytes, malformed, quantity } from '../../rpc/wire.ts'
 import { agreedAnswer } from './agreement.ts'
@@ -39,7 +39,7 @@ export async function readPayerCode(rpc: RpcReads, payer: Address, at: BlockRef)
  * proofs. Null if there is no proof, or if this chain's headers cannot be proven. Throws a ProofFault if code or words do not match.
  */
 async function readProvenCode(asking: Asking<RpcReads>, payer: Address, at: BlockRef): Promise<PayerCode | null> {
-  if (!isAskedFor(asking.soundness, 'header')) return null
+  if (!mustProve(asking.soundness)) return null
   return await readProven(asking, payer, at, {
     slots: SLOTS,
     call: (block) => ({ method: 'eth_getCode', params: [payer, block] }),

@@ -33,8 +33,7 @@ interface ProvenState {
 
 /**
  * Reads an account, proven against the state root of exactly that block, and passes it through `read`. Null if there is no proof, or if this chain's
- * headers cannot be proven. Throws a ProofFault if the proof twice does not match that state, or if `read` twice throws a ChainFault. If account
- * proofs are lowered, it returns null instead of throwing.
+ * headers cannot be proven. Throws a ProofFault if the proof twice does not match that state, or if `read` twice throws a ChainFault.
  */
 export async function readProven<T>(
   asking: Asking<RpcReads>,
@@ -79,7 +78,6 @@ async function readOnce<T>(
     return read({ account, words, answer: other?.ok ? other.result : null })
   } catch (error) {
     if (!(error instanceof ChainFault)) throw error
-    if (soundness.states.get('state') === 'lowered') return null
     throw new ProofFault('state', at.number, error.message)
   }
 }

@@ -1,0 +1,127 @@
+// Finds out whether blocks of this chain can be proven: their headers, their lists of transactions and receipts, and accounts. It asks every provider
+// for the same blocks. One of several shows nothing by itself: it could make up a block, or spoil one.
+import { VOICES } from '../../domain/finality.ts'
+import type { ChainProofs, ProvenPart } from '../../domain/observed.ts'
+import type { Address, Hash } from '../../domain/units.ts'
+import { ChainFault, orNull } from '../faults.ts'
+import { provenAccount } from '../prove/account-proof.ts'
+import { proveReceipts, proveTransactions } from '../prove/body.ts'
+import { proveHeader } from '../prove/header.ts'
+import type { Fields } from '../prove/items.ts'
+import type { Soundness } from '../prove/sound.ts'
+import { unprovable, type Verdict, wordsOf } from '../prove/verdict.ts'
+import type { RpcReads } from '../rpc/rpc.ts'
+import { byHash, bytes, count, hash32, toQuantity } from '../rpc/wire.ts'
+import { readRaw } from './prove-block.ts'
+
+/** How many blocks with transactions we look at, and among how many of the newest. A block without transactions shows nothing about lists. */
+const LISTS_MAX = 8
+const BLOCKS_MAX = 64
+/** We begin this far behind the head, because any node that has the head has that block. */
+const BEHIND_HEAD = 4
+/** Any address will do to find out whether accounts can be proven, because a proof can also show that an account does not exist. */
+const ANYBODY = `0x${'0'.repeat(40)}` as Address
+
+/** A block as a provider gives it. */
+interface Given {
+  block: Fields
+  rpc: RpcReads
+}
+
+/** Creates the search for the mode. All reads through the same providers share `soundness`. */
+export function createChainProofs(providers: readonly RpcReads[], soundness: Soundness): ChainProofs {
+  const voices = Math.min(VOICES, providers.length)
+
+  /** What the providers give for a height, if enough of them name the same block; null if they do not, or do not answer. */
+  async function givenAt(number: number): Promise<Given[] | null> {
+    const answers = await Promise.all(
+      providers.map(async (rpc): Promise<Given | null> => {
+        const block = await orNull(rpc.request('eth_getBlockByNumber', [toQuantity(number), true]))
+        return typeof block === 'object' && block !== null ? { block: block as Fields, rpc } : null
+      }),
+    )
+    const given = answers.filter((answer) => answer !== null)
+    const hashes = new Set(given.map(({ block }) => String(block.hash).toLowerCase()))
+    return given.length >= voices && hashes.size === 1 ? given : null
+  }
+
+  /** A block that any node has if it has the head; null if not enough providers name a head. */
+  async function newestOfAll(): Promise<number | null> {
+    const heads = await Promise.all(providers.map((rpc) => orNull(rpc.request('eth_blockNumber', []))))
+    const named = heads.filter((head) => head !== null).map((head) => count(head, 'block number'))
+    return named.length < voices ? null : Math.max(0, Math.min(...named) - BEHIND_HEAD)
+  }
+
+  return {
+    require(mode) {
+      soundness.mode = mode
+    },
+
+    async findMode() {
+      const newest = await newestOfAll()
+      if (newest === null) return null
+      let lists = 0
+      for (let number = newest; number >= 0 && number > newest - BLOCKS_MAX && lists < LISTS_MAX; number--) {
+        const given = await givenAt(number)
+        if (!given) return null
+        const isFilled = given.some(({ block }) => listIn(block.transactions).length > 0)
+        if (isFilled) lists++
+        const parts: ProvenPart[] = number === newest ? ['header', 'state'] : ['header']
+        const failing = await firstUnproven(isFilled ? [...parts, ...LISTS] : parts, given)
+        if (failing) return { mode: 'agreed', block: number, ...failing }
+      }
+      return { mode: 'proven', block: newest }
+    },
+  }
+}
+
+const LISTS: readonly ProvenPart[] = ['transactions', 'receipts']
+
+/** The first of some parts of a block that no provider proves, and why; null if there is none. */
+async function firstUnproven(parts: readonly ProvenPart[], given: readonly Given[]) {
+  for (const part of parts) {
+    const why = await whyUnproven(part, given)
+    if (why !== null) return { part, why }
+  }
+  return null
+}
+
+/** Why no provider's answer proves a part of a block; null if one does, or if a provider that proves no accounts says nothing false about them. */
+async function whyUnproven(part: ProvenPart, given: readonly Given[]): Promise<string | null> {
+  let why: string | null = null
+  for (const one of given) {
+    const verdict = await VERDICTS[part](one)
+    if (verdict === null) continue
+    if (verdict.kind === 'proven') return null
+    why ??= wordsOf(verdict)
+  }
+  return why
+}
+
+const VERDICTS: Record<ProvenPart, (given: Given) => Promise<Verdict | null>> = {
+  header: async ({ block }) => proveHeader(block),
+  transactions: async ({ block, rpc }) =>
+    (await proveTransactions(block, async (index) => await orNull(readRaw(rpc, String(block.hash), index)))).verdict,
+  receipts: async ({ block, rpc }) =>
+    (await proveReceipts(block, await orNull(rpc.request('eth_getBlockReceipts', [block.hash])))).verdict,
+  state: async ({ block, rpc }) => {
+    // The first block's header may not match its state.
+    if (Number(block.number) === 0) return null
+    const proof = await orNull(rpc.request('eth_getProof', [ANYBODY, [], byHash(block.hash as Hash)]))
+    const nodes = listIn((proof as Fields | null)?.accountProof)
+    return nodes.length === 0 ? null : accountVerdict(block, nodes)
+  },
+}
+
+const listIn = (list: unknown): readonly unknown[] => (Array.isArray(list) ? list : [])
+
+function accountVerdict({ stateRoot }: Fields, nodes: readonly unknown[]): Verdict {
+  try {
+    const proof = nodes.map((node) => bytes(node, 'node of a proof'))
+    provenAccount(hash32(stateRoot, 'state root'), ANYBODY, proof)
+    return { kind: 'proven', part: 'state' }
+  } catch (error) {
+    if (!(error instanceof ChainFault)) throw error
+    return unprovable('state', error.message)
+  }
+}

@@ -1,0 +1,65 @@
+// The act that changes what the ledger's blocks are worth: `agreed` after a fork that this version does not know, `proven` once it does. It never
+// gives up proofs that providers still return, so an operator cannot make the service believe a lie by mistake.
+import { readMode, setMode } from '../../db/blocks/evidence.ts'
+import { inTransaction } from '../../db/core/sql.ts'
+import { foundInWords, VOICES } from '../../domain/finality.ts'
+import { EVIDENCE_MODES, type EvidenceMode } from '../../domain/observed.ts'
+import type { ChainRead, LedgerDb } from '../../passes/context.ts'
+import { type OperatorRefusal, refuseAct } from '../act.ts'
+import { defineAct } from '../define-act.ts'
+import * as field from '../input.ts'
+
+export interface ChangedEvidence {
+  dryRun: boolean
+  before: EvidenceMode
+  after: EvidenceMode
+  /** What the newest blocks show. */
+  found: string
+  /** What backs a fact from then on: its block's hash, two providers that agree, or the only provider's word. */
+  restsOn: 'proven' | 'agreed' | 'believed'
+}
+
+export const setEvidence = defineAct({
+  path: 'evidence/set',
+  scope: 'operate',
+  command: 'evidence set',
+  args: ['mode'],
+  summary:
+    'believe blocks that two providers agree on, after a fork that this version does not know, or have blocks proven again',
+  details:
+    'Asks the providers first, and refuses if their newest blocks show the other mode. If you can, update the service instead. It counts from the next block on.',
+  examples: ['evidence set agreed --reason "the fork of May" --yes'],
+  leavesOut: ['dryRun'],
+  asks: ({ mode }) =>
+    mode === 'agreed' ? 'Believe blocks that do not prove themselves?' : 'Reject blocks that do not prove themselves?',
+  onChain: true,
+  fields: {
+    mode: field.word('what blocks are worth', EVIDENCE_MODES, { value: 'mode' }),
+    dryRun: field.flag('only say what it would do'),
+    reason: field.REASON,
+  },
+  run: async (
+    { pool, chain }: LedgerDb & ChainRead,
+    actor,
+    { mode, dryRun, reason },
+  ): Promise<ChangedEvidence | OperatorRefusal> => {
+    const inForce = await readMode(pool)
+    if (!inForce) return refuseAct('notYet', 'The ledger has no block yet. Its first run finds the mode.')
+    if (inForce.mode === mode) return refuseAct('conflict', `It is ${mode} already, since block ${inForce.fromBlock}.`)
+    const found = await chain.proofs.findMode()
+    if (!found) return refuseAct('notYet', 'The providers do not name the same recent blocks at the moment: try again.')
+    if (found.mode !== mode) return refuseAct('conflict', `Nothing is changed: ${foundInWords(found)}.`)
+    const restsOn = mode === 'proven' ? 'proven' : chain.providers.length >= VOICES ? 'agreed' : 'believed'
+    const changed = { before: inForce.mode, after: mode, found: foundInWords(found), restsOn } as const
+    if (dryRun) return { dryRun, ...changed }
+    await inTransaction(pool, (sql) => setMode(sql, mode, { by: actor.name, requestId: actor.requestId, reason }))
+    return { dryRun, ...changed }
+  },
+  says: ({ dryRun, found, restsOn }) => `${found}. A fact ${dryRun ? 'would rest' : 'rests'} on ${RESTS_ON[restsOn]}.`,
+})
+
+const RESTS_ON = {
+  proven: 'its block’s hash',
+  agreed: 'two providers that agree',
+  believed: 'the word of the only provider, if TRUST_PROVIDER trusts it',
+}
