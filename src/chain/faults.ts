@@ -36,19 +36,24 @@ export class PartedFault extends ChainFault {
   }
 }
 
-/** A provider's answer about a block does not match what the block's hash commits to, although answers about this chain's blocks usually do. */
+/**
+ * A provider's answer about a block is not proven, on a ledger whose blocks must be. `isFalse`: it is whole, and differs from what the block's hash
+ * commits to, which we report. Otherwise a part is missing or malformed, which proves nothing: it is as if the provider had not answered.
+ */
 export class ProofFault extends ChainFault {
   readonly part: ProvenPart
   readonly blockNumber: number
   /** What the provider gave and what we computed; or why we could not compute anything. */
   readonly says: string
+  readonly isFalse: boolean
 
-  constructor(part: ProvenPart, blockNumber: number, says: string) {
+  constructor(part: ProvenPart, blockNumber: number, says: string, { isFalse = true }: { isFalse?: boolean } = {}) {
     super(`${part} of block ${blockNumber}: not proven: ${says}`, { retryable: true })
     this.name = 'ProofFault'
     this.part = part
     this.blockNumber = blockNumber
     this.says = says
+    this.isFalse = isFalse
   }
 
   /** The failure as we report it. `host`: whose answer it was; null if there was no other provider to ask. */

@@ -2,7 +2,7 @@
 // transaction's value shows. We locate the blocks in which it moved, trace them, and record each inner transfer. What no trace explains becomes a
 // residue, held for the operator. A failure here must never stop payments from being judged.
 import { residueRef } from '../chain/digest.ts'
-import { ChainFault, ProofFault } from '../chain/faults.ts'
+import { ChainFault } from '../chain/faults.ts'
 import { type Cursor, readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged, writeAudit } from '../db/core/state.ts'
@@ -26,7 +26,7 @@ import {
 import { ledgerChainId } from './halt.ts'
 import { compareTransfers, LeftOutFault } from './left-out.ts'
 import { blockAt, type Difference, locateDifferences } from './locate.ts'
-import { tellFailedProofs } from './proofs.ts'
+import { tellFault } from './proofs.ts'
 import { proveResidues, withdrawOffset } from './prove-residues.ts'
 import { retraceResidues } from './retrace.ts'
 
@@ -62,8 +62,7 @@ export async function checkWalletBalances(ctx: BalanceCheckContext, cursor: Curs
       filed += await checkWallet(ctx, cursor, address, run)
     } catch (error) {
       if (error instanceof LeftOutFault) throw error
-      if (error instanceof ProofFault)
-        await inTransaction(ctx.pool, (sql) => tellFailedProofs(ctx, sql, [error.failedBy(null)]))
+      await tellFault(ctx, error)
       ctx.log.warn({ err: error, wallet: address }, 'the payments wallet could not be checked; the next run checks it')
     }
   }

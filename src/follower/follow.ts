@@ -1,6 +1,6 @@
 // Follows the chain from the cursor to the head, range by range. Chain facts enter the ledger only here. It must never skip a block, never rewind
 // because a provider merely lags, and never guess.
-import { ChainFault, orNull, PartedFault, ProofFault } from '../chain/faults.ts'
+import { ChainFault, orNull, PartedFault } from '../chain/faults.ts'
 import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { readWatching } from '../db/sale/payment-wallets.ts'
 import type { Block } from '../domain/observed.ts'
@@ -73,7 +73,7 @@ export async function follow(ctx: FollowContext, run: RunLimits, options: Follow
   try {
     return await followOn(ctx, run, options)
   } catch (error) {
-    const fault = error instanceof ProofFault ? await unprovenHalt(ctx, error) : error
+    const fault = await unprovenHalt(ctx, error)
     if (!(fault instanceof HaltFault)) throw fault
     return await askOthers(ctx, fault, (chain) => followOn({ ...ctx, chain }, run, options))
   }

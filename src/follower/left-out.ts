@@ -3,7 +3,7 @@
 // provider may have hidden a payment or a transaction of ours. In that case the ledger rewinds to before the block and reads it again. It must never
 // write a row that a block would write.
 import { isDeepStrictEqual } from 'node:util'
-import { ChainFault, orNull, ProofFault } from '../chain/faults.ts'
+import { ChainFault, orNull } from '../chain/faults.ts'
 import { type Cursor, oldestBlockNumber, readBlock } from '../db/blocks/blocks.ts'
 import { takeClaimedBlock } from '../db/blocks/claimed.ts'
 import { isProven, noteReadWhole } from '../db/blocks/evidence.ts'
@@ -20,7 +20,7 @@ import type { Block, FactoryEvent, ObservedRange } from '../domain/observed.ts'
 import type { Address, Hash } from '../domain/units.ts'
 import { firstWhere } from '../lib/bisect.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
-import { tellFailedProofs } from './proofs.ts'
+import { tellFailedProofs, tellFault } from './proofs.ts'
 import { blockBefore, rewindTo } from './rewind.ts'
 
 type LeftOutContext = LedgerDb & ChainRead & RuledBy<FollowRules> & Logging
@@ -156,8 +156,7 @@ async function observeWhole(ctx: LeftOutContext, number: number): Promise<Observ
     return read
   } catch (error) {
     if (!(error instanceof ChainFault)) throw error
-    if (error instanceof ProofFault)
-      await inTransaction(ctx.pool, (sql) => tellFailedProofs(ctx, sql, [error.failedBy(null)]))
+    await tellFault(ctx, error)
     // If the ledger cannot rewind to before the block, reading the block would change nothing.
     if ((await blockBefore(ctx, number)) === undefined) return null
     throw error

@@ -11,7 +11,7 @@ import { keepAgreedSeedBlock } from '../db/nodes/seed-blocks.ts'
 import type { Block } from '../domain/observed.ts'
 import { mapBounded } from '../lib/parallel.ts'
 import type { ChainRead, LedgerDb, Logging, RunLimits } from '../passes/context.ts'
-import { tellFailedProofs } from './proofs.ts'
+import { tellFault } from './proofs.ts'
 import { seedBlocksOf } from './seeds.ts'
 
 /** How many headers we store at once, and how often a run does so. A day of a chain with a block every two seconds then takes 43 runs. */
@@ -37,8 +37,7 @@ export async function linkSeeds(
       low = await linkBatch(ctx, low)
   } catch (error) {
     if (!(error instanceof ChainFault)) throw error
-    if (error instanceof ProofFault)
-      await inTransaction(pool, (sql) => tellFailedProofs(ctx, sql, [error.failedBy(null)]))
+    await tellFault(ctx, error)
     return { due, says: `the headers before block ${low.number} cannot be linked to it: ${error.message}` }
   }
   if (low.time < due || low.number === 0) return 'linked'

@@ -1,6 +1,6 @@
 // Finds out at the first start whether this chain's blocks can be proven, and reports answers that fail their proof. No answer of a provider changes
 // the ledger's mode afterwards.
-import { ChainFault, type ProofFault } from '../chain/faults.ts'
+import { ChainFault, ProofFault } from '../chain/faults.ts'
 import { readMode, setMode } from '../db/blocks/evidence.ts'
 import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { noteTrouble } from '../db/core/troubles.ts'
@@ -37,9 +37,16 @@ export async function tellFailedProofs(ctx: Logging, sql: Sql, failed: readonly 
   }
 }
 
-/** Reports that no provider's answer proves a block. @returns the fault with which to end the run. */
-export async function unprovenHalt(ctx: LedgerDb & Logging, fault: ProofFault): Promise<HaltFault> {
+/** Reports a fault if it is a false answer that no other provider's replaced. */
+export async function tellFault(ctx: LedgerDb & Logging, fault: unknown): Promise<void> {
+  if (fault instanceof ProofFault && fault.isFalse)
+    await inTransaction(ctx.pool, (sql) => tellFailedProofs(ctx, sql, [fault.failedBy(null)]))
+}
+
+/** The fault with which to end a run: a halt if each provider's answer about a block is false. */
+export async function unprovenHalt(ctx: LedgerDb & Logging, fault: unknown): Promise<unknown> {
+  if (!(fault instanceof ProofFault) || !fault.isFalse) return fault
+  await tellFault(ctx, fault)
   const { part, blockNumber, says } = fault
-  await inTransaction(ctx.pool, (sql) => tellFailedProofs(ctx, sql, [fault.failedBy(null)]))
   return new HaltFault('unproven', { part, blockNumber, says }, { confirmed: false })
 }

@@ -23,7 +23,7 @@ export interface Meters {
   /** A request to /api/admin with a wrong key. */
   wrongAdminKey(): void
   /** A call to a provider, or a batch of them. */
-  rpc(seen: { host: string; method: string; outcome: string; seconds: number }): void
+  rpc(seen: { host: string; method: string; outcome: string; seconds: number | null }): void
   pass(seen: { pass: string; outcome: PassResult; seconds: number }): void
   delivery(result: 'delivered' | 'retried' | 'failed'): void
 }
@@ -123,7 +123,7 @@ export function createMeters(registry: Registry, version: string): Meters {
     streams: (open) => streams.set(open),
     wrongAdminKey: () => wrongKeys.inc(),
     rpc({ host, method, outcome, seconds }) {
-      rpc.observe({ provider: host, method, outcome }, seconds)
+      if (seconds !== null) rpc.observe({ provider: host, method, outcome }, seconds)
       if (outcome !== 'ok' && outcome !== 'error') faults.inc({ provider: host, kind: outcome })
     },
     pass({ pass, outcome, seconds }) {

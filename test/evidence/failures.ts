@@ -19,19 +19,14 @@ export const FAILS: Readonly<Record<string, string>> = {
   'A lie of heads and forks: a fork of its own, by the only one':
     'it follows a block that the chain does not have; a payment is stored that does not exist; a node is stored that does not exist; a cohort has a false size; nobody is told',
   'A lie of heads and forks: latest too low, by the only one': 'nobody is told',
-  'A lie of receipts and logs: a single receipt of another transaction, by the only one': 'nobody is told',
   'A lie of receipts and logs: the receipts of another block, asked first': 'nobody is told',
   'A lie of receipts and logs: the receipts of another block, by the only one': 'nobody is told',
   'A lie of the contract: each estimate reverts, by both alike': 'nobody is told',
   'A lie of the contract: each estimate reverts, by the only one': 'nobody is told',
   'A lie of the contract: the contract is paused, by the only one': 'nobody is told',
   'A lie of the contract: wallets may have no node, by the only one': 'nobody is told',
-  'A quirk of blocks: a block once without its list, asked first': 'somebody is woken: proofFailed',
-  'A quirk of blocks: a block once without its list, by the only one':
-    'somebody is woken: halted; somebody is woken: proofFailed',
-  'A quirk of blocks: a list with a malformed entry, asked first': 'somebody is woken: proofFailed',
   'A quirk of blocks: transactions without chainId, by the only one':
-    'the purchase is not minted; the wrong amount is not held; the failed call is not stored; the turn is not credited; somebody is woken: halted; somebody is woken: proofFailed',
+    'the purchase is not minted; the wrong amount is not held; the failed call is not stored; the turn is not credited; somebody is woken: stuck',
   'A quirk of calls and nodes: a balancer whose nodes are two blocks apart, by the only one':
     'the purchase is not minted',
 }

@@ -146,7 +146,7 @@ export function proveHeader(block: unknown): Verdict & { added?: readonly string
   if (verdict.kind !== 'contradicted') return verdict
   const unknown = Object.keys(given).filter((name) => has(given, name) && !KNOWN.has(name))
   if (unknown.length === 0) return verdict
-  const none = unprovable('header', `unknown fields: ${unknown.join(', ').slice(0, 200)}`)
+  const none = { ...verdict, beside: `unknown fields: ${unknown.join(', ').slice(0, 200)}` }
   // Forks add fields behind the base fee, so an unknown field cannot stand for it.
   if (unknown.length > ADDED_MAX || !has(given, 'baseFeePerGas')) return none
   const isRight = (order: readonly string[]) => {

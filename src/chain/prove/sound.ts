@@ -36,13 +36,14 @@ export function assertSound(soundness: Soundness, block: unknown, number: number
 /** True if a verdict proves a part of a block. Throws a ProofFault if the part must be proven and the verdict does not prove it. */
 export function isSound(soundness: Soundness, part: ProvenPart, verdict: Verdict, number: number): boolean {
   if (verdict.kind === 'proven') return true
-  if (mustProve(soundness)) throw new ProofFault(part, number, wordsOf(verdict))
+  if (mustProve(soundness))
+    throw new ProofFault(part, number, wordsOf(verdict), { isFalse: verdict.kind === 'contradicted' })
   return false
 }
 
-/** Records an answer that we rejected, for the report. */
+/** Records an answer that we rejected, for the report, if it is false. */
 export function noteFailed({ failed }: Soundness, fault: ProofFault, host: string): void {
-  if (failed.length < FAILED_MAX) failed.push(fault.failedBy(host))
+  if (fault.isFalse && failed.length < FAILED_MAX) failed.push(fault.failedBy(host))
 }
 
 /** A few of them are enough for the report; a range may have hundreds. */

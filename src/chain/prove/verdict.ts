@@ -7,12 +7,18 @@ import type { Hash } from '../../domain/units.ts'
 export type Part = ProvenPart | 'transaction' | 'sender'
 
 /**
- * `proven`: it has the right hash. `contradicted`: we know its form, and it has a different hash. `unprovable`: we cannot compute a hash, because a
+ * `proven`: it has the right hash. `contradicted`: it has a different hash; `beside` names fields that we do not know. `unprovable`: we cannot compute a hash, because a
  * field or the form is unknown, missing or malformed; that shows nothing either way.
  */
 export type Verdict =
   | { readonly kind: 'proven'; readonly part: Part }
-  | { readonly kind: 'contradicted'; readonly part: Part; readonly given: string; readonly computed: string }
+  | {
+      readonly kind: 'contradicted'
+      readonly part: Part
+      readonly given: string
+      readonly computed: string
+      readonly beside?: string
+    }
   | { readonly kind: 'unprovable'; readonly part: Part; readonly why: string }
 
 /** The canonical bytes of a value, or why there are none. */
@@ -31,7 +37,9 @@ export function compared(part: Part, given: unknown, computed: Hash | `0x${strin
 /** A verdict as a few words, for a log and an event. */
 export function wordsOf(verdict: Verdict): string {
   if (verdict.kind === 'unprovable') return verdict.why
-  return verdict.kind === 'proven' ? 'proven' : `given ${verdict.given}, computed ${verdict.computed}`
+  if (verdict.kind === 'proven') return 'proven'
+  const { given, computed, beside } = verdict
+  return `given ${given}, computed ${computed}${beside === undefined ? '' : `, ${beside}`}`
 }
 
 /** How many characters of a provider's value a verdict quotes at most: the length of a hash with `0x`. */

@@ -182,8 +182,7 @@ function seeBlock(answer: unknown, number: number, sight: Sight): Omit<SeenBlock
   const isOfOthers = added.length > 0 || settlesOthers(answer as Fields)
   const head = isOfOthers ? { ...shown, logsBloom: NO_BLOOM } : shown
   const entries = list(fields<'transactions'>(answer, 'block').transactions, 'transactions')
-  // If lists must be proven, the proof will reject an empty list and report it.
-  if (entries.length === 0 && !mustProve(soundness) && isFilled(answer as Fields))
+  if (entries.length === 0 && isFilled(answer as Fields))
     throwRetryable(`block ${number} came without its transactions`)
   const relevant: SeenTransaction[] = []
   const carriers: Carrier[] = []

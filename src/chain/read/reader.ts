@@ -157,7 +157,9 @@ function believably(
     // If the provider still has the ledger's last block, it contradicts itself. If it has another block there, it has followed a reorganisation.
     if (error instanceof PartedFault && (await blockAt(range.from - 1))?.hash !== range.parent) throw error
     if (error instanceof ChainFault) error.host ??= rpc.firstHost()
-    const host = isContradiction(error) ? rpc.passOverFirst({ isFalse: error instanceof ProofFault }) : null
+    const host = isContradiction(error)
+      ? rpc.passOverFirst({ isFalse: error instanceof ProofFault && error.isFalse })
+      : null
     if (host === null) throw error
     return host
   }
@@ -195,7 +197,7 @@ async function soundly<T>(rpc: RpcReads, soundness: Soundness, read: () => Promi
     try {
       return await read()
     } catch (error) {
-      const host = error instanceof ProofFault ? rpc.passOverFirst({ isFalse: true }) : null
+      const host = error instanceof ProofFault ? rpc.passOverFirst(error) : null
       if (host === null || passed.has(host)) throw error
       passed.add(host)
       noteFailed(soundness, error as ProofFault, host)

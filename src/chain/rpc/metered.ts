@@ -4,9 +4,9 @@ import type { Provider } from './provider.ts'
 
 /**
  * What it reports of a request. `method` is `batch` if there are several calls. `outcome` is `ok`, `error` (a JSON-RPC error), or the kind of the
- * fault.
+ * fault. Of answers that contradict each other or the chain, `seconds` is null, because they took none of their own.
  */
-export type ObserveRpc = (seen: { host: string; method: string; outcome: string; seconds: number }) => void
+export type ObserveRpc = (seen: { host: string; method: string; outcome: string; seconds: number | null }) => void
 
 /** Wraps a provider. Without an observer, it returns the provider unchanged. */
 export function metered(provider: Provider, observe?: ObserveRpc): Provider {

@@ -129,6 +129,7 @@ export function createRpc(options: RpcOptions): Rpc {
   function doubt(provider: Provider): void {
     if (!isDoubted(provider))
       options.log.warn({ host: provider.host }, 'a provider gives contradictory answers, so it comes last')
+    options.observe?.({ host: provider.host, method: 'several', outcome: 'contradictory', seconds: null })
     doubtUntil.set(provider, performance.now() + DOUBT_REST_MS)
   }
 

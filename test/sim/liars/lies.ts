@@ -216,7 +216,7 @@ export const LIES: Record<string, Lie> = {
 export const FORK = 'a fork of its own'
 export const MADE_UP = 'balances made up'
 export const NO_HASHES = 'no block known to the contract'
-/** Nothing reveals these unless another provider contradicts them. */
-export const UNTOLD: readonly string[] = ['finalized too high', MADE_UP, NO_HASHES, FORK]
+/** Nothing reveals these unless another provider contradicts them; and a list that cannot be encoded is no answer. */
+export const UNTOLD: readonly string[] = ['finalized too high', MADE_UP, NO_HASHES, FORK, 'an unknown type']
 /** The acts by which the service reports the others. */
 export const TELLING = ['proofFailed', 'guardRefused', 'leftOut', 'residueWithdrawn', 'halted']

@@ -159,6 +159,8 @@ const BEFORE: Record<string, (play: Play) => Promise<void>> = {
 }
 /** What happens in the block of the lie. */
 const MEANWHILE: Record<string, (play: Play) => Promise<unknown>> = {
+  // Without another transaction the list would be empty, which is no answer.
+  'a payment left out': (play) => send(play, OTHER, play.stage.world.at(STRANGER), 1n),
   'another recipient': (play) => send(play, OTHER, play.stage.world.at(STRANGER), PLUS),
   'another value': (play) => send(play, OTHER, play.stage.world.at(WALLET), 1n),
   'a withdrawal left out': withdraw,
