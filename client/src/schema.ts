@@ -249,7 +249,8 @@ export interface components {
         OnSaleCheck: {
             /** @constant */
             check: "onSale";
-            passes: boolean;
+            /** @description `null` while providers contradict each other about the chain, so that buying waits. */
+            passes: boolean | null;
         };
         /** @description The times of the tier's sale, at the followed block. */
         OpeningCheck: {

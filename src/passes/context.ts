@@ -2,6 +2,7 @@
 // (pass-context.ts); after that none of them changes.
 import type {
   AccountReader,
+  BlockRef,
   ChainFacts,
   ChainReader,
   ContractReader,
@@ -177,8 +178,14 @@ export interface RunLimits {
   outOfTime(): boolean
 }
 
-/** One run of a pass, once it has reached the chain. */
-export interface Run extends RunLimits, ChainFacts {
+/** What a run may build on. */
+export interface Ground extends ChainFacts {
+  /** The last common block while the providers' histories differ; nothing above it counts. Null while they agree. */
+  readonly agreed: BlockRef | null
+}
+
+/** One run of a pass, once it has reached the chain. `agreed` is set once the run has followed. */
+export interface Run extends RunLimits, Ground {
   /** Records a fault that does not stop the run. */
   reportFault(message: string): void
 }

@@ -12,6 +12,7 @@ import type { LedgerCohort } from '../domain/replay.ts'
 import { isDue } from '../domain/schedule.ts'
 import { type Hash, sumWei, wei } from '../domain/units.ts'
 import { follow } from '../follower/follow.ts'
+import { compareHistories } from '../follower/histories.ts'
 import { linkSeeds } from '../follower/link-seeds.ts'
 import type {
   ChainRead,
@@ -70,8 +71,8 @@ async function rest(ctx: CreditContext, headBlock: number | null): Promise<Credi
   return { ...outcome({ reason: 'nothingDue' }), signer }
 }
 
-async function creditOnce(ctx: CreditContext, run: Run): Promise<CreditOutcome> {
-  const { cursor, head } = await follow(ctx, run)
+async function creditOnce(ctx: CreditContext, limits: Run): Promise<CreditOutcome> {
+  const { cursor, head } = await follow(ctx, limits)
   if (!cursor) return outcome({ reason: 'nothingDue' })
   const due = (await readSoundCohorts(ctx.pool)).filter((cohort) => isDue(cohort, cursor.time))
   const dueNodes = due.reduce((nodes, cohort) => nodes + cohort.size, 0)
@@ -80,6 +81,7 @@ async function creditOnce(ctx: CreditContext, run: Run): Promise<CreditOutcome> 
   // Below the head, the ledger may not yet know which turns are paid. If the provider is behind the ledger, it knows even less.
   if (cursor.number !== head.number) return outcome({ reason: 'pending', dueNodes })
   if (await isPaused(ctx, cursor)) return outcome({ reason: 'paused', dueNodes })
+  const run = { ...limits, agreed: await compareHistories(ctx, cursor) }
   const sendWith = (sender: SignerAccount) => settleAndPay(ctx, { run, sender, cursor }, due)
   const { result, signer } = await withSigner(ctx, 'distributor', distributor, sendWith)
   return { ...result, dueNodes, signer }
@@ -137,13 +139,13 @@ function whyNothing({ outOfBounds, delayed, unknown, unbacked }: RoundPlan): Cre
 
 /**
  * The time up to which turns can be paid. Without a guard, a round would be valid on another fork too. So each turn then waits until the block of its
- * seed is settled.
+ * seed is settled, and while histories differ, for a block that they share.
  */
 async function timeSettled(
   ctx: LedgerDb & ChainRead & RuledBy<FinalityRules & FollowRules>,
   { run, cursor }: SenderRun,
 ): Promise<number> {
-  if (run.guardUsable) return cursor.time
+  if (run.guardUsable && !run.agreed) return cursor.time
   return (await readBlock(ctx.pool, await finalizedHeight(ctx, cursor, run)))?.time ?? 0
 }
 

@@ -4,6 +4,7 @@ import type { SignerAccount } from '../chain/port.ts'
 import { countOpenPayments, releaseFromFormer } from '../db/payments/rows.ts'
 import { checkWalletBalances } from '../follower/balance-check.ts'
 import { type FollowResult, follow } from '../follower/follow.ts'
+import { compareHistories } from '../follower/histories.ts'
 import { findClaimedLeftOut, findSentLeftOut } from '../follower/left-out.ts'
 import { reconcileWhenDue } from '../follower/reconcile.ts'
 import type {
@@ -40,8 +41,9 @@ export function paymentsPass(ctx: PaymentsContext & RunLock & Preflight): () => 
   return async () => (await run()) ?? notRun()
 }
 
-async function payments(ctx: PaymentsContext, run: Run): Promise<PaymentsOutcome> {
+async function payments(ctx: PaymentsContext, limits: Run): Promise<PaymentsOutcome> {
   const started = performance.now()
+  let run = limits
   let followed = await follow(ctx, run)
   let cursor = cursorAtHead(followed)
   let reconciled: number | null = null
@@ -59,6 +61,7 @@ async function payments(ctx: PaymentsContext, run: Run): Promise<PaymentsOutcome
     await findSentLeftOut(ctx, cursor)
     await findClaimedLeftOut(ctx, cursor)
     held = await checkWalletBalances(ctx, cursor, run)
+    run = { ...run, agreed: await compareHistories(ctx, cursor) }
     // Read once for both uses below, because with FINALITY=finalized it takes a request.
     const settled = await finalizedHeight(ctx, cursor, run)
     const judging = await beginJudging(ctx, cursor, settled)

@@ -62,6 +62,7 @@ async function recorded<T extends object>(
     let fault: string | null = null
     const outcome = await body({
       ...facts,
+      agreed: null,
       checkLock: () => signal.throwIfAborted(),
       outOfTime: () => performance.now() > deadline || signal.aborted,
       reportFault: (message) => {

@@ -184,7 +184,12 @@ async function finish(
     (await ctx.pool`SELECT FROM payments WHERE state = 'seen' AND block_number <= ${cursor.number}`).count
   let left = await seen()
   for (let i = 0; i < JUDGING_MAX && left > 0; i++) {
-    const { failed } = await judge(ctx, cursor, await finalizedHeight(ctx, cursor, facts), UNLIMITED)
+    const { failed } = await judge(
+      ctx,
+      cursor,
+      await finalizedHeight(ctx, cursor, { ...facts, agreed: null }),
+      UNLIMITED,
+    )
     if (failed > 0) throw new Error(`could not judge ${failed} payments: the log says which, and why`)
     const now = await seen()
     if (now === left) break

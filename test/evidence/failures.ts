@@ -11,11 +11,6 @@ export const FAILS: Readonly<Record<string, string>> = {
     'a residue is stored that does not exist; nobody is told',
   'A lie of accounts: more ether without proofs, by the only one':
     'a residue is stored that does not exist; nobody is told',
-  'A lie of heads and forks: a fork of its own, asked first after a restart':
-    'it follows a block that the chain does not have; a payment is stored that does not exist; the purchase is not minted; the turn is not credited',
-  'A lie of heads and forks: a fork of its own, asked first':
-    'it follows a block that the chain does not have; a payment is stored that does not exist; the purchase is not minted; the turn is not credited',
-  'A lie of heads and forks: a fork of its own, asked second': 'the purchase is not minted; the turn is not credited',
   'A lie of heads and forks: a fork of its own, by the only one':
     'it follows a block that the chain does not have; a payment is stored that does not exist; a node is stored that does not exist; a cohort has a false size; nobody is told',
   'A lie of heads and forks: latest too low, by the only one': 'nobody is told',

@@ -196,7 +196,7 @@ const HEADS: Line[] = [
     ),
     stands: ['first', 'second'],
   },
-  { name: 'a fork of its own', tells: ownFork, stands: ['first', 'second', 'only', 'restart'] },
+  { name: 'a fork of its own', tells: ownFork, stands: ['first', 'second', 'only', 'restart'], isFork: true },
 ]
 
 /** These lies, by what they are about. */

@@ -10,7 +10,7 @@ import type { Answer, Rule } from '../chain/false-provider.ts'
 import { ownerAbi, type World } from '../support/world.ts'
 import { type Line, MADE_UP_NODE, type Place, type Scene } from './lines.ts'
 import { BASIC, type Opened, type Stage } from './stage.ts'
-import { type Business, findMissing, findWrong, readTruth } from './truth.ts'
+import { BESIDE_A_FORK, type Business, findMissing, findWrong, readTruth } from './truth.ts'
 
 /** Beside an honest provider a sale may take this many runs. */
 const RUNS_MAX = 5
@@ -18,6 +18,8 @@ const RUNS_MAX = 5
 const ASKING = Object.values(KINDS).flatMap(({ asks, acts = [] }) => (asks ? acts : []))
 /** Here the service may never ask the liar, or may not use its answer. */
 const MAY_BE_UNHEARD: readonly Place[] = ['second', 'later']
+/** Histories that differ for so many blocks are told. */
+const PARTED_BLOCKS = 12
 const honest: Rule = () => undefined
 
 /** What a ledger has after a run. */
@@ -33,9 +35,11 @@ export async function playLiar(stage: Stage, line: Line, place: Place): Promise<
   const played = await playLine(stage, line, place)
   const { last, wrong, after, isSpoken } = played
   const waits = last.missing.length > 0
-  const mayWait = place === 'only' || place === 'both' || place === 'three'
+  const isParted = line.isFork && place !== 'only'
+  const mayWait = isParted || place === 'only' || place === 'both' || place === 'three'
   const isHeard = isSpoken || MAY_BE_UNHEARD.includes(place)
-  const mustTell = isSpoken && !MAY_BE_UNHEARD.includes(place) && (waits || line.isTold !== false)
+  const mustHear = isParted || !MAY_BE_UNHEARD.includes(place)
+  const mustTell = isSpoken && mustHear && (waits || line.isTold !== false)
   return [
     ...(isHeard ? [] : ['the service asks for nothing of it']),
     ...wrong,
@@ -75,19 +79,23 @@ async function playLine(stage: Stage, line: Line, place: Place) {
     if (place === 'restart') world = await restarted(world, opened.reopen)
     const business = await doBusiness(world)
     const wrong = new Set<string>()
+    const isParted = line.isFork && place !== 'only'
+    let excused = isParted ? BESIDE_A_FORK : []
     const step = async (index: number) => {
       if (index === 1) await world.chain.setNextTime((await nextDue(world)) + 2)
       if (place === 'three' && index === 3) endLies(stage)
+      if (isParted && index === 2) await world.chain.mine(PARTED_BLOCKS)
       await run(world)
       if (line.isAskedFor && index < RUNS_MAX) await askForNode(world)
       const standing = await standingOf(world, business)
-      for (const phrase of standing.wrong) wrong.add(phrase)
+      for (const phrase of standing.wrong) if (!excused.includes(phrase)) wrong.add(phrase)
       return standing
     }
     let last = await step(0)
     const mayEnd = () => last.missing.length === 0 && (last.woken.length > 0 || line.isTold === false)
     for (let index = 1; index < RUNS_MAX && !mayEnd(); index++) last = await step(index)
     endLies(stage)
+    excused = []
     let after: Standing | null = null
     for (let more = 0; more < RUNS_MAX && (after ?? last).missing.length > 0; more++)
       after = await step(RUNS_MAX + more)

@@ -208,7 +208,9 @@ async function checkOrder(
 ): Promise<CanBuy> {
   const answer = await ledger.canBuy(wallet.account.address, tier, { fresh: true, ...(signal && { signal }) })
   const checks = answer.checks.filter(({ check, passes }) =>
-    passes === null ? check === 'supply' && !acceptTaken : !passes && !(acceptHold && check === 'review'),
+    passes === null
+      ? check === 'onSale' || (check === 'supply' && !acceptTaken)
+      : !passes && !(acceptHold && check === 'review'),
   )
   if (checks.length === 0) return answer
   const names = checks.map(({ check }) => check).join(', ')

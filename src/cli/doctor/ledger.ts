@@ -6,6 +6,7 @@ import type { Head } from '../../chain/rpc/probe.ts'
 import type { Config } from '../../config/load.ts'
 import { readCursor } from '../../db/blocks/blocks.ts'
 import { readHalt } from '../../db/blocks/halts.ts'
+import { readParted } from '../../db/blocks/parted.ts'
 import { readStuck } from '../../db/blocks/stuck.ts'
 import type { Pool } from '../../db/core/sql.ts'
 import { readPaused, readState } from '../../db/core/state.ts'
@@ -26,6 +27,7 @@ import { readLostRoles, readSignerTroubles } from '../../db/sends/signers.ts'
 import type { Drift } from '../../domain/drift.ts'
 import { isStale, LAG_SEC, STUCK_SEC } from '../../domain/health.ts'
 import type { Address } from '../../domain/units.ts'
+import { partedInWords } from '../../follower/histories.ts'
 import { haltInWords } from '../service/halt.ts'
 import type { Checks, Look } from './check.ts'
 
@@ -64,6 +66,13 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
       fail: 'See the runbook. The passes try again, and continue automatically.',
       reading: stuck,
     }
+  },
+
+  'passes.histories': async ({ pool }) => {
+    const parted = await readParted(pool)
+    if (!parted?.lasts) return null
+    const { says, todo } = partedInWords(parted)
+    return { says: `since ${parted.since}, ${says}`, fail: todo, reading: parted }
   },
 
   'passes.seeds': async ({ pool }) => {

@@ -7,6 +7,7 @@ export type Trouble =
   | 'halt'
   | 'proof'
   | 'stuck'
+  | 'parted'
   | `signer ${string}`
   | `role ${string}`
   | `fee ${string}`

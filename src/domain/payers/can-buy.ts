@@ -23,8 +23,8 @@ export interface BuyerFacts {
   from: Address
   /** The tier's latest version, on sale or not. */
   tier: TierVersion
-  /** True if we would quote a price for the tier. */
-  quoted: boolean
+  /** True if we would quote a price for the tier; null while providers do not agree on the chain. */
+  quoted: boolean | null
   versions: readonly TierVersion[]
   /** How many nodes of the tier are sold, to anyone, and how many undecided payments reserve a place. */
   sold: number
@@ -55,7 +55,7 @@ type Passes = boolean | null
 
 /** The checks, in their order. */
 export type BuyerCheck =
-  | { check: 'onSale'; passes: boolean }
+  | { check: 'onSale'; passes: Passes }
   /** The checks `opening`, `supply` and `allowlist` exist only if the tier has them. */
   | { check: 'opening'; passes: boolean; opensAt: string | null; closesAt: string | null; opensAfter: string | null }
   | { check: 'supply'; passes: Passes; limit: number; sold: number; reserved: number }

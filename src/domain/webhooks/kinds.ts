@@ -102,7 +102,11 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     acts: ['stuck'],
     data: ({ detail }) => without(detail, 'lasts'),
   },
-  'passes.resumed': { words: 'The passes resume', place: STATE, acts: ['resumed', 'haltWithdrawn', 'unstuck'] },
+  'passes.resumed': {
+    words: 'The passes resume',
+    place: STATE,
+    acts: ['resumed', 'haltWithdrawn', 'unstuck', 'historiesAgree'],
+  },
   'terms.changed': {
     words: 'The credit terms were changed',
     place: '/console/terms',
@@ -161,7 +165,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     acts: ['proofFailed'],
   },
   'guard.refused': {
-    words: 'A provider is wrong about a block, so nothing is signed',
+    words: 'A provider is wrong about a block',
     asks: true,
     place: AUDIT,
     acts: ['guardRefused'],

@@ -1,6 +1,7 @@
 // GET /api/deploy-quote: what to pay, and to which address. Both come from the ledger, never from the contract. A quote needs a payments wallet in
-// force, credit terms, an open tier with a place left, and a node left in the minter's budget.
+// force, credit terms, an open tier with a place left, a node left in the minter's budget, and providers that agree on the chain.
 import { readCursor } from '../../db/blocks/blocks.ts'
+import { isSaleParted } from '../../db/blocks/parted.ts'
 import type { Sql } from '../../db/core/sql.ts'
 import { type QuotedTier, readQuote } from '../../db/reads/public-api.ts'
 import { readModes } from '../../db/sale/contract-wallets.ts'
@@ -67,8 +68,9 @@ export const doTracesCount = ({ operator }: Pick<HttpDeps, 'operator'>): boolean
   operator === null || tracesCount(operator.chain.providers.length, operator.rules)
 
 /** Why the offered tier is not on sale now; null if it is. A closed tier counts as off sale. */
-function whyNotNow({ state, soldOut }: Pick<QuotedTier, 'state' | 'soldOut'>) {
+function whyNotNow({ state, soldOut, isParted }: Pick<QuotedTier, 'state' | 'soldOut'> & { isParted: boolean }) {
   if (state === 'closed') return state
+  if (isParted) return 'historiesDiffer'
   if (state === 'upcoming') return 'tierNotOpen'
   if (state === 'soldOut') return 'tierSoldOut'
   return soldOut ? 'soldOut' : null
@@ -78,7 +80,7 @@ function whyNotNow({ state, soldOut }: Pick<QuotedTier, 'state' | 'soldOut'>) {
 export async function readOffer(sql: Sql, tierId: string | null) {
   const paymentAddress = await readWalletInForce(sql)
   const offer = paymentAddress !== null && (await hasTerms(sql)) ? await readQuote(sql, tierId) : null
-  return offer && { ...offer, paymentAddress }
+  return offer && { ...offer, paymentAddress, isParted: await isSaleParted(sql) }
 }
 
 /** `tier` of the query, in the syntax of tier ids; null if absent. */

@@ -2,61 +2,40 @@
 // happens if the ledger follows a provider that lies or is on another fork. This file cannot send.
 import type { FactoryCall, SignerAccount } from '../../chain/port.ts'
 import { inTransaction } from '../../db/core/sql.ts'
-import { clearState, lockState, readState, writeAudit, writeState } from '../../db/core/state.ts'
+import { readState, writeState } from '../../db/core/state.ts'
 import { readStandingGuard, type StandingGuard } from '../../db/sends/outbox.ts'
 import { VOICES } from '../../domain/finality.ts'
-import type { Hash } from '../../domain/units.ts'
 import { raiseAlarm } from '../../follower/alarm.ts'
 import { blocksAt } from '../../follower/finality.ts'
 import { tellFailedProofs } from '../../follower/proofs.ts'
-import type { ChainRead, LedgerDb, Logging } from '../context.ts'
+import type { ChainRead, LedgerDb, Logging, Run } from '../context.ts'
 
 type Asked = Pick<SignerAccount, 'address' | 'guardsAt'>
 
-/** Why a call's guard may be wrong, so that we must not sign the call; null if we may. */
+/** Why a call's guard may be wrong, so that we must not sign the call; null if we may. `follower/histories.ts` reports histories that differ. */
 export async function refuseGuard(
   ctx: LedgerDb & ChainRead & Logging,
-  sender: Asked,
+  { sender, run: { agreed } }: { sender: Asked; run: Pick<Run, 'agreed'> },
   call: FactoryCall,
 ): Promise<string | null> {
-  if (call.kind === 'openCohorts' || call.guard === null) return null
+  if (call.kind === 'openCohorts') return agreed && `the providers’ histories differ above block ${agreed.number}`
+  if (call.guard === null) return null
   const { number, hash } = call.guard
+  if (agreed && number > agreed.number) return `the providers’ histories differ above block ${agreed.number}`
   const answers = await blocksAt(ctx.chain, number)
   // A header that is not that of its hash is no answer, so it stops no sale.
   const failed = answers.flatMap(({ host, fault }) => fault?.failedBy(host) ?? [])
   if (failed.length > 0) await inTransaction(ctx.pool, (sql) => tellFailedProofs(ctx, sql, failed))
-  const said = answers.flatMap(({ host, block }) => (block ? { host, hash: block.hash } : []))
-  const others = said.filter((one) => one.hash !== hash)
-  if (others.length > 0) return await contradicted(ctx, sender, { number, hash, others })
-  await clearState(ctx.pool, doubtOf(sender))
-  if (said.length === 0) return `no provider shows block ${number}`
+  const said = answers.flatMap(({ block }) => block?.hash ?? [])
+  const named = said.filter((one) => one === hash).length
+  if (named < VOICES && named < said.length) return `the providers do not agree on block ${number}`
+  if (named === 0) return `no provider shows block ${number}`
   const refused = await readRefused(ctx, sender)
-  if (!refused || said.length >= VOICES) return null
-  return `the contract refused the guard on block ${refused.guardBlock}, which the ledger has: only ${said.length} provider names block ${number}, and two must`
+  if (!refused || named >= VOICES) return null
+  return `the contract refused the guard on block ${refused.guardBlock}, which the ledger has: only ${named} provider names block ${number}, and two must`
 }
 
-const doubtOf = ({ address }: Asked) => `guardDoubt ${address}`
 const refusedOf = ({ address }: Asked) => `guardRefused ${address}`
-
-/** Handles providers that disagree on the guard's block. Near the head they may disagree briefly, so we report it only the second time in a row. */
-async function contradicted(
-  ctx: LedgerDb & Logging,
-  sender: Asked,
-  { number, hash, others }: { number: number; hash: Hash; others: readonly { host: string; hash: Hash }[] },
-): Promise<string> {
-  const [hashes, hosts] = [others.map((one) => one.hash), others.map((one) => one.host)]
-  const detail = { why: 'contradiction', guardBlock: number, guardHash: hash, others: hashes, hosts }
-  await inTransaction(ctx.pool, async (sql) => {
-    await lockState(sql, doubtOf(sender))
-    const doubt = (await readState(sql, doubtOf(sender))) as { isTold: boolean } | null
-    await writeState(sql, doubtOf(sender), { isTold: doubt !== null }, 'pass')
-    if (doubt && !doubt.isTold)
-      await writeAudit(sql, { actor: 'pass', action: 'guardRefused', subject: sender.address, detail })
-  })
-  const says = `the providers do not agree on block ${number}`
-  ctx.log.error({ sender: sender.address, ...detail }, `nothing is signed: ${says}`)
-  return says
-}
 
 /**
  * The account's last guarded call, if it reverted although the ledger has its guard's block, and a provider shows that the contract saw another block

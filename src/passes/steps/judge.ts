@@ -1,7 +1,6 @@
 // Judges the waiting payments page by page: first payments that match a tier's price, then the others, each group in chain order. If we cannot read a
 // payment's facts, or judging it fails, only later payments of its own wallet wait. For an inner transfer the facts include its sender's code, and
 // whether that is someone's wallet.
-import type { ChainFacts } from '../../chain/port.ts'
 import type { Cursor } from '../../db/blocks/blocks.ts'
 import { isDatabaseDown } from '../../db/core/faults.ts'
 import { inTransaction } from '../../db/core/sql.ts'
@@ -30,6 +29,7 @@ import {
   type FactoryRead,
   type FinalityRules,
   type FollowRules,
+  type Ground,
   type LedgerDb,
   type Logging,
   type RuledBy,
@@ -331,16 +331,17 @@ async function judgeByReadings(bench: Bench, asked: readonly Candidate[]): Promi
   return decided
 }
 
-/** The height up to which blocks count as settled (`FINALITY`). */
+/** The height up to which blocks count as settled (`FINALITY`), never above the last common block of histories that differ. */
 export async function finalizedHeight(
   ctx: LedgerDb & ChainRead & RuledBy<FinalityRules & FollowRules>,
   cursor: Cursor,
-  { guardUsable }: ChainFacts,
+  { guardUsable, agreed }: Ground,
 ): Promise<number> {
   const { finality } = ctx.rules
-  if (typeof finality === 'number') return cursor.number - finality
-  if (finality === 'guarded' && guardUsable) return cursor.number
-  return (await readFinality(ctx, cursor))?.firm ?? -1
+  const most = agreed?.number ?? cursor.number
+  if (typeof finality === 'number') return Math.min(most, cursor.number - finality)
+  if (finality === 'guarded' && guardUsable) return most
+  return Math.min(most, (await readFinality(ctx, cursor))?.firm ?? -1)
 }
 
 async function withCode(ctx: ChainRead, { now }: JudgingBasis, candidate: Candidate): Promise<Candidate> {

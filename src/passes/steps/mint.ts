@@ -23,7 +23,7 @@ import { MINT_BATCH_MAX } from '../../domain/send.ts'
 import { cohortToSkipFor, type OwedTurns } from '../../domain/turns.ts'
 import type { ChainRead, FactoryRead, LedgerDb, Logging, RuledBy, SendRules } from '../context.ts'
 import type { BudgetAnswer } from '../outcomes.ts'
-import { type SenderRun, type Sent, send, sendWhatFits, validUntil } from './send.ts'
+import { guardOf, type SenderRun, type Sent, send, sendWhatFits, validUntil } from './send.ts'
 import { refusesRole } from './signer.ts'
 
 type MintContext = LedgerDb & ChainRead & FactoryRead & RuledBy<SendRules> & Logging
@@ -62,9 +62,10 @@ export async function mint(ctx: MintContext, sending: SenderRun, mintable: Minta
   const schedule = termsAt(terms, cursor.time)
   if (!schedule) return { sent: null, budgetSpent: null }
   const cohorts = await readSoundCohorts(ctx.pool)
-  // Without a guard, a mint is valid on another fork too, and there its cohort number may belong to a different cohort. So we use only settled
-  // cohorts.
-  const settled = run.guardUsable ? cohorts : cohorts.filter((cohort) => cohort.openedBlock <= mintable.upToBlock)
+  // On another fork its cohort number may belong to a different cohort. Without a guard on the followed block a mint is valid there too, so we use only
+  // settled cohorts.
+  const isGuarded = run.guardUsable && !run.agreed
+  const settled = isGuarded ? cohorts : cohorts.filter((cohort) => cohort.openedBlock <= mintable.upToBlock)
   const choose = (tierNo: number) => chooseCohort(settled, tierNo, schedule, cursor.time)
   const accepted = await readAccepted(ctx, mintable, choose)
   const at = { cohorts, schedule, now: cursor.time, terms, windows }
@@ -75,6 +76,8 @@ export async function mint(ctx: MintContext, sending: SenderRun, mintable: Minta
     batch = batchOf(accepted, (tierNo) => chooseSharedCohort(settled, tierNo, schedule, cursor.time))
     openings = sharedOpenings(at, accepted)
   }
+  // No guard binds an opening to the history that it rests on.
+  if (run.agreed) openings = []
   if (openings.length === 0 && batch.length === 0) return { sent: null, budgetSpent: null }
   const budget = await ctx.contract.budget(cursor.number)
   return sendWithin(ctx, sending, budget, { batch, openings })
@@ -184,12 +187,11 @@ interface Minting {
 }
 
 async function sendMint(ctx: MintContext, sending: SenderRun, batch: readonly Minting[]): Promise<Sent> {
-  const { run, cursor } = sending
   const call: FactoryCall = {
     kind: 'mint',
     // Sorted, so that a tier's nodes follow each other: the contract writes a tier's counter each time the tier changes.
     orders: batch.map(({ order }) => order).toSorted((a, b) => a.cohort - b.cohort),
-    guard: run.guardUsable ? { number: cursor.number, hash: cursor.hash } : null,
+    guard: guardOf(sending),
     validUntil: validUntil(ctx, sending),
   }
   return await send(ctx, sending, call, async (sql, outboxId) => {

@@ -9,7 +9,7 @@ import { firstHalf, type PlannedCredit, planOf, type RoundPlan } from '../../dom
 import { wei } from '../../domain/units.ts'
 import type { ChainRead, CreditRules, FactoryRead, LedgerDb, Logging, RuledBy, SendRules } from '../context.ts'
 import { type DueRound, holdToTerms } from './plan-round.ts'
-import { type SenderRun, type Sent, send, validUntil } from './send.ts'
+import { guardOf, type SenderRun, type Sent, send, validUntil } from './send.ts'
 
 type RoundContext = LedgerDb & ChainRead & FactoryRead & RuledBy<CreditRules & SendRules> & Logging
 
@@ -89,7 +89,6 @@ function callOf(
   round: number,
   plan: RoundPlan,
 ): FactoryCall {
-  const { run, cursor } = sending
   return {
     kind: 'credit',
     round,
@@ -101,7 +100,7 @@ function callOf(
       amountPerNodeWei: amountWei,
     })),
     valueWei: ctx.rules.distMode === 'treasury' ? plan.totalWei : wei(0n),
-    guard: run.guardUsable ? { number: cursor.number, hash: cursor.hash } : null,
+    guard: guardOf(sending),
     validUntil: validUntil(ctx, sending),
   }
 }

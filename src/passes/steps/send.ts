@@ -1,7 +1,7 @@
 // The only place that makes our transactions: simulate, sign, store, then send. We always send the stored bytes, at once and again after a crash. We
 // make a new transaction only if the signer account has no pending one.
 import { SignerFault } from '../../chain/faults.ts'
-import type { FactoryCall, SendOutcome, SignerAccount } from '../../chain/port.ts'
+import type { BlockRef, FactoryCall, SendOutcome, SignerAccount } from '../../chain/port.ts'
 import { type Cursor, readBlock } from '../../db/blocks/blocks.ts'
 import { inTransaction, type Sql } from '../../db/core/sql.ts'
 import { writeAudit, writeState } from '../../db/core/state.ts'
@@ -34,6 +34,11 @@ export interface SenderRun {
 /** The block time after which a call signed now can no longer be executed. So every signed call expires. */
 export function validUntil({ rules }: RuledBy<SendRules>, { cursor }: SenderRun): number {
   return cursor.time + rules.validForSec
+}
+
+/** The block that a call names, so that it reverts on a fork without it; null if the contract cannot check it. */
+export function guardOf({ run, cursor }: SenderRun): BlockRef | null {
+  return run.guardUsable ? (run.agreed ?? { number: cursor.number, hash: cursor.hash }) : null
 }
 
 export type Sent =
@@ -75,7 +80,7 @@ export async function send(
     return { kind: 'refused', why: refusesRole(estimate) ? 'roleLost' : 'reverts', detail: estimate.error }
   if (estimate.kind !== 'ok') return { kind: 'refused', why: estimate.kind, detail: '' }
 
-  const refusal = await refuseGuard(ctx, sender, call)
+  const refusal = await refuseGuard(ctx, sending, call)
   if (refusal) return { kind: 'refused', why: 'guardRefused', detail: refusal }
   const [reading, fees, balance] = await Promise.all([readNonce(ctx, sending), feesNow(ctx, sender), sender.balance()])
   if (reading.kind === 'unknown') return { kind: 'refused', why: 'nonceUnknown', detail: reading.detail }
@@ -259,7 +264,7 @@ async function bump(ctx: SendContext, sending: SenderRun, intent: outbox.Pending
   const { sender, cursor } = sending
   const lapsed = outbox.isLapsed(intent, cursor)
   const call = lapsed ? nothing(ctx, sending) : reviveCall(intent.call)
-  if (await refuseGuard(ctx, sender, call)) return void (await handOver(ctx, sending, intent, 'resend.sent'))
+  if (await refuseGuard(ctx, sending, call)) return void (await handOver(ctx, sending, intent, 'resend.sent'))
   const gasLimit = lapsed ? FILL_GAS : BigInt(intent.gasLimit)
   const signed = await signedOrNot(ctx, sender.sign(call, { nonce: intent.nonce, gasLimit, fees }))
   // Sends the transaction that is already signed, because it may still be mined.

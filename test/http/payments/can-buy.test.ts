@@ -81,6 +81,29 @@ describe('the checks before a purchase', () => {
     reading = READ
   })
 
+  it('are undecided while histories differ for long, and then nothing is quoted, with the reason', async () => {
+    const note = (lasts: boolean, stops: boolean) =>
+      service.sql`INSERT INTO settings (name, value, updated_by) VALUES ('parted', jsonb_build_object('lasts', ${lasts}::boolean, 'stops', ${stops}::boolean), 'test')
+        ON CONFLICT (name) DO UPDATE SET value = excluded.value`
+    const shown = async () => {
+      const { canBuy, checks } = await ask('basic')
+      const { status, json } = await service.get('/api/deploy-quote?tier=basic')
+      return [canBuy, checks.onSale.passes, status, json.error]
+    }
+    for (const [lasts, stops] of [
+      [false, true],
+      [true, false],
+    ] as const) {
+      await note(lasts, stops)
+      assert.deepEqual(await shown(), [true, true, 200, undefined])
+    }
+    await note(true, true)
+    const says = 'Providers of the chain contradict each other, so nothing is sold until they agree.'
+    assert.deepEqual(await shown(), [null, null, 503, says])
+    await service.sql`DELETE FROM settings WHERE name = 'parted'`
+    assert.deepEqual(await shown(), [true, true, 200, undefined])
+  })
+
   it('count the payments that wait, each for its tier, and none that buys nothing by itself', async () => {
     const wallet = walletOf(51)
     const pay = (name: string, fields: Partial<Parameters<typeof insertPayment>[1]>) =>

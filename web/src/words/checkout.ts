@@ -148,6 +148,7 @@ export const words = {
     unknown: 'Not checked',
     onSale: '{tier} is on sale.',
     offSale: '{tier} is not on sale now.',
+    saleWaits: 'Buying waits: sources of the chain contradict each other.',
     isOpen: 'The sale is open.',
     notOpenYet: 'The sale opens {at}.',
     waitsForStep: 'It opens once {tier} is sold out.',

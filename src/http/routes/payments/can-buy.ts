@@ -66,7 +66,7 @@ export const canBuy = (tools: Tools): Route => ({
 
 interface Sale {
   tier: TierRow
-  quoted: boolean
+  quoted: boolean | null
   sold: number
   reserved: number
   most: number | null
@@ -96,7 +96,7 @@ async function readSale(
   return {
     tier,
     history,
-    quoted: quoted?.state === 'open' && !quoted.soldOut,
+    quoted: quoted?.state === 'open' && !quoted.soldOut && (!quoted.isParted || null),
     sold: quoted?.sold ?? 0,
     reserved: quoted?.reserved ?? 0,
     most: quoted?.most ?? null,

@@ -106,6 +106,7 @@ const verdictOf = (check: BuyerCheck) =>
 export function sentenceOf(check: BuyerCheck, tier: Tier): ReactNode {
   switch (check.check) {
     case 'onSale':
+      if (check.passes === null) return t.saleWaits
       return tier.soldOut ? words.buy.soldOut : fill(check.passes ? t.onSale : t.offSale, { tier: tier.label })
     case 'opening':
       return check.passes ? t.isOpen : tier.state === 'upcoming' ? opens(tier) : t.closed

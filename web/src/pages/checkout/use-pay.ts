@@ -46,7 +46,7 @@ export function obstaclesIn(checks: readonly BuyerCheck[]): {
   isReviewed: boolean
   isTaken: boolean
 } {
-  const failed = checks.filter(({ passes }) => passes === false)
+  const failed = checks.filter(({ check, passes }) => passes === false || (check === 'onSale' && passes === null))
   return {
     blocking: failed.filter(({ check }) => check !== 'review'),
     isReviewed: failed.some(({ check }) => check === 'review'),

@@ -1,0 +1,62 @@
+// Where the providers' histories differ. It is a row of `settings`, so every instance shows it, and a restart forgets nothing. We delete the row once
+// two providers name the ledger's blocks again.
+import type { Hash } from '../../domain/units.ts'
+import { jsonRows, type Sql } from '../core/sql.ts'
+import { clearState, notifyLedgerChanged, readState, writeAudit } from '../core/state.ts'
+import { noteCalm, noteTrouble } from '../core/troubles.ts'
+
+export interface Parting {
+  /** The lowest height at which we compared and a provider has another block, with both hashes. */
+  number: number
+  ours: Hash
+  theirs: Hash
+  /** The provider with the other block, and those with the ledger's. */
+  host: string
+  beside: readonly string[]
+  /** The last block that all of them have. */
+  agreed: { number: number; hash: Hash }
+  /** True if nothing above `agreed` counts. False if enough providers name the ledger's block. */
+  stops: boolean
+}
+
+export interface Parted extends Parting {
+  /** ISO 8601, by the database's clock. */
+  since: string
+  /** True once the histories have differed for so long, or so deep, that we do not expect a usual reorganisation. */
+  lasts: boolean
+}
+
+/** A usual reorganisation is over before it is so deep or so old. */
+export const PARTED_BLOCKS = 12
+const PARTED_SEC = 120
+
+/** Notes that histories differ. @returns what to report; null if it was reported before, or if it may still pass. Run in a transaction. */
+export async function noteParted(sql: Sql, parting: Parting, followed: number): Promise<Parted | null> {
+  const isDeep = followed - parting.agreed.number >= PARTED_BLOCKS
+  const [row] = await sql<{ value: Parted }[]>`
+    INSERT INTO settings AS s (name, value, updated_by)
+    SELECT 'parted', ${jsonRows([parting])}::text::jsonb -> 0
+      || jsonb_build_object('since', iso(clock_timestamp()), 'lasts', ${isDeep}::boolean), 'pass'
+    ON CONFLICT (name) DO UPDATE SET updated_at = now(), value = excluded.value || jsonb_build_object('since', s.value -> 'since',
+      'lasts', ${isDeep}::boolean OR clock_timestamp() - (s.value ->> 'since')::timestamptz >= make_interval(secs => ${PARTED_SEC}))
+    RETURNING value`
+  if (!row?.value.lasts) return null
+  await notifyLedgerChanged(sql)
+  return (await noteTrouble(sql, 'parted')) ? row.value : null
+}
+
+/** Notes that the histories agree. If they have agreed for long enough, we report that. Run in a transaction. */
+export async function noteUnited(sql: Sql): Promise<void> {
+  await clearState(sql, 'parted')
+  if ((await noteCalm(sql, 'parted')) === 'over')
+    await writeAudit(sql, { actor: 'pass', action: 'historiesAgree', detail: {} })
+}
+
+/** Where histories differ, as the last run found it; null if they do not. */
+export const readParted = async (sql: Sql): Promise<Parted | null> => (await readState(sql, 'parted')) as Parted | null
+
+/** True if a payment made now would lie above the last common block of histories that differ for long. */
+export async function isSaleParted(sql: Sql): Promise<boolean> {
+  const parted = await readParted(sql)
+  return (parted?.lasts && parted.stops) ?? false
+}

@@ -1,0 +1,142 @@
+// Compares the providers' histories with the ledger's, once a run has followed. Where they differ, the last common block bounds what the run may judge,
+// mint, credit or open. It must never decide which history is the chain, unless two providers name one. What lags or does not answer contradicts
+// nothing.
+import { orNull } from '../chain/faults.ts'
+import type { BlockRef } from '../chain/port.ts'
+import { type Cursor, oldestBlockNumber, readBlock, readHashes } from '../db/blocks/blocks.ts'
+import { noteParted, noteUnited, type Parted, type Parting, readParted } from '../db/blocks/parted.ts'
+import { inTransaction } from '../db/core/sql.ts'
+import { notifyLedgerChanged } from '../db/core/state.ts'
+import { VOICES } from '../domain/finality.ts'
+import type { Block } from '../domain/observed.ts'
+import { firstWhere } from '../lib/bisect.ts'
+import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
+import { raiseAlarm } from './alarm.ts'
+import { blocksAt, finalityInWords } from './finality.ts'
+
+type HistoriesContext = LedgerDb & ChainRead & RuledBy<Pick<FollowRules, 'rewindsToShorterChain'>> & Logging
+
+/** A block, and the provider that names it. */
+interface Named {
+  host: string
+  block: Block
+}
+
+/**
+ * Compares every provider's block at the cursor, or its head if that is lower, with the ledger's. Call it after following and before judging.
+ * @returns the last common block, above which nothing counts; null if the histories agree, or enough providers name the ledger's.
+ */
+export async function compareHistories(ctx: HistoriesContext, cursor: Cursor): Promise<BlockRef | null> {
+  const { pool, chain, rules } = ctx
+  if (rules.rewindsToShorterChain) return null
+  const noted = await readParted(pool)
+  const isAlone = chain.providers.length < VOICES
+  if (isAlone && !noted) return null
+  const newest = isAlone ? [] : await newestOf(ctx, cursor)
+  const parting = await findParting(ctx, cursor, newest)
+  if (parting) {
+    await tell(ctx, cursor, parting)
+    return parting.stops ? parting.agreed : null
+  }
+  // Once they have differed, a provider that is silent or far behind does not make them agree.
+  const above = newest.filter(({ block }) => block.number > (noted?.agreed.number ?? -1))
+  if (noted && !isAlone && above.length < VOICES) return noted.stops ? await stillAgreed(ctx, noted) : null
+  await inTransaction(pool, async (sql) => {
+    await noteUnited(sql)
+    if (noted?.lasts) await notifyLedgerChanged(sql)
+  })
+  return null
+}
+
+/** Each provider's block at the cursor's height, or its head if that is lower. A provider that does not answer is left out. */
+async function newestOf({ chain }: ChainRead, { number }: Cursor): Promise<Named[]> {
+  const newest = await Promise.all(
+    chain.providers.map(async ({ host, block, head }) => {
+      const found = await orNull(block(number).then(async (there) => there ?? (await head())))
+      return found && found.number <= number ? [{ host, block: found }] : []
+    }),
+  )
+  return newest.flat()
+}
+
+/** Where a provider has another block than the ledger; null if none has. If two of them have the same one, those with the ledger's are asked last. */
+async function findParting(
+  ctx: LedgerDb & ChainRead,
+  cursor: Cursor,
+  newest: readonly Named[],
+): Promise<Parting | null> {
+  const { pool, chain } = ctx
+  const hashes = await readHashes(
+    pool,
+    newest.map(({ block }) => block.number),
+  )
+  hashes.set(cursor.number, cursor.hash)
+  const differing = newest.filter(({ block }) => (hashes.get(block.number) ?? block.hash) !== block.hash)
+  const number = Math.min(...differing.map(({ block }) => block.number))
+  const ours = hashes.get(number)
+  if (ours === undefined) return null
+  const named = (await blocksAt(chain, number)).flatMap(({ host, block }) => (block ? [{ host, block }] : []))
+  const [beside, others] = [[] as string[], [] as Named[]]
+  for (const one of named) one.block.hash === ours ? beside.push(one.host) : others.push(one)
+  const byHash = [...Map.groupBy(others, ({ block }) => block.hash).values()].sort((a, b) => b.length - a.length)
+  const most = byHash[0]
+  if (!most?.[0]) return null
+  const stops = beside.length < VOICES || beside.length <= most.length
+  const isElsewhere = most.length >= VOICES && most.length > beside.length
+  const wrong = stops ? (isElsewhere ? beside : []) : others.map(({ host }) => host)
+  for (const provider of chain.providers) if (wrong.includes(provider.host)) provider.distrust()
+  const agreed = await lastCommon(ctx, others, number)
+  return { number, ours, theirs: most[0].block.hash, host: most[0].host, beside, agreed, stops }
+}
+
+/** The last of the ledger's blocks that all these providers have; below `number`, at which they have others. */
+async function lastCommon({ pool, chain }: LedgerDb & ChainRead, others: readonly Named[], number: number) {
+  const below = await belowHeaders(pool)
+  let agreed = number - 1
+  for (const { block } of chain.providers.filter(({ host }) => others.some((other) => other.host === host))) {
+    const isOther = async (height: number) => {
+      const [ours, theirs] = [await readBlock(pool, height), await orNull(block(height))]
+      return theirs && ours && ours.hash !== theirs.hash
+    }
+    const first = await firstWhere(below.number, agreed + 1, isOther)
+    // If it answers no longer, nothing says how far it has the ledger's blocks.
+    agreed = first === null ? below.number : first - 1
+  }
+  const stored = await readBlock(pool, agreed)
+  return stored ? { number: agreed, hash: stored.hash } : below
+}
+
+/** The block before the oldest whose header we keep. */
+async function belowHeaders(pool: LedgerDb['pool']): Promise<BlockRef> {
+  const oldest = await readBlock(pool, (await oldestBlockNumber(pool)) ?? -1)
+  if (!oldest) throw new Error('a cursor without stored headers')
+  return { number: oldest.number - 1, hash: oldest.parentHash }
+}
+
+/** The last common block as an earlier run found it. If the ledger has left it since, nothing shows a common block. */
+async function stillAgreed({ pool }: LedgerDb, { agreed }: Parted): Promise<BlockRef> {
+  const stored = await readBlock(pool, agreed.number)
+  return stored && stored.hash !== agreed.hash ? await belowHeaders(pool) : agreed
+}
+
+/** Records where the histories differ. Reports it once it is no usual reorganisation. */
+async function tell(ctx: LedgerDb & Logging, cursor: Cursor, parting: Parting): Promise<void> {
+  await inTransaction(ctx.pool, async (sql) => {
+    const told = await noteParted(sql, parting, cursor.number)
+    if (!told) return ctx.log.warn({ ...parting }, 'the providers’ histories differ')
+    const { says, todo } = partedInWords(told)
+    const detail = { why: 'histories', ...told, todo }
+    await raiseAlarm(ctx, sql, { level: 'error', action: 'guardRefused', subject: String(told.number), detail, says })
+  })
+}
+
+/** Where histories differ, and which provider to drop. */
+export function partedInWords({ beside, agreed, stops, ...found }: Parting): { says: string; todo: string } {
+  const words = finalityInWords(found)
+  const says = `${words?.says}, as ${beside.join(' and ') || 'no provider now'} has`
+  if (!stops) return { says, todo: `Remove ${found.host} from RPC_URL.` }
+  return {
+    says: `${says}: nothing above block ${agreed.number} is sold, minted or credited`,
+    todo: words?.todo ?? '',
+  }
+}
