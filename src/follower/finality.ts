@@ -2,6 +2,7 @@
 // that the ledger has not followed, or in whose place any provider has another one.
 import { ChainFault, ProofFault } from '../chain/faults.ts'
 import { type Cursor, readBlock, readBlockUpTo } from '../db/blocks/blocks.ts'
+import { readParted } from '../db/blocks/parted.ts'
 import { FINAL_AGE_SEC, FINAL_DEPTH, firmHeight, VOICES } from '../domain/finality.ts'
 import type { Block } from '../domain/observed.ts'
 import type { Hash } from '../domain/units.ts'
@@ -86,6 +87,9 @@ export async function lookAtFinality(
     return { host: null, number: word.number, theirs: word.hash, ours: own.hash }
   const voices = counted(named.length)
   const firm = firmHeight({ number, voices }, heights)
+  const parted = await readParted(pool)
+  // It may answer no longer, but nothing has shown yet that its history was wrong.
+  if (parted?.stops && firm > parted.agreed.number) return parted
   const { hash, time } = firm === number || !old ? ours : old
   const [hosts, asked] = [named.map(({ host }) => host), Math.max(1, chain.providers.length)]
   return { firm, hash, time, hosts, asked, isNamed: voices >= VOICES }

@@ -13,7 +13,7 @@ const eventsAbi = parseAbi([
 /** The terms that the stage enters. */
 const [MIN_WEI, MAX_WEI] = [ETHER / 2000n, (ETHER * 3n) / 2000n]
 
-/** Beside a fork nobody can say which blocks are the chain's, so these may stand while nothing comes of them. */
+/** Beside a fork no rule can tell which blocks are the chain's, so these may stand while nothing comes of them. */
 const [FOLLOWS_MADE_UP, WAITS_MADE_UP] = [
   'it follows a block that the chain does not have',
   'a payment waits that does not exist',

@@ -56,7 +56,7 @@ const FINE = {
 }
 const anyRecord = fc.record({
   tier: anyTier,
-  quoted: fc.constantFrom(true, true, true, false),
+  quoted: fc.constantFrom(true, true, true, false, null),
   places: fc.record({ sold: fc.nat(3), reserved: fc.nat(2), most: fc.constantFrom(null, null, 2, 3, 4) }),
   listed: fc.option(fc.record({ allocation: fc.nat(3), used: fc.nat(2) }), { freq: 2 }),
   use: fc.record({

@@ -5,8 +5,8 @@
 // - During the grace after a closing the preview says no, because `closed` is the tier's state; the judge still accepts. So a no is no promise to hold.
 
 export interface Preview {
-  /** Whether a quote of the tier would be given. */
-  isQuoted: boolean
+  /** Whether a quote of the tier would be given; null while providers contradict each other about the chain. */
+  isQuoted: boolean | null
   /** The times of the tier's sale; `ladder` is null without a tier before it. */
   time: number
   opensAt: number | null

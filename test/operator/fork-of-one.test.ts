@@ -69,7 +69,9 @@ test('T45: a payment on a fork of the first of two is neither sold nor paid back
   await world.instance({ minter: null, rules: { finality: 'finalized' } }).payments()
   assert.deepEqual([await standingOf(world, made), await standingOf(world, sold)], ['seen', 'seen'])
   await world.payments()
-  assert.equal(await standingOf(world, made), 'held wrongAmount')
+  assert.deepEqual([await standingOf(world, made), await standingOf(world, sold)], ['seen', 'seen'])
+  // As if it had been judged before the second provider answered.
+  await world.pool`UPDATE payments SET state = 'held', reason = 'wrongAmount' WHERE tx_hash = ${made}`
 
   const { sendNow, isPaymentFinal, says } = await prepare(made)
   assert.deepEqual([sendNow, isPaymentFinal], [false, false], says)
@@ -78,6 +80,10 @@ test('T45: a payment on a fork of the first of two is neither sold nor paid back
   const many = await file(made)
   assert.deepEqual([many.sendNowWei, many.safeBatch, many.results[0].prepared.says], ['0', null, says])
   assert.equal(await firm(), null)
+  // What it said stands while it is silent.
+  second.rule = () => ({ error: { code: -32_000, message: 'out of order' } })
+  assert.equal(await firm(), null)
+  second.rule = () => undefined
   const finding = await doctor()
   assert.equal(finding?.verdict, 'fail', JSON.stringify(finding))
 

@@ -27,7 +27,7 @@ export interface Parted extends Parting {
 }
 
 /** A usual reorganisation is over before it is so deep or so old. */
-export const PARTED_BLOCKS = 12
+const PARTED_BLOCKS = 12
 const PARTED_SEC = 120
 
 /** Notes that histories differ. @returns what to report; null if it was reported before, or if it may still pass. Run in a transaction. */

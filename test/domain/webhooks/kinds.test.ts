@@ -18,7 +18,7 @@ const ACTS: Readonly<Record<string, string>> = {
   'chain.reorganised': 'reorganisation',
   'passes.halted': 'halted',
   'passes.stuck': 'stuck',
-  'passes.resumed': 'resumed haltWithdrawn unstuck',
+  'passes.resumed': 'resumed haltWithdrawn unstuck historiesAgree',
   'terms.changed': 'termsEntered termsTakenBack',
   'tiers.changed': 'tierCreated tierChanged',
   'referrals.changed': 'referralRegistered',
