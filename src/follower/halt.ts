@@ -196,7 +196,7 @@ export async function ledgerChainId(ctx: LedgerDb & ChainRead): Promise<number> 
 }
 
 /** Throws a halt if the chain has a different block 0. @returns true if block 0 is the ledger's, false if we cannot read it. */
-async function assertSameGenesis(ctx: LedgerDb & ChainRead): Promise<boolean> {
+export async function assertSameGenesis(ctx: LedgerDb & ChainRead): Promise<boolean> {
   const identity = await readIdentity(ctx)
   // We cannot compare the embedded chain: it has a new genesis at every start.
   if (!identity?.genesisHash.startsWith('0x')) return false

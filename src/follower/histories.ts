@@ -1,7 +1,7 @@
 // Compares the providers' histories with the ledger's, once a run has followed. Where they differ, the last common block bounds what the run may judge,
 // mint, credit or open. It must never decide which history is the chain, unless two providers name one. What lags or does not answer contradicts
 // nothing.
-import { orNull } from '../chain/faults.ts'
+import { ChainFault, orNull } from '../chain/faults.ts'
 import type { BlockRef } from '../chain/port.ts'
 import { type Cursor, oldestBlockNumber, readBlock, readHashes } from '../db/blocks/blocks.ts'
 import { noteParted, noteUnited, type Parted, type Parting, readParted } from '../db/blocks/parted.ts'
@@ -13,6 +13,7 @@ import { firstWhere } from '../lib/bisect.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
 import { raiseAlarm } from './alarm.ts'
 import { blocksAt, finalityInWords } from './finality.ts'
+import { assertOwnChain, assertSameGenesis, HaltFault } from './halt.ts'
 
 type HistoriesContext = LedgerDb & ChainRead & RuledBy<Pick<FollowRules, 'rewindsToShorterChain'>> & Logging
 
@@ -71,13 +72,16 @@ async function findParting(
     newest.map(({ block }) => block.number),
   )
   hashes.set(cursor.number, cursor.hash)
-  const differing = newest.filter(({ block }) => (hashes.get(block.number) ?? block.hash) !== block.hash)
+  const unlike = newest.filter(({ block }) => (hashes.get(block.number) ?? block.hash) !== block.hash)
+  const elsewhere = await hostsElsewhere(ctx, unlike)
+  const differing = unlike.filter(({ host }) => !elsewhere.includes(host))
   const number = Math.min(...differing.map(({ block }) => block.number))
   const ours = hashes.get(number)
   if (ours === undefined) return null
   const named = (await blocksAt(chain, number)).flatMap(({ host, block }) => (block ? [{ host, block }] : []))
   const [beside, others] = [[] as string[], [] as Named[]]
-  for (const one of named) one.block.hash === ours ? beside.push(one.host) : others.push(one)
+  for (const one of named.filter(({ host }) => !elsewhere.includes(host)))
+    one.block.hash === ours ? beside.push(one.host) : others.push(one)
   const byHash = [...Map.groupBy(others, ({ block }) => block.hash).values()].sort((a, b) => b.length - a.length)
   const most = byHash[0]
   if (!most?.[0]) return null
@@ -87,6 +91,27 @@ async function findParting(
   for (const provider of chain.providers) if (wrong.includes(provider.host)) provider.distrust()
   const agreed = await lastCommon(ctx, others, number)
   return { number, ours, theirs: most[0].block.hash, host: most[0].host, beside, agreed, stops }
+}
+
+/** Those of these providers that are on another chain. That is a matter of halts (follower/halt.ts), not another history of this chain. */
+export async function hostsElsewhere(
+  ctx: LedgerDb & ChainRead,
+  named: readonly Pick<Named, 'host'>[],
+): Promise<string[]> {
+  const asked = ctx.chain.providers.filter(({ host }) => named.some((one) => one.host === host))
+  const hosts = await Promise.all(
+    asked.map(async (chain) => {
+      try {
+        await assertOwnChain({ ...ctx, chain })
+        await assertSameGenesis({ ...ctx, chain })
+      } catch (error) {
+        if (error instanceof HaltFault) return chain.host
+        if (!(error instanceof ChainFault)) throw error
+      }
+      return []
+    }),
+  )
+  return hosts.flat()
 }
 
 /** The last of the ledger's blocks that all these providers have; below `number`, at which they have others. */

@@ -7,6 +7,7 @@ import { readStandingGuard, type StandingGuard } from '../../db/sends/outbox.ts'
 import { VOICES } from '../../domain/finality.ts'
 import { raiseAlarm } from '../../follower/alarm.ts'
 import { blocksAt } from '../../follower/finality.ts'
+import { hostsElsewhere } from '../../follower/histories.ts'
 import { tellFailedProofs } from '../../follower/proofs.ts'
 import type { ChainRead, LedgerDb, Logging, Run } from '../context.ts'
 
@@ -26,9 +27,10 @@ export async function refuseGuard(
   // A header that is not that of its hash is no answer, so it stops no sale.
   const failed = answers.flatMap(({ host, fault }) => fault?.failedBy(host) ?? [])
   if (failed.length > 0) await inTransaction(ctx.pool, (sql) => tellFailedProofs(ctx, sql, failed))
-  const said = answers.flatMap(({ block }) => block?.hash ?? [])
-  const named = said.filter((one) => one === hash).length
-  if (named < VOICES && named < said.length) return `the providers do not agree on block ${number}`
+  const named = answers.filter(({ block }) => block?.hash === hash).length
+  const others = answers.filter(({ block }) => block && block.hash !== hash)
+  const elsewhere = await hostsElsewhere(ctx, others)
+  if (named < VOICES && others.length > elsewhere.length) return `the providers do not agree on block ${number}`
   if (named === 0) return `no provider shows block ${number}`
   const refused = await readRefused(ctx, sender)
   if (!refused || named >= VOICES) return null
