@@ -91,7 +91,7 @@ const LIST: Line[] = [
     stands: BESIDE,
   },
   { name: 'a wrong amount left out', tells: body((pairs) => pairs.filter((pair) => !isWrong(pair))), stands: BESIDE },
-  // A list that is empty, or that nobody can encode, is no answer. It is counted by host, and reported only once it lasts.
+  // A list that is empty, or that cannot be encoded, is no answer. It is counted by host, and reported only once it lasts.
   { name: 'a mint left out', tells: lie('a mint left out'), stands: BESIDE, isTold: false },
   {
     name: 'a failed call left out',

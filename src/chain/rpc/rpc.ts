@@ -99,12 +99,11 @@ export function createRpc(options: RpcOptions): Rpc {
     const provider = createProvider({ url, replyBytesMax, ...(dispatcher && { dispatcher }) })
     return withBatches(metered(provider, options.observe))
   })
-  const usualTimeoutMs = options.timeoutMs ?? TIMEOUT_MS
   const shortTimeoutMs = options.timeoutMs ?? SHORT_TIMEOUT_MS
   const cooldowns = new Map<Provider, number>()
   const doubtUntil = new Map<Provider, number>()
   const reading = {
-    timeoutMs: usualTimeoutMs,
+    timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
     shortTimeoutMs,
     retryPauseMs: options.retryPauseMs ?? RETRY_PAUSE_MS,
   }
