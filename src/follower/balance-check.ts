@@ -26,7 +26,7 @@ import {
 import { ledgerChainId } from './halt.ts'
 import { compareTransfers, LeftOutFault } from './left-out.ts'
 import { blockAt, type Difference, locateDifferences } from './locate.ts'
-import { tellFault } from './proofs.ts'
+import { tellFailedProofs, tellFault } from './proofs.ts'
 import { proveResidues, withdrawOffset } from './prove-residues.ts'
 import { retraceResidues } from './retrace.ts'
 
@@ -93,6 +93,13 @@ async function checkWallet(
   const checked = () => markChecked(ctx, cursor, address, { ...reading, block: upTo.number })
   if (reading.wei === expectedWei) {
     await checked()
+    return 0
+  }
+  if (reading.proof === 'believed' && !ctx.rules.trustsProvider) {
+    // A figure that nothing proves must file nothing. The wallet stays unchecked until a provider proves it.
+    const says = `the only provider reports ${reading.wei} wei in ${address}, and proves no accounts; the ledger's transfers explain ${expectedWei}`
+    const unproven = { part: 'state', blockNumber: upTo.number, host: null, says } as const
+    await inTransaction(ctx.pool, (sql) => tellFailedProofs(ctx, sql, [unproven]))
     return 0
   }
   const asked = {

@@ -42,6 +42,8 @@ const ACCOUNTS: Line[] = [
       balance: hex(BigInt(String(proof.balance)) + BASIC),
     })),
     stands: BESIDE,
+    // Nothing uses it, because the nodes of the proof say it, too.
+    isTold: false,
   },
   {
     name: 'code where there is none',

@@ -82,6 +82,8 @@ async function failedPayment(): Promise<{ txHash: Hash; number: number; hash: st
   await world.chain.mine()
   return { txHash, number: Number(number), hash }
 }
+const succeedOrFail = (receipts: Receipt[]) =>
+  receipts.map((receipt) => ({ ...receipt, status: receipt.status === '0x1' ? '0x0' : '0x1' }))
 const succeed = (receipts: Receipt[]) => receipts.map((receipt) => ({ ...receipt, status: '0x1' }))
 
 async function observe(number: number) {
@@ -142,6 +144,27 @@ test('T30: logs that one provider leaves out or tells otherwise are those of the
         `${name}, ${whole}`,
       )
     }
+})
+
+test('a list of receipts that only the single ones correct is told if it has others than the block, and counted if it lacks some', async () => {
+  const { number, hash, events } = await mintBlock()
+  const listed =
+    (change: (receipts: Receipt[]) => unknown): Rule =>
+    async (call, forward) => {
+      if (call.method !== 'eth_getBlockReceipts' || call.params[0] !== hash) return forward()
+      return { result: change(await world.chain.rpc<Receipt[]>(call.method, [hash])) }
+    }
+  const without = (name: string) => (receipts: Receipt[]) =>
+    receipts.map((receipt) => ({ ...receipt, [name]: undefined }))
+  const counted = [() => [], () => null, (all: Receipt[]) => [...all, null], ...['logs', 'type', 'status'].map(without)]
+  const told = [withoutLogs, succeedOrFail, (all: Receipt[]) => [...all, ...withoutLogs(all)]]
+  for (const [at, change] of [...counted, ...told].entries()) {
+    first.rule = listed(change)
+    const read = await observe(number)
+    assert.deepEqual(read.events, events, String(at))
+    const parts = read.failedProofs?.map(({ part, host }) => [part, host])
+    assert.deepEqual(parts, at < counted.length ? undefined : [['receipts', new URL(first.url).host]], String(at))
+  }
 })
 
 test('T29: a payment that failed is told as a success: it stays one that failed, beside an honest provider', async () => {

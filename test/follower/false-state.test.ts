@@ -61,11 +61,14 @@ const without =
       ? { error: { code: -32601, message: 'the method is not there' } }
       : rule(call, forward)
 /** One ether too many. */
-const more: Rule = async ({ method }, forward) => {
-  const answer = await forward()
-  if (method !== 'eth_getBalance' || !('result' in answer)) return answer
-  return { result: `0x${(BigInt(answer.result as string) + ETHER).toString(16)}` }
-}
+const moreBy =
+  (wei: bigint): Rule =>
+  async ({ method }, forward) => {
+    const answer = await forward()
+    if (method !== 'eth_getBalance' || !('result' in answer)) return answer
+    return { result: `0x${(BigInt(answer.result as string) + wei).toString(16)}` }
+  }
+const [more, fewer] = [moreBy(ETHER), moreBy(-ETHER)]
 
 interface Residue {
   value: bigint
@@ -150,13 +153,27 @@ test('the only provider is believed, which is told, and what a proof contradicts
   assert.deepEqual((await residues()).slice(known), [{ value: PAID, block, proof: 'proven' }])
 })
 
+test('an only provider that is not trusted files nothing that it does not prove, which is told, until it proves it', async () => {
+  const [chain] = world.ctx.chain.providers
+  const careful = world.instance({ ...(chain && { chain }), rules: { trustsProvider: false } })
+  const [known, left, checked] = [await residues(), await outflows(), await checkedUpTo()]
+  for (const rule of [more, fewer]) {
+    first.rule = without(rule)
+    await world.chain.mine()
+    await careful.payments()
+    assert.deepEqual([await residues(), await outflows(), await checkedUpTo()], [known, left, checked])
+    const rows = await world.pool`SELECT detail FROM audit WHERE action = 'proofFailed' ORDER BY id DESC LIMIT 1`
+    assert.match(rows[0]?.detail.says, /^the only provider reports \d+ wei in 0x[0-9a-f]{40}, and proves no accounts/)
+    await world.pool`DELETE FROM settings WHERE name = 'trouble proof'`
+  }
+  first.rule = honest
+  await careful.payments()
+  assert.ok((await checkedUpTo()) > checked)
+})
+
 test('so is ether that a provider said had left', async () => {
   const [known, before] = [await residues(), await withdrawn()]
-  first.rule = without(async (call, forward) => {
-    const answer = await forward()
-    if (call.method !== 'eth_getBalance' || !('result' in answer)) return answer
-    return { result: `0x${(BigInt(answer.result as string) - ETHER).toString(16)}` }
-  })
+  first.rule = without(fewer)
   await world.chain.mine()
   await alone().payments()
   assert.equal(await outflows(), 1)

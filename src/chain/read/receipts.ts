@@ -4,12 +4,13 @@ import type { Proof } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { chunks, mapBounded } from '../../lib/parallel.ts'
 import { factoryTopics } from '../factory/abi.ts'
-import { RpcFault } from '../faults.ts'
+import { ProofFault, RpcFault } from '../faults.ts'
 import type { WatchedAddresses } from '../port.ts'
 import type { BloomCheck } from '../prove/bloom.ts'
 import { proveReceipts } from '../prove/body.ts'
 import type { Fields } from '../prove/items.ts'
-import { isSound, mustProve, type Soundness } from '../prove/sound.ts'
+import { encodeReceipt } from '../prove/receipt.ts'
+import { isSound, mustProve, noteFailed, type Soundness } from '../prove/sound.ts'
 import { unprovable } from '../prove/verdict.ts'
 import type { RpcCall, RpcReads } from '../rpc/rpc.ts'
 import {
@@ -79,6 +80,8 @@ export function createReceiptProver(rpc: RpcReads, factory: Address, soundness: 
       answers = (await readSingly(rpc, txHashes)) ?? listed
       if (!answers) throwRetryable(`the provider lacks receipts of block ${header.number}`)
       proof = await proveReceipts(given, answers)
+      if (proof.verdict.kind === 'proven' && hasOthers(listed, answers ?? []))
+        noteFailed(soundness, new ProofFault('receipts', header.number, OF_OTHERS), rpc.firstHost())
     }
     const why = `there are more than ${SINGLE_MAX}, and the provider has no list of them`
     const verdict = answers ? proof.verdict : unprovable('receipts', why)
@@ -86,6 +89,21 @@ export function createReceiptProver(rpc: RpcReads, factory: Address, soundness: 
     const all = (answers as unknown[]).slice(0, proof.count)
     return { all, logs: logsOf(all, { header, txHashes, factory }) }
   }
+}
+
+/** What a whole receipt has, and its root covers. */
+const PARTS = ['type', 'status', 'cumulativeGasUsed', 'logs'] as const
+const OF_OTHERS = 'the list has receipts that the block does not have'
+
+/** True if a list has a whole receipt that is none of the block's. A list that is short or in another order has none. */
+function hasOthers(listed: readonly unknown[] | null, proven: readonly unknown[]): boolean {
+  const keyOf = (receipt: unknown) => {
+    const encoded = encodeReceipt(receipt)
+    const isWhole = PARTS.every((name) => (Object(receipt) as Fields)[name] != null)
+    return isWhole && 'bytes' in encoded ? Buffer.from(encoded.bytes).toString('hex') : null
+  }
+  const keys = new Set(proven.map(keyOf))
+  return (listed ?? []).map(keyOf).some((key) => key !== null && !keys.has(key))
 }
 
 /** Reads all receipts of a block at once. Null if the provider has no list of them. */
