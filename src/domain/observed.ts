@@ -87,8 +87,8 @@ export type FoundMode =
 
 /** What all providers together show about a chain's blocks. */
 export interface ChainProofs {
-  /** Sets the mode for all reads from now on. If it is `proven` and an answer fails its proof, we ask another provider, or it is a fault. */
-  require(mode: EvidenceMode): void
+  /** Sets the mode for all reads from now on, and the ledger's chain id. If it is `proven` and an answer fails its proof, we ask another provider, or it is a fault. */
+  require(mode: EvidenceMode, chainId?: number): void
   /** What the newest blocks show. Null if no two providers (or the only one) name the same blocks, or they do not answer. */
   findMode(): Promise<FoundMode | null>
 }

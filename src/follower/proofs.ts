@@ -7,7 +7,7 @@ import { noteTrouble } from '../db/core/troubles.ts'
 import type { EvidenceMode, FailedProof } from '../domain/observed.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
 import { raiseAlarm } from './alarm.ts'
-import { HaltFault } from './halt.ts'
+import { HaltFault, ledgerChainId } from './halt.ts'
 
 /**
  * Requires proofs if the ledger's mode says so. The first run finds the mode. Call it before reading anything.
@@ -15,7 +15,7 @@ import { HaltFault } from './halt.ts'
  */
 export async function requireProofs(ctx: LedgerDb & ChainRead & RuledBy<FollowRules>): Promise<EvidenceMode> {
   const mode = (await readMode(ctx.pool))?.mode ?? (await findFirst(ctx))
-  ctx.chain.proofs.require(mode)
+  ctx.chain.proofs.require(mode, await ledgerChainId(ctx))
   return mode
 }
 

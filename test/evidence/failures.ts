@@ -13,8 +13,6 @@ export const FAILS: Readonly<Record<string, string>> = {
   'A lie of the contract: each estimate reverts, by the only one': 'nobody is told',
   'A lie of the contract: the contract is paused, by the only one': 'nobody is told',
   'A lie of the contract: wallets may have no node, by the only one': 'nobody is told',
-  'A quirk of blocks: transactions without chainId, by the only one':
-    'the purchase is not minted; the wrong amount is not held; the failed call is not stored; the turn is not credited; somebody is woken: stuck',
   'A quirk of calls and nodes: a balancer whose nodes are two blocks apart, by the only one':
     'the purchase is not minted',
 }

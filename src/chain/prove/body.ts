@@ -41,6 +41,14 @@ export async function proveReceipts(block: Fields, receipts: unknown): Promise<L
   return proveList('receipts', block.receiptsRoot, receipts, (receipt) => encodeReceipt(receipt, bits))
 }
 
+/** The block with the chain's id in each transaction that has a type and lacks it. Its bytes have it in any case, so the root decides. */
+export function withChainId(block: Fields, chainId: string | null): Fields {
+  if (chainId === null || !Array.isArray(block.transactions)) return block
+  const lacks = (tx: unknown) => (Object(tx) as Fields).chainId == null && Number(Object(tx).type ?? 0) > 0
+  const transactions = block.transactions.map((tx) => (lacks(tx) ? { ...Object(tx), chainId } : tx))
+  return { ...block, transactions }
+}
+
 const noList = (part: Part): ListVerdict => ({ verdict: unprovable(part, `${part}: no list`), count: 0 })
 
 async function proveList(

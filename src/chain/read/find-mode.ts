@@ -5,7 +5,7 @@ import type { ChainProofs, ProvenPart } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { ChainFault, orNull } from '../faults.ts'
 import { provenAccount } from '../prove/account-proof.ts'
-import { proveReceipts, proveTransactions } from '../prove/body.ts'
+import { proveReceipts, proveTransactions, withChainId } from '../prove/body.ts'
 import { proveHeader } from '../prove/header.ts'
 import type { Fields } from '../prove/items.ts'
 import type { Soundness } from '../prove/sound.ts'
@@ -53,8 +53,9 @@ export function createChainProofs(providers: readonly RpcReads[], soundness: Sou
   }
 
   return {
-    require(mode) {
+    require(mode, chainId) {
       soundness.mode = mode
+      soundness.chainId = chainId === undefined ? null : toQuantity(chainId)
     },
 
     async findMode() {
@@ -100,8 +101,11 @@ async function whyUnproven(part: ProvenPart, given: readonly Given[]): Promise<s
 
 const VERDICTS: Record<ProvenPart, (given: Given) => Promise<Verdict | null>> = {
   header: async ({ block }) => proveHeader(block),
-  transactions: async ({ block, rpc }) =>
-    (await proveTransactions(block, async (index) => await orNull(readRaw(rpc, String(block.hash), index)))).verdict,
+  transactions: async ({ block, rpc }) => {
+    const chainId = String(await orNull(rpc.request('eth_chainId', [])))
+    const raw = async (index: number) => await orNull(readRaw(rpc, String(block.hash), index))
+    return (await proveTransactions(withChainId(block, chainId), raw)).verdict
+  },
   receipts: async ({ block, rpc }) =>
     (await proveReceipts(block, await orNull(rpc.request('eth_getBlockReceipts', [block.hash])))).verdict,
   state: async ({ block, rpc }) => {

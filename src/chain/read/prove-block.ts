@@ -6,7 +6,7 @@ import type { Proof } from '../../domain/observed.ts'
 import type { Hash } from '../../domain/units.ts'
 import { ChainFault } from '../faults.ts'
 import type { WatchedAddresses } from '../port.ts'
-import { proveTransactions } from '../prove/body.ts'
+import { proveTransactions, withChainId } from '../prove/body.ts'
 import { breath } from '../prove/breath.ts'
 import type { Fields } from '../prove/items.ts'
 import { isSound, mustProve, type Soundness } from '../prove/sound.ts'
@@ -60,9 +60,10 @@ export async function proveActing(
 
 async function provenOf(
   { rpc, soundness }: { rpc: RpcReads; soundness: Soundness },
-  { block, number, isWhole }: { block: Fields; number: number; isWhole: boolean },
+  { block: told, number, isWhole }: { block: Fields; number: number; isWhole: boolean },
   acting: readonly WireTransaction[],
 ): Promise<WireTransaction[]> {
+  const block = withChainId(told, soundness.chainId)
   const given = block.transactions as readonly Fields[]
   const { verdict, count } = await proveTransactions(block, (index) => readRaw(rpc, String(block.hash), index))
   if (!isSound(soundness, 'transactions', verdict, number)) return []

@@ -35,7 +35,7 @@ export function createChainReader(
   watched: WatchedAddresses,
   { traceTimeoutMs }: { traceTimeoutMs?: number } = {},
 ): ChainReader {
-  const soundness: Soundness = { mode: null, failed: [], voices: rpc.providers }
+  const soundness: Soundness = { mode: null, chainId: null, failed: [], voices: rpc.providers }
   const proofs = createChainProofs(rpc.providers, soundness)
   const survey = createSurveyReader(
     rpc.providers.map((provider) => ({ rpc: provider, observer: createObserver(provider, watched, soundness) })),

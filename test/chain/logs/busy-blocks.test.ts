@@ -96,7 +96,7 @@ test('a storage that one provider tells as unchanged counts only if the blocksâ€
   const later = await stage.head()
   const { rpc, provider } = await stage.behind()
   const failed: FailedProof[] = []
-  const soundness = { mode: 'proven' as const, failed, voices: [rpc] }
+  const soundness = { mode: 'proven' as const, chainId: null, failed, voices: [rpc] }
   const compare = (...[before, after]: [BlockRef, BlockRef]) =>
     createFactoryStates(rpc, stage.factory, soundness).compare(before, after)
   assert.deepEqual([await compare(changed, later), await compare(earlier, changed)], ['quiet', 'moved'])

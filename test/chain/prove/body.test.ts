@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { hexToBytes } from 'viem/utils'
-import { proveReceipts, proveTransactions } from '../../../src/chain/prove/body.ts'
+import { proveReceipts, proveTransactions, withChainId } from '../../../src/chain/prove/body.ts'
 import type { Fields } from '../../../src/chain/prove/items.ts'
 import { listRoot } from '../../../src/chain/prove/list-root.ts'
 import { encodeTransaction } from '../../../src/chain/prove/transaction.ts'
@@ -57,6 +57,16 @@ test('no receipt, status or log can be added, changed or left out, and a bloom t
   for (const list of lists) assert.equal((await proveReceipts(arbitrum.block, list)).verdict.kind, 'contradicted')
   const blooming = receipts.map((each) => ({ ...each, logsBloom: `0x${'ff'.repeat(256)}` }))
   assert.equal((await proveReceipts(arbitrum.block, blooming)).verdict.kind, 'proven')
+})
+
+test('a transaction without the chain’s id is proven with it, and with no other', async () => {
+  const chainId = String(transactions.find((tx) => Number(tx.type) > 0)?.chainId)
+  const block = { ...arbitrum.block, transactions: transactions.map(({ chainId: _, ...tx }) => tx) }
+  const proven = async (id: string | null) => (await proveTransactions(withChainId(block, id))).verdict.kind
+  assert.deepEqual(
+    [await proven(chainId), await proven('0x1'), await proven(null)],
+    ['proven', 'contradicted', 'unprovable'],
+  )
 })
 
 test('a state-sync transaction that is under no root is left out of what is proven', async () => {
