@@ -31,7 +31,7 @@ import { MintedTwiceFault, takeBackMint } from './minted-twice.ts'
 import { requireProofs, unprovenHalt } from './proofs.ts'
 import { rewindTo } from './rewind.ts'
 import { storeRange } from './store.ts'
-import { tellingStuck } from './stuck.ts'
+import { isAnswered, tellingStuck } from './stuck.ts'
 import { createPace, type Pace } from './survey/pace.ts'
 
 /** How often one run continues to a newer head after another instance has overtaken it. The next run does the rest. */
@@ -81,8 +81,11 @@ export async function follow(ctx: FollowContext, run: RunLimits, options: Follow
 
 async function followOn(ctx: FollowContext, run: RunLimits, options: FollowOptions): Promise<FollowResult> {
   const halt = await assertNotHalted(ctx)
-  await requireProofs(ctx)
-  const head = await ctx.chain.head({ toFollow: true })
+  const begin = async () => {
+    await requireProofs(ctx)
+    return await ctx.chain.head({ toFollow: true })
+  }
+  const head = await tellingStuck(ctx, begin, isAnswered)
   const cursor = await readCursor(ctx.pool)
   const result: FollowResult = { fromBlock: null, toBlock: null, head, cursor, detected: 0, minted: 0 }
   const isPlaced = halt !== null || !isJustAhead(ctx, head, cursor)

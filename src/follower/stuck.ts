@@ -1,23 +1,30 @@
 // Records a block that stops one run after another although providers answer. Reports it once it has lasted, because no other check would show it.
-import { ChainFault } from '../chain/faults.ts'
+import { ChainFault, RpcFault } from '../chain/faults.ts'
 import { readCursor } from '../db/blocks/blocks.ts'
 import { noteStuck } from '../db/blocks/stuck.ts'
 import { inTransaction } from '../db/core/sql.ts'
 import type { FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
 import { raiseAlarm } from './alarm.ts'
 
-/** Runs `follow`. If that throws a retryable fault, records it with the block at which following stopped, and rethrows it. */
-export async function tellingStuck(
+/**
+ * Runs `follow`. If that throws a retryable fault, records it with the block at which following stopped, and rethrows it. `isStuck`: which faults stop
+ * one block, rather than all requests.
+ */
+export async function tellingStuck<T>(
   ctx: LedgerDb & RuledBy<FollowRules> & Logging,
-  follow: () => Promise<void>,
-): Promise<void> {
+  follow: () => Promise<T>,
+  isStuck: (fault: ChainFault) => boolean = () => true,
+): Promise<T> {
   try {
-    await follow()
+    return await follow()
   } catch (error) {
-    if (error instanceof ChainFault && error.retryable) await noteFault(ctx, error)
+    if (error instanceof ChainFault && error.retryable && isStuck(error)) await noteFault(ctx, error)
     throw error
   }
 }
+
+/** True if a provider answered. */
+export const isAnswered = (fault: ChainFault): boolean => !(fault instanceof RpcFault)
 
 async function noteFault(ctx: LedgerDb & RuledBy<FollowRules> & Logging, fault: ChainFault): Promise<void> {
   const cursor = await readCursor(ctx.pool)

@@ -48,7 +48,7 @@ const HEADER: Line[] = [
     tells: lie({ header: ({ mixHash }) => ({ slotNumber: '0x1', mixHash: other(mixHash) }) }),
     stands: ['both'],
   },
-  { name: 'no mixHash', tells: lie({ header: () => ({ mixHash: undefined }) }), stands: BESIDE },
+  { name: 'no mixHash', tells: lie({ header: () => ({ mixHash: undefined }) }), stands: USUAL },
   {
     name: 'no requestsHash',
     tells: lie({ header: () => ({ requestsHash: undefined }) }),
