@@ -69,7 +69,10 @@ const retold =
 const leftOut =
   (isIt: IsIt): BodyLie =>
   (pairs, scene) =>
-    pairs.some((pair) => isIt(pair, scene)) ? pairs.filter((pair) => !isIt(pair, scene)) : null
+    // A list without anything is no answer.
+    pairs.some((pair) => isIt(pair, scene)) && pairs.some((pair) => !isIt(pair, scene))
+      ? pairs.filter((pair) => !isIt(pair, scene))
+      : null
 
 const withTx =
   (fields: (tx: Wire, scene: Scene) => Wire) =>
