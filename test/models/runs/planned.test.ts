@@ -88,7 +88,10 @@ function ledgerOf(given: Drawn): Ledger {
     const [on] = terms as [rounds.Terms]
     // Some take a node now, some would after a skip, and some will not.
     for (const [n, one] of cohorts.entries()) {
-      const [toCome, ago] = [[0, 10, 39, 40, 41, 50, 59, 60, 61][one.due % 9] ?? 0, [0, 60, 60, 120][n] ?? 0]
+      const [toCome, ago] = [
+        [0, 10, 39, 40, 41, 50, 59, 60, 61][one.due % 9] ?? 0,
+        [0, 60, 60, 120][(one.due + n) % 4] ?? 0,
+      ]
       Object.assign(one, { nextDue: time + toCome - ago, interval: 60 })
     }
     terms.splice(0, terms.length, { ...on, fromTime: 0, payouts: false }, { ...on, fromTime: until, payouts: true })
@@ -140,7 +143,9 @@ function rowsOf(ledger: Ledger, { storedFrom, believed, waiting }: Drawn): Rows 
     seed_blocks: old.map(({ number, time }) => ({
       ...{ number, time, parent_time: chain[number - 1]?.time ?? null, seed: String(rounds.seedOf(chain, time)) },
       // What one provider says alone may be wrong.
-      ...((believed as readonly number[]).includes(number) ? { seed: word(66), proof: 'believed' } : { proof: 'agreed' }),
+      ...((believed as readonly number[]).includes(number)
+        ? { seed: word(66), proof: 'believed' }
+        : { proof: 'agreed' }),
     })),
     credit_terms: terms.map(({ fromTime, payouts, minWei, maxWei }) => ({
       ...{ from_time: fromTime, payouts, min_wei: minWei, max_wei: maxWei, interval_sec: 60, slot_sec: SLOT },
