@@ -8,10 +8,12 @@ import { readWindows } from '../../../src/db/nodes/owner-acts.ts'
 import { isOperatorRefusal } from '../../../src/operator/act.ts'
 import { refuseSpent } from '../../../src/operator/acts/payments.ts'
 import { recordCommission } from '../../../src/operator/acts/referrals/commissions.ts'
+import { cancelRefund } from '../../../src/operator/acts/refunds/refunding.ts'
 import { changeTier, setOnSale } from '../../../src/operator/acts/tiers.ts'
 import { account, at, openTables, type Row, type Tables, word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
 import * as model from './deciding.ts'
+import { givenUp, type Refunding } from './refunding.ts'
 
 let tables: Tables
 before(async () => {
@@ -112,6 +114,74 @@ test('a residue is decided in one piece only if nothing of it has a node, a refu
   }
   const orphans = fc.array(orphan, { maxLength: 3 })
   await fc.assert(fc.asyncProperty(orphans, compare), { numRuns: cases(80) })
+})
+
+const reason = fc.constantFrom('soldOut', 'notOpenYet', 'walletLimit')
+const decided = fc.oneof(
+  fc.record({ verdict: fc.constant('accepted' as const), reason: fc.constant(null) }),
+  fc.record({ verdict: fc.constant('held' as const), reason: fc.constantFrom('recheck', 'soldOut') }),
+  fc.record({ verdict: fc.constant('dismissed' as const), reason: fc.option(reason) }),
+)
+const refunding: fc.Arbitrary<Refunding> = fc.record({
+  stood: fc.oneof(
+    fc.record({ state: fc.constant('held' as const), reason }),
+    fc.record({
+      state: fc.constantFrom('seen' as const, 'accepted' as const, 'minting' as const, 'minting' as const),
+      reason: fc.constant(null),
+    }),
+    fc.record({ state: fc.constant('dismissed' as const), reason: fc.option(reason) }),
+  ),
+  isSameBlock: fc.constantFrom(true, true, false),
+  hasPayer: fc.constantFrom(true, true, true, false),
+  isMintPending: fc.boolean(),
+  hasSupply: fc.boolean(),
+  verdicts: fc.array(
+    fc
+      .tuple(decided, fc.boolean(), fc.constantFrom(false, false, true))
+      .map(([one, byPass, isWithdrawn]) => ({ ...one, byPass, isWithdrawn })),
+    { maxLength: 3 },
+  ),
+})
+
+test('a refund that is given up leaves what stood before it in this block, what a person decided, or the judge’s part', async () => {
+  const compare = async (given: Refunding, isSecond: boolean) => {
+    const { stood, isSameBlock, hasPayer, isMintPending, verdicts } = given
+    const evidence = { rule: 'refunding', stoodAs: stood.state, heldFor: stood.reason }
+    const prepared = { verdict: 'held', reason: 'refunding', decided_by: 'ada' }
+    const gone = (by: boolean) => (by ? { withdrawn_at: at(900), withdrawn_by: 'ada' } : {})
+    // An earlier preparation was given up too, and says something else.
+    const earlier = { rule: 'refunding', stoodAs: 'held', heldFor: 'oldWallet', blockHash: word(9) }
+    const all = [
+      ...verdicts.map(({ byPass, isWithdrawn, ...one }) => {
+        return { ...one, decided_by: byPass ? 'pass' : 'eve', evidence: '{}', ...gone(isWithdrawn) }
+      }),
+      ...(isSecond ? [{ ...prepared, evidence: JSON.stringify(earlier), ...gone(true) }] : []),
+      { ...prepared, evidence: JSON.stringify({ ...evidence, blockHash: word(isSameBlock ? 9 : 666) }) },
+    ]
+    const mint = { isOfResidue: false, hasNode: false, isRefunded: false, mint: isMintPending ? 'pending' : 'mined' }
+    const row = { state: 'held', reason: 'refunding', inner_index: 0, tier_id: 'basic', tier_version: 1, outbox_id: 7 }
+    const payer = hasPayer ? { tx_hash: word(1), from_address: account(2) } : { tx_hash: null, from_address: null }
+    const rows = {
+      cursors: CURSORS,
+      tiers: [versionRow({ ...FIRST, supply: given.hasSupply ? 5 : null }, 0, [FIRST])],
+      payments: [payment(1, { ...row, ...payer, ...inBlock(9) })],
+      payment_verdicts: all.map((one) => ({ payment_id: 1, ...one })),
+      outbox: [{ id: 7, ...mintRow(mint as model.Orphan, 1) }],
+    }
+    await tables.within(rows, async (sql) => {
+      const deps = { pool: poolWithin(sql) }
+      const found = await cancelRefund.unguarded(deps as never, ACTOR as never, { payment: '1' })
+      assert.ok(!isOperatorRefusal(found), isOperatorRefusal(found) ? found.message : '')
+      const [left] = await sql<{ state: string; reason: string | null; tier: string | null }[]>`
+        SELECT state, reason, tier_id AS tier FROM payments`
+      const { state, ...expected } = givenUp(given)
+      assert.deepEqual({ ...left }, { state, ...expected, tier: state === 'seen' ? null : 'basic' })
+      assert.deepEqual([found.status, found.reason], [state, expected.reason])
+      const standing = await sql`SELECT FROM payment_verdicts WHERE withdrawn_at IS NULL`
+      assert.equal(standing.count, verdicts.filter(({ isWithdrawn }) => !isWithdrawn).length, 'verdicts that stand')
+    })
+  }
+  await fc.assert(fc.asyncProperty(refunding, fc.boolean(), compare), { numRuns: cases(120) })
 })
 
 test('a transaction proves a commission of any payee that the code ever had', async () => {

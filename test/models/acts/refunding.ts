@@ -8,6 +8,8 @@
 // - A payment that is about to be refunded is neither released nor dismissed: it is recorded or given up (RUNBOOK.md, refunding).
 // - A minted payment stays minted when its refund is recorded, so recording the same one again is no change; a refunded payment takes no refund.
 // - Preparing a refund again is no change, so it is never refused.
+// - A state of another block says nothing about this one, so the payment is judged again. What a person decided stands in any block.
+// - A payment of unknown payer can be decided by a person only, so it is never judged.
 
 export interface Transfer {
   from: string
@@ -86,4 +88,34 @@ export function record(all: Payment[], one: Payment, name: string, tx: Transacti
   if (one.standing === 'minted') return done('minted', one.isExpelled ? null : 'refundOfMinted')
   one.standing = 'refunded'
   return done('refunded')
+}
+
+/** A payment whose refund is being prepared, and what was decided before. */
+export interface Refunding {
+  /** What it was when the refund was prepared, and whether it is still in that block. */
+  stood: { state: 'seen' | 'accepted' | 'minting' | 'held' | 'dismissed'; reason: string | null }
+  isSameBlock: boolean
+  hasPayer: boolean
+  /** Its mint is neither in a block nor out of time. */
+  isMintPending: boolean
+  /** Whether its tier has a limited number of places: then a released payment waits for one. */
+  hasSupply: boolean
+  /** All verdicts before, the oldest first. */
+  verdicts: {
+    verdict: 'accepted' | 'held' | 'dismissed'
+    reason: string | null
+    byPass: boolean
+    isWithdrawn: boolean
+  }[]
+}
+
+/** Its state and reason once the refund is given up. */
+export function givenUp({ stood, isSameBlock, ...one }: Refunding): { state: string; reason: string | null } {
+  if (isSameBlock && stood.state === 'held') return { ...stood }
+  if (isSameBlock && stood.state === 'minting' && one.isMintPending) return { state: 'minting', reason: null }
+  const decided = one.verdicts.filter(({ byPass, isWithdrawn }) => !byPass && !isWithdrawn).at(-1)
+  if (!one.hasPayer && decided?.verdict !== 'dismissed') return { state: 'held', reason: 'unattributed' }
+  if (decided === undefined) return { state: 'seen', reason: null }
+  if (decided.verdict !== 'accepted') return { state: decided.verdict, reason: decided.reason }
+  return one.hasSupply ? { state: 'held', reason: 'soldOut' } : { state: 'accepted', reason: null }
 }
