@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import type { Sql } from '../../../src/db/core/sql.ts'
 import { readDistributions, readNode, readNodesOf, readStats, readWallet } from '../../../src/db/reads/public-api.ts'
 import { readPaymentsOf } from '../../../src/db/reads/public-payments.ts'
+import { events } from '../../../src/http/routes/payments/events.ts'
 import { account, at, openTables, type Row, type Rows, type Tables, word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
 import * as model from './answers.ts'
@@ -41,6 +42,7 @@ const drawn = fc.record({
       expelled: fc.constantFrom(null, null, null, 0, 1, 4),
       part: fc.constantFrom(0n, 1n, 2n),
       isPaid: fc.boolean(),
+      sharesTx: fc.boolean(),
     }),
     { maxLength: 5 },
   ),
@@ -51,6 +53,8 @@ const drawn = fc.record({
       from: fc.constantFrom(...OWNERS),
       tierId: fc.constantFrom('basic', null),
       wasIgnored: fc.boolean(),
+      /** Whether it was made in the same transaction as the one before it, whoever that is from. */
+      sharesTx: fc.boolean(),
     }),
     { maxLength: 5 },
   ),
@@ -66,7 +70,9 @@ function ledgerOf(given: Drawn): model.Ledger {
     return { round: 1 + n, time, turns }
   })
   const ledger: model.Ledger = { rounds, nodes: [], payments: [], nextDue: NEXT_DUE, mintTxOf }
-  for (const [n, { expelled, part, isPaid, ...one }] of given.nodes.entries()) {
+  const pay = (id: number, one: Parameters<typeof paymentOf>[1], sharesTx: boolean) =>
+    ledger.payments.push(paymentOf(id, one, sharesTx ? ledger.payments.at(-1) : undefined))
+  for (const [n, { expelled, part, isPaid, sharesTx, ...one }] of given.nodes.entries()) {
     const mintedAfter = Math.min(one.mintedAfter, rounds.length)
     const expelledAfter = expelled === null ? null : Math.min(mintedAfter + expelled, rounds.length)
     const times = { mintTime: 1_000 + n, expelTime: 3_000 + n }
@@ -82,16 +88,13 @@ function ledgerOf(given: Drawn): model.Ledger {
     // Nothing, half or all of what it was credited.
     const withdrawnWei = (BigInt(model.nodeOf(ledger, node).creditedWei) * part) / 2n
     ledger.nodes.push({ ...node, withdrawnWei })
-    if (isPaid)
-      ledger.payments.push(paymentOf(1 + n, { from: one.owner, tierId: 'basic', state: 'minted', reason: null }))
+    if (isPaid) pay(1 + n, { from: one.owner, tierId: 'basic', state: 'minted', reason: null }, sharesTx)
   }
   for (const [n, one] of given.payments.entries()) {
     const keeps = ['held', 'refunded', 'dismissed', 'orphaned'].includes(one.state)
     const ignored = one.state === 'ignored' || (one.state === 'orphaned' && one.wasIgnored)
     const reason = ignored ? 'operator' : keeps ? one.reason : null
-    ledger.payments.push(
-      paymentOf(100 + n, { ...one, tierId: one.state === 'accepted' ? 'basic' : one.tierId, reason }),
-    )
+    pay(100 + n, { ...one, tierId: one.state === 'accepted' ? 'basic' : one.tierId, reason }, one.sharesTx)
   }
   return ledger
 }
@@ -99,12 +102,14 @@ function ledgerOf(given: Drawn): model.Ledger {
 function paymentOf(
   id: number,
   one: { from: string; tierId: string | null; state: string; reason: string | null },
+  beside?: model.PaymentRow,
 ): model.PaymentRow {
   const { from, tierId, state, reason } = one
   return {
     ...{
       id,
-      txHash: word(id),
+      txHash: beside?.txHash ?? word(id),
+      innerIndex: beside === undefined ? 0 : beside.innerIndex + 1,
       from,
       tierId,
       state,
@@ -210,6 +215,7 @@ function paymentsRows(ledger: model.Ledger): Row[] {
       id: one.id,
       ref: word(one.id),
       tx_hash: one.txHash,
+      inner_index: one.innerIndex,
       wallet: account(9),
       from_address: one.from,
       value_wei: one.valueWei,
@@ -244,6 +250,17 @@ const rowsOf = (ledger: model.Ledger): Rows => ({
   refunds: refundsRows(ledger),
 })
 
+/** What a stream about a wallet or a transaction would show first, without what it rests on. */
+async function streamed(sql: Sql, query: Record<string, string>): Promise<unknown> {
+  const seen: (() => Promise<{ payments: unknown[]; nodes: unknown[] }>)[] = []
+  const watches = { open: async (_client: string, { read }: { read: (typeof seen)[number] }) => seen.push(read) }
+  const queryPrimary = (read: (sql: Sql) => unknown) => read(sql)
+  const route = events({ deps: { checksum: (one: string) => one }, queryPrimary, watches } as never)
+  await route.handle({ query, client: 'one', raw: { headers: {} } } as never)
+  const text = JSON.stringify(await seen[0]?.())
+  return JSON.parse(text, (name, value) => (name === 'assurance' ? undefined : value))
+}
+
 async function compareRead(sql: Sql, ledger: model.Ledger, limit: number): Promise<void> {
   for (const owner of OWNERS) {
     const nodes = model.nodesOf(ledger, owner)
@@ -254,7 +271,10 @@ async function compareRead(sql: Sql, ledger: model.Ledger, limit: number): Promi
     const payments = JSON.parse(await readPaymentsOf(sql, owner as never, limit)) as { assurance: unknown }[]
     const shown = payments.map(({ assurance, ...payment }) => payment)
     assert.deepEqual(shown, model.paymentsOf(ledger, owner, limit))
+    assert.deepEqual(await streamed(sql, { address: owner }), model.watchedOf(ledger, owner))
   }
+  for (const hash of new Set(ledger.payments.map(({ txHash }) => txHash)))
+    assert.deepEqual(await streamed(sql, { payment: hash }), model.watchedIn(ledger, hash))
   const rounds = JSON.parse(await readDistributions(sql, limit)) as { id: number }[]
   assert.deepEqual(
     rounds.map(({ id }) => id),

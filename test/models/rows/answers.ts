@@ -27,6 +27,8 @@ export interface NodeRow {
 export interface PaymentRow {
   id: number
   txHash: string
+  /** Its place in the transaction. */
+  innerIndex: number
   from: string
   valueWei: bigint
   tierId: string | null
@@ -127,8 +129,46 @@ export function lastDistributionAt(ledger: Ledger): string | null {
 /** What a wallet has paid, newest first, without what an answer rests on (`assurance`). */
 export function paymentsOf(ledger: Ledger, payer: string, limit: number) {
   const own = ledger.payments.filter(({ from, state }) => from === payer && state !== 'ignored')
-  const newest = own.toSorted((a, b) => b.id - a.id).slice(0, limit)
-  return newest.map((one) => {
+  return shownOf(ledger, own.toSorted((a, b) => b.id - a.id).slice(0, limit))
+}
+
+/** A transaction as its first payment, with all of them in the order of the chain. */
+function asTransaction(ledger: Ledger, payments: PaymentRow[]) {
+  const shown = shownOf(
+    ledger,
+    payments.toSorted((a, b) => a.innerIndex - b.innerIndex),
+  )
+  return { ...(shown[0] as (typeof shown)[number]), payments: shown }
+}
+
+/** What a stream about a wallet shows: each transaction with the wallet's payments in it, the newest first, and the wallet's nodes. */
+export function watchedOf(ledger: Ledger, payer: string) {
+  const own = ledger.payments.filter(({ from, state }) => from === payer && state !== 'ignored')
+  const hashes = [...new Set(own.toSorted((a, b) => b.id - a.id).map(({ txHash }) => txHash))]
+  const payments = hashes.map((hash) =>
+    asTransaction(
+      ledger,
+      own.filter(({ txHash }) => txHash === hash),
+    ),
+  )
+  return { payments, nodes: nodesOf(ledger, payer) }
+}
+
+/** What a stream about a transaction shows: its payments, whoever they are from, if one of them is a sale, and their nodes. */
+export function watchedIn(ledger: Ledger, hash: string) {
+  const made = ledger.payments.filter(({ txHash }) => txHash === hash)
+  const sales = made.filter(({ state }) => state !== 'ignored')
+  const nodes = ledger.nodes.filter(({ paymentId }) =>
+    made.some(({ id, state }) => id === paymentId && state === 'minted'),
+  )
+  return {
+    payments: sales.length === 0 ? [] : [asTransaction(ledger, sales)],
+    nodes: nodes.toSorted((a, b) => a.nodeId - b.nodeId).map((node) => nodeOf(ledger, node)),
+  }
+}
+
+function shownOf(ledger: Ledger, payments: PaymentRow[]) {
+  return payments.map((one) => {
     const node = one.state === 'minted' ? ledger.nodes.find(({ paymentId }) => paymentId === one.id) : undefined
     const reason = one.reason === 'senderDenied' ? 'review' : one.reason
     return {
