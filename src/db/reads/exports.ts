@@ -212,7 +212,7 @@ export const ownerForm = (owner: Address): ExportForm => ({
     SELECT m.kind, iso(m.at), m.node_id::text, m.amount_wei::text, trim_scale(m.amount_wei::numeric * 1e-18)::text, h.usd::text,
       round(m.amount_wei::numeric * 1e-18 * h.usd::numeric, 2)::text, m.round::text, m.to_address, m.tx_hash, m.block_number::text
     FROM moved m LEFT JOIN price_history h ON h.hour = date_trunc('hour', m.at, 'UTC')
-    WHERE ${between(sql, 'm.block_number', blocks)} ORDER BY m.block_number, m.kind, m.node_id, m.log_index`,
+    WHERE ${between(sql, 'm.block_number', blocks)} ORDER BY m.block_number, m.kind, m.node_id, m.round, m.log_index`,
 })
 
 /** Fetches an export's rows in batches. `name` is the cursor's name, one per form, because the driver remembers the shape of a cursor's rows. */
