@@ -10,7 +10,7 @@
 // - If several versions sell and the wallet meets the terms of more than one, any of those may be named: the tier and the node are the same.
 import { type Facts, judge, type Outcome } from '../judge.ts'
 import { allocationOf, choose, comesBefore, type Sale, supplyOf } from '../sale.ts'
-import { type Wallet, walletSells } from '../wallets.ts'
+import { contractMayBuy, type Mode, modeFor, type Payer, type Wallet, walletSells } from '../wallets.ts'
 
 export interface Payment {
   id: number
@@ -27,6 +27,8 @@ export interface Payment {
   restsOnOne: boolean
   /** Whether no verdict on it can be stored. */
   fails: boolean
+  /** What made it by a call inside a transaction, as it was after the payment's block; null for a transfer of its own. */
+  payer: (Pick<Payer, 'code' | 'isKnown'> & { isReadable: boolean }) | null
   /** What the wallet held of the token in that block; null if no provider says it. */
   heldWei: bigint | null
   state: 'seen' | 'accepted' | 'held' | 'ignored'
@@ -42,11 +44,15 @@ export interface Ledger {
   wallets: Wallet[]
   lists: Map<string, Map<string, number>>
   denied: string[]
+  modes: { fromBlock: number; mode: Mode }[]
+  signedIn: string[]
+  allowed: string[]
   nodes: { owner: string; tierId: string }[]
   payments: Payment[]
   walletCap: number
-  /** Block time of the followed head. */
+  /** Block time and number of the followed head. */
   now: number
+  height: number
   /** The last block that counts as settled. */
   upTo: number
   retrySec: number
@@ -73,6 +79,14 @@ function reservedBefore(ledger: Ledger, payment: Payment, tierId: string): numbe
   return count
 }
 
+/** Whether a payer may buy by itself; null if nobody says what is at its address. */
+function mayBuyInside(ledger: Ledger, { payer, from, block }: Payment): boolean | null {
+  if (payer === null) return true
+  if (!payer.isReadable) return null
+  const known = { signedIn: ledger.signedIn.includes(from), isAllowed: ledger.allowed.includes(from) }
+  return contractMayBuy({ ...payer, ...known }, modeFor(ledger.modes, block, ledger.height))
+}
+
 function factsOf(ledger: Ledger, payment: Payment): Facts {
   const choice = choose(ledger.sale, payment.valueWei, placeOf(payment))
   const tierId = choice.kind === 'sells' ? choice.tierId : null
@@ -94,7 +108,7 @@ function factsOf(ledger: Ledger, payment: Payment): Facts {
     ofTier: placesOf(ledger, { tierId, owner: payment.from }),
     ofWallet: placesOf(ledger, { owner: payment.from }),
     walletCap: ledger.walletCap,
-    ...{ beforeRestore: false, restsOnOne: payment.restsOnOne, payerMayBuy: true },
+    ...{ beforeRestore: false, restsOnOne: payment.restsOnOne, payerMayBuy: mayBuyInside(ledger, payment) },
     supply: tierId === null ? null : supplyOf(ledger.sale, tierId, placeOf(payment), null),
     sold: placesOf(ledger, { tierId }),
     reservedBefore: tierId === null ? 0 : reservedBefore(ledger, payment, tierId),
