@@ -9,7 +9,12 @@ import type { Ledger, NodeRow, PaymentRow } from './places.ts'
 export const tierNo = (tierId: string) => 1 + ((Number(tierId.slice(1)) + 1) % 3)
 const tierNames = ['t0', 't1', 't2']
 
+/** Two wallets, most often the first. */
+export const HOLDERS = [account(2), account(3)]
+const holder = fc.constantFrom(account(2), account(2), account(3))
+
 const drawnPayment = fc.record({
+  from: holder,
   pick: fc.nat(999),
   state: fc.constantFrom(
     'seen',
@@ -30,6 +35,7 @@ const drawnPayment = fc.record({
   otherTier: fc.constantFrom(null, null, null, ...tierNames),
 })
 const drawnNode = fc.record({
+  owner: holder,
   tierId: fc.constantFrom(...tierNames),
   isExpelled: fc.boolean(),
   payment: fc.constantFrom('none', 'kept', 'refunded'),
@@ -124,7 +130,7 @@ function nodeRows({ sale, nodes }: Ledger): Rows {
       size: nodes.filter((one) => one.tierId === tierId && !one.isExpelled).length,
     })),
     nodes: nodes.map((one, n) => ({
-      ...{ node_id: 1 + n, owner: account(2), cohort: one.isExpelled ? null : tierNo(one.tierId), ref: word(500 + n) },
+      ...{ node_id: 1 + n, owner: one.owner, cohort: one.isExpelled ? null : tierNo(one.tierId), ref: word(500 + n) },
       ...{ payment_id: one.payment === 'none' ? null : 1 + n, per_node_at_mint_wei: 0n, turns_at_mint: 0 },
       ...{ mint_tx_hash: word(600 + n), minted_at: at(1_000), ...block(10) },
     })),
@@ -151,6 +157,7 @@ function paymentRows({ sale, nodes, payments }: Ledger): Row[] {
     ...payments.map((one, n) => ({
       ...{
         ...paid(100 + n),
+        from_address: one.from,
         inner_index: one.innerIndex,
         tx_index: one.txIndex,
         value_wei: one.valueWei,

@@ -3,14 +3,15 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import type { Sql } from '../../../src/db/core/sql.ts'
+import { readPlaces, readWalletUse, walletUse } from '../../../src/db/payments/places.ts'
 import { byPlace } from '../../../src/db/payments/rows.ts'
 import { countPlaces, countPlacesOf } from '../../../src/db/payments/supply.ts'
 import { readLedgerFigures } from '../../../src/db/reads/metrics.ts'
 import { readQuote, readTiers } from '../../../src/db/reads/public-api.ts'
 import { openTables, type Tables } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
-import { type Drawn, drawn, ledgerOf, rowsOf, tierNo } from './ledgers.ts'
-import { reservationsOf, reservedBefore, soldOf } from './places.ts'
+import { type Drawn, drawn, HOLDERS, ledgerOf, rowsOf, tierNo } from './ledgers.ts'
+import { reservationsOf, reservedBefore, soldOf, useOf } from './places.ts'
 
 let tables: Tables
 before(async () => {
@@ -71,4 +72,26 @@ async function compare(given: Drawn): Promise<void> {
 
 test('the judge, the acts, the API and the metrics count sold and reserved as the rules say', async () => {
   await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(60) })
+})
+
+test('the places that a wallet has used are its nodes and all its payments under way, one by one', async () => {
+  const compareUse = async (given: Drawn) => {
+    const ledger = ledgerOf(given)
+    const tierIds = [...new Set(ledger.sale.versions.map(({ tierId }) => tierId))]
+    await tables.within(rowsOf(ledger), async (sql) => {
+      const together = await readPlaces(sql, HOLDERS as never)
+      for (const wallet of HOLDERS) {
+        const of = (tierId: string | null) => useOf(ledger, wallet, tierId)
+        const { nodes: walletNodes, inFlight: walletInFlight } = of(null)
+        for (const tierId of [...tierIds, null]) {
+          const own = tierId === null ? { nodes: 0, inFlight: 0 } : of(tierId)
+          const expected = { walletNodes, walletInFlight, tierNodes: own.nodes, tierInFlight: own.inFlight }
+          const no = tierId === null ? null : tierNo(tierId)
+          assert.deepEqual(walletUse(together.get(wallet as never) ?? [], no), expected, `${wallet} and ${tierId}`)
+          assert.deepEqual(await readWalletUse(sql, wallet as never, no), expected, `${wallet} alone and ${tierId}`)
+        }
+      }
+    })
+  }
+  await fc.assert(fc.asyncProperty(drawn, compareUse), { numRuns: cases(50) })
 })

@@ -12,6 +12,7 @@ import { choose, comesBefore, type Sale } from '../sale.ts'
 const HOUR_SEC = 3600
 
 export interface NodeRow {
+  owner: string
   /** The tier of the cohort that it is in, or from which it was expelled. */
   tierId: string
   isExpelled: boolean
@@ -19,6 +20,7 @@ export interface NodeRow {
   payment: 'none' | 'kept' | 'refunded'
 }
 export interface PaymentRow {
+  from: string
   state: 'seen' | 'accepted' | 'minting' | 'held' | 'refunded' | 'dismissed'
   tierId: string | null
   /** For a payment that is held: a refund is prepared. */
@@ -51,6 +53,21 @@ export function soldOf(ledger: Ledger, tierId: string): number {
     if (one.state === 'held' && one.isRefunding && one.hasMint) sold += 1
   }
   return sold
+}
+
+/** What a wallet has of its limits: nodes that it holds, and payments that are about to become one, of a tier or of all. */
+export function useOf(ledger: Ledger, wallet: string, tierId: string | null) {
+  const isMeant = (one: { tierId: string | null }) => tierId === null || one.tierId === tierId
+  const nodes = ledger.nodes.filter((one) => one.owner === wallet)
+  const paid = ledger.payments.filter((one) => {
+    const isUnderWay = one.state === 'accepted' || one.state === 'minting'
+    return one.from === wallet && (isUnderWay || (one.state === 'held' && one.isRefunding && one.hasMint))
+  })
+  // An expelled node is of no tier any more, but the wallet still holds it.
+  return {
+    nodes: nodes.filter((one) => tierId === null || (isMeant(one) && !one.isExpelled)).length,
+    inFlight: paid.filter(isMeant).length,
+  }
 }
 
 /** The undecided payments that each may take a place of the tier. */
