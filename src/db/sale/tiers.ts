@@ -59,6 +59,13 @@ export async function openSteps(sql: Sql, tierId: string, block: number): Promis
   return opened.map((row) => row.tierId)
 }
 
+/** The last block with a payment that took one of the tier's places, in the order of the chain. Only for a tier that has sold a place. */
+export async function readLastSale(sql: Sql, tierId: string): Promise<number> {
+  const [row] = await sql<{ block: number }[]>`
+    SELECT max(block_number) AS block FROM payments WHERE tier_id = ${tierId} AND state IN ('accepted', 'minting', 'minted')`
+  return row?.block ?? Promise.reject(new Error(`no payment took a place of ${tierId}`))
+}
+
 /** The numbers of the tiers that must sell out before a waiting step opens. */
 export async function readAwaited(sql: Sql): Promise<number[]> {
   const rows = await sql<{ tierNo: number }[]>`

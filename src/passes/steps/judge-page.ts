@@ -10,7 +10,7 @@ import { readPlaces, type TierPlaces, walletUse } from '../../db/payments/places
 import { readLastVerdicts } from '../../db/payments/recheck.ts'
 import { byPlace, lockPayments, type Payment } from '../../db/payments/rows.ts'
 import { countPlaces, type Places, readSupplies, type Undecided } from '../../db/payments/supply.ts'
-import { openSteps, readTierVersions } from '../../db/sale/tiers.ts'
+import { openSteps, readLastSale, readTierVersions } from '../../db/sale/tiers.ts'
 import { type CodeReading, type ModeEntry, modeFor, type PayerFacts } from '../../domain/payers/payer.ts'
 import { type HoldingReading, judgePayment, type PaymentFacts, type Verdict } from '../../domain/payment.ts'
 import { isOldWallet, type PaymentWallet } from '../../domain/payment-wallets.ts'
@@ -132,6 +132,7 @@ async function readFacts(sql: Sql, basis: JudgingBasis, page: readonly Candidate
   const locked = await lockPayments(sql, page.map(idOf), { wait: isAlone })
   const current = new Map(locked.map((payment) => [payment.id, payment]))
   const supplies = await readSupplies(sql, tierNos)
+  const versions = steps.length > 0 ? await readTierVersions(sql) : []
   const decidable = page.filter(({ payment }) => payment.state === 'held' || isRestored(basis, payment))
   return {
     current,
@@ -139,8 +140,13 @@ async function readFacts(sql: Sql, basis: JudgingBasis, page: readonly Candidate
     decisions: await readLastVerdicts(sql, decidable.map(idOf)),
     places: await readPlaces(sql, wallets),
     supplies,
-    sales: await countPlaces(sql, tierNos.filter(isLimited(basis, supplies)), basis.versions),
-    versions: steps.length > 0 ? await readTierVersions(sql) : [],
+    // Once a step is open, what came for it too early reserves its places too.
+    sales: await countPlaces(
+      sql,
+      tierNos.filter(isLimited(basis, supplies)),
+      steps.length > 0 ? versions : basis.versions,
+    ),
+    versions,
     lists: await readListUse(sql, basis.versions, { tierNos, wallets }),
     payers: await readPayers(
       sql,
@@ -203,8 +209,6 @@ interface Decided {
 
 interface Sold {
   tierNo: number
-  /** The block of the payment that took the last place. */
-  blockNumber: number
   supply: number
   before: number
   now: number
@@ -212,13 +216,14 @@ interface Sold {
 
 /** Reports once that a tier is nearly sold out, and once that it is sold out. Opens the steps that wait for a sold-out tier. */
 async function tellScarce(sql: Sql, { versions }: JudgingBasis, tiers: readonly Sold[]): Promise<void> {
-  for (const { tierNo, supply, before, now, blockNumber } of tiers) {
+  for (const { tierNo, supply, before, now } of tiers) {
     const tierId = versions.find((version) => version.tierNo === tierNo)?.tierId ?? String(tierNo)
     const detail = { tierId, supply, sold: now }
     if (isNearlySold(now, supply) && !isNearlySold(before, supply))
       await writeAudit(sql, { actor: 'pass', action: 'tierNearlySold', subject: tierId, detail })
     if (now < supply) continue
-    await openSteps(sql, tierId, blockNumber)
+    // Not this page's last payment: one that waited for a reading may come before others in the chain.
+    await openSteps(sql, tierId, await readLastSale(sql, tierId))
     await writeAudit(sql, { actor: 'pass', action: 'tierSoldOut', subject: tierId, detail })
   }
 }
@@ -228,7 +233,7 @@ function decideInOrder(basis: JudgingBasis, page: readonly Candidate[], facts: P
   const waiting = new Set<Address>()
   const taken = new Map(facts.places)
   const before = new Map([...facts.sales].map(([tierNo, { sold }]) => [tierNo, sold]))
-  const lastBlocks = new Map<number, number>()
+  const sellers = new Set<number>()
   const decided: Omit<Decided, 'sold'> = { judged: [], written: [] }
   for (const candidate of page) {
     const { payment } = candidate
@@ -243,23 +248,23 @@ function decideInOrder(basis: JudgingBasis, page: readonly Candidate[], facts: P
     for (const [tierNo, sales] of facts.sales) {
       if (taking?.tierNo === tierNo) {
         sales.sold++
-        lastBlocks.set(tierNo, payment.blockNumber)
+        sellers.add(tierNo)
       }
       if (outcome !== 'undecided') sales.undecided = sales.undecided.filter(({ id }) => id !== payment.id)
     }
   }
-  return { ...decided, sold: soldSince(before, lastBlocks, facts) }
+  return { ...decided, sold: soldSince(before, sellers, facts) }
 }
 
 function soldSince(
   before: ReadonlyMap<number, number>,
-  lastBlocks: ReadonlyMap<number, number>,
+  sellers: ReadonlySet<number>,
   { sales, supplies }: PageFacts,
 ): Sold[] {
-  return [...lastBlocks].flatMap(([tierNo, blockNumber]) => {
+  return [...sellers].flatMap((tierNo) => {
     const supply = supplies.get(tierNo)
     const now = sales.get(tierNo)?.sold ?? 0
-    return supply === undefined ? [] : [{ tierNo, blockNumber, supply, before: before.get(tierNo) ?? now, now }]
+    return supply === undefined ? [] : [{ tierNo, supply, before: before.get(tierNo) ?? now, now }]
   })
 }
 
