@@ -389,8 +389,7 @@ test('a run judges all payments as they come in the chain, whatever the size of 
       const results: JudgeResult[] = []
       for (let run = 0; run < 4; run++) results.push(await runOnce(sql, ledger, given.page))
       // A payment that waits for a proof may find no place in the next run.
-      let hasFailed = false
-      for (let run = 0; run < 4; run++) hasFailed = model.judgeAll(ledger)
+      const [hasFailed] = Array.from({ length: 4 }, () => model.judgeAll(ledger)).slice(-1)
       assert.equal((results.at(-1)?.failed ?? 0) > 0, hasFailed, 'failed')
       const accepted = results.reduce((sum, one) => sum + one.accepted, 0)
       assert.equal(accepted, ledger.payments.filter(({ state }) => state === 'accepted').length, 'accepted')

@@ -79,7 +79,7 @@ function reservedBefore(ledger: Ledger, payment: Payment, tierId: string): numbe
   return count
 }
 
-/** Whether a payer may buy by itself; null if nobody says what is at its address. */
+/** Whether a payer may buy by itself; null if no provider says what is at its address. */
 function mayBuyInside(ledger: Ledger, { payer, from, block }: Payment): boolean | null {
   if (payer === null) return true
   if (!payer.isReadable) return null

@@ -7,7 +7,7 @@ import type { Sql } from '../../../src/db/core/sql.ts'
 import { type Blocks, EXPORT_FORMS, type ExportForm, openRows, ownerForm } from '../../../src/db/reads/exports.ts'
 import { account, at, openTables, type Row, type Rows, type Tables, word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
-import { ADDRESSES, Books, histories } from './books.ts'
+import { ADDRESSES, Books, histories } from '../rows/books.ts'
 import * as model from './holders.ts'
 
 let tables: Tables
