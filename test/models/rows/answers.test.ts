@@ -53,7 +53,7 @@ const drawn = fc.record({
       from: fc.constantFrom(...OWNERS),
       tierId: fc.constantFrom('basic', null),
       wasIgnored: fc.boolean(),
-      /** Whether it was made in the same transaction as the one before it, whatever its payer. */
+      /** Whether it was made in the same transaction as the one before it, by this payer or another. */
       sharesTx: fc.boolean(),
     }),
     { maxLength: 5 },

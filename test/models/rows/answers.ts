@@ -154,7 +154,7 @@ export function watchedOf(ledger: Ledger, payer: string) {
   return { payments, nodes: nodesOf(ledger, payer) }
 }
 
-/** What a stream about a transaction shows: its payments, of all payers, if one of them is a sale, and their nodes. */
+/** What a stream about a transaction shows: all payers’ payments, if one of them is a sale, and their nodes. */
 export function watchedIn(ledger: Ledger, hash: string) {
   const made = ledger.payments.filter(({ txHash }) => txHash === hash)
   const sales = made.filter(({ state }) => state !== 'ignored')

@@ -307,14 +307,9 @@ const rowsOf = (ledger: Ledger): Rows => ({
   }),
   payments: ledger.payments.map((one) => ({
     ...{ id: one.id, ref: word(one.id), tx_hash: word(one.id), wallet: one.wallet, from_address: one.from },
-    ...{
-      value_wei: one.valueWei,
-      succeeded: one.succeeded,
-      proof: one.payer !== null ? 'agreed' : one.doubt === null ? 'proven' : 'believed',
-      inner_index: one.innerIndex,
-      state: one.state,
-      reason: one.reason,
-    },
+    ...{ value_wei: one.valueWei, succeeded: one.succeeded, inner_index: one.innerIndex },
+    ...{ state: one.state, reason: one.reason },
+    proof: one.payer !== null ? 'agreed' : one.doubt === null ? 'proven' : 'believed',
     ...{ tx_index: one.txIndex, block_time: at(one.time), ...block(one.block) },
   })),
 })
