@@ -158,7 +158,7 @@ function settleFacts(payments: Payment[]): void {
       if (one.payer === null || !inner?.payer) continue
       one.code = inner.code
       one.isTold = inner.isTold
-      one.payer = { ...inner.payer, isReadable: one.stored === 'own' || inner.payer.isReadable }
+      one.payer = { ...inner.payer, isReadable: one.stored === 'own' || inner.isTold }
     }
   }
 }
