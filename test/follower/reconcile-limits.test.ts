@@ -50,7 +50,7 @@ const told = async () => (await world.pool`SELECT FROM audit WHERE action = 'dri
 
 /** Refuses requests for the logs of a node in more than `blocks` blocks. */
 const limits = (blocks: number): Rule => {
-  return async ({ method, params: [filter] }) => {
+  return async ({ method, params: [filter = {}] }) => {
     const { fromBlock, toBlock, topics = [] } = filter as { fromBlock?: string; toBlock?: string; topics?: unknown[] }
     const isOfNode = typeof topics[1] === 'string' || typeof topics[3] === 'string'
     if (method !== 'eth_getLogs' || fromBlock === undefined || !isOfNode) return undefined
