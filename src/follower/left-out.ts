@@ -203,7 +203,8 @@ function wordsOfEvent(event: FactoryEvent): string[] {
 }
 
 /**
- * True if the ledger's payments and outflows match the block's transactions, with the outcome of each payment. The ledger stores no dust as payments, but what it has stored as a payment stays one even if it would count as dust now.
+ * True if the ledger's payments and outflows match the block's transactions, with the outcome of each payment. The ledger stores no dust as payments,
+ * but what it has stored as a payment stays one even if it would count as dust now.
  */
 async function hasTransfersOf(sql: Sql, number: number, { transfers, outflows }: ObservedRange): Promise<boolean> {
   const told = await readPlainTransfers(sql, number)

@@ -13,10 +13,9 @@ import { HaltFault, ledgerChainId } from './halt.ts'
  * Requires proofs if the ledger's mode says so. The first run finds the mode. Call it before reading anything.
  * @throws a ChainFault if the providers do not show what their blocks prove.
  */
-export async function requireProofs(ctx: LedgerDb & ChainRead & RuledBy<FollowRules>): Promise<EvidenceMode> {
+export async function requireProofs(ctx: LedgerDb & ChainRead & RuledBy<FollowRules>): Promise<void> {
   const mode = (await readMode(ctx.pool))?.mode ?? (await findFirst(ctx))
   ctx.chain.proofs.require(mode, await ledgerChainId(ctx))
-  return mode
 }
 
 async function findFirst({ pool, chain, rules }: LedgerDb & ChainRead & RuledBy<FollowRules>): Promise<EvidenceMode> {

@@ -6,9 +6,8 @@ import { readMode } from '../../src/db/blocks/evidence.ts'
 import { readHalt } from '../../src/db/blocks/halts.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { releasePayment } from '../../src/operator/acts/decide.ts'
-import { type FalseProvider, startFalseProvider } from '../chain/false-provider.ts'
-import { setModeTo, startTwoProviders } from '../support/two-providers.ts'
-import { ETHER, paymentOf, startWorld } from '../support/world.ts'
+import { setModeTo, startAlone, startTwoProviders } from '../support/two-providers.ts'
+import { ETHER, paymentOf } from '../support/world.ts'
 import { lieBody, other } from './lies.ts'
 
 const BASIC = ETHER / 100n
@@ -55,21 +54,10 @@ test('a provider that leaves a payment out when its block is claimed: nothing pr
   }
 })
 
-/** A world with one provider, whose word about what is not proven the operator trusts or not. */
-async function startAlone() {
-  const providers: FalseProvider[] = []
-  const between = async (target: string) => {
-    const provider = await startFalseProvider(target)
-    providers.push(provider)
-    return { urls: [provider.url], close: () => provider.close() }
-  }
-  const world = await startWorld({}, { between })
-  return { world, careful: world.instance({ rules: { trustsProvider: false } }), liar: providers[0] as FalseProvider }
-}
-
 for (const isTrusted of [true, false])
   test(`lists never match their root: the only provider is ${isTrusted ? 'believed, because it is trusted' : 'followed, but nothing is minted, because it is not trusted'}`, async () => {
-    const { world, careful, liar } = await startAlone()
+    const { world, liar } = await startAlone()
+    const careful = world.instance({ rules: { trustsProvider: false } })
     try {
       // As Mantle's deposits: the fields that a node shows of them are not those that the root covers.
       liar.rule = async ({ method, params }, forward) => {

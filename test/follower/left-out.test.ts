@@ -9,9 +9,9 @@ import type { Address, Hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { releasePayment } from '../../src/operator/acts/decide.ts'
 import { rescan } from '../../src/operator/acts/rescan.ts'
-import { type FalseProvider, type Rule, startFalseProvider } from '../chain/false-provider.ts'
-import { endLies, startTwoProviders } from '../support/two-providers.ts'
-import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
+import type { Rule } from '../chain/false-provider.ts'
+import { endLies, startAlone, startTwoProviders } from '../support/two-providers.ts'
+import { ETHER, paymentOf, type World } from '../support/world.ts'
 import { lieBody, type Told, type Wire } from './lies.ts'
 
 const BASIC = ETHER / 100n
@@ -264,18 +264,11 @@ test('T32: a transaction that somebody else signed with our key, told as a stran
   }))
 
 test('while the only provider contradicts what a block commits to, nothing is filed of it, and it is told', async () => {
-  const providers: FalseProvider[] = []
-  const between = async (target: string) => {
-    const provider = await startFalseProvider(target)
-    providers.push(provider)
-    return { urls: [provider.url], close: () => provider.close() }
-  }
-  const world = await startWorld({}, { between })
+  const { world, liar } = await startAlone()
   try {
     await world.pay(5, 1n)
     await world.chain.mine(5)
     await world.settle()
-    const [liar] = providers as [FalseProvider]
     const { number, txHash } = await payBesideOthers(world)
     liar.rule = lieBody(
       world,

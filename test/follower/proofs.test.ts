@@ -10,9 +10,9 @@ import { readUnproven } from '../../src/db/reads/doctor.ts'
 import { insertMode } from '../../src/db/sale/contract-wallets.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
-import { type FalseProvider, type Rule, startFalseProvider } from '../chain/false-provider.ts'
-import { endLies, setModeTo, startTwoProviders } from '../support/two-providers.ts'
-import { ETHER, paymentOf, startWorld, type World } from '../support/world.ts'
+import type { FalseProvider, Rule } from '../chain/false-provider.ts'
+import { endLies, setModeTo, startAlone, startTwoProviders } from '../support/two-providers.ts'
+import { ETHER, paymentOf, type World } from '../support/world.ts'
 import { lieBody, other, type Told, type Wire, walletOf } from './lies.ts'
 
 const BASIC = ETHER / 100n
@@ -49,17 +49,6 @@ const failures = (of: World = world) =>
     { subject: string; detail: Header }[]
   >`SELECT subject, detail FROM audit WHERE action = 'proofFailed' ORDER BY id`
 const next = async (of: World = world) => Number(await of.chain.rpc('eth_blockNumber')) + 1
-
-/** A world whose only provider a test can make lie. */
-async function startAlone() {
-  const providers: FalseProvider[] = []
-  const between = async (target: string) => {
-    const provider = await startFalseProvider(target)
-    providers.push(provider)
-    return { urls: [provider.url], close: () => provider.close() }
-  }
-  return { alone: await startWorld({}, { between }), liar: providers[0] as FalseProvider }
-}
 
 async function runUntilMinted(txHash: Hash) {
   for (let run = 0; run < 5 && (await paymentOf(world, txHash))?.state !== 'minted'; run++) {
@@ -158,7 +147,7 @@ test('both providers give the same header with a field that is not known, which 
 })
 
 test('a single provider whose headers cease to recompute is not followed until they do again', async () => {
-  const { alone, liar } = await startAlone()
+  const { world: alone, liar } = await startAlone()
   try {
     await alone.chain.mine()
     await alone.settle()
@@ -261,7 +250,7 @@ test('T20: both providers tell the same false transactions: nothing is followed,
 })
 
 test('T21: the only provider tells false transactions: nothing is followed, and nothing is minted but what was paid', async () => {
-  const { alone, liar } = await startAlone()
+  const { world: alone, liar } = await startAlone()
   try {
     await send(alone, { valueWei: 1n })
     for (let block = 0; block < 5; block++) await alone.chain.mine()

@@ -21,6 +21,19 @@ export async function startTwoProviders(options: Omit<WorldOptions, 'between'> =
   return { world, first, second }
 }
 
+/** Starts a world whose only provider a test can make lie. The provider closes with it. */
+export async function startAlone(): Promise<{ world: World; liar: FalseProvider }> {
+  const providers: FalseProvider[] = []
+  const between = async (target: string) => {
+    const provider = await startFalseProvider(target)
+    providers.push(provider)
+    return { urls: [provider.url], close: () => provider.close() }
+  }
+  const world = await startWorld({}, { between })
+  const [liar] = providers as [FalseProvider]
+  return { world, liar }
+}
+
 /**
  * Puts two providers in front of a world's chain, for `startWorld`. The list contains them once the world has started.
  */

@@ -7,8 +7,8 @@ import type { Hash } from '../../domain/units.ts'
 export type Part = ProvenPart | 'transaction' | 'sender'
 
 /**
- * `proven`: it has the right hash. `contradicted`: it has a different hash; `beside` names fields that we do not know. `unprovable`: we cannot compute a hash, because a
- * field or the form is unknown, missing or malformed; that shows nothing either way.
+ * `proven`: it has the right hash. `contradicted`: it has a different hash; `beside` names fields that we do not know. `unprovable`: we cannot compute
+ * a hash, because a field or the form is unknown, missing or malformed; that shows nothing either way.
  */
 export type Verdict =
   | { readonly kind: 'proven'; readonly part: Part }

@@ -1,5 +1,6 @@
 // Finds out whether blocks of this chain can be proven: their headers, their lists of transactions and receipts, and accounts. It asks every provider
-// for the same blocks. One of several shows nothing by itself: it could make up a block, or spoil one.
+// for the same blocks. A single one of several shows nothing: it could make up a
+// block, or spoil one.
 import { VOICES } from '../../domain/finality.ts'
 import type { ChainProofs, ProvenPart } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
@@ -102,9 +103,9 @@ async function whyUnproven(part: ProvenPart, given: readonly Given[]): Promise<s
 const VERDICTS: Record<ProvenPart, (given: Given) => Promise<Verdict | null>> = {
   header: async ({ block }) => proveHeader(block),
   transactions: async ({ block, rpc }) => {
-    const chainId = String(await orNull(rpc.request('eth_chainId', [])))
+    const chainId = await orNull(rpc.request('eth_chainId', []))
     const raw = async (index: number) => await orNull(readRaw(rpc, String(block.hash), index))
-    return (await proveTransactions(withChainId(block, chainId), raw)).verdict
+    return (await proveTransactions(withChainId(block, typeof chainId === 'string' ? chainId : null), raw)).verdict
   },
   receipts: async ({ block, rpc }) =>
     (await proveReceipts(block, await orNull(rpc.request('eth_getBlockReceipts', [block.hash])))).verdict,

@@ -75,7 +75,7 @@ export function createReceiptProver(rpc: RpcReads, factory: Address, soundness: 
     if (!mustProve(soundness) || txHashes === null) return null
     const listed = txHashes.length === 0 ? [] : await readList(header)
     let [answers, proof] = [listed, await proveReceipts(given, listed)]
-    // The list may be short, or lack a part, although each receipt by itself is right.
+    // The list may be short, or lack a part, although each single receipt is right.
     if (proof.verdict.kind !== 'proven' && txHashes.length <= SINGLE_MAX) {
       answers = (await readSingly(rpc, txHashes)) ?? listed
       if (!answers) throwRetryable(`the provider lacks receipts of block ${header.number}`)
