@@ -45,6 +45,7 @@ export async function proveReceipts(block: Fields, receipts: unknown): Promise<L
 export function withChainId(block: Fields, chainId: string | null): Fields {
   if (chainId === null || !Array.isArray(block.transactions)) return block
   const lacks = (tx: unknown) => (Object(tx) as Fields).chainId == null && Number(Object(tx).type ?? 0) > 0
+  if (!block.transactions.some(lacks)) return block
   const transactions = block.transactions.map((tx) => (lacks(tx) ? { ...Object(tx), chainId } : tx))
   return { ...block, transactions }
 }

@@ -154,7 +154,7 @@ export function proveHeader(block: unknown): Verdict & { added?: readonly string
     return 'bytes' in bytes && compared('header', given.hash, hashOf(bytes.bytes)).kind === 'proven'
   }
   const usual = lastOrder.every((name) => unknown.includes(name)) ? lastOrder : []
-  const order = [usual, ...ordersOf(unknown)].find(isRight)
+  const order = isRight(usual) ? usual : ordersOf(unknown).find(isRight)
   if (!order) return none
   lastOrder = order
   const added = order.filter((name) => !AMSTERDAM.includes(name))

@@ -19,10 +19,11 @@ export async function refuseGuard(
   { sender, run: { agreed } }: { sender: Asked; run: Pick<Run, 'agreed'> },
   call: FactoryCall,
 ): Promise<string | null> {
-  if (call.kind === 'openCohorts') return agreed && `the providers’ histories differ above block ${agreed.number}`
+  const parted = agreed && `the providers’ histories differ above block ${agreed.number}`
+  if (call.kind === 'openCohorts') return parted
   if (call.guard === null) return null
   const { number, hash } = call.guard
-  if (agreed && number > agreed.number) return `the providers’ histories differ above block ${agreed.number}`
+  if (agreed && number > agreed.number) return parted
   const answers = await blocksAt(ctx.chain, number)
   // A header that is not that of its hash is no answer, so it stops no sale.
   const failed = answers.flatMap(({ host, fault }) => fault?.failedBy(host) ?? [])
