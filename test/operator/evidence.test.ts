@@ -10,11 +10,11 @@ import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { releasePayment } from '../../src/operator/acts/decide.ts'
 import { setEvidence } from '../../src/operator/acts/evidence.ts'
 import { clearHaltByHand } from '../../src/operator/acts/pause.ts'
-import { type FalseProvider, type Rule, startFalseProvider } from '../chain/false-provider.ts'
+import type { FalseProvider, Rule } from '../chain/false-provider.ts'
 import { lieBody, other, type Wire } from '../follower/lies.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
-import { setModeTo, startTwoProviders } from '../support/two-providers.ts'
-import { ETHER, startWorld, type World } from '../support/world.ts'
+import { setModeTo, startAlone, startTwoProviders } from '../support/two-providers.ts'
+import { ETHER, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
 const THIEF = `0x${'7e'.repeat(20)}` as Address
@@ -27,11 +27,7 @@ let alone: World
 let only: FalseProvider
 before(async () => {
   ;({ world, first, second } = await startTwoProviders())
-  const between = async (target: string) => {
-    only = await startFalseProvider(target)
-    return { urls: [only.url], close: () => only.close() }
-  }
-  alone = await startWorld({}, { between })
+  ;({ world: alone, liar: only } = await startAlone())
   for (const { pay, chain, settle } of [world, alone]) {
     await pay(5, 1n)
     await chain.mine(6)
