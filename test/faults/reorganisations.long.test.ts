@@ -31,13 +31,13 @@ async function runUntilDone({ world }: Stage, { pass }: Outside): Promise<void> 
   assert.fail(`something was still on its way after ${RUNS_MAX} runs`)
 }
 
-/** Runs `body` on its own chain with a service on it. */
+/** Runs `body` on its own chain with a service on it, which has two providers. */
 async function onStage(
   slotsInEpoch: number,
   env: Record<string, string>,
   body: (stage: Stage, instance: Outside) => Promise<void>,
 ): Promise<void> {
-  const stage = await openStage({ slotsInEpoch })
+  const stage = await openStage({ slotsInEpoch, providers: 2 })
   try {
     await stage.world.settle()
     const instance = await startOutside(stage, env)
@@ -177,12 +177,11 @@ test('blocks that the chain had called final are taken back: it halts, loudly; s
     const { world } = own
     const payment = await paid(world)
     await runUntilDone(own, service)
-    // What one provider calls final counts 64 blocks below the head.
-    await world.chain.mine(72)
+    await world.chain.mine(8)
     // Only the reconciler asks for the final block, every five minutes.
     await world.pool`UPDATE passes SET started_at = started_at - interval '5 minutes' WHERE name = 'reconcile'`
     await service.pass('payments')
-    await world.chain.reorg(76)
+    await world.chain.reorg(12)
     await world.chain.mine()
     for (let look = 0; look < 2; look++) await isHalted(own, service, 'pastFinalized', 1)
     const words = 'halted: the chain took back blocks that it had called final'
