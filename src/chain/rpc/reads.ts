@@ -7,8 +7,8 @@ import { BATCH_MAX } from './batches.ts'
 import { isOfKind } from './kinds.ts'
 import { isLimit, isRevert, type Provider, type RpcCall, type RpcReply } from './provider.ts'
 
-/** How often we try a read, over all providers. The second attempt is for connections that are closed during the request. */
-const READ_ATTEMPTS_MIN = 2
+/** How often we try a read, over all providers: again after a connection that was closed during the request, or where a balancer's nodes lag. */
+const READ_ATTEMPTS_MIN = 3
 const READ_ATTEMPTS_MAX = 4
 
 export interface ReadOptions {
@@ -65,8 +65,8 @@ export function createReads(options: ReadsOptions): Reads {
       const passes = () => false
       for (const [index, reply] of (await ask(options, question, read, { worth, passes })).entries()) {
         const { method, params } = part[index] as RpcCall
-        const isAlone = options.order().length === 1 && (reply.ok || isRevert(reply.error))
-        const again = !isWorth(method, reply) && !isAlone && !isLimited(reply) && read.attempts !== 1
+        const isFinal = options.order().length === 1 && (reply.ok ? !mayLag(method, reply) : isRevert(reply.error))
+        const again = !isWorth(method, reply) && !isFinal && !isLimited(reply) && read.attempts !== 1
         replies.push(again ? await call(method, params, read) : reply)
       }
     }
