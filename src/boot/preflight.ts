@@ -249,11 +249,22 @@ async function assertEvidence(config: Config, pool: Pool, { part, reader, chainI
   const inForce = await readMode(pool)
   if (part.demoToken !== null || inForce?.mode === 'proven') return
   const found = await reader.proofs.findMode()
-  if (found?.mode !== 'agreed') return
-  if (!inForce && modeOn(chainId) === 'proven')
-    throw new ChainStartError([`  RPC_URL: ${foundInWords(found)}. ${SHOULD_PROVE}`])
   const isAlone = config.production && !config.TRUST_PROVIDER && reader.providers.length < VOICES
-  if (isAlone) throw new ChainStartError([`  RPC_URL: ${believedInWords(found)}. ${BELIEVED_TODO}`])
+  const refusal = found && refuseEvidence(found, { isNew: !inForce, chainId, isAlone })
+  if (refusal) throw new ChainStartError([`  ${refusal}`])
+}
+
+/**
+ * Why a ledger must not rest on what was found, and what to do. Null if it may. `isAlone`: the only provider's word would decide, and the operator does
+ * not trust it.
+ */
+export function refuseEvidence(
+  found: FoundMode,
+  { isNew, chainId, isAlone }: { isNew: boolean; chainId: number; isAlone: boolean },
+): string | null {
+  if (found.mode !== 'agreed') return null
+  if (isNew && modeOn(chainId) === 'proven') return `RPC_URL: ${foundInWords(found)}. ${SHOULD_PROVE}`
+  return isAlone ? `RPC_URL: ${believedInWords(found)}. ${BELIEVED_TODO}` : null
 }
 
 const SHOULD_PROVE =

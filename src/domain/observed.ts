@@ -89,8 +89,8 @@ export type FoundMode =
 export interface ChainProofs {
   /** Sets the mode for all reads from now on, and the ledger's chain id. If it is `proven` and an answer fails its proof, we ask another provider, or it is a fault. */
   require(mode: EvidenceMode, chainId?: number): void
-  /** What the newest blocks show. Null if no two providers (or the only one) name the same blocks, or they do not answer. */
-  findMode(): Promise<FoundMode | null>
+  /** What the newest blocks show, `lists` of them with transactions. Null if no two providers (or the only one) name the same blocks, or they do not answer. */
+  findMode(lists?: number): Promise<FoundMode | null>
 }
 
 /** Value on its way to a payments wallet. */

@@ -4,6 +4,7 @@
 import { residueRef } from '../chain/digest.ts'
 import { ChainFault } from '../chain/faults.ts'
 import { type Cursor, readBlock, readCursor } from '../db/blocks/blocks.ts'
+import { isProven } from '../db/blocks/evidence.ts'
 import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged, writeAudit } from '../db/core/state.ts'
 import { readKnownResidues } from '../db/payments/attributions.ts'
@@ -95,9 +96,10 @@ async function checkWallet(
     await checked()
     return 0
   }
-  if (reading.proof === 'believed' && !ctx.rules.trustsProvider) {
+  const isEnough = reading.proof === 'proven' || (reading.proof === 'agreed' && !(await isProven(ctx.pool)))
+  if (!isEnough && !ctx.rules.trustsProvider) {
     // A figure that nothing proves must file nothing. The wallet stays unchecked until a provider proves it.
-    const says = `the only provider reports ${reading.wei} wei in ${address}, and proves no accounts; the ledger's transfers explain ${expectedWei}`
+    const says = `no provider proves the balance of ${address}: they report ${reading.wei} wei, and the ledger's transfers explain ${expectedWei}`
     const unproven = { part: 'state', blockNumber: upTo.number, host: null, says } as const
     await inTransaction(ctx.pool, (sql) => tellFailedProofs(ctx, sql, [unproven]))
     return 0

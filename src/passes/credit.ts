@@ -1,7 +1,7 @@
 // The credit pass: follows, then handles the pending round; if there is none, plans the next round and sends it. A round pays as many of the owed
 // turns as fit into it. The contract itself rejects a turn that was already paid or is early, and a wrong round number.
 import type { SignerAccount } from '../chain/port.ts'
-import { type Cursor, readBlock, readCursor } from '../db/blocks/blocks.ts'
+import { readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { readPaused } from '../db/core/state.ts'
 import { readCohorts, readSoundCohorts } from '../db/nodes/cohorts.ts'
 import { type SeedWait, writeSeedWait } from '../db/nodes/linked.ts'
@@ -37,6 +37,7 @@ import { type DueRound, planDueRound } from './steps/plan-round.ts'
 import { resolvePending, reviveCall, type SenderRun } from './steps/send.ts'
 import { sendRound } from './steps/send-round.ts'
 import { withSigner } from './steps/signer.ts'
+import { tellUnsent, whyUnsent } from './steps/unsent.ts'
 
 type CreditPassRules = FollowRules & FinalityRules & CreditRules & SendRules & TrustRules
 type CreditContext = LedgerDb & ChainRead & FactoryRead & Signers & RuledBy<CreditPassRules> & Logging
@@ -80,7 +81,11 @@ async function creditOnce(ctx: CreditContext, limits: Run): Promise<CreditOutcom
   if (!distributor || !(await hasTerms(ctx.pool))) return outcome({ reason: 'disabled', dueNodes })
   // Below the head, the ledger may not yet know which turns are paid. If the provider is behind the ledger, it knows even less.
   if (cursor.number !== head.number) return outcome({ reason: 'pending', dueNodes })
-  if (await isPaused(ctx, cursor)) return outcome({ reason: 'paused', dueNodes })
+  if (await readPaused(ctx.pool)) return outcome({ reason: 'paused', dueNodes })
+  if (await ctx.contract.paused(cursor.number)) {
+    await tellUnsent(ctx, 'credit', due.length > 0 ? 'the contract is paused, as each provider says' : null)
+    return outcome({ reason: 'paused', dueNodes })
+  }
   const run = { ...limits, agreed: await compareHistories(ctx, cursor) }
   const sendWith = (sender: SignerAccount) => settleAndPay(ctx, { run, sender, cursor }, due)
   const { result, signer } = await withSigner(ctx, 'distributor', distributor, sendWith)
@@ -94,7 +99,10 @@ async function settleAndPay(
   due: readonly LedgerCohort[],
 ): Promise<CreditOutcome> {
   if (await resolvePending(ctx, sending)) return outstandingRound(ctx, sending)
-  if (due.length === 0) return outcome({ reason: 'nothingDue' })
+  if (due.length === 0) {
+    await tellUnsent(ctx, 'credit', null)
+    return outcome({ reason: 'nothingDue' })
+  }
   const { cursor } = sending
   const settledTime = await timeSettled(ctx, sending)
   if (due.every(({ nextDue }) => nextDue > settledTime)) return outcome({ reason: 'pending' })
@@ -103,26 +111,38 @@ async function settleAndPay(
   const { plan, waits } = planned
   if (waits) await linkWaiting(ctx, sending.run, waits)
   else await writeSeedWait(ctx.pool, null)
-  if (plan.delayed.length > 0)
-    ctx.log.error(
-      { cohorts: plan.delayed },
-      'turns wait: by the terms they are not owed, but the contract’s owner has not set the window; "node-ledger terms list" has the transaction',
-    )
-  if (plan.unbacked.length > 0)
-    ctx.log.error({ cohorts: plan.unbacked }, 'cohorts are not credited: they hold nodes without payment or grant')
-  if (plan.unknown.length > 0)
-    ctx.log.error(
-      { cohorts: plan.unknown },
-      'cohorts are due at a time for which the ledger has no terms, payout or seed',
-    )
-  if (plan.outOfBounds.length > 0)
-    ctx.log.error(
-      { cohorts: plan.outOfBounds, ...bounds },
-      'cohorts are not credited: their amount is outside the distributor’s bounds',
-    )
-  if (plan.credits.length === 0) return outcome({ reason: whyNothing(plan) })
-  return pay(ctx, sending, planned)
+  for (const { cohorts, why } of leftOut(plan)) ctx.log.error({ cohorts, ...bounds }, why)
+  if (plan.credits.length > 0) return await pay(ctx, sending, planned)
+  await tellUnsent(ctx, 'credit', whyLeftOut(plan))
+  return outcome({ reason: whyNothing(plan) })
 }
+
+/** The due cohorts that a plan does not pay, by reason. `isTold`: something else reports it, or it passes by itself. */
+function leftOut({
+  delayed,
+  outOfBounds,
+  unbacked,
+  unknown,
+}: RoundPlan): { cohorts: number[]; why: string; isTold: boolean }[] {
+  const window =
+    'turns wait: by the terms they are not owed, but the contract’s owner has not set the window; "node-ledger terms list" has the transaction'
+  return [
+    { cohorts: delayed, isTold: false, why: window },
+    {
+      cohorts: outOfBounds,
+      isTold: false,
+      why: 'cohorts are not credited: their amount is outside the distributor’s bounds',
+    },
+    { cohorts: unbacked, isTold: true, why: 'cohorts are not credited: they hold nodes without payment or grant' },
+    {
+      cohorts: unknown,
+      isTold: true,
+      why: 'cohorts are due at a time for which the ledger has no terms, payout or seed',
+    },
+  ].filter(({ cohorts }) => cohorts.length > 0)
+}
+
+const whyLeftOut = (plan: RoundPlan): string | null => leftOut(plan).find(({ isTold }) => !isTold)?.why ?? null
 
 /** Links the headers before a turn that waits for its seed, as many as one run may read, and records what it still waits for. */
 async function linkWaiting(ctx: LedgerDb & ChainRead & Logging, run: Run, waits: SeedWait): Promise<void> {
@@ -149,10 +169,7 @@ async function timeSettled(
   return (await readBlock(ctx.pool, await finalizedHeight(ctx, cursor, run)))?.time ?? 0
 }
 
-async function isPaused(ctx: LedgerDb & FactoryRead, cursor: Cursor): Promise<boolean> {
-  if (await readPaused(ctx.pool)) return true
-  return await ctx.contract.paused(cursor.number)
-}
+const NO_SURPLUS = 'the contract holds too little ether beyond its debts, or its owner allows too little of it'
 
 /** Sends as much of a plan as it can. */
 export async function pay(
@@ -161,6 +178,7 @@ export async function pay(
   planned: DueRound,
 ): Promise<CreditOutcome> {
   const { round, plan, sent } = await sendRound(ctx, sending, planned)
+  await tellUnsent(ctx, 'credit', whyLeftOut(planned.plan) ?? (sent === null ? NO_SURPLUS : whyUnsent(sent)))
   if (sent === null) return outcome({ reason: 'underfunded' })
   if (sent.kind === 'sent')
     return outcome({ distributionId: round, nodeCount: plan.nodeCount, totalWei: plan.totalWei, txHash: sent.txHash })

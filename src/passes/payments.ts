@@ -31,6 +31,7 @@ import { proveReleased } from './steps/prove-released.ts'
 import { lookAfterRefunds } from './steps/refunds.ts'
 import { resolvePending, type SenderRun } from './steps/send.ts'
 import { withSigner } from './steps/signer.ts'
+import { tellUnsent, whyUnsent } from './steps/unsent.ts'
 
 type PaymentsContext = LedgerDb & ChainRead & FactoryRead & NodeHistoryRead & Signers & RuledBy<Rules> & Logging
 
@@ -112,6 +113,7 @@ async function settleAndMint(
   if (await resolvePending(ctx, sending)) return undefined
   const { sent, budgetSpent } = await mint(ctx, sending, mintable)
   if (sent?.kind === 'refused') ctx.log.warn(sent, 'nothing was minted; the next run tries again')
+  await tellUnsent(ctx, 'payments', whyUnsent(sent))
   return budgetSpent
 }
 

@@ -10,10 +10,11 @@ import { startAnvil } from '../../packages/embed/anvil.ts'
 import { findFreePort } from '../../packages/embed/port.ts'
 import { callRpc } from '../../packages/embed/rpc.ts'
 import { createRpc } from '../../src/chain/rpc/rpc.ts'
-import { checkWallet } from '../../src/cli/init/checks.ts'
+import { checkEvidence, checkWallet } from '../../src/cli/init/checks.ts'
 import { developmentAccount } from '../../src/domain/development.ts'
 import { type Address, address } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
+import { forging, startFalseProvider } from '../chain/false-provider.ts'
 import { AWS_KEY, startKms } from '../chain/kms/double.ts'
 import { CTRL_D, runHere, runProcess } from '../support/cli.ts'
 import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts'
@@ -163,6 +164,27 @@ test('a wallet that was used is for a sale only on the word that no other factor
     for (const key of hot) await assert.rejects(check(key, 'none'), /--payments/)
   } finally {
     await rpc.close()
+  }
+})
+
+test('before ether is spent, blocks must prove what the first start needs proven', async () => {
+  const provider = await startFalseProvider(chain.rpcUrl)
+  const rpc = createRpc({ urls: [provider.url], log: silentLog })
+  const lines: string[] = []
+  const check = (chainId: number, trusts: boolean) =>
+    checkEvidence(rpc, { chainId, trusts, say: (line) => lines.push(line) })
+  try {
+    await check(1, false)
+    provider.rule = forging('eth_getBlockByNumber', (block) => block && { ...block, sha3Uncles: block.parentHash })
+    await assert.rejects(check(1, true), /RPC_URL: the header of block \d+ cannot be proven.*this version/)
+    await assert.rejects(check(424_242, false), /RPC_URL: it names one provider, and the header.*TRUST_PROVIDER/)
+    await check(424_242, true)
+    assert.match(lines.join(), /^Blocks prove what providers report\.,Two providers must agree: the header of block/)
+    provider.rule = () => ({ error: { code: -32000, message: 'down' } })
+    await assert.rejects(check(1, true), /RPC_URL: its providers do not name the same recent blocks/)
+  } finally {
+    await rpc.close()
+    await provider.close()
   }
 })
 

@@ -26,6 +26,7 @@ const ofAnother = (methods: readonly string[]) => asked(methods, ([, ...rest], {
 const ofBlockBefore = (methods: readonly string[]) =>
   asked(methods, (params, { from }) => [...params.slice(0, -1), hex(from - 1)])
 const more = (by: bigint) => changed('eth_getBalance', (wei: string) => hex(BigInt(wei) + by))
+const unproven = (by: bigint) => all(instead('eth_getProof', NOT_THERE), more(by))
 
 const ACCOUNTS: Line[] = [
   ...STATE.filter((method) => method !== 'eth_getCode').flatMap((method): Line[] => [
@@ -33,8 +34,11 @@ const ACCOUNTS: Line[] = [
     { name: `${method} of an earlier block`, tells: ofBlockBefore([method]), stands: BESIDE, isTold: false },
   ]),
   { name: 'accounts of an earlier block alike', tells: ofBlockBefore(STATE), stands: BESIDE, isTold: false },
-  { name: 'more ether without proofs', tells: all(instead('eth_getProof', NOT_THERE), more(BASIC)), stands: MORE },
-  { name: 'less ether without proofs', tells: all(instead('eth_getProof', NOT_THERE), more(-1n)), stands: USUAL },
+  { name: 'more ether without proofs', tells: unproven(BASIC), stands: ['both', 'only'] },
+  { name: 'less ether without proofs', tells: unproven(-1n), stands: ['both', 'only'] },
+  // The other provider proves the balance, so nothing asks for this one's figure.
+  { name: 'more ether without proofs, beside one', tells: unproven(BASIC), stands: BESIDE, isTold: false },
+  { name: 'less ether without proofs, beside one', tells: unproven(-1n), stands: BESIDE, isTold: false },
   {
     name: 'a balance in the proof',
     tells: changed('eth_getProof', (proof: Wire) => ({
@@ -180,7 +184,14 @@ const HEADS: Line[] = [
     stands: BESIDE,
     isTold: false,
   },
-  { name: 'latest too low', tells: atTag('latest', ({ from }) => hex(from - 1)), stands: USUAL, isTold: false },
+  {
+    name: 'latest too low',
+    tells: atTag('latest', ({ from }) => hex(from - 1)),
+    stands: USUAL,
+    // By an only provider nothing contradicts it but the clock. The alert NodeLedgerChainStands compares both.
+    isTold: false,
+    isUnseen: true,
+  },
   { name: 'latest far too low', tells: atTag('latest', () => '0x2'), stands: BESIDE, isTold: false },
   { name: 'latest silent', tells: isTag('latest'), stands: BESIDE, isTold: false },
   {

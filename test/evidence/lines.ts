@@ -37,6 +37,8 @@ export interface Line {
   stands: readonly Place[]
   /** False if the ledger uses nothing of what is false. Then no person needs to hear of it while the sale goes on. */
   isTold?: false
+  /** True if an only provider that tells it keeps the ledger where it is, and no answer shows that. */
+  isUnseen?: true
   /** True if it is a whole history. Beside another, the sale stops above their last common block until they agree, and it is told. */
   isFork?: true
   /** True if a stranger asks the service meanwhile for a node that does not exist (POST /api/nodes/sync). */

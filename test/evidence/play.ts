@@ -10,7 +10,7 @@ import type { Answer, Rule } from '../chain/false-provider.ts'
 import { ownerAbi, type World } from '../support/world.ts'
 import { type Line, MADE_UP_NODE, type Place, type Scene } from './lines.ts'
 import { BASIC, type Opened, type Stage } from './stage.ts'
-import { BESIDE_A_FORK, type Business, findMissing, findWrong, readTruth } from './truth.ts'
+import { BESIDE_A_FORK, type Business, findMissing, findWrong, IN_A_FORK, readTruth } from './truth.ts'
 
 /** Beside an honest provider a sale may take this many runs. */
 const RUNS_MAX = 5
@@ -26,7 +26,7 @@ const honest: Rule = () => undefined
 interface Standing {
   wrong: string[]
   missing: string[]
-  /** The acts whose events ask a person to look. */
+  /** The acts whose events ask a person to look, and `held` if the purchase is held, which is an event as well. */
   woken: string[]
 }
 
@@ -39,7 +39,8 @@ export async function playLiar(stage: Stage, line: Line, place: Place): Promise<
   const mayWait = isParted || place === 'only' || place === 'both' || place === 'three'
   const isHeard = isSpoken || MAY_BE_UNHEARD.includes(place)
   const mustHear = isParted || !MAY_BE_UNHEARD.includes(place)
-  const mustTell = isSpoken && mustHear && (waits || line.isTold !== false)
+  const maySeeNothing = (line.isUnseen || line.isFork) && place === 'only'
+  const mustTell = isSpoken && mustHear && !maySeeNothing && (waits || line.isTold !== false)
   return [
     ...(isHeard ? [] : ['the service asks for nothing of it']),
     ...wrong,
@@ -80,7 +81,7 @@ async function playLine(stage: Stage, line: Line, place: Place) {
     const business = await doBusiness(world)
     const wrong = new Set<string>()
     const isParted = line.isFork && place !== 'only'
-    let excused = isParted ? BESIDE_A_FORK : []
+    let excused = line.isFork ? (isParted ? BESIDE_A_FORK : IN_A_FORK) : []
     const step = async (index: number) => {
       if (index === 1) await world.chain.setNextTime((await nextDue(world)) + 2)
       if (place === 'three' && index === 3) endLies(stage)
@@ -110,7 +111,7 @@ async function playLine(stage: Stage, line: Line, place: Place) {
 async function run(world: World): Promise<void> {
   await world.pool`
     UPDATE settings SET value = value || jsonb_build_object('since', iso((value ->> 'since')::timestamptz - interval '1 minute'))
-    WHERE name = 'stuck'`
+    WHERE name = 'stuck' OR name LIKE 'unsent %'`
   await world.chain.mine()
   await world.payments().catch(() => undefined)
   await world.credit().catch(() => undefined)
@@ -126,7 +127,8 @@ async function askForNode({ ctx, payments }: World): Promise<void> {
 async function standingOf(world: World, txHashes: Business): Promise<Standing> {
   const truth = await readTruth(world)
   const rows = await world.pool<{ action: string }[]>`
-    SELECT DISTINCT action FROM audit WHERE action = ANY(${ASKING}) ORDER BY action`
+    SELECT DISTINCT action FROM audit WHERE action = ANY(${ASKING})
+    UNION ALL SELECT 'held' FROM payments WHERE tx_hash = ${txHashes.exact} AND state = 'held' ORDER BY action`
   return {
     wrong: await findWrong(world, truth),
     missing: await findMissing(world, { txHashes, truth }),

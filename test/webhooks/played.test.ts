@@ -168,6 +168,19 @@ const PLAYS: Readonly<Record<string, () => Promise<unknown>>> = {
     await endLies({ world, first, second })
     await world.settle()
   },
+  'passes.waiting': async () => {
+    await world.pay(6, BASIC)
+    await world.chain.mine()
+    for (const provider of [first, second])
+      provider.rule = ({ method }) =>
+        method === 'eth_estimateGas' ? { error: { code: 3, message: 'execution reverted' } } : undefined
+    for (let i = 0; i < 3; i++) {
+      await world.payments()
+      await world.pool`UPDATE settings SET value = value || '{"since": "2020-01-01T00:00:00.000Z"}' WHERE name = 'unsent payments'`
+    }
+    await endLies({ world, first, second })
+    await world.settle()
+  },
   'role.lost': async () => {
     await world.act(0, 'setMinter', [world.at(11), 1_000n, 1_000n])
     await world.pay(6, BASIC)

@@ -15,9 +15,10 @@ import type { RpcReads } from '../rpc/rpc.ts'
 import { byHash, bytes, count, hash32, toQuantity } from '../rpc/wire.ts'
 import { readRaw } from './prove-block.ts'
 
-/** How many blocks with transactions we look at, and among how many of the newest. A block without transactions shows nothing about lists. */
-const LISTS_MAX = 8
-const BLOCKS_MAX = 64
+/** How many blocks with transactions we usually look at. A block without transactions shows nothing about lists. */
+const LISTS_USUAL = 8
+/** For each of them we read at most so many of the newest blocks. */
+const BLOCKS_EACH = 8
 /** We begin this far behind the head, because any node that has the head has that block. */
 const BEHIND_HEAD = 4
 /** Any address will do to find out whether accounts can be proven, because a proof can also show that an account does not exist. */
@@ -59,15 +60,15 @@ export function createChainProofs(providers: readonly RpcReads[], soundness: Sou
       soundness.chainId = chainId === undefined ? null : toQuantity(chainId)
     },
 
-    async findMode() {
+    async findMode(lists = LISTS_USUAL) {
       const newest = await newestOfAll()
       if (newest === null) return null
-      let lists = 0
-      for (let number = newest; number >= 0 && number > newest - BLOCKS_MAX && lists < LISTS_MAX; number--) {
+      let seen = 0
+      for (let number = newest; number >= 0 && number > newest - lists * BLOCKS_EACH && seen < lists; number--) {
         const given = await givenAt(number)
         if (!given) return null
         const isFilled = given.some(({ block }) => listIn(block.transactions).length > 0)
-        if (isFilled) lists++
+        if (isFilled) seen++
         const parts: ProvenPart[] = number === newest ? ['header', 'state'] : ['header']
         const failing = await firstUnproven(isFilled ? [...parts, ...LISTS] : parts, given)
         if (failing) return { mode: 'agreed', block: number, ...failing }

@@ -22,6 +22,7 @@ export const ALERTS: Readonly<Record<string, string>> = {
   'passes.credit': 'NodeLedgerCreditPassStale',
   'passes.halt': 'NodeLedgerHalted',
   'passes.stuck': 'NodeLedgerPassesStuck',
+  'passes.waiting': 'NodeLedgerPaymentsWaiting',
   'passes.roles': 'NodeLedgerRoleLost',
   'ledger.follows': 'NodeLedgerLagging',
   'ledger.drift': 'NodeLedgerDrift',

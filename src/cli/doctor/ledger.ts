@@ -7,7 +7,7 @@ import type { Config } from '../../config/load.ts'
 import { readCursor } from '../../db/blocks/blocks.ts'
 import { readHalt } from '../../db/blocks/halts.ts'
 import { readParted } from '../../db/blocks/parted.ts'
-import { readStuck } from '../../db/blocks/stuck.ts'
+import { readStuck, readUnsent } from '../../db/blocks/stuck.ts'
 import type { Pool } from '../../db/core/sql.ts'
 import { readPaused, readState } from '../../db/core/state.ts'
 import { listUnpaidNodes } from '../../db/nodes/grants.ts'
@@ -67,6 +67,13 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
       reading: stuck,
     }
   },
+
+  'passes.waiting': async ({ pool }) =>
+    (await readUnsent(pool)).map((unsent) => ({
+      says: `the ${unsent.pass} pass has sent nothing in ${unsent.runs} runs since ${unsent.since}: ${unsent.why}`,
+      fail: 'See the runbook. Each pass retries, and sends what waits.',
+      reading: unsent,
+    })),
 
   'passes.histories': async ({ pool }) => {
     const parted = await readParted(pool)

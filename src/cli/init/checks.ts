@@ -1,14 +1,16 @@
 // What `node-ledger init` checks before it spends any ether: whether the answers fit together, the settings as the service will read them, the
 // database, and the payments wallet. A mistake must show before the contract has its owner and its bounds.
-import { migrateWhenUp } from '../../boot/preflight.ts'
+import { migrateWhenUp, refuseEvidence } from '../../boot/preflight.ts'
 import { isUsed } from '../../chain/factory/check-deployment.ts'
 import { LEAST_INTERVAL_SEC } from '../../chain/factory/deploy.ts'
+import { createChainProofs } from '../../chain/read/find-mode.ts'
 import type { Rpc } from '../../chain/rpc/rpc.ts'
 import { bytes } from '../../chain/rpc/wire.ts'
 import { inspectConfig } from '../../config/load.ts'
 import { connect } from '../../db/core/sql.ts'
 import { readState } from '../../db/core/state.ts'
 import { DEVELOPMENT_CHAINS } from '../../domain/development.ts'
+import { foundInWords, VOICES } from '../../domain/finality.ts'
 import { hotKeysOf, refuseWallet } from '../../domain/payment-wallets.ts'
 import { boundsNeeded, refuseTerms } from '../../domain/terms.ts'
 import { type Address, address, BPS_BASE, wei, ZERO_ADDRESS } from '../../domain/units.ts'
@@ -21,6 +23,9 @@ import type { Answers } from './questions.ts'
 const DATABASE_WAIT_MS = 2_000
 /** A placeholder for the contract in the settings that we check, because the contract does not exist yet. */
 const SOME_FACTORY = `0x${'1'.repeat(40)}`
+
+/** So many blocks of the real chain must be of a form that we know, before its contract costs ether. */
+const BLOCKS_TRIED = 50
 
 const GWEI = 10n ** 9n
 
@@ -77,6 +82,24 @@ export async function checkDatabase(url: string, say: (line: string) => void): P
   } finally {
     await pool.end({ timeout: 1 })
   }
+}
+
+/** Tries whether blocks prove what providers report. Throws a RefusedError if the first start would refuse what it finds. */
+export async function checkEvidence(
+  rpc: Rpc,
+  { chainId, trusts, say }: { chainId: number; trusts: boolean; say: (line: string) => void },
+): Promise<void> {
+  const soundness = { mode: null, chainId: null, failed: [], voices: rpc.providers }
+  const found = await createChainProofs(rpc.providers, soundness).findMode(BLOCKS_TRIED)
+  if (!found)
+    throw new RefusedError('RPC_URL: its providers do not name the same recent blocks. Try again, or use other ones.')
+  const refusal = refuseEvidence(found, { isNew: true, chainId, isAlone: !trusts && rpc.providers.length < VOICES })
+  if (refusal) throw new RefusedError(refusal)
+  say(
+    found.mode === 'proven'
+      ? 'Blocks prove what providers report.'
+      : `Two providers must agree: ${foundInWords(found)}.`,
+  )
 }
 
 /** Checks the payments wallet. Throws a RefusedError if buyers must not pay to it, or if another sale may have used it. */

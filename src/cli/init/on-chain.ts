@@ -11,7 +11,7 @@ import { silentLog } from '../../lib/log.ts'
 import type { Call } from '../command.ts'
 import { RefusedError } from '../errors.ts'
 import { inEther } from '../ether.ts'
-import { checkDatabase, checkWallet } from './checks.ts'
+import { checkDatabase, checkEvidence, checkWallet } from './checks.ts'
 import { type Deployment, type Folder, type Progress, ROLES, type Role } from './folder.ts'
 import type { Answers } from './questions.ts'
 import { jsonOf } from './steps.ts'
@@ -48,7 +48,8 @@ export async function putOnChain(setup: OnChain): Promise<void> {
       folder.keep({ ...progress, chainId, factory: found })
       return
     }
-    const { FORMER_FACTORIES: former } = call.io.env
+    const { FORMER_FACTORIES: former, TRUST_PROVIDER } = call.io.env
+    await checkEvidence(rpc, { chainId, trusts: TRUST_PROVIDER === 'true', say: (line) => call.out.say(line) })
     await checkWallet(rpc, setup.answers.payments as Address, { chainId, roles: setup.roles, former })
     await checkDatabase(setup.databaseUrl, (line) => call.out.say(`  ${line}`))
     await seeEther(rpc, setup)

@@ -1,39 +1,62 @@
-// The block that stops runs of the passes, and why. It is a row of `settings`, so every instance shows it. We delete the row once a block is
-// followed.
+// What keeps the passes from going on, run after run: a block that stops them, or a reason for which a pass sends nothing. Each is a row of `settings`,
+// so every instance shows it. We delete the row once the pass goes on.
 import { jsonRows, type Sql } from '../core/sql.ts'
 import { clearState, readState, writeAudit } from '../core/state.ts'
 import { noteCalm, noteTrouble } from '../core/troubles.ts'
 
-export interface Stuck {
+interface Lasting {
+  /** How many runs in a row it stopped. */
+  runs: number
+  /** ISO 8601, by the database's clock. */
+  since: string
+  /** True once it has lasted long enough that we do not expect it to pass. */
+  lasts: boolean
+}
+
+export interface Stuck extends Lasting {
   /** The first block that was not followed. */
   block: number
   /** The rule that the last answer broke, in words. */
   rule: string
   /** The provider that gave that answer; null if unknown. */
   host: string | null
-  /** How many runs in a row the block stopped. */
-  runs: number
-  /** ISO 8601, by the database's clock. */
-  since: string
-  /** True once the fault has lasted long enough that we do not expect it to pass. */
-  lasts: boolean
 }
 
-/** A fault lasts if it stops this many runs over this long. By then a provider that merely lacked the block has it. */
+/** Work that a pass did not send. */
+export interface Unsent extends Lasting {
+  pass: SendingPass
+  /** Why the last run did not send it, in words. */
+  why: string
+}
+export type SendingPass = 'payments' | 'credit'
+
+/** It lasts if it stops this many runs over this long. By then a provider that merely lacked a block has it. */
 const RUNS_MIN = 3
-const LASTS_SEC = 60
-/** How long a stored rule may be, in characters. It is cut, because it may repeat a provider's text. */
-const RULE_MAX = 300
+const LASTS_SEC = 120
+/** How long a stored rule or reason may be, in characters. It is cut, because it may repeat a provider's text. */
+const WORDS_MAX = 300
+
+const unsentOf = (pass: SendingPass) => `unsent ${pass}` as const
 
 /** Notes that a block stopped a run. @returns what to report; null if it was reported before, or if the fault may still pass. */
-export async function noteStuck(
+export const noteStuck = (
   sql: Sql,
   { block, rule, host }: Pick<Stuck, 'block' | 'rule' | 'host'>,
-): Promise<Stuck | null> {
-  const seen = { block, rule: rule.slice(0, RULE_MAX), host }
-  const [row] = await sql<{ value: Stuck }[]>`
+): Promise<Stuck | null> => noteLasting<Stuck>(sql, 'stuck', { block, rule: rule.slice(0, WORDS_MAX), host })
+
+/** Notes that a run did not send what waits. @returns what to report; null if it was reported before, or if it may still pass. */
+export const noteUnsent = (sql: Sql, pass: SendingPass, why: string): Promise<Unsent | null> =>
+  noteLasting<Unsent>(sql, unsentOf(pass), { pass, why: why.slice(0, WORDS_MAX) })
+
+/** The count starts again if `block` is another one. */
+async function noteLasting<T extends Lasting>(
+  sql: Sql,
+  name: 'stuck' | ReturnType<typeof unsentOf>,
+  seen: Omit<T, keyof Lasting>,
+): Promise<T | null> {
+  const [row] = await sql<{ value: T }[]>`
     INSERT INTO settings AS s (name, value, updated_by)
-    SELECT 'stuck', ${jsonRows([seen])}::text::jsonb -> 0
+    SELECT ${name}, ${jsonRows([seen])}::text::jsonb -> 0
       || jsonb_build_object('runs', 1, 'since', iso(clock_timestamp()), 'lasts', false), 'pass'
     ON CONFLICT (name) DO UPDATE SET updated_at = now(), value = excluded.value
       || CASE WHEN s.value -> 'block' <> excluded.value -> 'block' THEN '{}' ELSE jsonb_build_object(
@@ -41,14 +64,24 @@ export async function noteStuck(
           AND clock_timestamp() - (s.value ->> 'since')::timestamptz >= make_interval(secs => ${LASTS_SEC})) END
     RETURNING value`
   if (!row?.value.lasts) return null
-  return (await noteTrouble(sql, 'stuck')) ? row.value : null
+  return (await noteTrouble(sql, name)) ? row.value : null
 }
 
 /** Notes a run that nothing stopped. If nothing has stopped runs for long enough, we report that. Run in a transaction. */
-export async function noteMoving(sql: Sql): Promise<void> {
-  await clearState(sql, 'stuck')
-  if ((await noteCalm(sql, 'stuck')) !== 'over') return
-  await writeAudit(sql, { actor: 'pass', action: 'unstuck', detail: {} })
+export const noteMoving = (sql: Sql): Promise<void> => noteOver(sql, 'stuck', { action: 'unstuck' })
+
+/** Notes a run that sent what waited, or had nothing to send. Run in a transaction. */
+export const noteSent = (sql: Sql, pass: SendingPass): Promise<void> =>
+  noteOver(sql, unsentOf(pass), { action: 'sentAgain', subject: pass })
+
+async function noteOver(
+  sql: Sql,
+  name: 'stuck' | ReturnType<typeof unsentOf>,
+  what: { action: string; subject?: string },
+): Promise<void> {
+  await clearState(sql, name)
+  if ((await noteCalm(sql, name)) !== 'over') return
+  await writeAudit(sql, { actor: 'pass', ...what, detail: {} })
 }
 
 /** SQL: `block` and `since` of the block that stops the passes, if the fault lasts; else null. */
@@ -59,4 +92,10 @@ export const STUCK = `(SELECT jsonb_build_object('block', value -> 'block', 'sin
 export async function readStuck(sql: Sql): Promise<Stuck | null> {
   const stuck = (await readState(sql, 'stuck')) as Stuck | null
   return stuck?.lasts ? stuck : null
+}
+
+/** What the passes have not sent for longer than we expect. */
+export async function readUnsent(sql: Sql): Promise<Unsent[]> {
+  const rows = await Promise.all([readState(sql, unsentOf('payments')), readState(sql, unsentOf('credit'))])
+  return (rows as (Unsent | null)[]).flatMap((unsent) => (unsent?.lasts ? [unsent] : []))
 }

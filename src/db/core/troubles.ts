@@ -8,6 +8,7 @@ export type Trouble =
   | 'proof'
   | 'stuck'
   | 'parted'
+  | `unsent ${string}`
   | `signer ${string}`
   | `role ${string}`
   | `fee ${string}`

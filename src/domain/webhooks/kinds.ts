@@ -102,10 +102,17 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     acts: ['stuck'],
     data: ({ detail }) => without(detail, 'lasts'),
   },
+  'passes.waiting': {
+    words: 'A pass cannot send what waits',
+    asks: true,
+    place: STATE,
+    acts: ['unsent'],
+    data: ({ detail }) => without(detail, 'lasts'),
+  },
   'passes.resumed': {
     words: 'The passes resume',
     place: STATE,
-    acts: ['resumed', 'haltWithdrawn', 'unstuck', 'historiesAgree'],
+    acts: ['resumed', 'haltWithdrawn', 'unstuck', 'sentAgain', 'historiesAgree'],
   },
   'terms.changed': {
     words: 'The credit terms were changed',
