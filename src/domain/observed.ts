@@ -137,6 +137,8 @@ export interface Outflow extends Position {
   to: Address | null
   valueWei: Wei
   feeWei: Wei
+  /** What it may have paid instead, because no hash covers the price in a receipt. */
+  otherFeesWei: readonly Wei[]
   succeeded: boolean
 }
 

@@ -27,6 +27,7 @@ import {
 import { ledgerChainId } from './halt.ts'
 import { compareTransfers, LeftOutFault } from './left-out.ts'
 import { blockAt, type Difference, locateDifferences } from './locate.ts'
+import { correctFees } from './own-fees.ts'
 import { tellFailedProofs, tellFault } from './proofs.ts'
 import { proveResidues, withdrawOffset } from './prove-residues.ts'
 import { retraceResidues } from './retrace.ts'
@@ -114,11 +115,8 @@ async function checkWallet(
   }
   const differences = await nameDifferences(ctx, address, await locateDifferences(ctx, asked, run))
   await compareBlocks(ctx, cursor, differences, run)
-  const filed = await file(
-    ctx,
-    balance,
-    await traceDifferences(ctx, differences, { address, run: within(run, TRACING_MS) }),
-  )
+  const left = await correctFees(ctx, address, differences, (body) => underCursor(ctx, balance, body))
+  const filed = await file(ctx, balance, await traceDifferences(ctx, left, { address, run: within(run, TRACING_MS) }))
   const now = await wallet.readWalletBalance(ctx.pool, address)
   const isExplained = now?.cursor.hash === cursor.hash && balance.base.wei + now.inWei - now.outWei === reading.wei
   if (isExplained) await checked()

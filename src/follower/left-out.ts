@@ -146,7 +146,7 @@ async function goBack(
  * @throws a ChainFault if providers do not answer, or if they contradict what the block commits to. We report a contradiction, and use nothing of the
  * answer.
  */
-async function observeWhole(ctx: LeftOutContext, number: number): Promise<ObservedRange | null> {
+export async function observeWhole(ctx: LeftOutContext, number: number): Promise<ObservedRange | null> {
   const watching = { ...(await readWatching(ctx.pool)), leastWei: 1n, wholeTo: Number.MAX_SAFE_INTEGER }
   try {
     const read = await ctx.chain.observe(number, number, null, watching)

@@ -203,15 +203,6 @@ const RECEIPTS: Line[] = [
     stands: BESIDE,
   },
   {
-    name: 'another price of gas',
-    tells: ofReceipt(
-      () => true,
-      () => ({ effectiveGasPrice: '0x1' }),
-    ),
-    stands: BESIDE,
-    isTold: false,
-  },
-  {
     name: 'the receipts of another block',
     tells: changed(
       'eth_getBlockReceipts',
@@ -231,6 +222,8 @@ const RECEIPTS: Line[] = [
     stands: USUAL,
     isTold: false,
   },
+  { name: 'receipts with a higher price', tells: price((wei) => wei * 2n), stands: MORE, isTold: false },
+  { name: 'receipts with a lower price', tells: price((wei) => wei / 2n), stands: MORE, isTold: false },
   { name: 'no logs of a mint', tells: lie('the logs of a mint left out'), stands: BESIDE },
   { name: 'each log twice', tells: logs((own) => [...own, ...own]), stands: BESIDE },
   { name: 'one log more', tells: logMore, stands: BESIDE },
@@ -288,6 +281,14 @@ const RECEIPTS: Line[] = [
     stands: ['both'],
   },
 ]
+
+/** In whole receipts as in single ones. No hash covers it. */
+function price(change: (wei: bigint) => bigint) {
+  return ofReceipt(
+    () => true,
+    ({ effectiveGasPrice }) => ({ effectiveGasPrice: hex(change(BigInt(String(effectiveGasPrice)))) }),
+  )
+}
 
 function logs(change: (own: Wire[]) => Wire[]) {
   return ofReceipt(hasLogs, ({ logs: own }) => ({ logs: change(own as Wire[]) }))

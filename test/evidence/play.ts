@@ -136,11 +136,15 @@ async function standingOf(world: World, txHashes: Business): Promise<Standing> {
   }
 }
 
-/** A transfer between strangers comes first in the block, so that a list without our payments is not empty. Two calls fail. */
+/**
+ * A transfer between strangers comes first in the block, so that a list without our payments is not empty. The payments wallet pays once. Two calls
+ * fail.
+ */
 async function doBusiness({ pay, at, chain, factory }: World): Promise<Business> {
   await pay(7, 1n, at(8))
   const exact = await pay(5, BASIC)
   const wrong = await pay(6, BASIC + 7n)
+  await pay(3, 5n, at(9))
   const data = encodeFunctionData({ abi: ownerAbi, functionName: 'withdraw', args: [1n, at(9), 1n] })
   for (const caller of [9, 5]) await chain.send({ from: at(caller), to: factory, data, gas: '0x30000' })
   return { exact, wrong }

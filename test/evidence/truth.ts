@@ -44,6 +44,8 @@ interface WireBlock {
 interface WireReceipt {
   transactionHash: Hash
   status: string
+  gasUsed: string
+  effectiveGasPrice: string
   logs: { address: Address; topics: [Hash]; data: Hash }[]
 }
 interface Read {
@@ -77,6 +79,8 @@ interface Truth {
   paid: ReadonlyMap<Hash, Paid>
   minted: readonly Minted[]
   credited: readonly Credited[]
+  /** What the payments wallet's own transactions cost it, value and fee. */
+  spent: ReadonlyMap<Hash, bigint>
   /** The tier of each cohort. */
   tiers: ReadonlyMap<bigint, bigint>
 }
@@ -88,18 +92,25 @@ const kept = new Map<Hash, Read>()
 export async function readTruth({ chain, factory, at }: World): Promise<Truth> {
   const reads = await readBlocks(chain)
   const paid = new Map<Hash, Paid>()
+  const spent = new Map<Hash, bigint>()
   const events: ReturnType<typeof decode>[] = []
   for (const { block, receipts } of reads) {
     const succeeded = new Map(receipts.map((receipt) => [receipt.transactionHash, receipt.status === '0x1']))
     for (const { hash, from, to, value } of block.transactions)
       if (to === at(3))
         paid.set(hash, { from, value: BigInt(value), succeeded: succeeded.get(hash) ?? false, blockHash: block.hash })
+    for (const { hash, from, value } of block.transactions) {
+      const receipt = receipts.find(({ transactionHash }) => transactionHash === hash)
+      if (from === at(3) && receipt)
+        spent.set(hash, BigInt(value) + BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice))
+    }
     events.push(...receipts.flatMap((receipt) => receipt.logs.filter(({ address }) => address === factory).map(decode)))
   }
   const named = <T>(name: string) => events.flatMap((event) => (event?.eventName === name ? [event.args as T] : []))
   return {
     blocks: reads.map(({ block }) => block),
     paid,
+    spent,
     minted: named<Minted>('NodeMinted').map((event) => ({ ...event, owner: event.owner.toLowerCase() as Address })),
     credited: named<Credited>('Credited'),
     tiers: new Map(named<{ cohort: bigint; tier: bigint }>('CohortOpened').map(({ cohort, tier }) => [cohort, tier])),
@@ -231,19 +242,23 @@ function wrongAmount({ cohort, due, turns, amountPerNode }: Credited, { blocks }
   return MIN_WEI + (draw % (MAX_WEI - MIN_WEI + 1n)) === amountPerNode ? [] : ['a turn is paid by a false seed']
 }
 
-/** No line has dust, transfers of nothing, refunds or ether that left the wallet, and one failed withdrawal, by the node's owner. */
-async function wrongRest({ pool, at }: World, { blocks }: Truth): Promise<string[]> {
-  const [rows] = await pool<{ small: number; out: number; refunds: number; foreign: number }[]>`
+/** No line has dust, transfers of nothing or refunds. Each has one transaction of the wallet, and one failed withdrawal, by the node's owner. */
+async function wrongRest({ pool, at }: World, { blocks, spent }: Truth): Promise<string[]> {
+  const [rows] = await pool<{ small: number; refunds: number; foreign: number }[]>`
     SELECT (SELECT count(*) FROM dust)::int + (SELECT count(*) FROM zero_transfers)::int AS small,
-      (SELECT count(*) FROM wallet_outflows)::int AS out, (SELECT count(*) FROM refunds)::int AS refunds,
+      (SELECT count(*) FROM refunds)::int AS refunds,
       (SELECT count(*) FROM audit WHERE action = 'foreignTransaction')::int AS foreign`
   const failed = await pool<{ txHash: Hash; status: string }[]>`SELECT tx_hash AS "txHash", status FROM withdrawals`
+  const outflows = await pool<{ txHash: Hash | null; wei: bigint }[]>`
+    SELECT tx_hash AS "txHash", value_wei + fee_wei AS wei FROM wallet_outflows`
   const sentBy = new Map(
     blocks.flatMap(({ transactions }) => transactions.map(({ hash, from }) => [hash, from] as const)),
   )
   return [
     ...(rows?.small ? ['dust or a transfer of nothing is stored that does not exist'] : []),
-    ...(rows?.out ? ['an outflow is stored that does not exist'] : []),
+    ...(outflows.every(({ txHash, wei }) => txHash && spent.get(txHash) === wei)
+      ? []
+      : ['an outflow is stored that does not exist, or with a false fee']),
     ...(rows?.refunds ? ['a refund is made that nobody asked for'] : []),
     ...(rows?.foreign ? ['a transaction of ours counts as a stranger’s'] : []),
     ...(failed.every(({ txHash, status }) => sentBy.get(txHash) === at(5) && status === 'failed')

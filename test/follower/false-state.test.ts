@@ -163,7 +163,7 @@ test('an only provider that is not trusted files nothing that it does not prove,
     await careful.payments()
     assert.deepEqual([await residues(), await outflows(), await checkedUpTo()], [known, left, checked])
     const rows = await world.pool`SELECT detail FROM audit WHERE action = 'proofFailed' ORDER BY id DESC LIMIT 1`
-    assert.match(rows[0]?.detail.says, /^the only provider reports \d+ wei in 0x[0-9a-f]{40}, and proves no accounts/)
+    assert.match(rows[0]?.detail.says, /^no provider proves the balance of 0x[0-9a-f]{40}: they report \d+ wei/)
     await world.pool`DELETE FROM settings WHERE name = 'trouble proof'`
   }
   first.rule = honest

@@ -1,7 +1,8 @@
-// Reads the fees of a block.
+// Reads the fees of a block and of a transaction.
 import { median } from '../../domain/fees.ts'
 import type { BlockFees } from '../../domain/observed.ts'
-import { fields, type WireHeader } from '../rpc/wire.ts'
+import { type Wei, wei } from '../../domain/units.ts'
+import { fields, type WireHeader, type WireReceipt, type WireTransaction } from '../rpc/wire.ts'
 
 /**
  * The fees of a block. In a mined transaction, `gasPrice` is the price that was paid, whatever the sender offered. We skip a malformed price, because
@@ -25,3 +26,18 @@ export function feesOf(
 
 /** A gas price: hex of at most 128 bits. */
 const PRICE = /^0x[0-9a-f]{1,32}$/i
+
+/**
+ * What a transaction may have paid by its own caps and its block's base fee. No hash covers the price in a receipt, so the price may be false. Some
+ * chains charge the base fee alone, and rollups add charges.
+ */
+export function otherFees(
+  { caps }: Pick<WireTransaction, 'caps'>,
+  { gasUsed, besideWei, feeWei }: Pick<WireReceipt, 'gasUsed' | 'besideWei' | 'feeWei'>,
+  { baseFeeWei }: Pick<WireHeader, 'baseFeeWei'>,
+): Wei[] {
+  if (caps === null || baseFeeWei === null) return []
+  const capped = baseFeeWei + caps.tipWei < caps.mostWei ? baseFeeWei + caps.tipWei : caps.mostWei
+  const fees = [capped, baseFeeWei].flatMap((price) => [gasUsed * price + besideWei, gasUsed * price])
+  return [...new Set(fees)].filter((fee) => fee !== feeWei).map(wei)
+}

@@ -3,7 +3,7 @@
 // result.
 import { FEE_BLOCKS } from '../../domain/fees.ts'
 import { weakest } from '../../domain/finality.ts'
-import type { Authorization, BlockFees, ObservedRange, Position, Proof, Watching } from '../../domain/observed.ts'
+import type { Authorization, BlockFees, ObservedRange, Proof, Watching } from '../../domain/observed.ts'
 import { codesIn } from '../../domain/payers/referrals.ts'
 import { isWatched } from '../../domain/payment-wallets.ts'
 import { type Address, type Hash, wei } from '../../domain/units.ts'
@@ -20,7 +20,7 @@ import type { RpcCall, RpcReads } from '../rpc/rpc.ts'
 import type { WireHeader, WireLog, WireTransaction } from '../rpc/wire.ts'
 import { fields, header, list, NO_BLOOM, positionOf, toBlock, toQuantity, transaction } from '../rpc/wire.ts'
 import { authorizationsOf, type Carrier, readAuthorizations } from './authorizations.ts'
-import { feesOf } from './block-fees.ts'
+import { feesOf, otherFees } from './block-fees.ts'
 import { isWithdrawCall, ledgerTopics, readWithdrawCall, toEvent } from './events.ts'
 import { byBlock, isDoubtful, type LoggedBlock, rangeLogs, spareQuiet, throwRetryable } from './logs/block-logs.ts'
 import { createFactoryStates } from './logs/storage-root.ts'
@@ -281,7 +281,7 @@ function assemble(
     for (const tx of relevant) {
       const { receipt, proof: outcomeProof } = read.outcomes.get(tx.hash) ?? NOTHING_MOVED
       const proof = weakest([proofs.get(tx.hash) ?? 'believed', outcomeProof])
-      addTransaction(range, watched, positionOf(head, tx.hash, tx.index), { tx, receipt, proof })
+      addTransaction(range, watched, head, { tx, receipt, proof })
     }
     for (const entry of read.logs.get(head.hash) ?? []) {
       const event = toEvent(entry, positionOf(head, entry.txHash, entry.txIndex))
@@ -292,15 +292,17 @@ function assemble(
 }
 
 /** Takes the place of the receipt of a transfer of no value. We only count such transfers, so that a flood of them costs us no request. */
-const NOTHING_MOVED: Outcome = { receipt: { succeeded: false, feeWei: wei(0n), gasUsed: 0n }, proof: 'proven' }
+const NO_RECEIPT = { succeeded: false, feeWei: wei(0n), besideWei: 0n, gasUsed: 0n }
+const NOTHING_MOVED: Outcome = { receipt: NO_RECEIPT, proof: 'proven' }
 
 /** A transaction may have several roles. If it goes from one payments wallet to another, it is both a transfer and an outflow. */
 function addTransaction(
   range: ObservedRange,
   watched: WatchedAddresses,
-  at: Position,
+  head: WireHeader,
   { tx, receipt, proof }: { tx: SeenTransaction; receipt: Outcome['receipt']; proof: Proof },
 ): void {
+  const at = positionOf(head, tx.hash, tx.index)
   const { succeeded, gasUsed } = receipt
   const feeWei = receipt.feeWei ?? wei(0n)
   const { from, to, valueWei, nonce, type, isUnsigned } = tx
@@ -311,7 +313,16 @@ function addTransaction(
       const codes = codesIn(tx.input).join() || null
       range.transfers.push({ ...at, wallet, from, valueWei, succeeded, type, isUnsigned, proof, codes })
     }
-    if (from === wallet) range.outflows.push({ ...at, wallet, to, valueWei, feeWei, succeeded })
+    if (from === wallet)
+      range.outflows.push({
+        ...at,
+        wallet,
+        to,
+        valueWei,
+        feeWei,
+        succeeded,
+        otherFeesWei: otherFees(tx, receipt, head),
+      })
   }
   // We add it even if we have no record of it, because another instance, or an earlier run, may have sent it.
   if (watched.signers.includes(from) || to === watched.factory) {

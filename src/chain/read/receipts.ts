@@ -51,7 +51,7 @@ export interface ReceiptedBlock extends LoggedBlock {
 
 /** The outcome of a transaction, and what backs it. */
 export interface Outcome {
-  receipt: Pick<WireReceipt, 'succeeded' | 'feeWei' | 'gasUsed'>
+  receipt: Pick<WireReceipt, 'succeeded' | 'feeWei' | 'besideWei' | 'gasUsed'>
   proof: Proof
 }
 

@@ -104,7 +104,7 @@ export function toBlock({ number, hash, parentHash, time, prevrandao }: WireHead
 export function transaction(value: unknown) {
   const tx = fields<
     | ('hash' | 'transactionIndex' | 'blockHash' | 'blockNumber' | 'from' | 'to' | 'value' | 'nonce' | 'input' | 'data')
-    | ('type' | 'gasPrice' | 'r')
+    | ('type' | 'gasPrice' | 'maxFeePerGas' | 'maxPriorityFeePerGas' | 'r')
   >(value, 'transaction')
   return {
     hash: hash32(tx.hash, 'transaction hash'),
@@ -123,6 +123,11 @@ export function transaction(value: unknown) {
     input: bytes(tx.input ?? tx.data ?? '0x', 'input').toLowerCase() as `0x${string}`,
     /** In a block, the price that was paid, not the price that was offered. */
     gasPrice: tx.gasPrice,
+    /** The most that the sender would pay for gas, and as a tip; null for transactions that name one price. */
+    caps:
+      tx.maxFeePerGas == null || tx.maxPriorityFeePerGas == null
+        ? null
+        : { mostWei: quantity(tx.maxFeePerGas, 'fee cap'), tipWei: quantity(tx.maxPriorityFeePerGas, 'tip') },
     /** 0 for a legacy transaction; some providers omit the type there. */
     type: tx.type == null ? 0 : count(tx.type, 'transaction type'),
   }
@@ -202,6 +207,7 @@ export function receipt(value: unknown, gasPrice?: unknown) {
   if (status > 1n) malformed('receipt status')
   const gasUsed = quantity(entry.gasUsed, 'gas used')
   const price = entry.effectiveGasPrice ?? gasPrice
+  const besideWei = feeBesideGas(entry, gasUsed)
   return {
     txHash: hash32(entry.transactionHash, 'receipt transaction hash'),
     blockHash: hash32(entry.blockHash, 'receipt block hash'),
@@ -212,7 +218,9 @@ export function receipt(value: unknown, gasPrice?: unknown) {
     succeeded: status === 1n,
     gasUsed,
     /** All fees of the transaction: for gas, and the extra charges of rollups and for blobs. Null if the receipt does not say. */
-    feeWei: price == null ? null : wei(gasUsed * quantity(price, 'effective gas price') + feeBesideGas(entry, gasUsed)),
+    feeWei: price == null ? null : wei(gasUsed * quantity(price, 'effective gas price') + besideWei),
+    /** What of it is not for gas. */
+    besideWei,
     contractAddress: entry.contractAddress == null ? null : address20(entry.contractAddress, 'contract address'),
   }
 }

@@ -178,6 +178,25 @@ export async function insertResidueOutflow(sql: Sql, residue: Residue): Promise<
   return added.count > 0
 }
 
+/** The fees of a wallet's own transactions in a block, as a provider reported them. */
+export async function readOwnFees(sql: Sql, wallet: Address, block: number): Promise<{ txHash: Hash; feeWei: Wei }[]> {
+  return await sql<{ txHash: Hash; feeWei: Wei }[]>`
+    SELECT tx_hash AS "txHash", fee_wei AS "feeWei" FROM wallet_outflows
+    WHERE wallet = ${wallet} AND block_number = ${block} AND tx_hash IS NOT NULL AND inner_index = 0`
+}
+
+/** Replaces the fee of a wallet's transaction. */
+export async function writeOwnFee(
+  sql: Sql,
+  { wallet, txHash, feeWei }: { wallet: Address; txHash: Hash; feeWei: Wei },
+): Promise<void> {
+  const fee = feeWei.toString()
+  await sql`
+    WITH former AS (SELECT fee_wei FROM wallet_outflows WHERE wallet = ${wallet} AND tx_hash = ${txHash} AND inner_index = 0),
+      changed AS (UPDATE wallet_outflows SET fee_wei = ${fee} WHERE wallet = ${wallet} AND tx_hash = ${txHash} AND inner_index = 0)
+    UPDATE wallet_books SET out_wei = out_wei - former.fee_wei + ${fee}::numeric FROM former WHERE wallet = ${wallet}`
+}
+
 /**
  * The next block, from `from` on, with a residue or an attributed part of a residue; null if there is none. A residue that covers several blocks ends
  * at this block, so a ledger that is checked at this block finds the same residue.
