@@ -82,7 +82,8 @@ export interface FailedProof {
 
 /** What blocks of a chain show: each of the newest proves itself, or the part of one that no provider proves, and why. */
 export type FoundMode =
-  | { mode: 'proven'; block: number }
+  /** `added`: fields that the hash covers and that this version does not know. */
+  | { mode: 'proven'; block: number; added: readonly string[] }
   | { mode: 'agreed'; block: number; part: ProvenPart; why: string }
 
 /** What all providers together show about a chain's blocks. */

@@ -11,6 +11,7 @@ import { releasePayment } from '../../src/operator/acts/decide.ts'
 import { setEvidence } from '../../src/operator/acts/evidence.ts'
 import { clearHaltByHand } from '../../src/operator/acts/pause.ts'
 import type { FalseProvider, Rule } from '../chain/false-provider.ts'
+import { hashed } from '../chain/prove/published.ts'
 import { lieBody, other, type Wire } from '../follower/lies.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
 import { setModeTo, startAlone, startTwoProviders } from '../support/two-providers.ts'
@@ -74,6 +75,18 @@ test('while blocks prove themselves, no person has them believed', async () => {
   assert.match(await refusalOf({ mode: 'agreed' }), /^Nothing is changed: block \d+ proves itself/)
   assert.match(await refusalOf({ mode: 'proven' }), /^It is proven already, since block 0/)
   assert.equal((await doctor())?.verdict, 'ok')
+})
+
+test('fields of a header that the hash covers and no release knows are named by the doctor', async () => {
+  await alone.chain.mine(6)
+  only.rule = async ({ method }, forward) => {
+    const { result } = (await forward()) as { result: Wire }
+    if (method !== 'eth_getBlockByNumber' || !result || (result.transactions as unknown[]).length > 0) return undefined
+    return { result: hashed({ ...result, fieldOfAFork: '0x1' }, ['fieldOfAFork']) }
+  }
+  const finding = await doctor()
+  only.rule = () => undefined
+  assert.deepEqual([finding?.verdict, finding?.says.includes('(fieldOfAFork)')], ['warn', true])
 })
 
 test('accounts that the only provider proves falsely: its wallet stays unchecked, which is told', async () => {

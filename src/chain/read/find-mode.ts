@@ -64,16 +64,19 @@ export function createChainProofs(providers: readonly RpcReads[], soundness: Sou
       const newest = await newestOfAll()
       if (newest === null) return null
       let seen = 0
+      let added: readonly string[] = []
       for (let number = newest; number >= 0 && number > newest - lists * BLOCKS_EACH && seen < lists; number--) {
         const given = await givenAt(number)
         if (!given) return null
+        if (number === newest)
+          added = given.map(({ block }) => proveHeader(block).added ?? []).find((one) => one.length > 0) ?? []
         const isFilled = given.some(({ block }) => listIn(block.transactions).length > 0)
         if (isFilled) seen++
         const parts: ProvenPart[] = number === newest ? ['header', 'state'] : ['header']
         const failing = await firstUnproven(isFilled ? [...parts, ...LISTS] : parts, given)
         if (failing) return { mode: 'agreed', block: number, ...failing }
       }
-      return { mode: 'proven', block: newest }
+      return { mode: 'proven', block: newest, added }
     },
   }
 }

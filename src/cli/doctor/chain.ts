@@ -126,6 +126,12 @@ const FACTORY_CHECKS: Checks<Probed & { deployment: DeploymentCheck }> = {
         fail: 'Update the service. If that does not help, "node-ledger evidence set agreed" makes it believe two providers that agree.',
         reading,
       }
+    if (found.mode === 'proven' && found.added.length > 0)
+      return {
+        says: `blocks have fields that this version does not know (${found.added.join(', ')}): what they hold is proven, and receipts are read of each block`,
+        warn: 'Update the service. Until then nothing is lost.',
+        reading,
+      }
     if (mode === 'proven') return { says: 'blocks prove what providers report', reading }
     if (found.mode === 'agreed' && reader.providers.length < VOICES) {
       const says = believedInWords(found)

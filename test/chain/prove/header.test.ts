@@ -2,10 +2,9 @@
 // be recomputed says so.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { keccak256, toRlp } from 'viem/utils'
 import { proveHeader, settlesOthers } from '../../../src/chain/prove/header.ts'
 import type { Fields } from '../../../src/chain/prove/items.ts'
-import { headers } from './published.ts'
+import { hashed, headers } from './published.ts'
 
 const prague = headers().find(({ fork }) => fork === 'Prague')?.block as Fields
 const avalanche = headers().find(({ chain, fork }) => chain.startsWith('Avalanche C') && fork === 'Granite')
@@ -57,34 +56,6 @@ test('what a provider adds changes nothing of a header that recomputes, and is n
   const verdict = proveHeader({ ...prague, fieldOfAFork: '0x1', timestamp: changed(prague.timestamp) })
   assert.equal(verdict.kind === 'contradicted' && verdict.beside, 'unknown fields: fieldOfAFork')
 })
-
-const hashed = (block: Fields, added: readonly string[]): Fields => {
-  const known = [
-    'baseFeePerGas',
-    'withdrawalsRoot',
-    'blobGasUsed',
-    'excessBlobGas',
-    'parentBeaconBlockRoot',
-    'requestsHash',
-  ]
-  const seal = [
-    'logsBloom',
-    'difficulty',
-    'number',
-    'gasLimit',
-    'gasUsed',
-    'timestamp',
-    'extraData',
-    'mixHash',
-    'nonce',
-  ]
-  const first = ['parentHash', 'sha3Uncles', 'miner', 'stateRoot', 'transactionsRoot', 'receiptsRoot']
-  const items = [...first, ...seal, ...known, ...added].map((name) => {
-    const value = String(block[name])
-    return (value === '0x0' ? '0x' : value.length % 2 ? value.replace('0x', '0x0') : value) as `0x${string}`
-  })
-  return { ...block, hash: keccak256(toRlp(items)) }
-}
 
 test('fields that a fork adds are found by the hash, up to five of them, in any order of the answer', () => {
   const added = { second: '0x0', first: prague.stateRoot, fourth: '0x7', third: '0x', fifth: '0x1234' }

@@ -1,6 +1,7 @@
 // Reads the published blocks of chains (blocks/README.md).
 import { readFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
+import { keccak256, toRlp } from 'viem/utils'
 import type { Fields } from '../../../src/chain/prove/items.ts'
 
 /** A block as its provider answered it, with its source, and its receipts if they were available. */
@@ -29,3 +30,32 @@ export const headers = (): Published[] => read<Published[]>('headers.json')
 export const randomness = (): Published[] => read<Published[]>('randomness.json')
 /** A block by the name of its file, up to the first dot. */
 export const block = (name: string): Published => read<Published>(`${name}.json`)
+
+/** The block with the hash of its header, in Prague's form and with these fields behind it. */
+export const hashed = (block: Fields, added: readonly string[]): Fields => {
+  const known = [
+    'baseFeePerGas',
+    'withdrawalsRoot',
+    'blobGasUsed',
+    'excessBlobGas',
+    'parentBeaconBlockRoot',
+    'requestsHash',
+  ]
+  const seal = [
+    'logsBloom',
+    'difficulty',
+    'number',
+    'gasLimit',
+    'gasUsed',
+    'timestamp',
+    'extraData',
+    'mixHash',
+    'nonce',
+  ]
+  const first = ['parentHash', 'sha3Uncles', 'miner', 'stateRoot', 'transactionsRoot', 'receiptsRoot']
+  const items = [...first, ...seal, ...known, ...added].map((name) => {
+    const value = String(block[name])
+    return (value === '0x0' ? '0x' : value.length % 2 ? value.replace('0x', '0x0') : value) as `0x${string}`
+  })
+  return { ...block, hash: keccak256(toRlp(items)) }
+}
