@@ -64,22 +64,23 @@ export function createChainProofs(providers: readonly RpcReads[], soundness: Sou
       const newest = await newestOfAll()
       if (newest === null) return null
       let seen = 0
-      let added: readonly string[] = []
+      let added: readonly string[] | null = null
       for (let number = newest; number >= 0 && number > newest - lists * BLOCKS_EACH && seen < lists; number--) {
         const given = await givenAt(number)
         if (!given) return null
-        if (number === newest)
-          added = given.map(({ block }) => proveHeader(block).added ?? []).find((one) => one.length > 0) ?? []
+        added ??= addedIn(given)
         const isFilled = given.some(({ block }) => listIn(block.transactions).length > 0)
-        if (isFilled) seen++
+        seen += Number(isFilled)
         const parts: ProvenPart[] = number === newest ? ['header', 'state'] : ['header']
         const failing = await firstUnproven(isFilled ? [...parts, ...LISTS] : parts, given)
         if (failing) return { mode: 'agreed', block: number, ...failing }
       }
-      return { mode: 'proven', block: newest, added }
+      return { mode: 'proven', block: newest, added: added ?? [] }
     },
   }
 }
+
+const addedIn = (given: readonly Given[]) => [...new Set(given.flatMap(({ block }) => proveHeader(block).added ?? []))]
 
 const LISTS: readonly ProvenPart[] = ['transactions', 'receipts']
 
