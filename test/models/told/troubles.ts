@@ -1,0 +1,178 @@
+// What is told of troubles that come and go, as a second reading of docs/RUNBOOK.md and of the words at src/db: one incident from the first sighting on,
+// over once it has not been seen for ten minutes in a row. Times are seconds of the model's own clock.
+
+export interface Row {
+  value: unknown
+  by: string
+  /** When it was written. */
+  at: number
+}
+export interface Told {
+  actor: string
+  action: string
+  subject: string | null
+  detail: unknown
+  request_id: string | null
+}
+export interface Ledger {
+  now: number
+  settings: Map<string, Row>
+  audit: Told[]
+}
+
+export const emptyLedger = (): Ledger => ({ now: 0, settings: new Map(), audit: [] })
+
+export function tell(ledger: Ledger, action: string, told: Partial<Told> = {}): void {
+  ledger.audit.push({ actor: 'pass', subject: null, detail: {}, request_id: null, ...told, action })
+}
+
+/** True if the row is another one now. */
+export function write(ledger: Ledger, name: string, value: unknown, by = 'pass'): boolean {
+  const known = ledger.settings.get(name)
+  if (known !== undefined && same(known.value, value)) return false
+  ledger.settings.set(name, { value, by, at: ledger.now })
+  return true
+}
+
+const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
+
+const value = <T>({ settings }: Ledger, name: string) => (settings.get(name)?.value ?? null) as T | null
+
+/** True if the trouble begins. Seen again, it is not calm, however long it was. */
+export function seen(ledger: Ledger, trouble: string): boolean {
+  const name = `trouble ${trouble}`
+  const begins = !ledger.settings.has(name)
+  ledger.settings.set(name, { value: {}, by: 'pass', at: ledger.now })
+  return begins
+}
+
+export function calm(ledger: Ledger, trouble: string): 'over' | 'lasting' | null {
+  const row = ledger.settings.get(`trouble ${trouble}`)
+  if (row === undefined) return null
+  const { calmSince = ledger.now } = row.value as { calmSince?: number }
+  row.value = { calmSince }
+  if (ledger.now - calmSince < 600) return 'lasting'
+  ended(ledger, trouble)
+  return 'over'
+}
+
+export function ended(ledger: Ledger, trouble: string): void {
+  ledger.settings.delete(`trouble ${trouble}`)
+}
+
+export interface Stuck {
+  block: number
+  rule: string
+  host: string | null
+  runs: number
+  since: number
+  lasts: boolean
+}
+
+/** Told once it has stopped three runs over a minute. Another block begins anew. */
+export function stuck(ledger: Ledger, one: Pick<Stuck, 'block' | 'rule' | 'host'>): Stuck | null {
+  const known = value<Stuck>(ledger, 'stuck')
+  const before = known?.block === one.block ? known : { runs: 0, since: ledger.now }
+  const runs = before.runs + 1
+  const lasts = runs >= 3 && ledger.now - before.since >= 60
+  const now: Stuck = { ...one, rule: [...one.rule].slice(0, 300).join(''), runs, since: before.since, lasts }
+  ledger.settings.set('stuck', { value: now, by: 'pass', at: ledger.now })
+  return lasts && seen(ledger, 'stuck') ? now : null
+}
+
+export function moving(ledger: Ledger): void {
+  ledger.settings.delete('stuck')
+  if (calm(ledger, 'stuck') === 'over') tell(ledger, 'unstuck')
+}
+
+export interface Halt {
+  reason: string
+  detail: object
+  looks: number
+  since: number
+  sealed: boolean
+}
+
+/** Sealed by a confirmed sighting, the fifth or a later one, a minute after the first. */
+export function halted(ledger: Ledger, seenAs: { reason: string; detail: object; confirmed: boolean }): Halt {
+  const { reason, detail, confirmed } = seenAs
+  const before = value<Halt>(ledger, 'halted')
+  const looks = (before?.looks ?? 0) + 1
+  const since = before?.since ?? ledger.now
+  const seals = confirmed && looks >= 5 && ledger.now - since >= 60
+  const halt = { reason, detail, looks, since, sealed: (before?.sealed ?? false) || seals }
+  ledger.settings.set('halted', { value: halt, by: 'pass', at: ledger.now })
+  const begins = seen(ledger, 'halt')
+  if (before === null) tell(ledger, begins ? 'halted' : 'haltedAgain', { detail: { reason, ...detail } })
+  return halt
+}
+
+export function haltWithdrawn(ledger: Ledger): boolean {
+  const halt = value<Halt>(ledger, 'halted')
+  if (halt === null || halt.sealed) return false
+  ledger.settings.delete('halted')
+  tell(ledger, 'haltLifted')
+  return true
+}
+
+export function noHalt(ledger: Ledger): void {
+  if (calm(ledger, 'halt') === 'over') tell(ledger, 'haltWithdrawn')
+}
+
+export function haltCleared(ledger: Ledger, actor: string, request_id: string | null, note: string | null) {
+  const halt = value<Halt>(ledger, 'halted')
+  if (halt === null) return null
+  ledger.settings.delete('halted')
+  ended(ledger, 'halt')
+  if (halt.reason === 'pastFinalized') ledger.settings.delete('finalized')
+  tell(ledger, 'resumed', { actor, request_id, detail: { ...halt, note } })
+  return halt
+}
+
+export interface Parting {
+  number: number
+  ours: string
+  theirs: string
+  host: string
+  beside: string[]
+  agreed: { number: number; hash: string }
+  stops: boolean
+}
+export type Parted = Parting & { since: number; lasts: boolean }
+
+/** It lasts once it is twelve blocks deep, or two minutes old. */
+export function parted(ledger: Ledger, parting: Parting, followed: number): Parted | null {
+  const since = value<Parted>(ledger, 'parted')?.since ?? ledger.now
+  const lasts = followed - parting.agreed.number >= 12 || ledger.now - since >= 120
+  const now = { ...parting, since, lasts }
+  ledger.settings.set('parted', { value: now, by: 'pass', at: ledger.now })
+  return lasts && seen(ledger, 'parted') ? now : null
+}
+
+export function united(ledger: Ledger): void {
+  ledger.settings.delete('parted')
+  if (calm(ledger, 'parted') === 'over') tell(ledger, 'historiesAgree')
+}
+
+export function isSaleParted(ledger: Ledger): boolean {
+  const now = value<Parted>(ledger, 'parted')
+  return now?.lasts === true && now.stops
+}
+
+/** What the first failure said stays on record, until another account fails. */
+export function unsigned(ledger: Ledger, role: string, address: string, detail: string): void {
+  const name = `signer ${role}`
+  if (value<{ address: string }>(ledger, name)?.address === address) return
+  ledger.settings.set(name, { value: { address, detail }, by: 'pass', at: ledger.now })
+}
+
+export function roleLost(ledger: Ledger, role: string, address: string): void {
+  write(ledger, `lost role ${role}`, { address })
+}
+
+/** The rows whose name begins so, by role, with their age. */
+export const onRecord = (ledger: Ledger, kind: 'signer' | 'lost role') =>
+  [...ledger.settings]
+    .filter(([name]) => name.startsWith(`${kind} `))
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, row]) => ({ role: name.slice(kind.length + 1), ...(row.value as object), age: ledger.now - row.at }))
