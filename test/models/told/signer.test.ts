@@ -57,8 +57,15 @@ const acts: Record<string, Act<Ledger>> = {
     draw: fc.record({
       role: fc.constantFrom('minter', 'minter', 'minter', 'distributor'),
       address: fc.constantFrom(account(1), account(1), account(1), account(2)),
-      does: fc.constantFrom<model.Run['does']>([], [], ['simulate'], ['sign'], ['simulate', 'sign'], ['simulate', 'sign', 'sign']),
-      signs: fc.constantFrom([true], [true], [false], [false], [false, true], [true, false]),
+      does: fc.constantFrom<model.Run['does']>(
+        [],
+        [],
+        ['simulate'],
+        ['sign'],
+        ['simulate', 'sign'],
+        ['simulate', 'sign', 'sign'],
+      ),
+      signs: fc.constantFrom<boolean[]>([true], [true], [false], [false], [false, true], [true, false]),
       inRole: fc.constantFrom(true, true, true, false),
     }),
     run: runOnce,
