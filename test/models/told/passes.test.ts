@@ -129,14 +129,14 @@ test('every run is on record, and counts as a success only if nothing went wrong
   await fc.assert(fc.asyncProperty(steps, compare), { numRuns: cases(80) })
 })
 
-const above = fc.constantFrom(-1n, -1n, 0n, 1n, 5n, null)
+const above = fc.constantFrom(-1n, -1n, 0n, 0n, 1n, 5n, null)
 const funds: Record<string, Act<model.Recorded>> = {
-  time: time(120, 298, 300, 300, 600),
+  time: time(120, 298, 300, 600, 600),
   look: act({
     draw: fc.record({
-      minter: fc.option(above, { freq: 6, nil: undefined }),
+      minter: fc.option(above, { freq: 9, nil: undefined }),
       distributor: fc.option(above, { freq: 2, nil: undefined }),
-      warn: fc.constantFrom(5, 5, 5, 1, 0),
+      warn: fc.constantFrom(5, 5, 5, 5, 1, 0),
       maxFeeWei: fc.constantFrom(2n, 7n),
     }),
     run: async (sql, { minter, distributor, warn, maxFeeWei }) => {
@@ -166,6 +166,6 @@ const funds: Record<string, Act<model.Recorded>> = {
 }
 
 test('funds are low from the first look at which they are short until they have sufficed for ten minutes', async () => {
-  const steps = stepsOf(funds, { least: 4, most: 12, weights: { look: 2, time: 2 } })
+  const steps = stepsOf(funds, { least: 6, most: 14 })
   await fc.assert(fc.asyncProperty(steps, compare), { numRuns: cases(80) })
 })
