@@ -91,7 +91,13 @@ export async function readTable(sql: Sql, table: string, without: readonly strin
   return inOrder(rows.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => !without.includes(name)))))
 }
 
-const textOf = (row: unknown) => JSON.stringify(row, (_, value) => (typeof value === 'bigint' ? String(value) : value))
+/** A value as text, with the fields of each object in the order of their names. */
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(textOf).join()}]`
+  if (typeof value !== 'object' || value === null || value instanceof Date) return String(value)
+  const fields = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return `{${fields.map(([name, one]) => `${name}: ${textOf(one)}`).join()}}`
+}
 
 /** Rows in an order that both sides have. */
 export const inOrder = <T>(rows: readonly T[]): T[] => rows.toSorted((a, b) => (textOf(a) < textOf(b) ? -1 : 1))

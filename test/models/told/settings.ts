@@ -32,28 +32,20 @@ export async function readRows(sql: Sql): Promise<Rows> {
     SELECT name, value, updated_by AS by, updated_at AS at FROM settings`
   const audit = await sql<Told[]>`SELECT actor, action, subject, detail, request_id FROM audit ORDER BY id`
   return {
-    settings: inOrder(rows.map(({ name, value, by, at }) => [name, sorted(aged(value, ageOf)), by, ageOf(at)])),
-    audit: audit.map((one) => ({ ...one, detail: sorted(aged(one.detail, ageOf)) })),
+    settings: inOrder(rows.map(({ name, value, by, at }) => [name, aged(value, ageOf), by, ageOf(at)])),
+    audit: audit.map((one) => ({ ...one, detail: aged(one.detail, ageOf) })),
   }
 }
 
 export function rowsOf(ledger: Ledger): Rows {
   const ageOf = (time: number) => ledger.now - time
   const settings = [...ledger.settings].map(([name, { value, by, at }]: [string, Row]): Rows['settings'][number] => {
-    return [name, sorted(aged(value, ageOf)), by, ledger.now - at]
+    return [name, aged(value, ageOf), by, ledger.now - at]
   })
   return {
     settings: inOrder(settings),
-    audit: ledger.audit.map((one) => ({ ...one, detail: sorted(aged(one.detail, ageOf)) })),
+    audit: ledger.audit.map((one) => ({ ...one, detail: aged(one.detail, ageOf) })),
   }
-}
-
-/** With the fields in the order of their names, as an object keeps none. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted)
-  if (typeof value !== 'object' || value === null) return value
-  const fields = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
-  return Object.fromEntries(fields.map(([name, one]) => [name, sorted(one)]))
 }
 
 /** Lets time pass for both. The times inside the rows move too, and those that the audit log tells. */
