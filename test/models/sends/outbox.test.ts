@@ -180,11 +180,12 @@ const acts: Record<string, Machine> = {
   attempted: act({
     draw: fc.record({ id: fc.constantFrom(1, 2, 3), signed, n: another }),
     run: async (sql, { id, signed, n }) => {
-      const known = await sql`SELECT FROM outbox WHERE id = ${id}`
+      const known = await sql`SELECT FROM outbox WHERE id = ${id} AND kind <> 'foreign'`
       if (known.count > 0) await outbox.insertAttempt(sql, id, attemptOf(signedAs(n, signed)))
     },
     expects: (state: model.Ledger, { id, signed, n }) => {
-      if (state.intents.some((one) => one.id === id)) model.attempted(state, id, signedAs(n, signed))
+      if (state.intents.some((one) => one.id === id && one.kind !== 'foreign'))
+        model.attempted(state, id, signedAs(n, signed))
     },
   }),
   handedOver: act({
