@@ -161,6 +161,9 @@ const read = <Input>(
 
 /** Another number for each, whatever shrinks. */
 const another = fc.noShrink(fc.integer({ min: 0, max: 2 ** 40 }))
+/** No two with one hash: a transaction of ours uses one nonce. */
+const uniqueBy = <T extends { txHash: string }>(uses: fc.Arbitrary<T[]>) =>
+  uses.map((all) => all.filter(({ txHash }, n) => all.findIndex((one) => one.txHash === txHash) === n))
 const acts: Record<string, Machine> = {
   stored: act({
     draw: fc.record({ ...called, sender, signed, n: another }),
@@ -195,13 +198,15 @@ const acts: Record<string, Machine> = {
   }),
   mined: act({
     draw: fc.record({
-      uses: fc.uniqueArray(
-        fc.record({
-          ...{ sender, nonce: fc.constantFrom(5, 6, 7, 8, 9), txHash: hashes, succeeded: fc.boolean() },
-          ...{ block: fc.constantFrom(399, 400), gasUsed: fc.constantFrom(1, 2), feeWei: fc.constantFrom(3n, 4n) },
-          to: fc.constantFrom(null, account(9)),
-        }),
-        { maxLength: 3, selector: ({ sender, nonce }) => `${sender} ${nonce}` },
+      uses: uniqueBy(
+        fc.uniqueArray(
+          fc.record({
+            ...{ sender, nonce: fc.constantFrom(5, 6, 7, 8, 9), txHash: hashes, succeeded: fc.boolean() },
+            ...{ block: fc.constantFrom(399, 400), gasUsed: fc.constantFrom(1, 2), feeWei: fc.constantFrom(3n, 4n) },
+            to: fc.constantFrom(null, account(9)),
+          }),
+          { maxLength: 3, selector: ({ sender, nonce }) => `${sender} ${nonce}` },
+        ),
       ),
       signers: fc.subarray([...SENDERS]),
     }),
