@@ -82,6 +82,9 @@ const marks: Record<string, Machine> = {
     const known = model.value<number>(state, 'read whole')
     model.write(state, 'read whole', known === null || upTo > known ? upTo : known)
   }),
+}
+
+const surveys: Record<string, Machine> = {
   surveyed: of(height, surveyed.noteSurveyed, (state, block) => void model.write(state, 'surveyedTo', { block })),
   rewindSurveyed: of(height, surveyed.rewindSurveyed, (state, to) => {
     const known = model.value<{ block: number }>(state, 'surveyedTo')?.block ?? -1
@@ -92,6 +95,9 @@ const marks: Record<string, Machine> = {
     surveyed.readSurveyedTo,
     (state) => model.value<{ block: number }>(state, 'surveyedTo')?.block ?? -1,
   ),
+}
+
+const guards: Record<string, Machine> = {
   useGuard: of(none, guard.noteGuard, (state) => void model.write(state, 'guard', 'used', 'start')),
   dropGuard: of(
     fc.constantFrom('ada', 'ben'),
@@ -241,18 +247,19 @@ const prices: Record<string, Machine> = {
     if (usd !== null) state.hourUsd ??= usd
   }),
   hour: of(none, price.isHourPriced, (state) => state.hourUsd !== null),
+}
+
+const feesOf: Record<string, Machine> = {
   fees: of(
     fc.record({
       top: fc.constantFrom(100, 105, 120),
-      fees: fc
-        .subarray([97, 98, 99, 100])
-        .map((numbers) =>
-          numbers.map((number) => ({
-            number,
-            baseFeeWei: number === 98 ? null : BigInt(number),
-            tipWei: number === 99 ? null : 1n,
-          })),
-        ),
+      fees: fc.subarray([97, 98, 99, 100]).map((numbers) =>
+        numbers.map((number) => ({
+          number,
+          baseFeeWei: number === 98 ? null : BigInt(number),
+          tipWei: number === 99 ? null : 1n,
+        })),
+      ),
     }),
     (sql, { top, fees: all }) => fees.writeFees(sql, top, all as never),
     (state, { top, fees: all }) => {
@@ -319,30 +326,45 @@ const compare =
     })
   }
 
-test('the marks of evidence, surveys and the fork guard move as they are set, and only then', async () => {
-  const steps = stepsOf(marks, { least: 3, most: 12 })
+const agrees = (steps: fc.Arbitrary<Step<model.Kept>[]>, usual: number) =>
+  fc.assert(fc.asyncProperty(steps, compare()), { numRuns: cases(usual) })
+
+test('the mode of evidence and the blocks to read whole are as set', async () => {
+  await agrees(stepsOf(marks, { least: 3, most: 12, weights: { readWhole: 2 } }), 40)
+})
+
+test('a survey reaches as far as noted, and no rewind moves it on', async () => {
+  await agrees(stepsOf(surveys, { least: 3, most: 8 }), 40)
+})
+
+test('the fork guard is used once it was, until the operator revokes it', async () => {
+  const steps = stepsOf(guards, { least: 2, most: 6 })
   await fc.assert(
     fc.asyncProperty(fc.boolean(), steps, (is, all) => compare(is)(all)),
-    { numRuns: cases(60) },
+    { numRuns: cases(30) },
   )
 })
 
 test('at most twenty claimed blocks are noted, and the oldest is taken first', async () => {
   const steps = stepsOf(claims, { least: 3, most: 10, weights: { claim: 4, take: 3, time: 2 } })
-  await fc.assert(fc.asyncProperty(steps, compare()), { numRuns: cases(40) })
+  await agrees(steps, 40)
 })
 
 test('a setting changes if its value does, and each list shows what is set', async () => {
   const steps = stepsOf(states, { least: 3, most: 12, weights: { wait: 2, waits: 2, aheads: 2, ahead: 2 } })
-  await fc.assert(fc.asyncProperty(steps, compare()), { numRuns: cases(60) })
+  await agrees(steps, 60)
 })
 
 test('a request under a key is done once, another is refused, and a nonce is spent once', async () => {
-  const steps = stepsOf(keys, { least: 3, most: 12, weights: { take: 4, time: 3, spend: 2 } })
-  await fc.assert(fc.asyncProperty(steps, compare()), { numRuns: cases(60) })
+  const steps = stepsOf(keys, { least: 3, most: 12, weights: { take: 4, time: 4, spend: 3 } })
+  await agrees(steps, 80)
 })
 
 test('one caller a minute asks for the price, and an old price is never shown', async () => {
-  const steps = stepsOf(prices, { least: 3, most: 12, weights: { turn: 5, time: 4, store: 2 } })
-  await fc.assert(fc.asyncProperty(steps, compare()), { numRuns: cases(60) })
+  const steps = stepsOf(prices, { least: 3, most: 12, weights: { turn: 5, time: 5, store: 2 } })
+  await agrees(steps, 80)
+})
+
+test('the fees of the last twenty blocks are kept, and those above the head are not', async () => {
+  await agrees(stepsOf(feesOf, { least: 2, most: 8 }), 40)
 })
