@@ -1,0 +1,183 @@
+// The operator's switches and lists, as a second reading of docs/ADMIN.md: what each act leaves, what it answers, and the one row of the audit log that it
+// writes if it changed something, with what was there before and after, who did it and why.
+
+export interface Actor {
+  name: string
+  requestId: string | null
+  confirmed?: { by: string; proposal: number }
+}
+export interface Told {
+  actor: string
+  action: string
+  subject: string | null
+  detail: Record<string, unknown>
+  request_id: string | null
+}
+export interface Noted {
+  label: string
+  reason: string
+  addedBy: string
+}
+export interface Referral {
+  code: string
+  payee: string
+  commissionBps: number
+  opensAt: number | null
+  closesAt: number | null
+}
+export type ReferralVersion = Referral & { version: number; fromBlock: number; enteredBy: string }
+
+export interface Desk {
+  head: number
+  /** The newest block that a provider tells; null if none answers. */
+  provider: number | null
+  denied: Map<string, Noted>
+  allowed: Map<string, Noted>
+  modes: { mode: string; fromBlock: number; by: string }[]
+  paused: { value: boolean; by: string } | null
+  rule: { aboveWei: string | null; by: string } | null
+  /** Nodes by id: whether each has a payment. */
+  nodes: Map<number, { isPaid: boolean; ref: string }>
+  grants: Map<string, { reason: string; grantedBy: string }>
+  referrals: ReferralVersion[]
+  audit: Told[]
+}
+
+interface Recorded {
+  action: string
+  subject?: string
+  before?: unknown
+  after?: unknown
+  reason?: string | null
+}
+
+function record(desk: Desk, actor: Actor, { action, subject, reason = null, ...seen }: Recorded): void {
+  const known = Object.fromEntries(Object.entries(seen).filter(([, value]) => value !== undefined))
+  const by = actor.confirmed ? { confirmedBy: actor.confirmed.by, proposal: actor.confirmed.proposal } : {}
+  const detail = { reason, ...known, ...by }
+  desk.audit.push({ actor: actor.name, action, subject: subject ?? null, detail, request_id: actor.requestId })
+}
+
+const entry = (address: string, noted: Noted | undefined) => (noted === undefined ? null : { address, ...noted })
+
+interface Noting {
+  address: string
+  label: string
+  reason: string
+}
+
+/** Puts an address on a list, or changes its entry; either is on record with what was there before. */
+export function put(desk: Desk, actor: Actor, list: 'denied' | 'allowed', { address, label, reason }: Noting) {
+  const before = entry(address, desk[list].get(address))
+  const after = { label, reason, addedBy: actor.name }
+  desk[list].set(address, after)
+  const action = list === 'denied' ? 'senderDenied' : 'contractAllowed'
+  record(desk, actor, { action, subject: address, before, after: { label, reason }, reason })
+  return { [list === 'denied' ? 'sender' : 'wallet']: entry(address, after) }
+}
+
+export function take(desk: Desk, actor: Actor, list: 'denied' | 'allowed', address: string, reason: string | null) {
+  const before = entry(address, desk[list].get(address))
+  if (before === null) return 'notFound'
+  desk[list].delete(address)
+  const action = list === 'denied' ? 'senderAllowed' : 'contractDisallowed'
+  record(desk, actor, { action, subject: address, before, reason })
+  return { address, [list === 'denied' ? 'removed' : 'disallowed']: true }
+}
+
+/** A mode applies from the block after the newest that anyone tells, and never before an entry that is there. */
+export function setMode(desk: Desk, actor: Actor, mode: string, reason: string | null) {
+  if (desk.provider === null) return 'unavailable'
+  const latest = desk.modes.toSorted((a, b) => a.fromBlock - b.fromBlock).at(-1)
+  const before = latest?.mode ?? 'hold'
+  if (before === mode) return { mode, before, fromBlock: latest?.fromBlock ?? 0, changed: false }
+  const fromBlock = Math.max(desk.head + 1, desk.provider + 1, latest?.fromBlock ?? 0)
+  desk.modes = [...desk.modes.filter((one) => one.fromBlock !== fromBlock), { mode, fromBlock, by: actor.name }]
+  record(desk, actor, { action: 'contractWalletsSet', before, after: { mode, fromBlock }, reason })
+  return { mode, before, fromBlock, changed: true }
+}
+
+export const modeNow = ({ modes, head }: Desk) =>
+  modes.filter(({ fromBlock }) => fromBlock <= head).toSorted((a, b) => b.fromBlock - a.fromBlock)[0]?.mode ?? 'hold'
+
+export function pause(desk: Desk, actor: Actor, paused: boolean, reason: string | null) {
+  const before = desk.paused?.value ?? false
+  if (before === paused) return { paused, changed: false }
+  desk.paused = { value: paused, by: actor.name }
+  record(desk, actor, { action: paused ? 'paused' : 'unpaused', before, after: paused, reason })
+  return { paused, changed: true }
+}
+
+/** Stricter at once; anything else only as a second person confirmed it. */
+export function setRule(desk: Desk, actor: Actor, aboveWei: bigint | null, reason: string | null) {
+  const before = desk.rule?.aboveWei == null ? null : BigInt(desk.rule.aboveWei)
+  if (before === aboveWei) return { aboveWei, changed: false }
+  const isLooser = before !== null && (aboveWei === null || aboveWei > before)
+  if (isLooser && actor.confirmed === undefined) return 'notYet'
+  const text = (wei: bigint | null) => (wei === null ? null : String(wei))
+  desk.rule = { aboveWei: text(aboveWei), by: actor.name }
+  record(desk, actor, { action: 'secondPersonSet', before: text(before), after: text(aboveWei), reason })
+  return { aboveWei, changed: true }
+}
+
+export function grant(desk: Desk, actor: Actor, nodeId: number, reason: string) {
+  const node = desk.nodes.get(nodeId)
+  if (node === undefined) return 'notFound'
+  if (node.isPaid) return 'conflict'
+  const changed = !desk.grants.has(node.ref)
+  if (changed) {
+    desk.grants.set(node.ref, { reason, grantedBy: actor.name })
+    record(desk, actor, { action: 'granted', subject: String(nodeId), after: { ref: node.ref }, reason })
+  }
+  return { nodeId: String(nodeId), granted: true, changed }
+}
+
+export function revoke(desk: Desk, actor: Actor, nodeId: number, reason: string) {
+  const ref = desk.nodes.get(nodeId)?.ref ?? ''
+  const before = desk.grants.get(ref)
+  if (before === undefined) return 'notFound'
+  desk.grants.delete(ref)
+  record(desk, actor, { action: 'grantRevoked', subject: String(nodeId), before, reason })
+  return { nodeId: String(nodeId), granted: false, changed: true }
+}
+
+const latestOf = ({ referrals }: Desk, code: string) =>
+  referrals.filter((one) => one.code === code).toSorted((a, b) => b.version - a.version)[0]
+
+/** A version of its own for every change, from the block after the newest on. */
+export function register(desk: Desk, actor: Actor, asked: Referral, reason: string | null) {
+  const { opensAt, closesAt, code, payee, commissionBps } = asked
+  if (opensAt !== null && closesAt !== null && closesAt <= opensAt) return 'invalid'
+  const before = latestOf(desk, code)
+  const isSame = before?.payee === payee && before.commissionBps === commissionBps
+  if (before && isSame && before.opensAt === opensAt && before.closesAt === closesAt)
+    return { referral: before, changed: false }
+  const newest = Math.max(desk.head, desk.provider ?? 0)
+  const next = { ...asked, version: (before?.version ?? 0) + 1, fromBlock: newest + 1, enteredBy: actor.name }
+  desk.referrals.push(next)
+  record(desk, actor, { action: 'referralRegistered', subject: code, before, after: asked, reason })
+  return { referral: next, changed: true }
+}
+
+/** What the public sees of a code, at a block's time. */
+export function publicReferral(desk: Desk, code: string, now: number) {
+  const latest = latestOf(desk, code)
+  if (latest === undefined) return null
+  const { payee, commissionBps, opensAt, closesAt } = latest
+  const open = (opensAt === null || opensAt <= now) && (closesAt === null || closesAt > now)
+  return { code, payee, commissionBps, opensAt, closesAt, open }
+}
+
+export const rowsOf = (desk: Desk) => ({
+  senders: [...desk.denied].map(([address, noted]) => ({ address, ...noted })),
+  allowed: [...desk.allowed].map(([address, noted]) => ({ address, ...noted })),
+  modes: desk.modes,
+  settings: [
+    ...(desk.paused === null ? [] : [{ name: 'paused', value: desk.paused.value, by: desk.paused.by }]),
+    ...(desk.rule === null
+      ? []
+      : [{ name: 'secondPerson', value: { aboveWei: desk.rule.aboveWei }, by: desk.rule.by }]),
+  ],
+  grants: [...desk.grants].map(([ref, one]) => ({ ref, ...one })),
+  referrals: desk.referrals,
+})
