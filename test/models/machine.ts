@@ -55,9 +55,10 @@ export async function play<State, Found>(
   }
 }
 
-/** Sets and maps as lists, rows as plain objects, undefined as null, so that both sides compare by value. */
+/** Sets and maps as lists, rows as plain objects, undefined as null, one zero, so that both sides compare by value. */
 export function plain(value: unknown): unknown {
   if (value === undefined) return null
+  if (value === 0) return 0
   if (value instanceof Map) return plain([...value])
   if (value instanceof Set) return plain([...value].sort())
   if (Array.isArray(value)) return value.map(plain)

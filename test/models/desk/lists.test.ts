@@ -73,7 +73,7 @@ const because = fc.constantFrom('x', 'y')
 const noting = fc.record({ address, label: fc.constantFrom('one', 'two'), reason: because })
 const leaving = fc.record({ address, reason })
 const newest: Machine = act({
-  draw: fc.constantFrom(98, 99, 100, 101, 102, null),
+  draw: fc.constantFrom(98, 99, 99, 100, 101, 102, 103, null),
   run: async (_sql, at) => {
     provider = at
   },
@@ -257,7 +257,7 @@ test('the deny list and the allowed contracts are as last written, with each for
 })
 
 test('a mode of contract wallets holds from the block after the newest, and no change leaves no row', async () => {
-  await agree(modes, 40, { set: 3 })
+  await agree(modes, 120, { set: 4, newest: 3 })
 })
 
 test('the pause and the two-person rule change only if they differ, and only stricter alone', async () => {
