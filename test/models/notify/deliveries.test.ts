@@ -46,7 +46,7 @@ const drawnEndpoint = fc.record({
 })
 const drawnDelivery = fc.record({
   event: fc.nat(2),
-  endpoint: fc.nat(1),
+  endpoint: fc.constantFrom(0, 0, 0, 1),
   state: fc.constantFrom<model.Delivery['state']>('pending', 'pending', 'pending', 'failed', 'delivered'),
   attempts: fc.constantFrom(0, 0, 1, 2),
   due: fc.constantFrom(-5, 0, 0, 1, 30),
@@ -320,8 +320,8 @@ test('each endpoint gets the events that it wants, in their order, until they ar
       )
     })
   }
-  const weights = { take: 3, settle: 5, time: 3, emit: 2, choose: 2, giveBack: 2 }
+  const weights = { take: 5, settle: 5, time: 3, emit: 2, choose: 2, giveBack: 2 }
   await fc.assert(fc.asyncProperty(drawn, stepsOf(acts, { least: 3, most: 9, weights }), compare), {
-    numRuns: cases(120),
+    numRuns: cases(150),
   })
 })
