@@ -3,7 +3,14 @@
 import { connect, type Pool, type Sql } from '../../src/db/core/sql.ts'
 import { createDatabase } from '../support/postgres.ts'
 
-type Value = string | number | bigint | boolean | null
+/** A time as so many seconds from the case's own now, by the database's clock. */
+class FromNow {
+  readonly seconds: number
+  constructor(seconds: number) {
+    this.seconds = seconds
+  }
+}
+type Value = string | number | bigint | boolean | null | FromNow
 export type Row = Record<string, Value>
 /** The rows of each table, by its name. */
 export type Rows = Record<string, Row[]>
@@ -65,9 +72,11 @@ function insertion([table, rows]: [string, Row[]]): string {
 function literal(value: Value | undefined): string {
   if (value === undefined) return 'DEFAULT'
   if (value === null) return 'NULL'
+  if (value instanceof FromNow) return `now() + interval '${value.seconds} seconds'`
   return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value)
 }
 
 export const word = (n: number): string => `0x${n.toString(16).padStart(64, '0')}`
 export const account = (n: number): string => `0x${n.toString(16).padStart(40, '0')}`
 export const at = (sec: number): string => new Date(sec * 1_000).toISOString()
+export const fromNow = (seconds: number) => new FromNow(seconds)
