@@ -169,6 +169,12 @@ const role = fc.constantFrom('minter', 'distributor')
 const address = fc.constantFrom(account(1), account(1), account(2))
 const roles: Record<string, Machine> = {
   time: time(1, 60),
+  // The records of what was told have names that end alike.
+  seen: act({
+    draw: fc.constantFrom<Trouble>('signer minter', 'role minter'),
+    run: noteTrouble,
+    expects: model.seen,
+  }),
   unsigned: act({
     draw: fc.record({ role, address, detail: fc.constantFrom('locked', 'away') }),
     run: signers.noteUnsigned,
