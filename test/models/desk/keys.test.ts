@@ -13,8 +13,8 @@ import { revokeAllKeys, revokeKey } from '../../../src/operator/acts/keys/admin-
 import { revokeInvitation, revokePasskey } from '../../../src/operator/acts/keys/passkeys.ts'
 import { refuseProposal } from '../../../src/operator/acts/second-person/proposals.ts'
 import { fromNow, openTables, type Rows, type Tables } from '../../db/direct-rows.ts'
+import { type Act, act, inOrder, letPass, play, readTable, type Step, stepsOf } from '../../db/machine.ts'
 import { cases } from '../../support/property.ts'
-import { type Act, act, inOrder, letPass, play, readTable, type Step, stepsOf } from '../machine.ts'
 import * as model from './keys.ts'
 
 let tables: Tables

@@ -112,7 +112,7 @@ export function addKey(
   return id
 }
 
-/** Who made the keys of a label, or invited somebody under it. */
+/** Who made the keys of a label, or invited a person under it. */
 export const makersOf = ({ keys, invitations }: Office, label: string) =>
   [...new Set([...keys, ...invitations].filter((one) => one.label === label).map(({ madeBy }) => madeBy))].sort()
 

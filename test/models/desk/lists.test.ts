@@ -13,8 +13,8 @@ import * as pausing from '../../../src/operator/acts/pause.ts'
 import { registerReferral } from '../../../src/operator/acts/referrals/codes.ts'
 import { setSecondPerson, showSecondPerson } from '../../../src/operator/acts/second-person/rule.ts'
 import { account, at, openTables, type Rows, type Tables, word } from '../../db/direct-rows.ts'
+import { type Act, act, inOrder, play, type Step, stepsOf } from '../../db/machine.ts'
 import { cases } from '../../support/property.ts'
-import { type Act, act, inOrder, play, type Step, stepsOf } from '../machine.ts'
 import * as model from './lists.ts'
 
 let tables: Tables
@@ -253,21 +253,21 @@ const agree = (acts: Record<string, Machine>, usual: number, weights: Record<str
 }
 
 test('the deny list and the allowed contracts are as last written, with each former entry in the log', async () => {
-  await agree(lists, 50)
+  await agree(lists, 35)
 })
 
 test('a mode of contract wallets holds from the block after the newest, and no change leaves no row', async () => {
-  await agree(modes, 120, { set: 4, newest: 3 })
+  await agree(modes, 90, { set: 4, newest: 3 })
 })
 
 test('the pause and the two-person rule change only if they differ, and only stricter alone', async () => {
-  await agree(rules, 50, { rule: 3 })
+  await agree(rules, 35, { rule: 3 })
 })
 
 test('a node without a payment is granted once, and its grant is revoked once', async () => {
-  await agree(nodes, 40)
+  await agree(nodes, 25)
 })
 
 test('a referral code has a version for each change, and is open between its times', async () => {
-  await agree(codes, 50, { register: 4, shown: 2 })
+  await agree(codes, 40, { register: 4, shown: 2 })
 })

@@ -8,8 +8,8 @@ import { isOperatorRefusal } from '../../../src/operator/act.ts'
 import { decideMany } from '../../../src/operator/acts/decide.ts'
 import { findRows, namedAs } from '../../../src/operator/acts/payments.ts'
 import { account, at, openTables, type Row, type Rows, type Tables, word } from '../../db/direct-rows.ts'
+import { inOrder, plain } from '../../db/machine.ts'
 import { cases } from '../../support/property.ts'
-import { inOrder, plain } from '../machine.ts'
 import * as model from './named.ts'
 
 let tables: Tables

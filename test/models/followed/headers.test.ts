@@ -6,8 +6,8 @@ import { lastStoredBlockBefore } from '../../../src/db/core/snapshot.ts'
 import type { Sql } from '../../../src/db/core/sql.ts'
 import * as seeds from '../../../src/db/nodes/seed-blocks.ts'
 import { openTables, type Row, type Rows, type Tables, word } from '../../db/direct-rows.ts'
+import { type Act, act, inOrder, play, type Step, stepsOf } from '../../db/machine.ts'
 import { cases } from '../../support/property.ts'
-import { type Act, act, inOrder, play, type Step, stepsOf } from '../machine.ts'
 import * as model from './headers.ts'
 
 let tables: Tables

@@ -6,8 +6,8 @@ import * as books from '../../../src/db/payments/wallet.ts'
 import { readBookedWalletAt } from '../../../src/db/reads/statement.ts'
 import * as wallets from '../../../src/db/sale/payment-wallets.ts'
 import { account, at, openTables, type Row, type Rows, type Tables, word } from '../../db/direct-rows.ts'
+import { type Act, act, inOrder, play, type Step, stepsOf } from '../../db/machine.ts'
 import { cases } from '../../support/property.ts'
-import { type Act, act, inOrder, play, type Step, stepsOf } from '../machine.ts'
 import * as model from './wallets.ts'
 
 let tables: Tables

@@ -15,8 +15,8 @@ import * as guard from '../../../src/db/sends/guard.ts'
 import * as ahead from '../../../src/db/sends/nonce-ahead.ts'
 import { spendNonce } from '../../../src/db/sends/nonces.ts'
 import { account, openTables, type Rows, type Tables, word } from '../../db/direct-rows.ts'
+import { type Act, act, inOrder, letPass, play, readTable, type Step, stepsOf } from '../../db/machine.ts'
 import { cases } from '../../support/property.ts'
-import { type Act, act, inOrder, letPass, play, readTable, type Step, stepsOf } from '../machine.ts'
 import * as model from './kept.ts'
 
 let tables: Tables
@@ -330,41 +330,41 @@ const agrees = (steps: fc.Arbitrary<Step<model.Kept>[]>, usual: number) =>
   fc.assert(fc.asyncProperty(steps, compare()), { numRuns: cases(usual) })
 
 test('the mode of evidence and the blocks to read whole are as set', async () => {
-  await agrees(stepsOf(marks, { least: 3, most: 12, weights: { readWhole: 2 } }), 40)
+  await agrees(stepsOf(marks, { least: 3, most: 12, weights: { readWhole: 2 } }), 25)
 })
 
 test('a survey reaches as far as noted, and no rewind moves it on', async () => {
-  await agrees(stepsOf(surveys, { least: 3, most: 8 }), 40)
+  await agrees(stepsOf(surveys, { least: 3, most: 8 }), 30)
 })
 
 test('the fork guard is used once it was, until the operator revokes it', async () => {
   const steps = stepsOf(guards, { least: 2, most: 6 })
   await fc.assert(
     fc.asyncProperty(fc.boolean(), steps, (is, all) => compare(is)(all)),
-    { numRuns: cases(30) },
+    { numRuns: cases(20) },
   )
 })
 
 test('at most twenty claimed blocks are noted, and the oldest is taken first', async () => {
   const steps = stepsOf(claims, { least: 3, most: 10, weights: { claim: 4, take: 3, time: 2 } })
-  await agrees(steps, 40)
+  await agrees(steps, 25)
 })
 
 test('a setting changes if its value does, and each list shows what is set', async () => {
   const steps = stepsOf(states, { least: 3, most: 12, weights: { wait: 2, waits: 2, aheads: 2, ahead: 2 } })
-  await agrees(steps, 60)
+  await agrees(steps, 40)
 })
 
 test('a request under a key is done once, another is refused, and a nonce is spent once', async () => {
   const steps = stepsOf(keys, { least: 3, most: 12, weights: { take: 4, time: 4, spend: 3 } })
-  await agrees(steps, 80)
+  await agrees(steps, 60)
 })
 
 test('one caller a minute asks for the price, and an old price is never shown', async () => {
   const steps = stepsOf(prices, { least: 3, most: 12, weights: { turn: 5, time: 5, store: 2 } })
-  await agrees(steps, 80)
+  await agrees(steps, 60)
 })
 
 test('the fees of the last twenty blocks are kept, and those above the head are not', async () => {
-  await agrees(stepsOf(feesOf, { least: 2, most: 8 }), 40)
+  await agrees(stepsOf(feesOf, { least: 2, most: 8 }), 30)
 })

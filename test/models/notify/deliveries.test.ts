@@ -9,8 +9,8 @@ import * as webhooks from '../../../src/db/webhooks.ts'
 import { isOperatorRefusal } from '../../../src/operator/act.ts'
 import * as acting from '../../../src/operator/acts/webhooks.ts'
 import { openTables, type Row, type Rows, type Tables } from '../../db/direct-rows.ts'
+import { type Act, act, inOrder, letPass, play, readTable, type Step, stepsOf } from '../../db/machine.ts'
 import { cases } from '../../support/property.ts'
-import { type Act, act, inOrder, letPass, play, readTable, type Step, stepsOf } from '../machine.ts'
 import * as model from './deliveries.ts'
 
 let tables: Tables

@@ -52,7 +52,7 @@ const tell = (mail: Mail, actor: string, action: string, subject: string, detail
 const kindsOf = ({ events }: Endpoint) => events?.join(',') ?? 'all'
 const wants = ({ events }: Endpoint, type: string) => events === null || events.includes('all') || events.includes(type)
 
-/** Every active endpoint that wants it gets a delivery; an event that nobody wants is none. @returns who gets it. */
+/** Every active endpoint that wants it gets a delivery; an event that no endpoint wants is none. @returns who gets it. */
 export const wanted = ({ endpoints }: Mail, type: string): string[] =>
   endpoints.filter((one) => one.active && wants(one, type)).map(({ name }) => name)
 
@@ -150,7 +150,7 @@ export interface Result {
   gone: boolean
 }
 
-/** A success always counts; a failure only if nobody has leased it since. @returns whether we therefore gave up on the endpoint. */
+/** A success always counts; a failure only if no other instance has leased it since. @returns whether we therefore gave up on the endpoint. */
 export function settle(mail: Mail, name: string, id: number, attempt: number, result: Result): boolean {
   const { status, error, durationMs, retrySec, gone } = result
   const one = mail.deliveries.find((each) => each.id === id)

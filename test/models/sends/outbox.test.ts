@@ -5,8 +5,8 @@ import type { Sql } from '../../../src/db/core/sql.ts'
 import * as outbox from '../../../src/db/sends/outbox.ts'
 import * as lists from '../../../src/db/sends/transactions.ts'
 import { account, at, openTables, type Row, type Rows, type Tables, word } from '../../db/direct-rows.ts'
+import { type Act, act, inOrder, play, stepsOf } from '../../db/machine.ts'
 import { cases } from '../../support/property.ts'
-import { type Act, act, inOrder, play, stepsOf } from '../machine.ts'
 import * as model from './outbox.ts'
 
 let tables: Tables

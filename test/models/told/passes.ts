@@ -58,7 +58,7 @@ export function run(ledger: Recorded, { name, isLocked, ends, reports, counts }:
 export interface Account {
   role: 'minter' | 'distributor'
   address: string
-  /** Its balance is so much above what it needs; null if nobody tells. */
+  /** Its balance is so much above what it needs; null if no provider says. */
   above: bigint | null
 }
 

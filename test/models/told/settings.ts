@@ -1,6 +1,6 @@
 // The rows of `settings` and of the audit log, as the second reading has them: times inside them as ages in whole seconds.
 import type { Sql } from '../../../src/db/core/sql.ts'
-import { inOrder } from '../machine.ts'
+import { inOrder } from '../../db/machine.ts'
 import type { Ledger, Row, Told } from './troubles.ts'
 
 const TIMES = ['since', 'calmSince']

@@ -1,4 +1,4 @@
-// What a run records of its signer and of the role on the contract, as a second reading of docs/RUNBOOK.md (signer.down, role.lost): whoever failed is on
+// What a run records of its signer and of the role on the contract, as a second reading of docs/RUNBOOK.md (signer.down, role.lost): what failed is on
 // record until the same works again, and a person hears of the beginning and of the end.
 import { calm, type Ledger, onRecord, roleLost, seen, tell, unsigned } from './troubles.ts'
 

@@ -8,8 +8,8 @@ import type { Sql } from '../../../src/db/core/sql.ts'
 import { endTrouble, noteCalm, noteTrouble, type Trouble } from '../../../src/db/core/troubles.ts'
 import * as signers from '../../../src/db/sends/signers.ts'
 import { account, openTables, type Tables, word } from '../../db/direct-rows.ts'
+import { type Act, act, play, stepsOf } from '../../db/machine.ts'
 import { cases } from '../../support/property.ts'
-import { type Act, act, play, stepsOf } from '../machine.ts'
 import { aged, agesBy, pass, readRows, rowsOf } from './settings.ts'
 import * as model from './troubles.ts'
 
@@ -52,7 +52,7 @@ const troubles: Record<string, Machine> = {
   ended: act({ draw: trouble, run: endTrouble, expects: model.ended }),
 }
 
-test('a trouble begins once, and is over after ten minutes in which nobody has seen it', async () => {
+test('a trouble begins once, and is over after ten minutes in which no check has seen it', async () => {
   const steps = stepsOf(troubles, { least: 3, most: 14, weights: { time: 5, calm: 6, seen: 3 } })
   await fc.assert(fc.asyncProperty(steps, compare()), { numRuns: cases(60) })
 })

@@ -69,7 +69,7 @@ export interface Stuck {
   lasts: boolean
 }
 
-/** Told once it has stopped three runs over a minute. Another block begins anew. */
+/** Told once it has stopped three runs over a minute. For another block the count begins again. */
 export function stuck(ledger: Ledger, one: Pick<Stuck, 'block' | 'rule' | 'host'>): Stuck | null {
   const known = value<Stuck>(ledger, 'stuck')
   const before = known?.block === one.block ? known : { runs: 0, since: ledger.now }
