@@ -104,7 +104,7 @@ test('a halt is sealed by the fifth confirmed look after a minute, and cleared o
 })
 
 const stuckness: Record<string, Machine> = {
-  time: time(1, 20, 28, 30, 60, 598, 600),
+  time: time(1, 58, 60, 62, 118, 120, 598, 600),
   stuck: act({
     draw: fc.record({
       block: fc.constantFrom(10, 10, 10, 11),
@@ -129,7 +129,7 @@ const stuckness: Record<string, Machine> = {
   }),
 }
 
-test('a block that stops runs is told on the third over a minute, and once it has moved for ten', async () => {
+test('a block that stops runs is told on the third over two minutes, and once it has moved for ten', async () => {
   const steps = stepsOf(stuckness, { least: 4, most: 16, weights: { stuck: 8, time: 5, moving: 2 } })
   await fc.assert(fc.asyncProperty(steps, compare()), { numRuns: cases(60) })
 })
@@ -155,6 +155,35 @@ const histories: Record<string, Machine> = {
       inAges(state, [state.settings.get('parted')?.value ?? null, model.isSaleParted(state)]),
   }),
 }
+
+const PASSES = ['payments', 'credit'] as const
+const ofPass = fc.constantFrom(...PASSES)
+const waiting: Record<string, Machine> = {
+  time: time(1, 58, 60, 62, 118, 120, 598, 600),
+  unsent: act({
+    draw: fc.record({ pass: ofPass, why: fc.constantFrom('reverts', 'y'.repeat(301)) }),
+    run: async (sql, one) => agesIn(sql, await stopped.noteUnsent(sql, one.pass, one.why)),
+    expects: (state: model.Ledger, one) => inAges(state, model.unsent(state, one.pass, one.why)),
+  }),
+  sent: act({ draw: ofPass, run: stopped.noteSent, expects: model.sent }),
+  read: act({
+    draw: none,
+    run: async (sql) => agesIn(sql, await stopped.readUnsent(sql)),
+    expects: (state: model.Ledger) => {
+      const known = PASSES.map((one) => state.settings.get(`unsent ${one}`)?.value as model.Unsent | undefined)
+      return inAges(
+        state,
+        known.filter((one) => one?.lasts),
+      )
+    },
+  }),
+}
+
+test('what a pass does not send is told on the third run over two minutes, pass by pass', async () => {
+  const steps = stepsOf(waiting, { least: 4, most: 16, weights: { unsent: 8, time: 5, sent: 2 } })
+  await fc.assert(fc.asyncProperty(steps, compare()), { numRuns: cases(60) })
+})
+
 const partingOf = (one: { stops: boolean; host: string }): model.Parting => ({
   ...{ number: 101, ours: word(1), theirs: word(2), beside: ['c'], agreed: { number: 100, hash: word(3) } },
   ...one,

@@ -69,12 +69,12 @@ export interface Stuck {
   lasts: boolean
 }
 
-/** Told once it has stopped three runs over a minute. For another block the count begins again. */
+/** Told once it has stopped three runs over two minutes. For another block the count begins again. */
 export function stuck(ledger: Ledger, one: Pick<Stuck, 'block' | 'rule' | 'host'>): Stuck | null {
   const known = value<Stuck>(ledger, 'stuck')
   const before = known?.block === one.block ? known : { runs: 0, since: ledger.now }
   const runs = before.runs + 1
-  const lasts = runs >= 3 && ledger.now - before.since >= 60
+  const lasts = runs >= 3 && ledger.now - before.since >= 120
   const now: Stuck = { ...one, rule: [...one.rule].slice(0, 300).join(''), runs, since: before.since, lasts }
   ledger.settings.set('stuck', { value: now, by: 'pass', at: ledger.now })
   return lasts && seen(ledger, 'stuck') ? now : null
@@ -83,6 +83,29 @@ export function stuck(ledger: Ledger, one: Pick<Stuck, 'block' | 'rule' | 'host'
 export function moving(ledger: Ledger): void {
   ledger.settings.delete('stuck')
   if (calm(ledger, 'stuck') === 'over') tell(ledger, 'unstuck')
+}
+
+export interface Unsent {
+  pass: string
+  why: string
+  runs: number
+  since: number
+  lasts: boolean
+}
+
+/** Told once a pass has not sent something for three runs over two minutes, whatever the reason is by now. */
+export function unsent(ledger: Ledger, pass: string, why: string): Unsent | null {
+  const before = value<Unsent>(ledger, `unsent ${pass}`) ?? { runs: 0, since: ledger.now }
+  const runs = before.runs + 1
+  const lasts = runs >= 3 && ledger.now - before.since >= 120
+  const now = { pass, why: [...why].slice(0, 300).join(''), runs, since: before.since, lasts }
+  ledger.settings.set(`unsent ${pass}`, { value: now, by: 'pass', at: ledger.now })
+  return lasts && seen(ledger, `unsent ${pass}`) ? now : null
+}
+
+export function sent(ledger: Ledger, pass: string): void {
+  ledger.settings.delete(`unsent ${pass}`)
+  if (calm(ledger, `unsent ${pass}`) === 'over') tell(ledger, 'sentAgain', { subject: pass })
 }
 
 export interface Halt {
