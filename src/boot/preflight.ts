@@ -357,11 +357,17 @@ const namedBy = ({ factory, startBlock }: ChainPart) => ({ factory, startBlock }
 async function genesisHash(chain: ChainPart, reader: ChainReader, stored: Identity | null): Promise<string> {
   // The embedded chain has a new first block at every start. So only the address of its factory identifies it.
   if (chain.demoToken) return 'embedded'
-  // Providers of a pruned chain (BSC) do not have block 0. We then use the hash that the ledger has stored, if any.
-  const hash = (await orNull(reader.block(0)))?.hash ?? stored?.genesisHash
-  if (hash !== undefined) return hash
-  const why = 'The provider does not return block 0, which identifies the chain of a new ledger'
-  throw new StartError(`${why}. For the first start, put a provider into RPC_URL that keeps old blocks.`, 'retryable')
+  const readers = reader.providers.length > 0 ? reader.providers : [reader]
+  const told = (await Promise.all(readers.map((one) => orNull(one.block(0))))).flatMap((block) => block?.hash ?? [])
+  // One false answer must neither become the ledger's identity nor refuse the ledger. Providers of a pruned chain (BSC) do not have block 0.
+  if (stored && (told.length === 0 || told.some((hash) => hash === stored.genesisHash))) return stored.genesisHash
+  const [hash, ...others] = new Set(told)
+  if (hash !== undefined && others.length === 0) return hash
+  const why =
+    hash === undefined
+      ? 'The provider does not return block 0, which identifies the chain of a new ledger. For the first start, put a provider into RPC_URL that keeps old blocks.'
+      : `The providers of RPC_URL have different first blocks: ${[hash, ...others].join(', ')}. Compare block 0 with an explorer, and remove the provider that is wrong.`
+  throw new StartError(why, 'retryable')
 }
 
 function assertSameIdentity(stored: Identity, wanted: Identity): void {

@@ -94,6 +94,7 @@ test('a ledger that has begun starts on nodes without block 0, but not on anothe
   const without = (answer: ChainReader['block']): ChainReader => ({
     ...chain,
     block: (number) => (number === 0 ? answer(0) : chain.block(number)),
+    providers: [],
   })
   const pruned = [
     without(async () => null),
@@ -107,6 +108,21 @@ test('a ledger that has begun starts on nodes without block 0, but not on anothe
   }
   const other = without(async () => await chain.block(1))
   assert.match((await begin(FRESH, [], { twice: true, reader: other })) ?? '', /genesisHash: the database has/)
+})
+
+test('one false first block is neither a new ledger’s identity, nor does it refuse a ledger that has begun', async () => {
+  const { chain } = world.ctx
+  const [honest] = chain.providers
+  assert.ok(honest)
+  const liar = { ...honest, block: async (number: number) => await honest.block(number === 0 ? 1 : number) }
+  for (const providers of [
+    [liar, honest],
+    [honest, liar],
+  ]) {
+    const reader: ChainReader = { ...chain, providers }
+    assert.match((await begin(FRESH, [], { reader })) ?? '', /have different first blocks: 0x\w{64}, 0x\w{64}/)
+    assert.equal(await begin(FRESH, [], { twice: true, reader }), null)
+  }
 })
 
 test('a wallet that passed on all it had still counts as used, and a factory with a history may be followed from the start', async () => {

@@ -159,18 +159,48 @@ test('a read goes on to the next provider, and the one that failed rests', async
   assert.equal(first.requests, 1)
 })
 
+const ZEROS = `0x${'0'.repeat(64)}`
+const HEADER = { number: '0x7', hash: ZEROS, parentHash: ZEROS, timestamp: '0x1' }
+
+test('figures that cannot be are asked of another provider, and counted as malformed', async () => {
+  const absurd: [method: string, result: unknown][] = [
+    ['eth_getTransactionCount', `0x${'f'.repeat(64)}`],
+    ['eth_estimateGas', '0x8000000000000000'],
+    ['eth_getBalance', '-0x1'],
+    ['eth_getBalance', 7],
+    ['eth_blockNumber', '0X7'],
+    ['eth_getLogs', [{}]],
+  ]
+  for (const [method, result] of absurd) {
+    const [first, second] = [await provider(() => ({ result })), await provider()]
+    second.rule = () => ({ result: method === 'eth_getLogs' ? [] : '0x7' })
+    const outcomes: string[] = []
+    const rpc = client([first, second], { observe: ({ outcome }) => outcomes.push(outcome) })
+    assert.deepEqual(await rpc.request(method, []), method === 'eth_getLogs' ? [] : '0x7', method)
+    assert.deepEqual(outcomes, ['malformed', 'ok'], method)
+  }
+})
+
+test('an answer that is too large is asked of another provider, and of the only one not again', async () => {
+  const [first, second] = [await provider(() => ({ result: `0x${'00'.repeat(2_000)}` })), await provider()]
+  second.rule = () => ({ result: '0x7' })
+  assert.equal(await client([first, second]).request('eth_getCode', [], { bytesMax: 1_000 }), '0x7')
+  const fault = await faultOf(client([first]).request('eth_getCode', [], { bytesMax: 1_000 }))
+  assert.deepEqual([fault.trouble, first.requests], ['tooLarge', 2])
+})
+
 test('a null, and what is of another kind than the method returns, is asked of another provider, alone and in a batch', async () => {
   const [first, second] = [await provider(), await provider()]
   const rpc = client([first, second])
   const call = { method: 'eth_getBlockByNumber', params: [] }
-  for (const odd of [null, '0x2', [], 7]) {
+  for (const odd of [null, '0x2', [], 7, { ...HEADER, number: '0X2' }, { ...HEADER, hash: '0x2' }]) {
     first.rule = () => ({ result: odd })
-    second.rule = () => ({ result: { number: '0x2' } })
-    assert.deepEqual(await rpc.request(call.method, []), { number: '0x2' })
+    second.rule = () => ({ result: HEADER })
+    assert.deepEqual(await rpc.request(call.method, []), HEADER)
     // Each provider lacks one of both.
-    first.rule = ({ params }) => ({ result: params[0] === 1 ? odd : {} })
-    second.rule = ({ params }) => ({ result: params[0] === 2 ? odd : {} })
-    assert.deepEqual(await rpc.requestAll([1, 2].map((at) => ({ ...call, params: [at] }))), [{}, {}])
+    first.rule = ({ params }) => ({ result: params[0] === 1 ? odd : HEADER })
+    second.rule = ({ params }) => ({ result: params[0] === 2 ? odd : HEADER })
+    assert.deepEqual(await rpc.requestAll([1, 2].map((at) => ({ ...call, params: [at] }))), [HEADER, HEADER])
     // If no provider knows better, that is the answer, not a fault.
     for (const one of [first, second]) one.rule = () => ({ result: odd })
     assert.deepEqual(await rpc.request(call.method, []), odd)
@@ -186,7 +216,6 @@ test('what one provider calls invalid is asked of the next one', async () => {
 })
 
 test('the only provider is asked again if one of its nodes may just lack the block, and only then', async () => {
-  const head = { number: '0x7' }
   const cases: [method: string, first: Answer, asked: number][] = [
     ['eth_call', { error: { code: -32000, message: 'header not found' } }, 2],
     ['eth_call', { error: { code: -32001, message: 'block 0x7 was not found' } }, 2],
@@ -198,7 +227,7 @@ test('the only provider is asked again if one of its nodes may just lack the blo
   ]
   for (const [method, first, asked] of cases) {
     const one = await provider()
-    one.rule = () => (one.seen.length === 1 ? first : { result: method === 'eth_call' ? '0x' : head })
+    one.rule = () => (one.seen.length === 1 ? first : { result: method === 'eth_call' ? '0x' : HEADER })
     const reply = await client([one]).call(method, [])
     assert.deepEqual([one.seen.length, reply.ok && reply.result !== null], [asked, asked === 2], method)
   }

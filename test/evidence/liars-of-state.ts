@@ -28,6 +28,8 @@ const ofBlockBefore = (methods: readonly string[]) =>
 const more = (by: bigint) => changed('eth_getBalance', (wei: string) => hex(BigInt(wei) + by))
 const unproven = (by: bigint) => all(instead('eth_getProof', NOT_THERE), more(by))
 
+const LARGEST = `0x${'f'.repeat(64)}`
+
 const ACCOUNTS: Line[] = [
   ...STATE.filter((method) => method !== 'eth_getCode').flatMap((method): Line[] => [
     { name: `${method} of another account`, tells: ofAnother([method]), stands: BESIDE, isTold: false },
@@ -61,6 +63,13 @@ const ACCOUNTS: Line[] = [
     stands: BESIDE,
     isTold: false,
   },
+  {
+    name: 'a nonce of ours that cannot be',
+    tells: instead('eth_getTransactionCount', { result: LARGEST }),
+    stands: BESIDE,
+    isTold: false,
+  },
+  { name: 'no ether for gas', tells: instead('eth_getBalance', { result: '0x0' }), stands: BESIDE, isTold: false },
   {
     name: 'a nonce of ours that is too low',
     tells: instead('eth_getTransactionCount', { result: '0x0' }),
@@ -144,6 +153,24 @@ const CONTRACT: Line[] = [
     isTold: false,
   },
   {
+    name: 'each estimate is more than a transaction may use',
+    tells: instead('eth_estimateGas', { result: '0x3938700' }),
+    stands: BESIDE,
+    isTold: false,
+  },
+  {
+    name: 'each estimate is impossible',
+    tells: instead('eth_estimateGas', { result: '0x8000000000000000' }),
+    stands: BESIDE,
+    isTold: false,
+  },
+  {
+    name: 'each figure is the largest',
+    tells: changed('eth_call', (data: string) => `0x${'f'.repeat(data.length - 2)}`),
+    stands: BESIDE,
+    isTold: false,
+  },
+  {
     name: 'each estimate is too low',
     tells: instead('eth_estimateGas', { result: '0x5208' }),
     stands: BESIDE,
@@ -193,6 +220,15 @@ const HEADS: Line[] = [
     isUnseen: true,
   },
   { name: 'latest far too low', tells: atTag('latest', () => '0x2'), stands: BESIDE, isTold: false },
+  {
+    name: 'heads in a form that is none',
+    tells: asTag('latest', async (chain, isFull) => {
+      const block = (await chain.rpc('eth_getBlockByNumber', ['latest', isFull])) as Wire
+      return { ...block, number: String(block.number).toUpperCase() }
+    }),
+    stands: BESIDE,
+    isTold: false,
+  },
   { name: 'latest silent', tells: isTag('latest'), stands: BESIDE, isTold: false },
   {
     name: 'no block known to the contract',

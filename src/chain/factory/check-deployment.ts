@@ -5,9 +5,9 @@ import type { Hex } from 'viem'
 import { bytesToHex, hexToBytes, keccak256 } from 'viem/utils'
 import { type Address, address, type Hash } from '../../domain/units.ts'
 import { ChainFault, orNull } from '../faults.ts'
-import { readView, readViews, type ViewName, viewCall } from '../read/calls.ts'
+import { readView, readViews, requestView, type ViewName, viewCall } from '../read/calls.ts'
 import { isRevert } from '../rpc/provider.ts'
-import { type Rpc, resultOf } from '../rpc/rpc.ts'
+import { type Rpc, type RpcReads, resultOf } from '../rpc/rpc.ts'
 import { bytes, count, header, quantity, safeNumber } from '../rpc/wire.ts'
 import { factoryImmutables, factoryRuntimeHash } from './bytecode.ts'
 
@@ -261,12 +261,21 @@ function isKnownCode(code: Hex): boolean {
 export async function isGuardUsable(rpc: Rpc, factory: Address, pauseMs: number): Promise<boolean> {
   for (let attempt = 0; attempt < GUARD_TRIES; attempt++) {
     if (attempt > 0) await sleep(pauseMs)
-    const head = header(await rpc.request('eth_getBlockByNumber', ['latest', false]))
-    if (head.number === 0) continue
-    const { method, params } = viewCall(factory, head.number, 'hashOf', [BigInt(head.number - 1)])
-    if (readView('hashOf', await rpc.request(method, params)) === head.parentHash) return true
+    // The contract refuses a guard that is wrong, so the yes of one provider is enough.
+    const seen = await Promise.allSettled(rpc.providers.map((provider) => seesParent(provider, factory)))
+    if (seen.some((one) => one.status === 'fulfilled' && one.value)) return true
+    const failed = seen.find((one) => one.status === 'rejected')
+    if (failed && !seen.some((one) => one.status === 'fulfilled')) throw failed.reason
   }
   return false
+}
+
+/** True if the factory sees the same parent of the newest block as the block itself names. */
+async function seesParent(rpc: RpcReads, factory: Address): Promise<boolean> {
+  const head = header(await rpc.request('eth_getBlockByNumber', ['latest', false]))
+  if (head.number === 0) return false
+  const seen = await requestView(rpc, { factory, at: head.number, name: 'hashOf', args: [BigInt(head.number - 1)] })
+  return seen === head.parentHash
 }
 
 /** True if a factory has neither minted a node nor paid a round yet. */

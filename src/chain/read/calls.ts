@@ -2,10 +2,10 @@
 // decode, such as the empty answer of an address without code.
 import type { Abi, ContractFunctionArgs, ContractFunctionName, ContractFunctionReturnType } from 'viem'
 import { decodeErrorResult, decodeFunctionResult, encodeFunctionData } from 'viem/utils'
-import type { Address } from '../../domain/units.ts'
+import { type Address, UINT256_MAX } from '../../domain/units.ts'
 import { factoryAbi } from '../factory/abi.ts'
 import { ChainFault } from '../faults.ts'
-import type { RpcCall, RpcReads } from '../rpc/rpc.ts'
+import type { ReadOptions, RpcCall, RpcReads } from '../rpc/rpc.ts'
 import { type byHash, bytes, toQuantity } from '../rpc/wire.ts'
 
 type Reads = 'view' | 'pure'
@@ -27,7 +27,28 @@ export function viewCall<Name extends ViewName>(
   args: ViewArgs<Name>,
 ): RpcCall {
   const data = encodeFunctionData({ abi, functionName: name as string, args: args as readonly unknown[] })
-  return { method: 'eth_call', params: [{ to: factory, data }, typeof at === 'number' ? toQuantity(at) : at] }
+  const block = typeof at === 'number' ? toQuantity(at) : at
+  return { method: 'eth_call', params: [{ to: factory, data }, block], isPlausible: plausible(name) }
+}
+
+const SAFE = BigInt(Number.MAX_SAFE_INTEGER)
+/** Figures above these are impossible, by the contract's own types, or too large for a number. */
+const MOST: Partial<Record<ViewName, bigint>> = {
+  ...{ maxPerWallet: SAFE, lastCohort: SAFE, lastId: SAFE, round: SAFE, leastInterval: SAFE, tierSupply: SAFE },
+  budget: 2n ** 32n - 1n,
+  bounds: 2n ** 48n - 1n,
+}
+
+/** Tells whether an answer to a function decodes to possible figures. No code at the address is an answer, too. */
+const plausible = (name: ViewName) => (result: unknown) => {
+  if (result === '0x') return true
+  try {
+    const figures = [readView(name, result)].flat()
+    return figures.every((figure) => typeof figure !== 'bigint' || figure <= (MOST[name] ?? UINT256_MAX))
+  } catch (error) {
+    if (error instanceof ChainFault) return false
+    throw error
+  }
 }
 
 /** What the function returned. Throws a retryable ChainFault if the bytes do not decode. */
@@ -39,6 +60,16 @@ export function readView<Name extends ViewName>(name: Name, answer: unknown): Vi
   } catch {
     throw new ChainFault(`the factory's answer to ${name} does not decode`, { retryable: true })
   }
+}
+
+/** What one view function returned. A provider whose answer is impossible is passed over, if another one answers. */
+export async function requestView<Name extends ViewName>(
+  rpc: RpcReads,
+  { factory, at, name, args }: { factory: Address; at: CalledAt; name: Name; args: ViewArgs<Name> },
+  options?: ReadOptions,
+): Promise<ViewResult<Name>> {
+  const { method, params, isPlausible } = viewCall(factory, at, name, args)
+  return readView(name, await rpc.request(method, params, { ...options, isPlausible }))
 }
 
 /** What functions without arguments returned as of one block, all in one request. */

@@ -1,12 +1,12 @@
 // The factory's state for the passes: counters, nodes, cohorts, refs and balances, each read at one block. It must never answer from a cache, and
 // never turn an answer that it cannot read into a number.
-import { type Address, address, UINT256_MAX, wei } from '../../domain/units.ts'
+import { type Address, address, wei } from '../../domain/units.ts'
 import { chunks, mapBounded } from '../../lib/parallel.ts'
 import { ChainFault, orNull } from '../faults.ts'
 import type { BlockRef, ChainNode, ContractReader } from '../port.ts'
 import type { ReadOptions, Rpc, RpcReads } from '../rpc/rpc.ts'
 import { byHash, bytes, count, quantity, safeNumber, toQuantity } from '../rpc/wire.ts'
-import { readView, readViews, type ViewArgs, type ViewName, type ViewResult, viewCall } from './calls.ts'
+import { readView, readViews, requestView, type ViewArgs, type ViewName, type ViewResult, viewCall } from './calls.ts'
 import { readStorageRoot } from './logs/storage-root.ts'
 import { canTrace } from './trace/transaction.ts'
 
@@ -18,13 +18,6 @@ const GWEI = 10n ** 9n
 /** One attempt at each provider, because others may answer. */
 const ASIDE = { attempts: 1, timeoutMs: 2_000 }
 
-/** Figures above these are impossible, by the contract's own types, or too large for a number. */
-const MOST: Partial<Record<ViewName, bigint>> = {
-  maxPerWallet: BigInt(Number.MAX_SAFE_INTEGER),
-  budget: 2n ** 32n - 1n,
-  bounds: 2n ** 48n - 1n,
-}
-
 const largest = (values: readonly bigint[]): bigint => values.reduce((most, value) => (value > most ? value : most))
 
 /** Creates the reader of one factory. */
@@ -34,8 +27,7 @@ export function createContractReader(rpc: Rpc, factory: Address): ContractReader
     name: Name,
     args: ViewArgs<Name>,
   ): Promise<ViewResult<Name>> {
-    const { method, params } = viewCall(factory, at, name, args)
-    return readView(name, await rpc.request(method, params))
+    return requestView(rpc, { factory, at, name, args })
   }
 
   const viewByAll: ByAll = (at, name) => viewFromAll(rpc, factory, { at, name })
@@ -157,17 +149,17 @@ async function viewFromAll<Name extends ViewName>(
   factory: Address,
   { at, name }: { at: number | 'latest'; name: Name },
 ): Promise<ViewResult<Name>[]> {
-  const { method, params } = viewCall(factory, at, name, [] as never)
   const told = rpc.providers.length === 1 ? [] : await Promise.all(rpc.providers.map((one) => orNull(ask(one, ASIDE))))
   const answers = told.filter((answer) => answer !== null)
   return answers.length > 0 ? answers : [await ask(rpc)]
 
   async function ask(reads: RpcReads, options?: ReadOptions): Promise<ViewResult<Name>> {
-    const answer = readView(name, await reads.request(method, params, options))
-    // Checked here, so that one provider's impossible figure is no answer and spoils none.
-    if ([answer].flat().some((figure) => typeof figure === 'bigint' && figure > (MOST[name] ?? UINT256_MAX)))
+    const { isPlausible, ...call } = viewCall(factory, at, name, [] as never)
+    const answer = await reads.request(call.method, call.params, { ...options, isPlausible })
+    // One provider's impossible figure is no answer, and spoils none.
+    if (!isPlausible?.(answer))
       throw new ChainFault(`a provider answered an impossible figure for ${name}`, { retryable: true })
-    return answer
+    return readView(name, answer)
   }
 }
 

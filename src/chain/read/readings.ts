@@ -8,7 +8,7 @@ import { createBreaker } from '../rpc/breaker.ts'
 import type { ReadOptions, Rpc } from '../rpc/rpc.ts'
 import { header, quantity, toQuantity } from '../rpc/wire.ts'
 import { createBuyerReading, createTraceReading } from './buyer.ts'
-import { readView, type ViewArgs, type ViewName, viewCall } from './calls.ts'
+import { readView, requestView, type ViewArgs, type ViewName, viewCall } from './calls.ts'
 import { createNodeQueue, type Outcome } from './node-readings.ts'
 
 /** Milliseconds by which one read may delay the answer that includes it. */
@@ -66,8 +66,7 @@ export function createReadings(options: ReadingsOptions): Readings {
   }
 
   function viewNow<Name extends ViewName>(name: Name, args: ViewArgs<Name>) {
-    const { method, params } = viewCall(factory, 'latest', name, args)
-    return attempt(async (timeoutMs) => readView(name, await rpc.request(method, params, once(timeoutMs))))
+    return attempt((timeoutMs) => requestView(rpc, { factory, at: 'latest', name, args }, once(timeoutMs)))
   }
 
   const nodes = memory<NodeReading | null>(NODE_MS, clock)

@@ -1,29 +1,45 @@
 // Says of what kind a method's result is. A result of another kind, such as null, tells nothing, so another provider is asked. If none knows better,
 // the caller gets the first answer, and decides what it means.
 
-const QUANTITY = /^0x[0-9a-fA-F]{1,64}$/
-const BYTES = /^0x(?:[0-9a-fA-F]{2})*$/
+import { ChainFault } from '../faults.ts'
+import { bytes, count, header, list, log, quantity, receipt, transaction } from './wire.ts'
 
-const isQuantity = (result: unknown) => typeof result === 'string' && QUANTITY.test(result)
-const isBytes = (result: unknown) => typeof result === 'string' && BYTES.test(result)
+type Kind = (result: unknown) => boolean
+
+/** True for what the reader of such answers takes. So an answer that it would not is asked of another provider. */
+const readBy =
+  (read: (result: unknown) => unknown): Kind =>
+  (result) => {
+    try {
+      read(result)
+      return true
+    } catch (error) {
+      if (error instanceof ChainFault) return false
+      throw error
+    }
+  }
+const isQuantity = readBy((result) => quantity(result, 'quantity'))
+const isCount = readBy((result) => count(result, 'count'))
+const isBytes = readBy((result) => bytes(result, 'bytes'))
+const isBlock = readBy(header)
 const isObject = (result: unknown) => typeof result === 'object' && result !== null && !Array.isArray(result)
 
-const KINDS: Readonly<Record<string, (result: unknown) => boolean>> = {
-  eth_blockNumber: isQuantity,
+const KINDS: Readonly<Record<string, Kind>> = {
+  eth_blockNumber: isCount,
   eth_call: isBytes,
-  eth_chainId: isQuantity,
-  eth_estimateGas: isQuantity,
+  eth_chainId: isCount,
+  eth_estimateGas: isCount,
   eth_gasPrice: isQuantity,
   eth_getBalance: isQuantity,
-  eth_getBlockByHash: isObject,
-  eth_getBlockByNumber: isObject,
+  eth_getBlockByHash: isBlock,
+  eth_getBlockByNumber: isBlock,
   eth_getBlockReceipts: Array.isArray,
   eth_getCode: isBytes,
-  eth_getLogs: Array.isArray,
+  eth_getLogs: readBy((result) => list(result, 'list of logs').map(log)),
   eth_getProof: isObject,
-  eth_getTransactionByHash: isObject,
-  eth_getTransactionCount: isQuantity,
-  eth_getTransactionReceipt: isObject,
+  eth_getTransactionByHash: readBy(transaction),
+  eth_getTransactionCount: isCount,
+  eth_getTransactionReceipt: readBy((result) => receipt(result)),
   eth_maxPriorityFeePerGas: isQuantity,
   debug_traceBlockByHash: Array.isArray,
   debug_traceTransaction: isObject,

@@ -1,10 +1,11 @@
 // Measures the time and the outcome of each request to a provider. It does not change the requests.
 import { RpcFault } from '../faults.ts'
-import type { Provider } from './provider.ts'
+import { isOfKind } from './kinds.ts'
+import type { Provider, RpcCall, RpcReply } from './provider.ts'
 
 /**
- * What it reports of a request. `method` is `batch` if there are several calls. `outcome` is `ok`, `error` (a JSON-RPC error), or the kind of the
- * fault. Of answers that contradict each other or the chain, `seconds` is null, because they took none of their own.
+ * What it reports of a request. `method` is `batch` if there are several calls. `outcome` is `ok`, `error` (a JSON-RPC error), `malformed` (no result
+ * that the method has), or the kind of the fault. Of answers that contradict each other or the chain, `seconds` is null, because they took none of their own.
  */
 export type ObserveRpc = (seen: { host: string; method: string; outcome: string; seconds: number | null }) => void
 
@@ -32,14 +33,17 @@ export function metered(provider: Provider, observe?: ObserveRpc): Provider {
       timed(
         call.method,
         () => provider.call(call, ...limits),
-        (reply) => (reply.ok ? 'ok' : 'error'),
+        (reply) => (reply.ok ? (isMalformed(call, reply) ? 'malformed' : 'ok') : 'error'),
       ),
     batch: (calls, ms) =>
       timed(
         'batch',
         () => provider.batch(calls, ms),
-        () => 'ok',
+        (replies) => (replies.some((reply, index) => isMalformed(calls[index] as RpcCall, reply)) ? 'malformed' : 'ok'),
       ),
     close: () => provider.close(),
   }
 }
+
+const isMalformed = ({ method, isPlausible }: RpcCall, reply: RpcReply) =>
+  reply.ok && reply.result != null && !(isOfKind(method, reply.result) && (isPlausible?.(reply.result) ?? true))

@@ -24,6 +24,8 @@ const SEND = 'eth_sendRawTransaction'
 export interface RpcCall {
   method: string
   params: readonly unknown[]
+  /** False for a result that cannot be right, beyond what its method returns. Then another provider is asked. */
+  isPlausible?: ((result: unknown) => boolean) | undefined
 }
 
 export type RpcReply = { ok: true; result: unknown } | { ok: false; error: RpcError }

@@ -15,6 +15,8 @@ export interface ReadOptions {
   timeoutMs?: number
   /** Set to make fewer attempts than usual; with 1 we ask only the first provider. */
   attempts?: number
+  /** As in `RpcCall`. */
+  isPlausible?: RpcCall['isPlausible']
   /** The most bytes of an answer to a single call; by default the client's limit. A larger answer is a `tooLarge` fault. */
   bytesMax?: number
 }
@@ -51,7 +53,7 @@ export function createReads(options: ReadsOptions): Reads {
   async function call(method: string, params: readonly unknown[], read: ReadOptions = {}): Promise<RpcReply> {
     const question = (provider: Provider, ms: number) => provider.call({ method, params }, ms, read.bytesMax)
     return await ask(options, question, read, {
-      worth: (reply) => isWorth(method, reply),
+      worth: (reply) => isWorth({ method, isPlausible: read.isPlausible }, reply),
       passes: (reply) => mayLag(method, reply),
     })
   }
@@ -59,15 +61,14 @@ export function createReads(options: ReadsOptions): Reads {
   async function batch(calls: readonly RpcCall[], read: ReadOptions = {}): Promise<RpcReply[]> {
     const replies: RpcReply[] = []
     for (const part of chunks(calls, BATCH_MAX)) {
-      const methodOf = (index: number) => part[index]?.method ?? ''
       const question = (provider: Provider, ms: number) => provider.batch(part, ms)
-      const worth = (given: RpcReply[]) => given.every((reply, index) => isWorth(methodOf(index), reply))
+      const worth = (given: RpcReply[]) => given.every((reply, index) => isWorth(part[index] as RpcCall, reply))
       const passes = () => false
       for (const [index, reply] of (await ask(options, question, read, { worth, passes })).entries()) {
-        const { method, params } = part[index] as RpcCall
+        const { method, params, isPlausible } = part[index] as RpcCall
         const isFinal = options.order().length === 1 && (reply.ok ? !mayLag(method, reply) : isRevert(reply.error))
-        const again = !isWorth(method, reply) && !isFinal && !isLimited(reply) && read.attempts !== 1
-        replies.push(again ? await call(method, params, read) : reply)
+        const again = !isWorth({ method, isPlausible }, reply) && !isFinal && !isLimited(reply) && read.attempts !== 1
+        replies.push(again ? await call(method, params, { ...read, isPlausible }) : reply)
       }
     }
     return replies
@@ -114,8 +115,9 @@ async function ask<T>(
   const asked = new Set<Provider>()
   for (const { provider, timeoutMs } of attemptsOf(options, read)) {
     if (asked.has(provider)) {
-      // If any provider has answered, we do not ask the same providers again, unless a node behind a balancer may just have lagged.
-      if (!answers.every(passes)) break
+      // If any provider has answered, we do not ask the same providers again, unless a node behind a balancer may just have lagged. What was too large
+      // would be so again.
+      if (!answers.every(passes) || faults.some(({ trouble }) => trouble === 'tooLarge')) break
       await sleep(options.retryPauseMs)
     }
     asked.add(provider)
@@ -137,7 +139,8 @@ async function ask<T>(
  * internal error even for calls that succeed alone. What one of them calls invalid, such as a block by its hash, another one takes. And a revert is the
  * contract's only if each of them says so.
  */
-const isWorth = (method: string, reply: RpcReply) => reply.ok && isOfKind(method, reply.result)
+const isWorth = ({ method, isPlausible }: Pick<RpcCall, 'method' | 'isPlausible'>, reply: RpcReply) =>
+  reply.ok && isOfKind(method, reply.result) && (isPlausible?.(reply.result) ?? true)
 
 /** What a node says about a block that it does not have yet. */
 const LAGS = /header not found|(unknown|no such) block|block .{0,80}not found/i

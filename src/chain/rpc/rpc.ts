@@ -119,7 +119,7 @@ export function createRpc(options: RpcOptions): Rpc {
 
   /** The fault, if we should ask another provider. If every provider would fail in the same way, throws it. */
   function demote(provider: Provider, error: unknown): RpcFault {
-    if (!(error instanceof RpcFault) || error.trouble === 'batch' || error.trouble === 'tooLarge') throw error
+    if (!(error instanceof RpcFault) || error.trouble === 'batch') throw error
     cooldowns.set(provider, performance.now() + COOLDOWN_MS)
     options.log.debug({ host: provider.host, kind: error.trouble }, error.message)
     return error

@@ -3,6 +3,7 @@
 // if a provider may have accepted it.
 import { encodeFunctionData, keccak256 } from 'viem/utils'
 import { type FeeLimits, type Fees, offerFees } from '../../domain/fees.ts'
+import { VOICES } from '../../domain/finality.ts'
 import { leastGas } from '../../domain/send.ts'
 import { type Address, type Hash, hash, wei, ZERO_HASH } from '../../domain/units.ts'
 import { factoryAbi } from '../factory/abi.ts'
@@ -50,27 +51,23 @@ export function createSignerAccount({ rpc, signer, chainId, factory }: SignerAcc
       Promise.all(rpc.providers.map((provider) => orNull(guardAt(provider, factory, { block, at })))),
 
     async balance() {
-      return wei(quantity(await rpc.request('eth_getBalance', [self, 'latest']), 'balance'))
+      const read = async (reads: RpcReads) =>
+        quantity(await reads.request('eth_getBalance', [self, 'latest']), 'balance')
+      if (rpc.providers.length < VOICES) return wei(await read(rpc))
+      // The chain refuses what an account cannot pay, so one provider's low figure stops nothing.
+      const told = (await Promise.all(rpc.providers.map((one) => orNull(read(one))))).filter((one) => one !== null)
+      if (told.length === 0) return wei(await read(rpc))
+      return wei(told.reduce((most, one) => (one > most ? one : most)))
     },
 
     fees: (capWei) => currentFees(rpc, capWei),
 
     async estimate(call) {
-      const { data, valueWei } = encodeCall(call, { guarded: false })
-      const [reply, latest] = await rpc.batch([
-        { method: 'eth_estimateGas', params: [{ from: self, to: factory, data, value: `0x${valueWei.toString(16)}` }] },
-        { method: 'eth_getBlockByNumber', params: ['latest', false] },
-      ])
-      if (!reply || !latest) throw new ChainFault('the provider gave no estimate', { retryable: true })
-      if (reply.ok) {
-        const gasMax = gasMaxIn(latest)
-        return withMargin(quantity(reply.result, 'gas estimate'), gasMax, leastGas(call.kind, itemsOf(call)))
-      }
-      const { error } = reply
-      if (isRevert(error)) return { kind: 'reverts', error: revertName(revertData(error)) ?? error.message }
-      const kind = isLimit(error) ? null : classifyEstimateError(error)
-      if (kind === 'insufficientFunds' || kind === 'overGasCap') return { kind }
-      return resultOf('eth_estimateGas', reply) as never
+      const first = await estimateBy(rpc, { self, factory }, call)
+      if (first.kind === 'ok' || rpc.providers.length < VOICES) return first
+      // The contract refuses what is wrong, so one provider's yes is tried, and a no counts only if all say it.
+      const others = await Promise.all(rpc.providers.map((one) => orNull(estimateBy(one, { self, factory }, call))))
+      return others.find((one) => one?.kind === 'ok') ?? first
     },
 
     async sign(call, { nonce, gasLimit, fees }) {
@@ -82,6 +79,28 @@ export function createSignerAccount({ rpc, signer, chainId, factory }: SignerAcc
 
     broadcast: (raw) => broadcast(rpc, raw),
   }
+}
+
+async function estimateBy(
+  rpc: RpcReads,
+  { self, factory }: { self: Address; factory: Address },
+  call: FactoryCall,
+): Promise<EstimateOutcome> {
+  const { data, valueWei } = encodeCall(call, { guarded: false })
+  const [reply, latest] = await rpc.batch([
+    { method: 'eth_estimateGas', params: [{ from: self, to: factory, data, value: `0x${valueWei.toString(16)}` }] },
+    { method: 'eth_getBlockByNumber', params: ['latest', false] },
+  ])
+  if (!reply || !latest) throw new ChainFault('the provider gave no estimate', { retryable: true })
+  if (reply.ok) {
+    const gasMax = gasMaxIn(latest)
+    return withMargin(quantity(reply.result, 'gas estimate'), gasMax, leastGas(call.kind, itemsOf(call)))
+  }
+  const { error } = reply
+  if (isRevert(error)) return { kind: 'reverts', error: revertName(revertData(error)) ?? error.message }
+  const kind = isLimit(error) ? null : classifyEstimateError(error)
+  if (kind === 'insufficientFunds' || kind === 'overGasCap') return { kind }
+  return resultOf('eth_estimateGas', reply) as never
 }
 
 /** An account's next nonce as of one block. Null if the provider returns an error, for example because the block is not canonical. */

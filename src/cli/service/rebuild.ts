@@ -5,7 +5,7 @@ import { attachChain, type ChainPart, signersOf } from '../../boot/parts.ts'
 import { ledgerContext } from '../../boot/pass-context.ts'
 import { assertLedgerIsOurs, checkChain, enterWallet, readerOf, resolveChainId } from '../../boot/preflight.ts'
 import { seedTiers } from '../../boot/seed.ts'
-import { readView, viewCall } from '../../chain/read/calls.ts'
+import { requestView } from '../../chain/read/calls.ts'
 import { createRpc, type Rpc } from '../../chain/rpc/rpc.ts'
 import { readCursor } from '../../db/blocks/blocks.ts'
 import { isMigrated, migrate } from '../../db/core/migrate.ts'
@@ -94,8 +94,7 @@ function report({ rows, decidedAnew, differences, surveyedTo }: Comparison): str
 async function signersOnRecord(chain: ChainPart, rpc: Rpc): Promise<{ minter: Address; distributor: Address }> {
   const known = signersOf(chain)
   const ask = async (role: 'minter' | 'distributor') => {
-    const { method, params } = viewCall(chain.factory, 'latest', role, [])
-    return address(readView(role, await rpc.request(method, params)))
+    return address(await requestView(rpc, { factory: chain.factory, at: 'latest', name: role, args: [] }))
   }
   return { minter: known.minter ?? (await ask('minter')), distributor: known.distributor ?? (await ask('distributor')) }
 }
