@@ -1,13 +1,19 @@
 // One provider's no about the contract, beside an honest provider: what the passes read is the widest limit that any provider names.
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, afterEach, before, test } from 'node:test'
+import { RpcFault } from '../../src/chain/faults.ts'
 import { createContractReader } from '../../src/chain/read/contract.ts'
-import { createRpc } from '../../src/chain/rpc/rpc.ts'
+import { createRpc, type RpcOptions } from '../../src/chain/rpc/rpc.ts'
 import { wei } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { word } from '../evidence/rules.ts'
 import { startWorld, type World } from '../support/world.ts'
-import { type FalseProvider, startFalseProvider } from './false-provider.ts'
+import { type Answer, type FalseProvider, startFalseProvider } from './false-provider.ts'
+
+const open: { close(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const part of open.splice(0)) await part.close()
+})
 
 let world: World
 let liar: FalseProvider
@@ -66,4 +72,47 @@ test('a balance is asked of the next provider, if the first gives no proof', asy
   assert.equal(found?.proof, 'proven')
   assert.ok((found?.wei ?? 0n) > 1n)
   await rpc.close()
+})
+
+async function provider(rule: () => Answer | undefined = () => undefined): Promise<FalseProvider> {
+  const proxy = await startFalseProvider()
+  proxy.rule = rule
+  open.push(proxy)
+  return proxy
+}
+
+function client(proxies: FalseProvider[], options: Partial<RpcOptions> = {}) {
+  const rpc = createRpc({ urls: proxies.map(({ url }) => url), log: silentLog, timeoutMs: 1_000, ...options })
+  open.push(rpc)
+  return rpc
+}
+
+test('figures that cannot be are asked of another provider, and counted as malformed', async () => {
+  const absurd: [method: string, result: unknown][] = [
+    ['eth_getTransactionCount', `0x${'f'.repeat(64)}`],
+    ['eth_estimateGas', '0x8000000000000000'],
+    ['eth_getBalance', '-0x1'],
+    ['eth_getBalance', 7],
+    ['eth_blockNumber', '0X7'],
+    ['eth_getLogs', [{}]],
+  ]
+  for (const [method, result] of absurd) {
+    const [first, second] = [await provider(() => ({ result })), await provider()]
+    second.rule = () => ({ result: method === 'eth_getLogs' ? [] : '0x7' })
+    const outcomes: string[] = []
+    const rpc = client([first, second], { observe: ({ outcome }) => outcomes.push(outcome) })
+    assert.deepEqual(await rpc.request(method, []), method === 'eth_getLogs' ? [] : '0x7', method)
+    assert.deepEqual(outcomes, ['malformed', 'ok'], method)
+  }
+})
+
+test('an answer that is too large is asked of another provider, and of the only one not again', async () => {
+  const [first, second] = [await provider(() => ({ result: `0x${'00'.repeat(2_000)}` })), await provider()]
+  second.rule = () => ({ result: '0x7' })
+  assert.equal(await client([first, second]).request('eth_getCode', [], { bytesMax: 1_000 }), '0x7')
+  const fault = await client([first])
+    .request('eth_getCode', [], { bytesMax: 1_000 })
+    .catch((error: unknown) => error)
+  assert.ok(fault instanceof RpcFault)
+  assert.deepEqual([fault.trouble, first.requests], ['tooLarge', 2])
 })

@@ -162,33 +162,6 @@ test('a read goes on to the next provider, and the one that failed rests', async
 const ZEROS = `0x${'0'.repeat(64)}`
 const HEADER = { number: '0x7', hash: ZEROS, parentHash: ZEROS, timestamp: '0x1' }
 
-test('figures that cannot be are asked of another provider, and counted as malformed', async () => {
-  const absurd: [method: string, result: unknown][] = [
-    ['eth_getTransactionCount', `0x${'f'.repeat(64)}`],
-    ['eth_estimateGas', '0x8000000000000000'],
-    ['eth_getBalance', '-0x1'],
-    ['eth_getBalance', 7],
-    ['eth_blockNumber', '0X7'],
-    ['eth_getLogs', [{}]],
-  ]
-  for (const [method, result] of absurd) {
-    const [first, second] = [await provider(() => ({ result })), await provider()]
-    second.rule = () => ({ result: method === 'eth_getLogs' ? [] : '0x7' })
-    const outcomes: string[] = []
-    const rpc = client([first, second], { observe: ({ outcome }) => outcomes.push(outcome) })
-    assert.deepEqual(await rpc.request(method, []), method === 'eth_getLogs' ? [] : '0x7', method)
-    assert.deepEqual(outcomes, ['malformed', 'ok'], method)
-  }
-})
-
-test('an answer that is too large is asked of another provider, and of the only one not again', async () => {
-  const [first, second] = [await provider(() => ({ result: `0x${'00'.repeat(2_000)}` })), await provider()]
-  second.rule = () => ({ result: '0x7' })
-  assert.equal(await client([first, second]).request('eth_getCode', [], { bytesMax: 1_000 }), '0x7')
-  const fault = await faultOf(client([first]).request('eth_getCode', [], { bytesMax: 1_000 }))
-  assert.deepEqual([fault.trouble, first.requests], ['tooLarge', 2])
-})
-
 test('a null, and what is of another kind than the method returns, is asked of another provider, alone and in a batch', async () => {
   const [first, second] = [await provider(), await provider()]
   const rpc = client([first, second])
