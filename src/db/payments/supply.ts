@@ -2,7 +2,7 @@
 // count places and take one. We count the sizes of cohorts and the payments in flight, so the cost does not grow with the
 // ledger.
 import { PLACE_RESERVED_SEC } from '../../domain/payment.ts'
-import { selectTier, type TierVersion } from '../../domain/tiers.ts'
+import { selectTier, type TierVersion, waitsForStep } from '../../domain/tiers.ts'
 import type { Wei } from '../../domain/units.ts'
 import type { Fragment, Sql } from '../core/sql.ts'
 import { readTierVersions } from '../sale/tiers.ts'
@@ -22,6 +22,8 @@ export interface Places {
   /** How many nodes there are, whatever their origin, and payments accepted or being minted. */
   sold: number
   undecided: Undecided[]
+  /** Undecided payments that came before the tier's step opened. They may take places once it opens, and reserve none before. */
+  early: Undecided[]
   /** How many places undecided payments reserve. */
   reserved: number
 }
@@ -75,22 +77,23 @@ export async function countPlaces(
     FROM unnest(${[...wanted]}::int[]) tier_no LEFT JOIN (${sql.unsafe(SALES)}) s USING (tier_no)`
   return new Map(
     rows.map(({ tierNo, sold, gone }) => {
-      const undecided = (seen.get(tierNo) ?? []).filter(({ id }) => !gone.includes(id))
-      return [tierNo, { sold, undecided, reserved: undecided.filter(({ isOld }) => !isOld).length }]
+      const still = (group: string) => (seen.get(group) ?? []).filter(({ id }) => !gone.includes(id))
+      const [undecided, early] = [still(`${tierNo}`), still(`early ${tierNo}`)]
+      return [tierNo, { sold, undecided, early, reserved: undecided.filter(({ isOld }) => !isOld).length }]
     }),
   )
 }
 
 /** A tier's places. The caller holds its lock. */
 export const countPlacesOf = async (sql: Sql, tierNo: number): Promise<Places> =>
-  (await countPlaces(sql, [tierNo])).get(tierNo) ?? { sold: 0, undecided: [], reserved: 0 }
+  (await countPlaces(sql, [tierNo])).get(tierNo) ?? { sold: 0, undecided: [], early: [], reserved: 0 }
 
-/** The undecided payments of each of these tiers: those whose amount selects the tier in their block. */
+/** The undecided payments of each of these tiers: those whose amount selects the tier in their block, and those that are early for its step. */
 async function readUndecided(
   sql: Sql,
   versions: readonly TierVersion[],
   tierNos: readonly number[],
-): Promise<Map<number | null, Undecided[]>> {
+): Promise<Map<string, Undecided[]>> {
   const prices = versions.filter(({ tierNo }) => tierNos.includes(tierNo)).map(({ priceWei }) => priceWei.toString())
   const seen = await sql<(Undecided & { valueWei: Wei; blockTime: number })[]>`
     SELECT id, proof, block_time <= to_timestamp((SELECT block_time FROM cursors WHERE name = 'follow') - ${PLACE_RESERVED_SEC}) AS "isOld", value_wei AS "valueWei", block_number AS "blockNumber", tx_index AS "txIndex", inner_index AS "innerIndex",
@@ -98,7 +101,10 @@ async function readUndecided(
     FROM payments WHERE state = 'seen' AND succeeded AND value_wei = ANY(${prices}::numeric[])`
   return Map.groupBy(seen, (payment) => {
     const selection = selectTier(versions, payment)
-    return selection.kind === 'onSale' ? selection.tier.tierNo : null
+    if (selection.kind === 'onSale') return `${selection.tier.tierNo}`
+    return selection.kind !== 'none' && waitsForStep(selection, payment) !== null
+      ? `early ${selection.tier.tierNo}`
+      : ''
   })
 }
 

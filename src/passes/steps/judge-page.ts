@@ -58,6 +58,8 @@ export interface Candidate {
 
 /** What became of a payment. `failed`: we could not judge it. `early`: its tier may still open; its wallet's later payments do not wait. */
 export type Outcome = Verdict['kind'] | 'unchanged' | 'failed' | 'early'
+/** Outcomes that may change within the run, once we have read from the chain or a step has opened. */
+export const AGAIN: readonly Outcome[] = ['undecided', 'early']
 
 export interface Judged {
   candidate: Candidate
@@ -245,15 +247,18 @@ function decideInOrder(basis: JudgingBasis, page: readonly Candidate[], facts: P
     if (outcome === 'undecided') waiting.add(payment.from)
     if (taking) taken.set(payment.from, [...(taken.get(payment.from) ?? []), taking])
     if (taking) useAllocation(facts.lists, taking.tierNo, payment.from)
-    for (const [tierNo, sales] of facts.sales) {
-      if (taking?.tierNo === tierNo) {
-        sales.sold++
-        sellers.add(tierNo)
-      }
-      if (outcome !== 'undecided') sales.undecided = sales.undecided.filter(({ id }) => id !== payment.id)
-    }
+    if (taking?.tierNo != null && facts.sales.has(taking.tierNo)) sellers.add(taking.tierNo)
+    for (const [tierNo, sales] of facts.sales) count(sales, payment, { outcome, takes: taking?.tierNo === tierNo })
   }
   return { ...decided, sold: soldSince(before, sellers, facts) }
+}
+
+/** Counts a payment's outcome among the places of a tier. */
+function count(sales: Places, { id }: Payment, { outcome, takes }: { outcome: Outcome; takes: boolean }): void {
+  const isOther = (one: Undecided) => one.id !== id
+  if (takes) sales.sold++
+  if (outcome !== 'undecided') sales.undecided = sales.undecided.filter(isOther)
+  if (!AGAIN.includes(outcome)) sales.early = sales.early.filter(isOther)
 }
 
 function soldSince(
@@ -344,7 +349,7 @@ function mayOpen(
   if (supply === undefined || !before) return false
   const mayTake = (earlier: Undecided) =>
     earlier.blockNumber <= blockNumber && !(earlier.isOld && restsOnOne(basis, earlier))
-  return before.sold + before.undecided.filter(mayTake).length >= supply
+  return before.sold + [...before.undecided, ...before.early].filter(mayTake).length >= supply
 }
 
 /** True if a payment rests on one provider's word although we could ask two. */

@@ -38,6 +38,7 @@ import {
   type TrustRules,
 } from '../context.ts'
 import {
+  AGAIN,
   type Candidate,
   type Judged,
   type JudgingBasis,
@@ -232,8 +233,6 @@ async function* judgeInTurn(bench: Bench, candidates: readonly Candidate[], page
 
 /** Outcomes that make the later payments of a wallet wait. */
 const WAITS: readonly Outcome[] = ['undecided', 'failed']
-/** Outcomes that may change within the run, once we have read from the chain or a step has opened. */
-const AGAIN: readonly Outcome[] = ['undecided', 'early']
 
 /**
  * Judges pages one after the other. If a page fails, judges its payments one by one. If a payment waits, the later payments of its wallet are not
