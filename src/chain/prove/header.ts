@@ -108,15 +108,14 @@ const KNOWN = new Set([
 
 const has = (block: Fields, name: string) => block[name] != null
 
-function formOf(block: Fields): Form {
-  if (has(block, 'extDataHash')) return AVALANCHE
-  if (has(block, 'blockGasCost') || has(block, 'timestampMilliseconds')) return SUBNET
-  return ETHEREUM
+/** The forms that a block may have: those of which it has a field of their own, and Ethereum's. */
+function formsOf(block: Fields): readonly Form[] {
+  const isSubnet = ['blockGasCost', ...GRANITE.map(([name]) => name)].some((name) => has(block, name))
+  return [...(has(block, 'extDataHash') ? [AVALANCHE] : []), ...(isSubnet ? [SUBNET] : []), ETHEREUM]
 }
 
-/** The items of the header's RLP, as far as we know its form. `block` is a JSON-RPC block. Throws an Unencodable. */
-function itemsOf(given: Fields): Item[] {
-  const { must, may } = formOf(given)
+/** The items of the header's RLP in a form, as far as we know them. `given` is a JSON-RPC block. Throws an Unencodable. */
+function itemsOf(given: Fields, { must, may }: Form): Item[] {
   const last = may.findLastIndex(([name]) => has(given, name))
   const items = [...HEAD, ...must].map(([name, read]): Item => read(given[name], name))
   // If a field is missing but a later one is there, the missing one counts as empty, as with geth's optional fields.
@@ -130,14 +129,31 @@ const ADDED_MAX = 5
 /** The order in which the last header with added fields had them. The next one most likely has the same. */
 let lastOrder: readonly string[] = []
 
+/** `added`: the fields that the hash covers and that no known fork adds. */
+type HeaderVerdict = Verdict & { readonly added?: readonly string[] }
+
 /**
- * Whether a block's hash is the hash of its header. A fork may add fields that we do not know. Nodes show fields in any order, so we try up to five of
- * them behind the known ones, in every order of every subset. The hash decides; `added` names those that it covers and that no known fork adds.
+ * Whether a block's hash is the hash of its header. A field of another form may stand beside a header, so the hash decides which form it has. If none
+ * gives the hash, the verdict is that of the first form.
  */
-export function proveHeader(block: unknown): Verdict & { added?: readonly string[] } {
+export function proveHeader(block: unknown): HeaderVerdict {
+  const verdicts: HeaderVerdict[] = []
+  for (const form of formsOf(Object(block))) {
+    const verdict = proveBy(form, block)
+    if (verdict.kind === 'proven') return verdict
+    verdicts.push(verdict)
+  }
+  return verdicts[0] as HeaderVerdict
+}
+
+/**
+ * Whether a block's hash is the hash of its header in a form. A fork may add fields that we do not know. Nodes show fields in any order, so we try up
+ * to five of them behind the known ones, in every order of every subset.
+ */
+function proveBy(form: Form, block: unknown): HeaderVerdict {
   let items: Item[] = []
   const header = encoded(() => {
-    items = itemsOf(fieldsOf(block, 'block'))
+    items = itemsOf(fieldsOf(block, 'block'), form)
     return rlp(items)
   })
   if ('why' in header) return unprovable('header', header.why)
@@ -177,4 +193,7 @@ const addedOf = (value: unknown, what: string): Item =>
  * True if this header has the receipts root and the bloom of other blocks, which it settles: Avalanche since Helicon (avalanchego#5761). Nothing then
  * proves the block's own receipts. In the forms of other chains no hash covers the field, so there it says nothing.
  */
-export const settlesOthers = (block: Fields): boolean => formOf(block) === AVALANCHE && has(block, 'settledHeight')
+export function settlesOthers(block: Fields): boolean {
+  if (!has(block, 'settledHeight') || !has(block, 'extDataHash')) return false
+  return ![ETHEREUM, SUBNET].some((form) => proveBy(form, block).kind === 'proven')
+}

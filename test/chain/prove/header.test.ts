@@ -79,6 +79,22 @@ test('a field that is not known does not stand for the base fee', () => {
   assert.equal(proveHeader({ ...rest, fee: baseFeePerGas }).kind, 'contradicted')
 })
 
+test('a field of another form changes nothing of a header of Ethereum’s form', () => {
+  const added = {
+    extDataHash: prague.stateRoot,
+    blockGasCost: '0x1',
+    timestampMilliseconds: '0x1',
+    minDelayExcess: '0x1',
+  }
+  for (const [name, value] of Object.entries(added)) {
+    assert.equal(proveHeader({ ...prague, [name]: value }).kind, 'proven', name)
+    const other = proveHeader({ ...prague, [name]: value, timestamp: changed(prague.timestamp) })
+    assert.equal(other.kind, 'contradicted', name)
+  }
+  const all = { ...prague, ...added, settledHeight: '0x1' }
+  assert.deepEqual([proveHeader(all).kind, settlesOthers(all)], ['proven', false])
+})
+
 test('a header of Amsterdam has the hash of its access list and its slot, and neither can be changed', () => {
   const amsterdam = headers().find(({ fork }) => fork === 'Amsterdam')?.block as Fields
   for (const name of ['blockAccessListHash', 'slotNumber'])
