@@ -4,7 +4,7 @@ import { breath } from './breath.ts'
 import type { Fields } from './items.ts'
 import { listRoot } from './list-root.ts'
 import { type BloomBits, encodeReceipt } from './receipt.ts'
-import { encodeTransaction, isOfUnknownType, isUnsigned } from './transaction.ts'
+import { encodeTransaction, isOfUnknownType } from './transaction.ts'
 import { compared, type Encoded, type Part, unprovable, type Verdict } from './verdict.ts'
 
 /** A verdict on a list, and how many of its leading items the root commits to. */
@@ -73,7 +73,8 @@ async function proveList(
   const verdict = compared(part, root, await listRoot(leaves, pause))
   if (verdict.kind === 'proven') return { verdict, count: leaves.length }
   if (leaves.length < items.length || !isStateSync(items.at(-1))) return { verdict, count: 0 }
-  return proveList(part, root, items.slice(0, -1), (_, index) => ({ bytes: leaves[index] as Uint8Array }))
+  const without = compared(part, root, await listRoot(leaves.slice(0, -1), pause))
+  return without.kind === 'proven' ? { verdict: without, count: leaves.length - 1 } : { verdict, count: 0 }
 }
 
 const NOBODY = /^0x0{40}$/
@@ -83,10 +84,10 @@ const NOBODY = /^0x0{40}$/
  * cover them since Madhugiri (PIP-74), and did not before.
  */
 function isStateSync(item: unknown): boolean {
-  const { from, to, gas, gasUsed, r } = Object(item) as Fields
+  const { from, to, gas, gasUsed, r, s } = Object(item) as Fields
   return (
     [from, to].every((account) => NOBODY.test(String(account))) &&
     /^0x0+$/.test(String(gas ?? gasUsed)) &&
-    (r === undefined || isUnsigned(item))
+    [r, s].every((value) => value == null || /^0x0*$/.test(String(value)))
   )
 }

@@ -13,9 +13,11 @@ import {
   integerOf,
   listOf,
   quantityOf,
+  refuse,
   rlp,
   typed,
 } from './items.ts'
+import { TYPE_MAX } from './transaction.ts'
 import type { Encoded } from './verdict.ts'
 
 const BLOOM_BYTES = 256
@@ -32,6 +34,7 @@ export function encodeReceipt(receipt: unknown, bits: BloomBits = new Map()): En
   return encoded(() => {
     const given = fieldsOf(receipt, 'receipt')
     const type = given.type == null ? 0 : Number(integerOf(given.type, 'type'))
+    if (type > TYPE_MAX) return refuse('type is not one byte')
     const logs = listOf(given.logs ?? [], 'logs').map((log) => fieldsOf(log, 'log'))
     const usual = [
       outcomeOf(given),

@@ -24,7 +24,7 @@ import {
   rlp,
   typed,
 } from './items.ts'
-import { compared, type Encoded, unprovable, type Verdict } from './verdict.ts'
+import { compared, type Encoded, shortened, unprovable, type Verdict } from './verdict.ts'
 
 /** Half the order of secp256k1. Chains reject a signature whose s is larger (EIP-2). */
 const S_MAX = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
@@ -131,7 +131,7 @@ export const isOfUnknownType = ([type = 0]: Uint8Array): boolean =>
   type > 0 && type <= TYPE_MAX && !(type in SIGNED) && !(type in UNSIGNED)
 
 /** The highest number of a type (EIP-2718). The bytes of a legacy transaction begin with a higher one. */
-const TYPE_MAX = 0x7f
+export const TYPE_MAX = 0x7f
 
 /**
  * The encoding of a transaction, or why there is none. Its keccak256 is the transaction's hash. In the block's transactions trie, the encoding is the
@@ -212,7 +212,8 @@ export async function proveSender(transaction: unknown): Promise<Verdict> {
   const { parity, r, s } = signing
   const signer = await recovered({ hash: hashOf(what.bytes), r, s, yParity: Number(parity) })
   // If no point of the curve has r as its x, no key can have made this signature. So the sender that the provider names is wrong.
-  if (signer === null) return compared('sender', (transaction as Fields).from, '0x')
+  if (signer === null)
+    return { kind: 'contradicted', part: 'sender', given: shortened((transaction as Fields).from), computed: 'nobody' }
   return compared('sender', (transaction as Fields).from, signer)
 }
 

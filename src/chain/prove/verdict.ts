@@ -28,10 +28,10 @@ export const unprovable = (part: Part, why: string): Verdict => ({ kind: 'unprov
 
 /** Compares the value that a provider gave with the computed one. Both are hex; upper and lower case are the same. */
 export function compared(part: Part, given: unknown, computed: Hash | `0x${string}`): Verdict {
-  if (typeof given !== 'string') return unprovable(part, 'there is nothing to compare with')
+  if (typeof given !== 'string' || !given.startsWith('0x')) return unprovable(part, 'there is nothing to compare with')
   return given.toLowerCase() === computed.toLowerCase()
     ? { kind: 'proven', part }
-    : { kind: 'contradicted', part, given: given.slice(0, GIVEN_MAX), computed }
+    : { kind: 'contradicted', part, given: shortened(given), computed }
 }
 
 /** A verdict as a few words, for a log and an event. */
@@ -44,3 +44,4 @@ export function wordsOf(verdict: Verdict): string {
 
 /** How many characters of a provider's value a verdict quotes at most: the length of a hash with `0x`. */
 const GIVEN_MAX = 66
+export const shortened = (given: unknown): string => String(given).slice(0, GIVEN_MAX)

@@ -55,6 +55,8 @@ test('no receipt, status or log can be added, changed or left out, and a bloom t
     receipts.map((each, index) => (index === at ? { ...each, status: each.status === '0x1' ? '0x0' : '0x1' } : each)),
   ]
   for (const list of lists) assert.equal((await proveReceipts(arbitrum.block, list)).verdict.kind, 'contradicted')
+  const wider = receipts.map((each) => ({ ...each, type: `0x${(256 + Number(each.type)).toString(16)}` }))
+  assert.equal((await proveReceipts(arbitrum.block, wider)).verdict.kind, 'unprovable')
   const blooming = receipts.map((each) => ({ ...each, logsBloom: `0x${'ff'.repeat(256)}` }))
   assert.equal((await proveReceipts(arbitrum.block, blooming)).verdict.kind, 'proven')
 })
@@ -87,6 +89,13 @@ test('a state-sync transaction that is under no root is left out of what is prov
   const receipt = { from: nobody, to: nobody, gasUsed: '0x0', logs: [{ address: nobody, topics: [], data: '0x' }] }
   const both = await proveReceipts(arbitrum.block, [...receipts, receipt])
   assert.deepEqual([both.verdict.kind, both.count], ['proven', receipts.length])
+  const bare = { from: nobody, to: nobody, gas: '0x0', r: null, s: null }
+  assert.equal(
+    (await proveTransactions({ ...arbitrum.block, transactions: [...transactions, bare] })).count,
+    transactions.length,
+  )
+  const twice = await proveTransactions({ ...arbitrum.block, transactions: [...transactions, sync, sync] })
+  assert.notEqual(twice.verdict.kind, 'proven')
   const first = await proveTransactions({ ...arbitrum.block, transactions: [sync, ...transactions] })
   assert.notEqual(first.verdict.kind, 'proven')
 })

@@ -160,6 +160,25 @@ test('a signature with a large s, or none at all, proves no sender', async () =>
     assert.equal((await proveSender(bad)).kind, 'unprovable')
 })
 
+test('a signature that no key can have made proves no sender, whichever one is named', async () => {
+  const market = marketOf()
+  let impossible = 0
+  for (let r = 1n; r < 20n; r++)
+    for (const from of ['0x', '', market.from]) {
+      const verdict = await proveSender({ ...market, r: toHex(r), from })
+      assert.notEqual(verdict.kind, 'proven')
+      if (verdict.kind === 'contradicted' && verdict.computed === 'nobody') impossible++
+    }
+  assert.ok(impossible > 0)
+})
+
+test('what begins with 0X is no hash and no sender', async () => {
+  const market = marketOf()
+  const capital = (value: unknown) => String(value).toUpperCase()
+  assert.equal(proveTransaction({ ...market, hash: capital(market.hash) }).kind, 'unprovable')
+  assert.equal((await proveSender({ ...market, from: capital(market.from) })).kind, 'unprovable')
+})
+
 test('a type that nobody signs, or that is not known, has no sender that is proven', async () => {
   const market = marketOf()
   for (const type of ['0x7e', '0x64', '0x69', '0x71', '0xff', '0x7f'])
