@@ -5,7 +5,7 @@
 import { fromRlp, keccak256, toRlp } from 'viem/utils'
 import type { Address, Hash } from '../../domain/units.ts'
 import type { AccountState } from '../port.ts'
-import { malformed } from '../rpc/wire.ts'
+import { hash32, malformed, safeNumber } from '../rpc/wire.ts'
 
 type Hex = `0x${string}`
 type Rlp = ReturnType<typeof fromRlp<'hex'>>
@@ -32,11 +32,11 @@ export function provenAccount(stateRoot: Hash, address: Address, nodes: readonly
   if (!isListOf(account, 4)) return malformed('account in a proof')
   const [nonce, balance, storageRoot, codeHash] = account.map(word) as [Hex, Hex, Hex, Hex]
   return {
-    nonce: Number(amountOf(nonce)),
+    nonce: safeNumber(amountOf(nonce), 'nonce in a proof'),
     balanceWei: amountOf(balance),
     hasCode: codeHash !== NO_CODE,
-    codeHash: codeHash as Hash,
-    storageRoot: storageRoot as Hash,
+    codeHash: hash32(codeHash, 'code hash in a proof'),
+    storageRoot: hash32(storageRoot, 'storage root in a proof'),
   }
 }
 
@@ -67,19 +67,22 @@ function provenValue(root: Hash, key: Hex, nodes: readonly Hex[]): Hex | null {
  * others do not.
  */
 function nodeOf(expected: Rlp, listed: Hex | undefined): { items: Rlp; isListed: boolean } {
-  if (typeof expected !== 'string') return { items: expected, isListed: listed === toRlp(expected as Hex[]) }
+  if (typeof expected !== 'string')
+    return { items: expected, isListed: listed?.toLowerCase() === toRlp(expected as Hex[]) }
   if (listed === undefined) return malformed('proof: it ends before the account')
   if (keccak256(listed) !== expected) return malformed('proof: a node is not the one that was named')
   return { items: decoded(listed), isListed: true }
 }
 
-/** A provider that makes up both the header and the proof may send any bytes. */
+/** A provider that makes up both the header and the proof may send any bytes. RLP has one encoding for each value. */
 function decoded(bytes: Hex): Rlp {
+  let item: Rlp
   try {
-    return fromRlp(bytes)
+    item = fromRlp(bytes)
   } catch {
     return malformed('proof: bytes that are no RLP')
   }
+  return toRlp(item as Hex[]) === bytes.toLowerCase() ? item : malformed('proof: RLP that is not canonical')
 }
 
 /** `next`: the digest of the next node, or the node itself if it is embedded. `value`: what the path ends in; null if there is nothing. */
@@ -94,9 +97,11 @@ function stepThrough(node: Rlp, left: string): Step {
   }
   if (!isListOf(node, PATH_ITEMS)) return malformed('proof: not a node of a trie')
   const path = word(node[0]).slice(2)
+  if (!/^[02]0|^[13]/.test(path)) return malformed('proof: not a path of a trie')
   const flags = Number.parseInt(path.charAt(0), 16)
   const digits = path.slice((flags & ODD) === 0 ? 2 : 1)
   if ((flags & LEAF) !== 0) return { next: null, value: digits === left ? word(node[1]) : null }
+  if (digits === '') return malformed('proof: a node for no digits')
   return left.startsWith(digits) ? { next: node[1] as Rlp, left: left.slice(digits.length) } : NOTHING
 }
 
@@ -108,4 +113,8 @@ function word(item: Rlp | undefined): Hex {
   return typeof item === 'string' ? item : malformed('proof: a list in place of bytes')
 }
 
-const amountOf = (word: Hex) => (word === '0x' ? 0n : BigInt(word))
+/** A number of at most 256 bits, without leading zeros. */
+function amountOf(word: Hex): bigint {
+  if (word.length > 66 || word.startsWith('0x00')) return malformed('number in a proof')
+  return word === '0x' ? 0n : BigInt(word)
+}
