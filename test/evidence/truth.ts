@@ -1,7 +1,9 @@
 // What the chain itself says of a line's business, read beside the service, and how the ledger's rows differ from it. It
-// reads the chain without any provider between, and never with the service's code.
+// reads the chain without any provider between, and never with the service's code. Each block must be proven by the second reading, too, so what
+// stands in a line is judged by two provers.
 import { decodeEventLog, encodeAbiParameters, keccak256, parseAbi } from 'viem'
 import type { Address, Hash } from '../../src/domain/units.ts'
+import { unprovenParts } from '../models/proofs/whole.ts'
 import type { TestChain } from '../support/anvil.ts'
 import { ETHER, type World } from '../support/world.ts'
 
@@ -130,6 +132,8 @@ async function readBlocks(chain: TestChain): Promise<Read[]> {
 async function readBlock(chain: TestChain, number: number): Promise<Read> {
   const block = await chain.rpc<WireBlock>('eth_getBlockByNumber', [`0x${number.toString(16)}`, true])
   const receipts = await chain.rpc<WireReceipt[]>('eth_getBlockReceipts', [block.hash])
+  const unproven = await unprovenParts({ ...block }, receipts)
+  if (unproven.length > 0) throw new Error(`block ${number} of the real chain: ${unproven.join(', ')}`)
   const read = { block, receipts }
   kept.set(block.hash, read)
   return read

@@ -1,5 +1,6 @@
 // Checks whether a block, as a node answers it, matches its hash: the hash by the header's fields, the roots by
-// transactions and receipts, the senders by the signatures. Uses encoders that the service does not use.
+// transactions and receipts, the senders by the signatures. Uses encoders that the service does not use, and the second
+// reading of the same rules.
 import assert from 'node:assert/strict'
 import {
   type AccessList,
@@ -10,6 +11,7 @@ import {
   type TransactionSerializable,
 } from 'viem'
 import type { Hash } from '../../../src/domain/units.ts'
+import { unprovenParts } from '../../models/proofs/whole.ts'
 import type { Hex } from '../../support/anvil.ts'
 import { bloomOf, encodeReceipt, fromHex, type Header, headerHash, type PlainLog } from './encode.ts'
 import { listRoot } from './trie.ts'
@@ -100,9 +102,11 @@ export async function unsound({ rpc }: Asked, number: number): Promise<string[]>
   }
   for (const [index, { logsBloom, logs }] of receipts.entries())
     pairs.push([`bloom of receipt ${index}`, logsBloom, bloomOf(logs)])
-  return pairs
-    .filter(([, said, found]) => said !== found)
-    .map(([what, said, found]) => `${what}: ${said}, not ${found}`)
+  const wrong = pairs.filter(([, said, found]) => said !== found)
+  return [
+    ...wrong.map(([what, said, found]) => `${what}: ${said}, not ${found}`),
+    ...(await unprovenParts({ ...block }, receipts)),
+  ]
 }
 
 function encode(wire: WireTransaction): Hex {
