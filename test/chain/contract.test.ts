@@ -101,6 +101,21 @@ test('the minter’s budget and the distributor’s bounds are those of the bloc
   assert.deepEqual(await contract.bounds(credited), { floorWei: 0n, ceilingWei: ceilingGwei * 10n ** 9n })
 })
 
+test('figures that the contract cannot have are faults: no column is as wide', async () => {
+  const { rpc, provider } = await stage.behind()
+  provider.rule = async (call, forward) => {
+    const answer = await forward()
+    return call.method === 'eth_call' && 'result' in answer
+      ? { result: `0x${'0'.repeat(40)}1${String(answer.result).slice(43)}` }
+      : answer
+  }
+  const odd = createContractReader(rpc, stage.factory)
+  await assert.rejects(odd.counters(credited), { name: 'ChainFault' })
+  await assert.rejects(odd.nodeOfRef(ref('a')), { name: 'ChainFault' })
+  await assert.rejects(odd.cohorts([1], await at(credited)), { name: 'ChainFault' })
+  await assert.rejects(odd.tierSupply(2, credited), { name: 'ChainFault' })
+})
+
 test('an address without the contract is a fault, never a number', async () => {
   const absent = createContractReader(stage.rpc, stage.at(9))
   await assert.rejects(absent.counters(credited), ChainFault)

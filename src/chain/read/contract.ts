@@ -2,6 +2,7 @@
 // never turn an answer that it cannot read into a number.
 import { type Address, address, wei } from '../../domain/units.ts'
 import { chunks, mapBounded } from '../../lib/parallel.ts'
+import { figure, figureNumber } from '../factory/figures.ts'
 import { ChainFault, orNull } from '../faults.ts'
 import type { BlockRef, ChainNode, ContractReader } from '../port.ts'
 import type { ReadOptions, Rpc, RpcReads } from '../rpc/rpc.ts'
@@ -48,8 +49,8 @@ export function createContractReader(rpc: Rpc, factory: Address): ContractReader
       ])
       return {
         blockNumber: atBlock,
-        lastNodeId,
-        round: safeNumber(round, 'round'),
+        lastNodeId: figure(lastNodeId, 'nodeId'),
+        round: figureNumber(round, 'round'),
         outstandingWei: wei(outstanding),
         contractBalanceWei,
         isSolvent,
@@ -76,11 +77,11 @@ export function createContractReader(rpc: Rpc, factory: Address): ContractReader
           const [perNode, size, nextDue, interval, tier] = readView('cohort', answer)
           return {
             cohort: piece[index] as number,
-            tierNo: safeNumber(tier, 'tier'),
-            perNodeWei: wei(perNode),
-            size: safeNumber(size, 'cohort size'),
-            nextDue: safeNumber(nextDue, 'next due'),
-            intervalSec: safeNumber(interval, 'interval'),
+            tierNo: figureNumber(tier, 'tier'),
+            perNodeWei: wei(figure(perNode, 'perNode')),
+            size: figureNumber(size, 'nodes'),
+            nextDue: figureNumber(nextDue, 'due'),
+            intervalSec: figureNumber(interval, 'interval'),
           }
         })
       })
@@ -89,7 +90,7 @@ export function createContractReader(rpc: Rpc, factory: Address): ContractReader
 
     async nodeOfRef(ref) {
       const id = await view('latest', 'nodeOfRef', [ref])
-      return id === 0n ? null : id
+      return id === 0n ? null : figure(id, 'nodeId')
     },
 
     async maxPerWallet() {
@@ -101,7 +102,7 @@ export function createContractReader(rpc: Rpc, factory: Address): ContractReader
       return {
         nodes: safeNumber(largest(budgets.map(([nodes]) => nodes)), 'nodes left'),
         cohorts: safeNumber(largest(budgets.map(([, cohorts]) => cohorts)), 'cohorts left'),
-        lastCohort: safeNumber(lastCohort, 'last cohort'),
+        lastCohort: figureNumber(lastCohort, 'cohort'),
       }
     },
 
@@ -114,7 +115,7 @@ export function createContractReader(rpc: Rpc, factory: Address): ContractReader
     walletFacts: (wallet) => readWalletFacts(rpc, factory, wallet),
     async tierSupply(tierNo, at) {
       const [minted, most] = await view(at, 'tierSupply', [BigInt(tierNo)])
-      return { minted: safeNumber(minted, 'nodes of the tier'), most: safeNumber(most, 'the most of the tier') }
+      return { minted: figureNumber(minted, 'nodes'), most: figureNumber(most, 'nodes') }
     },
 
     async distributor(atBlock) {
@@ -123,7 +124,7 @@ export function createContractReader(rpc: Rpc, factory: Address): ContractReader
     },
 
     async leastIntervalSec() {
-      return safeNumber(await view('latest', 'leastInterval', []), 'least interval')
+      return figureNumber(await view('latest', 'leastInterval', []), 'interval')
     },
 
     balance,
@@ -183,7 +184,7 @@ function toNode(node: ViewResult<'nodesInfo'>[number], expectedId: bigint): Chai
     balanceWei: wei(node.balance),
     creditedWei: wei(node.credited),
     withdrawnWei: wei(node.withdrawn),
-    cohort: safeNumber(node.cohort, 'cohort'),
+    cohort: figureNumber(node.cohort, 'cohort'),
   }
 }
 

@@ -5,8 +5,9 @@ import { concatHex, decodeAbiParameters, decodeFunctionData } from 'viem/utils'
 import { type FactoryEvent, OWNER_ACTS, type Position } from '../../domain/observed.ts'
 import { type Address, address, type Hash, hash, type Wei, wei } from '../../domain/units.ts'
 import { factoryDecodeAbi, factorySelectors, factoryTopics } from '../factory/abi.ts'
+import { figure, figureNumber } from '../factory/figures.ts'
 import { ChainFault } from '../faults.ts'
-import { safeNumber, type WireLog } from '../rpc/wire.ts'
+import type { WireLog } from '../rpc/wire.ts'
 
 /** The most ids that we read from a withdrawAll that reverted. No wallet holds more than 256 nodes, so a longer list cannot be an honest mistake. */
 const FAILED_IDS_MAX = 1_024
@@ -18,11 +19,15 @@ type Kind = Exclude<FactoryEvent['kind'], 'ownerAct'>
 type Fields<Event> = Omit<Event, keyof Position | 'logIndex' | 'kind'>
 type Reads<Event> = { readonly [Field in keyof Fields<Event>]: (args: Args) => Fields<Event>[Field] }
 
-const id = (name: string) => (args: Args) => args[name] as bigint
+const id = (name: string) => (args: Args) => figure(args[name] as bigint, 'nodeId')
 const account = (name: string) => (args: Args) => address(args[name] as string)
 const word = (name: string) => (args: Args) => hash(args[name] as string)
 const amount = (name: string) => (args: Args) => wei(args[name] as bigint)
-const number = (name: string) => (args: Args) => safeNumber(args[name] as bigint, name)
+const perNode = (name: string) => (args: Args) => wei(figure(args[name] as bigint, 'perNode'))
+const number =
+  (name: string, kind = name as Parameters<typeof figureNumber>[1]) =>
+  (args: Args) =>
+    figureNumber(args[name] as bigint, kind)
 
 /** The events that the ledger stores, beside the owner's acts: the contract's name of each, and which argument each field is. */
 const STORED: {
@@ -32,23 +37,28 @@ const STORED: {
     'NodeMinted',
     { nodeId: id('nodeId'), owner: account('owner'), ref: word('ref'), cohort: number('cohort') },
   ],
-  mintSkipped: ['MintSkipped', { ref: word('ref'), reason: number('reason') }],
+  mintSkipped: ['MintSkipped', { ref: word('ref'), reason: number('reason', 'skipReason') }],
   refTaken: ['RefTaken', { ref: word('ref'), nodeId: id('nodeId'), to: account('to') }],
   nodeExpelled: [
     'NodeExpelled',
-    { nodeId: id('nodeId'), ref: word('ref'), cohort: number('cohort'), creditedWei: amount('credited') },
+    { nodeId: id('nodeId'), ref: word('ref'), cohort: number('cohort'), creditedWei: perNode('credited') },
   ],
   transfer: ['Transfer', { nodeId: id('id'), from: account('from'), to: account('to') }],
   cohortOpened: [
     'CohortOpened',
-    { cohort: number('cohort'), tierNo: number('tier'), firstDue: number('firstDue'), intervalSec: number('interval') },
+    {
+      cohort: number('cohort'),
+      tierNo: number('tier'),
+      firstDue: number('firstDue', 'due'),
+      intervalSec: number('interval'),
+    },
   ],
   intervalSet: ['IntervalSet', { cohort: number('cohort'), intervalSec: number('interval') }],
   credited: [
     'Credited',
     {
       ...{ round: number('round'), cohort: number('cohort'), due: number('due'), turns: number('turns') },
-      ...{ amountPerNodeWei: amount('amountPerNode'), nodeCount: number('nodeCount') },
+      ...{ amountPerNodeWei: perNode('amountPerNode'), nodeCount: number('nodeCount', 'nodes') },
     },
   ],
   turnsSkipped: [

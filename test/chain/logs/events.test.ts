@@ -53,3 +53,26 @@ for (const { name, inputs } of events) {
       assert.throws(() => toEvent(logOf(name, { topics: 0, words: 1 }), AT), /does not decode/)
   })
 }
+
+test('a log with a figure that the contract’s own types cannot hold is a fault', () => {
+  const TOO_MUCH: Partial<Record<Name, number[]>> = {
+    NodeMinted: [0, 3],
+    MintSkipped: [1],
+    Transfer: [2],
+    CohortOpened: [0, 1, 2, 3],
+    Credited: [0, 1, 2, 3, 4, 5],
+    Withdrawn: [0],
+  }
+  for (const [name, places] of Object.entries(TOO_MUCH))
+    for (const place of places) {
+      const log = logOf(name as Name)
+      const inTopics = log.topics.length - 1
+      const huge = 'f'.repeat(64)
+      const from = 2 + 64 * (place - inTopics)
+      const changed =
+        place < inTopics
+          ? { ...log, topics: log.topics.with(place + 1, `0x${huge}` as Hash) }
+          : { ...log, data: `${log.data.slice(0, from)}${huge}${log.data.slice(from + 64)}` as `0x${string}` }
+      assert.throws(() => toEvent(changed, AT), { name: 'ChainFault', kind: 'retryable' }, `${name} ${place}`)
+    }
+})
