@@ -39,3 +39,9 @@ test('blobs are paid by blob transactions; on rollups a field of that name tells
   assert.equal(feeOf({ ...blobs, type: '0x3' }), GAS + 393_216n)
   assert.equal(feeOf(blobs), GAS)
 })
+
+test('a fee that no amount can be is malformed, and no answer', () => {
+  const most = `0x${'f'.repeat(64)}`
+  for (const more of [{ effectiveGasPrice: most }, { l1Fee: most }, { gasUsed: most }])
+    assert.throws(() => feeOf(more), { name: 'ChainFault', kind: 'retryable' })
+})

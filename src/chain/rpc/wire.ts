@@ -1,7 +1,7 @@
 // Validates a provider's answers before we use them: hex quantities, hashes, headers, transactions, receipts and logs. It must never repair an answer
 // that is malformed, or make up one that is missing. In both cases it throws a retryable ChainFault.
 import type { Block, Position } from '../../domain/observed.ts'
-import { type Address, type Hash, wei, ZERO_HASH } from '../../domain/units.ts'
+import { type Address, type Hash, UINT256_MAX, type Wei, wei, ZERO_HASH } from '../../domain/units.ts'
 import { ChainFault } from '../faults.ts'
 
 /** An object of which we read only these fields. Their values are not validated yet. */
@@ -31,6 +31,11 @@ export function list(value: unknown, what: string): unknown[] {
 export function quantity(value: unknown, what: string): bigint {
   if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{1,64}$/.test(value)) malformed(what)
   return BigInt(value)
+}
+
+/** An amount that we computed from a provider's quantities. Together they may exceed what an amount can be. */
+function amount(value: bigint, what: string): Wei {
+  return value <= UINT256_MAX ? wei(value) : malformed(what)
 }
 
 /** A hex quantity that is a safe integer. */
@@ -218,7 +223,7 @@ export function receipt(value: unknown, gasPrice?: unknown) {
     succeeded: status === 1n,
     gasUsed,
     /** All fees of the transaction: for gas, and the extra charges of rollups and for blobs. Null if the receipt does not say. */
-    feeWei: price == null ? null : wei(gasUsed * quantity(price, 'effective gas price') + besideWei),
+    feeWei: price == null ? null : amount(gasUsed * quantity(price, 'effective gas price') + besideWei, 'fee'),
     /** What of it is not for gas. */
     besideWei,
     contractAddress: entry.contractAddress == null ? null : address20(entry.contractAddress, 'contract address'),
