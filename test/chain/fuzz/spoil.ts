@@ -63,8 +63,12 @@ const ODD: readonly unknown[] = [
   ],
 ]
 
+/** Values of another shape than any. */
+const SHAPES: readonly unknown[] = [null, null, null, null, [], {}, 0, 1, '', '0x', true, false, [null], [{}]]
+
 /** Another value in place of one. */
 function other(dice: Dice, value: unknown): unknown {
+  if (dice(isHolder(value) ? 2 : 4) === 0) return one(dice, SHAPES)
   if (dice(3) === 0) return one(dice, ODD)
   if (Array.isArray(value)) {
     const [at, by] = [dice(value.length + 1), one(dice, value.length > 0 ? value : ODD)]
@@ -126,7 +130,7 @@ function other(dice: Dice, value: unknown): unknown {
 
 /** A copy of a value with one part of it spoilt, at any depth. */
 export function spoilt(dice: Dice, value: unknown): unknown {
-  if (!isHolder(value) || dice(8) === 0) return other(dice, value)
+  if (!isHolder(value) || dice(4) === 0) return other(dice, value)
   if (Array.isArray(value)) {
     if (value.length === 0) return other(dice, value)
     const at = dice(value.length)

@@ -165,13 +165,16 @@ export function withMutatedSignature(dice: Dice, tx: Wire, types: readonly numbe
   ])()
 }
 
+const numberIn = (value: unknown): number =>
+  isData(value) || /^0x[0-9a-f]{1,6}$/i.test(String(value)) ? Number(value) % 256 : 0
+
 /** A receipt with another type or outcome. */
 export function withMutatedOutcome(dice: Dice, receipt: Wire, types: readonly number[]): Wire {
   const { status, root, ...rest } = receipt
   return one<() => Wire>(dice, [
     () => ({
       ...receipt,
-      type: `0x${(one(dice, [0, 256, 512]) + one(dice, [...types, 0x55, 0x78, 0x80])).toString(16)}`,
+      type: `0x${(one(dice, [0, 256, 512]) + one(dice, [numberIn(receipt.type), one(dice, [...types, 0x55, 0x78, 0x80])])).toString(16)}`,
     }),
     () => ({ ...rest, status: one(dice, [root, '0x2', '0x01', '0x00', null]), root: one(dice, [root, status, null]) }),
     () => ({ ...receipt, depositNonce: '0x7', depositReceiptVersion: one(dice, ['0x1', null]), type: '0x7e' }),
