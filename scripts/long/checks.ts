@@ -60,7 +60,7 @@ const command = (
 
 const MORE_CASES: readonly CommandCheck[] = [
   command('malformed requests, 500,000', 2, test('test/http/campaign'), { NL_REQUESTS: '500000' }),
-  command('properties, ten times the cases', 2, test('property'), { PROPERTY_SCALE: '10' }),
+  command('properties, ten times the cases', 4, test('property'), { PROPERTY_SCALE: '10' }),
   command('conformance of the model chain, 60 histories', 2, test('test/sim/conformance'), {
     NL_CONFORMANCE_SEEDS: '60',
   }),

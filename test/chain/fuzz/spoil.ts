@@ -129,7 +129,7 @@ function other(dice: Dice, value: unknown): unknown {
 }
 
 /** A copy of a value with one part of it spoilt, at any depth. */
-export function spoilt(dice: Dice, value: unknown): unknown {
+function spoilt(dice: Dice, value: unknown): unknown {
   if (!isHolder(value) || dice(4) === 0) return other(dice, value)
   if (Array.isArray(value)) {
     if (value.length === 0) return other(dice, value)

@@ -29,7 +29,7 @@ const HELICON =
   'targetExponent:number minPriceExponent:number settledHeight:number settledGasUnix:number settledGasNumerator:number settledExcess:number'
 
 /** `added`: what forks added in turn. A header ends with any of them, and with nothing in place of one that it lacks before its end. */
-export const FORMS = {
+const FORMS = {
   ethereum: { first: FIRST, added: `baseFeePerGas:number withdrawalsRoot:32 ${CANCUN} requestsHash:32` },
   avalanche: {
     first: `${FIRST} extDataHash:32`,
@@ -44,7 +44,7 @@ const namesIn = (form: string) => form.split(' ').map((word) => word.split(':')[
 /** What answers have beside a header's fields. */
 const BESIDE =
   'hash size totalDifficulty transactions uncles withdrawals author sealFields l1BlockNumber sendCount sendRoot milliTimestamp blockExtraData'
-export const KNOWN = [
+const KNOWN = [
   ...FORM_NAMES.flatMap((name) => namesIn(`${FORMS[name].first} ${FORMS[name].added}`)),
   ...BESIDE.split(' '),
 ]
@@ -101,7 +101,7 @@ function mayBeAdded(block: Wire): string[] {
 }
 
 /** Every order of every subset that is not empty. */
-export function ordersOf(names: readonly string[]): string[][] {
+function ordersOf(names: readonly string[]): string[][] {
   return names.flatMap((first) => {
     const rest = ordersOf(names.filter((name) => name !== first))
     return [[first], ...rest.map((order) => [first, ...order])]

@@ -19,7 +19,7 @@ export const isObject = (value: unknown): value is Wire =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 export const isData = (value: unknown): value is Hex =>
   typeof value === 'string' && /^0x([0-9a-fA-F][0-9a-fA-F])*$/.test(value)
-export const isQuantity = (value: unknown): value is Hex =>
+const isQuantity = (value: unknown): value is Hex =>
   typeof value === 'string' && /^0x[0-9a-fA-F]+$/.test(value) && value.length <= 66
 
 function data(value: unknown, length: number | null): Uint8Array {

@@ -33,7 +33,7 @@ const SIGNED: Record<number, string> = {
   4: `${MARKET} ${CALL} accessList:accesses authorizationList:authorizations`,
   123: `${MARKET} ${CALL} accessList:accesses feeCurrency:maybe20`,
 }
-/** What chains make themselves, and nobody signs. */
+/** What chains make themselves, without a signature. */
 const UNSIGNED: Record<number, string> = {
   100: 'chainId:number requestId:32 from:20 to:maybe20 value:number',
   101: `chainId:number from:20 nonce:number cap:number gas:number ${CALL}`,
@@ -86,8 +86,8 @@ export function isTransactionProven(tx: unknown): boolean {
   return bytes !== null && sameHex((tx as Wire).hash, hashOf(bytes))
 }
 
-/** Who signed a transaction; null if nobody did, or if no chain takes the signature (EIP-2). */
-export function signerOf(tx: unknown): Hex | null {
+/** Who signed a transaction; null if there is no signature, or if no chain takes the signature (EIP-2). */
+function signerOf(tx: unknown): Hex | null {
   const signed = orNothing(() => {
     if (!isObject(tx)) throw new Unread('no object')
     const [fields, type] = [named(tx), Number(typeOf(tx))]
@@ -117,7 +117,7 @@ export function isSenderProven(tx: unknown): boolean {
 }
 
 /** A bloom of logs: three bits for each address and topic, by the first three pairs of bytes of its hash. */
-export function bloomOf(logs: unknown): Uint8Array {
+function bloomOf(logs: unknown): Uint8Array {
   const bits = new Set<number>()
   for (const [address, topics] of itemsOf('logs:logs', { logs })[0] as [Uint8Array, Uint8Array[]][])
     for (const value of [address, ...topics]) {
@@ -159,8 +159,8 @@ export async function rootOf(leaves: readonly Uint8Array[]): Promise<Hex> {
   return `0x${Buffer.from(trie.root()).toString('hex')}`
 }
 
-/** What Polygon's nodes append to a block: from nobody to nobody, without gas and without a signature. The roots cover it since Madhugiri. */
-export function isStateSync(item: unknown): boolean {
+/** What Polygon's nodes append to a block: from and to the zero address, without gas and without a signature. The roots cover it since Madhugiri. */
+function isStateSync(item: unknown): boolean {
   if (!isObject(item)) return false
   const isNobody = (account: unknown) => typeof account === 'string' && /^0x0{40}$/.test(account)
   const gas = item.gas ?? item.gasUsed

@@ -1,5 +1,5 @@
 // Changes answers as a liar, an odd client or a fork may: one field at any depth, or one item of a list.
-import { isData, isObject, type Wire } from './items.ts'
+import { isData, isObject, type Wire } from '../../models/proofs/items.ts'
 
 export type Dice = (bound: number) => number
 export const one = <T>(dice: Dice, of: readonly T[]): T => of[dice(of.length)] as T

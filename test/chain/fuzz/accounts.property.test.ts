@@ -9,9 +9,9 @@ import fc from 'fast-check'
 import { ChainFault } from '../../../src/chain/faults.ts'
 import { provenAccount, provenWord } from '../../../src/chain/prove/account-proof.ts'
 import type { Address, Hash } from '../../../src/domain/units.ts'
+import { type Account, accountBy, NO_CODE, NO_ROOT, wordBy } from '../../models/proofs/accounts.ts'
+import { type Hex, numberBytes } from '../../models/proofs/items.ts'
 import { cases, randomBelow } from '../../support/property.ts'
-import { type Account, accountBy, NO_CODE, NO_ROOT, wordBy } from './accounts.ts'
-import { type Hex, numberBytes } from './items.ts'
 import { type Dice, one } from './mutate.ts'
 
 type Item = Uint8Array | Item[]
@@ -191,5 +191,6 @@ for (const isWord of [false, true])
       seen[(await compare(randomBelow(seed), isWord)) ? 'proven' : 'not']++
     })
     await fc.assert(property, { numRuns: cases(250) })
-    assert.ok(seen.proven * 5 > seen.not && seen.not * 5 > seen.proven, JSON.stringify(seen))
+    if (seen.proven + seen.not >= 200)
+      assert.ok(seen.proven * 5 > seen.not && seen.not * 5 > seen.proven, JSON.stringify(seen))
   })
