@@ -138,7 +138,9 @@ function spoilt(dice: Dice, value: unknown): unknown {
   }
   const names = Object.keys(value)
   if (names.length === 0) return other(dice, value)
-  const name = one(dice, names)
+  // A block has one list of transactions beside two dozen plain fields.
+  const deep = names.filter((name) => isHolder(value[name]))
+  const name = one(dice, deep.length > 0 && dice(2) === 0 ? deep : names)
   const { [name]: part, ...rest } = value
   return one<() => unknown>(dice, [
     () => rest,
