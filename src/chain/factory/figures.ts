@@ -4,7 +4,7 @@ import { malformed } from '../rpc/wire.ts'
 
 const bits = (count: number): bigint => 2n ** BigInt(count) - 1n
 
-const MOST = {
+export const MOST = {
   nodeId: bits(32),
   nodes: bits(32),
   cohort: bits(16),

@@ -4,6 +4,7 @@ import type { Abi, ContractFunctionArgs, ContractFunctionName, ContractFunctionR
 import { decodeErrorResult, decodeFunctionResult, encodeFunctionData } from 'viem/utils'
 import { type Address, UINT256_MAX } from '../../domain/units.ts'
 import { factoryAbi } from '../factory/abi.ts'
+import { MOST } from '../factory/figures.ts'
 import { ChainFault } from '../faults.ts'
 import type { ReadOptions, RpcCall, RpcReads } from '../rpc/rpc.ts'
 import { type byHash, bytes, toQuantity } from '../rpc/wire.ts'
@@ -31,12 +32,11 @@ export function viewCall<Name extends ViewName>(
   return { method: 'eth_call', params: [{ to: factory, data }, block], isPlausible: plausible(name) }
 }
 
-const SAFE = BigInt(Number.MAX_SAFE_INTEGER)
 /** Figures above these are impossible, by the contract's own types, or too large for a number. */
-const MOST: Partial<Record<ViewName, bigint>> = {
-  ...{ maxPerWallet: SAFE, lastCohort: SAFE, lastId: SAFE, round: SAFE, leastInterval: SAFE, tierSupply: SAFE },
-  budget: 2n ** 32n - 1n,
-  bounds: 2n ** 48n - 1n,
+const MOST_OF: Partial<Record<ViewName, bigint>> = {
+  ...{ lastId: MOST.nodeId, lastCohort: MOST.cohort, round: MOST.round, leastInterval: MOST.interval },
+  ...{ tierSupply: MOST.nodes, budget: MOST.nodes, bounds: 2n ** 48n - 1n, nodeOfRef: MOST.nodeId },
+  maxPerWallet: BigInt(Number.MAX_SAFE_INTEGER),
 }
 
 /** Tells whether an answer to a function decodes to possible figures. No code at the address is an answer, too. */
@@ -44,7 +44,7 @@ const plausible = (name: ViewName) => (result: unknown) => {
   if (result === '0x') return true
   try {
     const figures = [readView(name, result)].flat()
-    return figures.every((figure) => typeof figure !== 'bigint' || figure <= (MOST[name] ?? UINT256_MAX))
+    return figures.every((figure) => typeof figure !== 'bigint' || figure <= (MOST_OF[name] ?? UINT256_MAX))
   } catch (error) {
     if (error instanceof ChainFault) return false
     throw error
