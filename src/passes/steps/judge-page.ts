@@ -235,7 +235,6 @@ function decideInOrder(basis: JudgingBasis, page: readonly Candidate[], facts: P
   const waiting = new Set<Address>()
   const taken = new Map(facts.places)
   const before = new Map([...facts.sales].map(([tierNo, { sold }]) => [tierNo, sold]))
-  const sellers = new Set<number>()
   const decided: Omit<Decided, 'sold'> = { judged: [], written: [] }
   for (const candidate of page) {
     const { payment } = candidate
@@ -247,10 +246,9 @@ function decideInOrder(basis: JudgingBasis, page: readonly Candidate[], facts: P
     if (outcome === 'undecided') waiting.add(payment.from)
     if (taking) taken.set(payment.from, [...(taken.get(payment.from) ?? []), taking])
     if (taking) useAllocation(facts.lists, taking.tierNo, payment.from)
-    if (taking?.tierNo != null && facts.sales.has(taking.tierNo)) sellers.add(taking.tierNo)
     for (const [tierNo, sales] of facts.sales) count(sales, payment, { outcome, takes: taking?.tierNo === tierNo })
   }
-  return { ...decided, sold: soldSince(before, sellers, facts) }
+  return { ...decided, sold: soldSince(before, facts) }
 }
 
 /** Counts a payment's outcome among the places of a tier. */
@@ -261,15 +259,10 @@ function count(sales: Places, { id }: Payment, { outcome, takes }: { outcome: Ou
   if (!AGAIN.includes(outcome)) sales.early = sales.early.filter(isOther)
 }
 
-function soldSince(
-  before: ReadonlyMap<number, number>,
-  sellers: ReadonlySet<number>,
-  { sales, supplies }: PageFacts,
-): Sold[] {
-  return [...sellers].flatMap((tierNo) => {
-    const supply = supplies.get(tierNo)
-    const now = sales.get(tierNo)?.sold ?? 0
-    return supply === undefined ? [] : [{ tierNo, supply, before: before.get(tierNo) ?? now, now }]
+function soldSince(before: ReadonlyMap<number, number>, { sales, supplies }: PageFacts): Sold[] {
+  return [...sales].flatMap(([tierNo, { sold: now }]) => {
+    const [supply, was] = [supplies.get(tierNo), before.get(tierNo) ?? now]
+    return supply === undefined || now === was ? [] : [{ tierNo, supply, before: was, now }]
   })
 }
 
