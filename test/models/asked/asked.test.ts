@@ -29,7 +29,8 @@ const tx = fc.record({
   succeeded: fc.constantFrom(true, true, true, true, false),
   block: fc.constantFrom(null, START - 1, START, 20, 20, 20),
 })
-const checked = { checkedTo: fc.constantFrom(0, 19, 20, 21), hasResidue: fc.constantFrom(false, false, true) }
+const residue = fc.constantFrom<model.Ledger['residue']>(null, null, [15, 22], [20, 20], [15, 19], [21, 22])
+const checked = { checkedTo: fc.constantFrom(0, 19, 20, 21), residue }
 const claims = fc.record({
   tx: fc.option(tx, { freq: 6 }),
   before: fc.record({
@@ -75,24 +76,24 @@ const dustRow: Row = {
   from_address: `\\x${account(5).slice(2)}`,
 }
 
-async function setResidue(sql: Sql, hasResidue: boolean): Promise<void> {
+async function setResidue(sql: Sql, range: model.Ledger['residue']): Promise<void> {
   await sql`DELETE FROM wallet_outflows`
-  if (hasResidue)
+  if (range !== null)
     await sql`INSERT INTO wallet_outflows (ref, wallet, value_wei, fee_wei, from_block, block_number, block_hash, block_time)
-      VALUES (${word(50)}, ${WALLET}, 1, 0, 15, 22, ${word(22)}, now())`
+      VALUES (${word(50)}, ${WALLET}, 1, 0, ${range[0]}, ${range[1]}, ${word(22)}, now())`
 }
 
 /** The ledger after a pass. */
-function passed({ before: ledger, comes, checkedTo, hasResidue, tx: found }: Claims): model.Ledger {
+function passed({ before: ledger, comes, checkedTo, residue: left, tx: found }: Claims): model.Ledger {
   const came = comes === null ? ledger.payments : ledger.payments.map((one) => (one === 'orphaned' ? comes : one))
   const isNew = comes !== null && came.length === 0 && found !== null
-  return { ...ledger, cursor: HEAD, payments: isNew ? [comes] : came, checkedTo, hasResidue }
+  return { ...ledger, cursor: HEAD, payments: isNew ? [comes] : came, checkedTo, residue: left }
 }
 
 async function storePass(sql: Sql, now: model.Ledger): Promise<void> {
   await sql`UPDATE cursors SET block_number = ${HEAD}, block_hash = ${word(HEAD)}`
   await sql`UPDATE wallet_books SET audited_block = ${now.checkedTo}`
-  await setResidue(sql, now.hasResidue)
+  await setResidue(sql, now.residue)
   await sql.unsafe('SET LOCAL session_replication_role = replica')
   for (const [n, one] of now.payments.entries()) {
     const { reason, tier_id, tier_version, outbox_id, block_number, block_hash } = paymentRow(one, n)
@@ -110,7 +111,7 @@ test('a claim is answered by the payment’s own block, and one that had gone is
   const compare = async (given: Claims) => {
     const { before: ledger, tx: found } = given
     await tables.within(claimRows(ledger), async (sql) => {
-      await setResidue(sql, ledger.hasResidue)
+      await setResidue(sql, ledger.residue)
       let passes = 0
       const run = async () => {
         passes += 1

@@ -15,7 +15,8 @@ export interface Ledger {
   payments: string[]
   isDust: boolean
   checkedTo: number
-  hasResidue: boolean
+  /** Blocks in which value came or went that nothing explains. */
+  residue: readonly [from: number, to: number] | null
 }
 export interface Claimed {
   kind: 'known' | 'dust' | 'following' | 'notFound' | 'pending' | 'notASale'
@@ -64,7 +65,8 @@ function claimInside(before: Ledger, block: number, after: Ledger): Claimed {
   const passes = before.cursor >= block && isDone ? 0 : 1
   const now = passes === 0 ? before : after
   if (now.payments.length > 0) return at('known', passes)
-  return at(now.checkedTo >= block && !now.hasResidue ? 'notASale' : 'pending', passes)
+  const isUnexplained = now.residue !== null && now.residue[0] <= block && block <= now.residue[1]
+  return at(now.checkedTo >= block && !isUnexplained ? 'notASale' : 'pending', passes)
 }
 
 export interface Receipt {
