@@ -40,7 +40,11 @@ const decision = fc.record({
 })
 const drawnRoom = fc.record({
   end: drawnState,
-  decided: fc.oneof(fc.constant([]), fc.constant([]), fc.array(decision, { minLength: 1, maxLength: 2 })),
+  decided: fc.oneof(
+    fc.constant<model.Room['decided']>([]),
+    fc.constant<model.Room['decided']>([]),
+    fc.array(decision, { minLength: 1, maxLength: 2 }),
+  ),
   skipped: fc.record({ times: fc.constantFrom(0, 0, 2, 3, 4), agoSec: fc.constantFrom(DAY - 60, DAY + 60) }),
   supplyThen: fc.constantFrom(null, null, 1, 2),
   supply: fc.constantFrom(null, null, 1, 2, 3),
@@ -51,7 +55,7 @@ const drawnRoom = fc.record({
   sold: fc.constantFrom(0, 1, 1, 2),
   ofWallet: fc.constantFrom(0, 0, 1, 2),
   outflows: fc.oneof(
-    fc.constant([]),
+    fc.constant<model.Room['outflows']>([]),
     fc.array(
       fc.record({
         block: fc.constantFrom(BLOCK - 1, BLOCK, BLOCK + 1),

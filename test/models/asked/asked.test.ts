@@ -21,7 +21,16 @@ const [TX, WALLET, HEAD, START] = [word(1), account(1), 30, 5]
 const pollPolicy = { looksMax: 3, pauseMs: 0, waitMs: 2_000, readMs: 2_000 }
 const inBlock = (number: number | null) => ({ block_number: number, block_hash: number === null ? null : word(number) })
 
-const state = fc.constantFrom('seen', 'accepted', 'minting', 'held', 'refunded', 'dismissed', 'orphaned', 'orphaned')
+const state = fc.constantFrom<string>(
+  'seen',
+  'accepted',
+  'minting',
+  'held',
+  'refunded',
+  'dismissed',
+  'orphaned',
+  'orphaned',
+)
 const tx = fc.record({
   to: fc.constantFrom<model.Tx['to']>('wallet', 'wallet', 'other'),
   isFromWallet: fc.constantFrom(false, false, false, false, true),
@@ -36,15 +45,15 @@ const claims = fc.record({
   before: fc.record({
     cursor: fc.constantFrom(10, 20, 25),
     payments: fc.oneof(
-      fc.constant([]),
-      fc.array(fc.constant('orphaned'), { minLength: 1, maxLength: 2 }),
+      fc.constant<string[]>([]),
+      fc.array(fc.constant<string>('orphaned'), { minLength: 1, maxLength: 2 }),
       fc.array(state, { maxLength: 2 }),
     ),
     isDust: fc.constantFrom(false, false, false, true),
     ...checked,
   }),
   /** What a pass brings: the state of each payment that had gone, or new ones. */
-  comes: fc.constantFrom(null, 'held', 'minting', 'seen'),
+  comes: fc.constantFrom<string | null>(null, 'held', 'minting', 'seen'),
   ...checked,
 })
 type Claims = typeof claims extends fc.Arbitrary<infer T> ? T : never
@@ -150,11 +159,11 @@ const syncs = fc.record({
     minLength: 1,
     maxLength: 3,
   }),
-  had: fc.constantFrom([], [], [1], [1, 2], [1, 2, 3]),
-  has: fc.constantFrom([1, 2, 3], [1, 2, 3], [1, 2, 3], [1, 2], []),
+  had: fc.constantFrom<number[]>([], [], [1], [1, 2], [1, 2, 3]),
+  has: fc.constantFrom<number[]>([1, 2, 3], [1, 2, 3], [1, 2, 3], [1, 2], []),
   reaches: fc.constantFrom(true, true, true, false),
   cursor: fc.constantFrom(10, HEAD - 1, HEAD),
-  byId: fc.constantFrom(null, null, 1, 2, 3),
+  byId: fc.constantFrom<number | null>(null, null, 1, 2, 3),
 })
 type Syncs = typeof syncs extends fc.Arbitrary<infer T> ? T : never
 
@@ -202,8 +211,7 @@ test('a sync says of each node whether this ledger had it before it was asked', 
     const had = given.had.filter((id) => ids.includes(id))
     const isThere = given.cursor === HEAD
     // If the ledger is at the head already, no pass has to run.
-    const has =
-      isThere || !given.reaches ? had : ids.filter((id) => had.includes(id) || given.has.includes(id as never))
+    const has = isThere || !given.reaches ? had : ids.filter((id) => had.includes(id) || given.has.includes(id))
     const ledger = { had, has, reaches: isThere || given.reaches }
     await tables.within({ cursors: [{ name: 'follow', block_time: 600, ...inBlock(given.cursor) }] }, async (sql) => {
       await addNodes(
