@@ -64,7 +64,7 @@ const VALUE = 10n
 const paymentsOf = ({ payments }: Drawn) =>
   payments.map((one, n) => {
     const isHeld = one.state === 'held'
-    // Nobody releases a residue, and none is without a block but by a reorganisation.
+    // A residue cannot be released, and only a reorganisation takes its block.
     const isResidue = one.isResidue && !['seen', 'accepted'].includes(one.state)
     const payment: model.Payment = {
       ...{ state: one.state, reason: isHeld ? 'walletLimit' : null, hasMint: one.hasMint, succeeded: !one.wasFailed },

@@ -39,7 +39,7 @@ function standing(payment: Payment, verdicts: Verdict[], coming: Coming): Verdic
   if (!coming.succeeded) return null
   const last = verdicts.findLast(({ isByHand, isWithdrawn }) => isByHand && !isWithdrawn)
   if (last === undefined || last.verdict === 'ignored') return null
-  // A residue names no sender and no tier of its own: nobody can release it.
+  // A residue names no sender and no tier of its own, so it cannot be released.
   if (last.verdict === 'accepted' && coming.kind === 'fileResidue') return null
   const isSame = payment.from === coming.from && payment.valueWei === coming.valueWei
   return last.verdict === 'accepted' && !isSame ? null : last

@@ -2,7 +2,7 @@
 // the whole list, but the chain's own last item may be outside of it, encoded or not.
 
 export interface Item {
-  /** Whether it has the form of the chain's own item: from nobody to nobody, without gas. */
+  /** Whether it has the form of the chain's own item: from and to the zero address, without gas. */
   isOwn: boolean
   /** Whether its bytes can be computed. */
   encodes: boolean
