@@ -32,7 +32,7 @@ const state = fc.constantFrom<string>(
   'orphaned',
 )
 const tx = fc.record({
-  to: fc.constantFrom<model.Tx['to']>('wallet', 'wallet', 'other'),
+  to: fc.constantFrom<model.Tx['to']>('wallet', 'other'),
   isFromWallet: fc.constantFrom(false, false, false, false, true),
   valueWei: fc.constantFrom(0n, 5n, 5n, 5n),
   succeeded: fc.constantFrom(true, true, true, true, false),
@@ -53,7 +53,7 @@ const claims = fc.record({
     ...checked,
   }),
   /** What a pass brings: the state of each payment that had gone, or new ones. */
-  comes: fc.constantFrom<string | null>(null, 'held', 'minting', 'seen'),
+  comes: fc.constantFrom<string | null>(null, null, 'held', 'minting', 'seen'),
   ...checked,
 })
 type Claims = typeof claims extends fc.Arbitrary<infer T> ? T : never
@@ -142,7 +142,7 @@ test('a claim is answered by the payment’s own block, and one that had gone is
       assert.deepEqual({ kind: answer.kind, passes }, expected)
     })
   }
-  await fc.assert(fc.asyncProperty(claims, compare), { numRuns: cases(150) })
+  await fc.assert(fc.asyncProperty(claims, compare), { numRuns: cases(250) })
 })
 
 const owner = fc.constantFrom(account(5), account(6))
