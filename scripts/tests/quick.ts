@@ -1,8 +1,11 @@
 // The tests that `npm test` runs: one test of every rule, move, route, act and page's main state. Everything else belongs to `npm run check`.
 // `seconds` is the processor time of an entry alone, as `npm test -- --times` prints it. Something has to leave before the sum exceeds the budget.
 
-/** Processor seconds for all entries: what `npm cit` may take in all (seven minutes), less install, pages, static checks and contracts. */
-export const QUICK_BUDGET_SEC = 230
+/**
+ * Processor seconds for all entries, each measured alone: what `npm cit` may take in all (seven minutes), less install, pages, static checks and
+ * contracts. In one run they take a fifth less.
+ */
+export const QUICK_BUDGET_SEC = 260
 
 export interface QuickTests {
   /** A test file, or a folder with everything in it. */
@@ -92,7 +95,7 @@ export const QUICK: readonly QuickTests[] = [
   { path: 'test/imports.test.ts', seconds: 1.3, why: 'the directions of imports' },
   { path: 'test/lib/', seconds: 1.8, why: 'the lowest shelf' },
   { path: 'test/long.test.ts', seconds: 0.1, why: 'the slices of the long checks' },
-  { path: 'test/models/', seconds: 49.3, why: 'rules compared with a second reading of them' },
+  { path: 'test/models/', seconds: 77.9, why: 'rules compared with a second reading of them' },
   { path: 'test/operator/allowlists/read.test.ts', seconds: 0.2, why: 'allowlists' },
   { path: 'test/operator/allowlists/tree.test.ts', seconds: 1, why: 'trees of allowlists' },
   { path: 'test/operator/at-once.test.ts', seconds: 2.9, why: 'two people at once' },

@@ -195,7 +195,7 @@ act(
   ['hang'],
   async ({ world, proxy }) => {
     const payment = await unfollowedMint(world)
-    proxy.inject('hang', { method: 'eth_getLogs', times: 2 })
+    proxy.inject('hang', { method: 'eth_getLogs', times: 3 })
     const began = performance.now()
     assert.match((await attempt(world.payments)) ?? '', /no answer in time/)
     assert.ok(performance.now() - began < 10_000)
