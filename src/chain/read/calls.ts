@@ -62,14 +62,17 @@ export function readView<Name extends ViewName>(name: Name, answer: unknown): Vi
   }
 }
 
-/** What one view function returned. A provider whose answer is impossible is passed over, if another one answers. */
+/** What one view function returned. If a provider's answer is impossible, asks another; throws a retryable ChainFault if each answer is. */
 export async function requestView<Name extends ViewName>(
   rpc: RpcReads,
   { factory, at, name, args }: { factory: Address; at: CalledAt; name: Name; args: ViewArgs<Name> },
   options?: ReadOptions,
 ): Promise<ViewResult<Name>> {
   const { method, params, isPlausible } = viewCall(factory, at, name, args)
-  return readView(name, await rpc.request(method, params, { ...options, isPlausible }))
+  const answer = await rpc.request(method, params, { ...options, isPlausible })
+  if (!isPlausible?.(answer))
+    throw new ChainFault(`a provider answered an impossible figure for ${name}`, { retryable: true })
+  return readView(name, answer)
 }
 
 /** What functions without arguments returned as of one block, all in one request. */

@@ -154,13 +154,8 @@ async function viewFromAll<Name extends ViewName>(
   const answers = told.filter((answer) => answer !== null)
   return answers.length > 0 ? answers : [await ask(rpc)]
 
-  async function ask(reads: RpcReads, options?: ReadOptions): Promise<ViewResult<Name>> {
-    const { isPlausible, ...call } = viewCall(factory, at, name, [] as never)
-    const answer = await reads.request(call.method, call.params, { ...options, isPlausible })
-    // One provider's impossible figure is no answer, and spoils none.
-    if (!isPlausible?.(answer))
-      throw new ChainFault(`a provider answered an impossible figure for ${name}`, { retryable: true })
-    return readView(name, answer)
+  function ask(reads: RpcReads, options?: ReadOptions): Promise<ViewResult<Name>> {
+    return requestView(reads, { factory, at, name, args: [] as never }, options)
   }
 }
 

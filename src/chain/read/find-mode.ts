@@ -1,6 +1,5 @@
 // Finds out whether blocks of this chain can be proven: their headers, their lists of transactions and receipts, and accounts. It asks every provider
-// for the same blocks. A single one of several shows nothing: it could make up a
-// block, or spoil one.
+// for the same blocks. A single one of several shows nothing: it could make up a block, or spoil one.
 import { VOICES } from '../../domain/finality.ts'
 import type { ChainProofs, ProvenPart } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'

@@ -1,7 +1,7 @@
 // Says of what kind a method's result is. A result of another kind, such as null, tells nothing, so another provider is asked. If none knows better,
 // the caller gets the first answer, and decides what it means.
-
 import { ChainFault } from '../faults.ts'
+import type { RpcCall } from './provider.ts'
 import { bytes, count, header, list, log, quantity, receipt, transaction } from './wire.ts'
 
 type Kind = (result: unknown) => boolean
@@ -47,3 +47,9 @@ const KINDS: Readonly<Record<string, Kind>> = {
 
 /** True if the result is of the kind that the method returns. Of other methods, anything but null is. */
 export const isOfKind = (method: string, result: unknown): boolean => KINDS[method]?.(result) ?? result !== null
+
+/** True if the result is of the kind that the call's method returns, and the call finds it plausible. */
+export const isPossible = (
+  { method, isPlausible }: Pick<RpcCall, 'method' | 'isPlausible'>,
+  result: unknown,
+): boolean => isOfKind(method, result) && (isPlausible?.(result) ?? true)

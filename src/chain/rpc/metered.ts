@@ -1,6 +1,6 @@
 // Measures the time and the outcome of each request to a provider. It does not change the requests.
 import { RpcFault } from '../faults.ts'
-import { isOfKind } from './kinds.ts'
+import { isPossible } from './kinds.ts'
 import type { Provider, RpcCall, RpcReply } from './provider.ts'
 
 /**
@@ -45,5 +45,5 @@ export function metered(provider: Provider, observe?: ObserveRpc): Provider {
   }
 }
 
-const isMalformed = ({ method, isPlausible }: RpcCall, reply: RpcReply) =>
-  reply.ok && reply.result != null && !(isOfKind(method, reply.result) && (isPlausible?.(reply.result) ?? true))
+const isMalformed = (call: RpcCall, reply: RpcReply) =>
+  reply.ok && reply.result != null && !isPossible(call, reply.result)

@@ -4,7 +4,7 @@ import { chunks } from '../../lib/parallel.ts'
 import { RpcFault } from '../faults.ts'
 import { mayPass } from './absence.ts'
 import { BATCH_MAX } from './batches.ts'
-import { isOfKind } from './kinds.ts'
+import { isPossible } from './kinds.ts'
 import { isLimit, isRevert, type Provider, type RpcCall, type RpcReply } from './provider.ts'
 
 /** How often we try a read, over all providers: again after a connection that was closed during the request, or where a balancer's nodes lag. */
@@ -139,8 +139,8 @@ async function ask<T>(
  * internal error even for calls that succeed alone. What one of them calls invalid, such as a block by its hash, another one takes. And a revert is the
  * contract's only if each of them says so.
  */
-const isWorth = ({ method, isPlausible }: Pick<RpcCall, 'method' | 'isPlausible'>, reply: RpcReply) =>
-  reply.ok && isOfKind(method, reply.result) && (isPlausible?.(reply.result) ?? true)
+const isWorth = (call: Pick<RpcCall, 'method' | 'isPlausible'>, reply: RpcReply) =>
+  reply.ok && isPossible(call, reply.result)
 
 /** What a node says about a block that it does not have yet. */
 const LAGS = /header not found|(unknown|no such) block|block .{0,80}not found/i

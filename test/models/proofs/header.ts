@@ -1,5 +1,5 @@
 // What a header's hash commits to: a second reading of the yellow paper (4.4), of the EIPs that added fields (1559, 4895, 4844, 4788, 7685, 7928, 7843),
-// of avalanchego and subnet-evm (customtypes), and of shared/design/evidence.md, rule 4. It tries everything that the rules allow, and remembers nothing.
+// of avalanchego and subnet-evm (customtypes), and of docs/THREATS.md (Providers that lie). It tries everything that the rules allow, and remembers nothing.
 import {
   type Hex,
   hashOf,

@@ -1,6 +1,6 @@
 // What a header's two roots commit to, and what a transaction's hash and signature say: a second reading of the yellow paper (4.3, 4.4.1, appendix D),
 // of EIPs 2, 155, 658, 1559, 2718, 2930, 4844 and 7702, of the OP stack's specification (deposits and their receipts), of arb_types.go
-// (OffchainLabs/go-ethereum), of CIP-64, of PIP-74, and of shared/design/evidence.md, rule 5.
+// (OffchainLabs/go-ethereum), of CIP-64, of PIP-74, and of docs/THREATS.md (Providers that lie).
 import { createMPT } from '@ethereumjs/mpt'
 import { recoverAddress, Signature } from 'ethers'
 import {
