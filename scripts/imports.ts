@@ -1,6 +1,6 @@
 // The allowed directions of imports: one whitelist, and the check that enforces it (test/imports.test.ts). Types,
 // re-exports and dynamic imports count like any import. UNREACHABLE lists what can never send: src/http, src/operator,
-// src/rebuild, src/requests.
+// src/mending, src/books, src/claims.
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path/posix'
 import { fileURLToPath } from 'node:url'
@@ -30,8 +30,8 @@ export interface Layer {
  */
 const SENDING = ['src/chain/send', 'src/chain/send/kms', 'src/passes/steps/send.ts', 'src/boot/keys.ts']
 /** Modules of the chain that the passes and the operator may import. */
-const CHAIN_FACTS = ['src/chain/port.ts', 'src/chain/faults.ts', 'src/chain/digest.ts']
-const STEP = ['src/lib', 'src/domain', 'src/db', ...CHAIN_FACTS, 'src/passes/context.ts', 'src/passes/outcomes.ts']
+const CHAIN_FACTS = ['src/ports/chain.ts', 'src/ports/faults.ts', 'src/chain/digest.ts']
+const STEP = ['src/lib', 'src/domain', 'src/db', ...CHAIN_FACTS, 'src/ports']
 const WIRING = ['src/config/load.ts', 'src/domain', 'src/db', 'src/chain', ...CHAIN_FACTS, 'src/lib']
 
 /** The import rules. The check rejects every import that is not listed here. */
@@ -42,27 +42,28 @@ const LAYERS: readonly Layer[] = [
 
   { of: ['src/chain'], may: ['src/domain', ...CHAIN_FACTS, 'src/lib'], packages: ['node', 'undici', 'viem'] },
   { of: CHAIN_FACTS, may: ['src/domain', 'src/lib'], packages: ['@noble/hashes'] },
-  { of: ['src/chain/read/wallets.ts'], may: ['src/domain', 'src/chain', 'src/chain/faults.ts'], packages: ['viem'] },
+  { of: ['src/chain/read/wallets.ts'], may: ['src/domain', 'src/chain', 'src/ports/faults.ts'], packages: ['viem'] },
   { of: ['src/chain/send/keystore.ts'], may: ['src/domain'], packages: ['node', '@noble/hashes', 'viem'] },
   { of: ['src/chain/send'], may: ['src/domain', 'src/chain', ...CHAIN_FACTS], packages: ['viem'] },
   { of: ['src/chain/send/kms/key.ts'], may: [] },
   {
     of: ['src/chain/send/kms'],
-    may: ['src/domain', 'src/lib', 'src/chain/faults.ts', 'src/chain/send', 'src/chain/send/kms/key.ts'],
+    may: ['src/domain', 'src/lib', 'src/ports/faults.ts', 'src/chain/send', 'src/chain/send/kms/key.ts'],
     packages: ['node', 'viem', '@noble/curves', 'aws4fetch'],
   },
   { of: ['src/chain/factory/owner-calls.ts'], may: ['src/domain'], packages: ['viem'] },
-  { of: ['src/chain/read/bounds.ts'], may: ['src/domain', 'src/chain/port.ts'] },
+  { of: ['src/chain/read/bounds.ts'], may: ['src/domain', 'src/ports/chain.ts'] },
   {
     of: ['src/chain/factory/deploy.ts'],
     may: ['src/domain', 'src/chain', ...CHAIN_FACTS, 'src/chain/send', 'src/lib'],
     packages: ['node', 'viem'],
   },
 
-  { of: ['src/passes/context.ts'], may: ['src/domain', 'src/db', 'src/chain/port.ts', 'src/lib'] },
-  { of: ['src/passes/outcomes.ts'], may: ['src/domain'] },
+  { of: ['src/ports'], may: ['src/domain', 'src/db', 'src/ports/chain.ts', 'src/lib'] },
   { of: ['src/follower'], may: STEP, packages: ['node'] },
-  { of: ['src/passes/steps'], may: [...STEP, 'src/follower'], packages: ['node'] },
+  { of: ['src/mending'], may: [...STEP, 'src/follower'], packages: ['node'] },
+  { of: ['src/books'], may: [...STEP, 'src/follower', 'src/mending'], packages: ['node'] },
+  { of: ['src/passes/steps'], may: [...STEP, 'src/follower', 'src/mending'], packages: ['node'] },
   { of: ['src/passes/steps/send.ts'], may: [...STEP, 'src/passes/steps'] },
   {
     of: ['src/passes/steps/mint.ts', 'src/passes/steps/send-round.ts'],
@@ -71,20 +72,21 @@ const LAYERS: readonly Layer[] = [
   {
     of: ['src/passes/payments.ts', 'src/passes/credit.ts'],
     may: [
-      ...[...STEP, 'src/follower', 'src/passes', 'src/passes/steps'],
+      ...[...STEP, 'src/follower', 'src/mending', 'src/books', 'src/passes', 'src/passes/steps'],
       ...['src/passes/steps/mint.ts', 'src/passes/steps/send-round.ts', 'src/passes/steps/send.ts'],
     ],
   },
   { of: ['src/passes'], may: [...STEP, 'src/follower'], packages: ['node'] },
-  { of: ['src/requests'], may: [...STEP, 'src/follower'], packages: ['node'] },
-  { of: ['src/requests/price.ts'], may: STEP },
-  { of: ['src/requests/eth-usd.ts'], may: ['src/lib'], packages: ['node', 'undici'] },
+  { of: ['src/claims'], may: [...STEP, 'src/mending'], packages: ['node'] },
+  { of: ['src/price/price.ts'], may: STEP },
+  { of: ['src/price/eth-usd.ts'], may: ['src/lib'], packages: ['node', 'undici'] },
 
   {
     of: ['src/operator'],
     may: [
       ...STEP,
       'src/follower',
+      'src/mending',
       'src/passes/steps',
       'src/chain/factory/owner-calls.ts',
       'src/chain/read/bounds.ts',
@@ -99,11 +101,11 @@ const LAYERS: readonly Layer[] = [
       ...[
         'src/domain',
         'src/db',
-        'src/chain/port.ts',
+        'src/ports/chain.ts',
         'src/operator',
         'src/operator/acts/keys/webauthn.ts',
-        'src/passes/outcomes.ts',
-        'src/requests/price.ts',
+        'src/ports',
+        'src/price/price.ts',
       ],
       'src/lib',
     ],
@@ -116,10 +118,10 @@ const LAYERS: readonly Layer[] = [
   },
   {
     of: ['src/metrics'],
-    may: ['src/domain', 'src/db', 'src/chain/port.ts', 'src/lib'],
+    may: ['src/domain', 'src/db', 'src/ports/chain.ts', 'src/lib'],
     packages: ['node', 'prom-client'],
   },
-  { of: ['src/rebuild'], may: [...STEP, 'src/follower', 'src/passes/steps'] },
+  { of: ['src/mending/rebuild'], may: [...STEP, 'src/follower', 'src/books', 'src/passes/steps'] },
 
   {
     of: ['src/config'],
@@ -150,7 +152,7 @@ const LAYERS: readonly Layer[] = [
   },
   {
     of: ['src/boot/pass-context.ts'],
-    may: [...[...WIRING, 'src/chain/send', 'src/boot/parts.ts', 'src/passes/context.ts'], 'src/operator'],
+    may: [...[...WIRING, 'src/chain/send', 'src/boot/parts.ts', 'src/ports'], 'src/operator'],
   },
   {
     of: ['src/boot/app.ts'],
@@ -158,22 +160,16 @@ const LAYERS: readonly Layer[] = [
       ...[
         ...WIRING,
         'src/chain/read/wallets.ts',
-        'src/requests/eth-usd.ts',
+        'src/price/eth-usd.ts',
         'src/http',
         'src/metrics',
         'src/webhooks',
         'src/boot/embedded.ts',
         'src/boot/parts.ts',
       ],
-      ...[
-        'src/boot/pass-context.ts',
-        'src/boot/preflight.ts',
-        'src/passes',
-        'src/passes/context.ts',
-        'src/passes/outcomes.ts',
-      ],
+      ...['src/boot/pass-context.ts', 'src/boot/preflight.ts', 'src/passes', 'src/ports'],
       ...['src/passes/payments.ts', 'src/passes/credit.ts'],
-      ...['src/requests', 'src/requests/price.ts'],
+      ...['src/claims', 'src/price/price.ts'],
     ],
     packages: ['node'],
   },
@@ -243,7 +239,7 @@ const LAYERS: readonly Layer[] = [
 
 /** Modules that `of` cannot reach by any chain of imports, so that it cannot send. */
 const UNREACHABLE = {
-  of: ['src/http', 'src/operator', 'src/rebuild', 'src/requests'],
+  of: ['src/http', 'src/operator', 'src/mending', 'src/mending/rebuild', 'src/books', 'src/claims'],
   never: SENDING,
 }
 

@@ -76,9 +76,9 @@ test('a file without a layer is refused', () => {
 const REFUSED: readonly [from: string, to: string][] = [
   ['src/http/routes/a.ts', '../../passes/steps/send.ts'],
   ['src/http/routes/a.ts', '../../boot/keys.ts'],
-  ['src/http/routes/a.ts', '../../rebuild/rebuild.ts'],
+  ['src/http/routes/a.ts', '../../mending/rebuild/rebuild.ts'],
   ['src/http/a.ts', '../passes/payments.ts'],
-  ['src/http/a.ts', '../requests/sync.ts'],
+  ['src/http/a.ts', '../claims/sync.ts'],
   ['src/http/a.ts', '../chain/rpc/rpc.ts'],
   ['src/http/a.ts', '../config/load.ts'],
   ['src/http/a.ts', 'postgres'],
@@ -87,7 +87,7 @@ const REFUSED: readonly [from: string, to: string][] = [
   ['src/operator/a.ts', '../boot/keys.ts'],
   ['src/operator/a.ts', '../chain/send/sender.ts'],
   ['src/operator/a.ts', '../http/reply.ts'],
-  ['src/requests/sync.ts', '../passes/payments.ts'],
+  ['src/claims/sync.ts', '../passes/payments.ts'],
   ['src/passes/credit.ts', './payments.ts'],
   ['src/passes/steps/a.ts', '../payments.ts'],
   ['src/passes/steps/judge.ts', './send.ts'],
@@ -97,14 +97,14 @@ const REFUSED: readonly [from: string, to: string][] = [
   ['src/domain/a.ts', 'node:fs'],
   ['src/domain/a.ts', 'viem/utils'],
   ['src/db/a.ts', '../boot/keys.ts'],
-  ['src/db/a.ts', '../chain/port.ts'],
+  ['src/db/a.ts', '../ports/chain.ts'],
   ['src/chain/rpc/rpc.ts', '../send/keystore.ts'],
   ['src/chain/a.ts', '../db/sql.ts'],
-  ['src/metrics/a.ts', '../passes/context.ts'],
-  ['src/webhooks/a.ts', '../chain/port.ts'],
-  ['src/rebuild/a.ts', '../boot/keys.ts'],
-  ['src/rebuild/a.ts', '../passes/payments.ts'],
-  ['src/rebuild/a.ts', '../http/reply.ts'],
+  ['src/metrics/a.ts', '../ports/contexts.ts'],
+  ['src/webhooks/a.ts', '../ports/chain.ts'],
+  ['src/mending/rebuild/a.ts', '../../boot/keys.ts'],
+  ['src/mending/rebuild/a.ts', '../../passes/payments.ts'],
+  ['src/mending/rebuild/a.ts', '../../http/reply.ts'],
   ['packages/embed/a.ts', '../../src/chain/send/signer.ts'],
   ['src/boot/a.ts', '../../packages/embed/index.ts'],
   ['src/cli/a.ts', '../../test/support/world.ts'],
@@ -133,10 +133,10 @@ test('an import that the table allows passes', () => {
 })
 
 const BETWEEN: readonly [from: string, specifier: string, path: string][] = [
-  ['src/http/a.ts', '../passes/outcomes.ts', 'src/passes/outcomes.ts'],
+  ['src/http/a.ts', '../ports/outcomes.ts', 'src/ports/outcomes.ts'],
   ['src/operator/a.ts', '../follower/rewind.ts', 'src/follower/rewind.ts'],
-  ['src/rebuild/a.ts', '../passes/steps/judge.ts', 'src/passes/steps/judge.ts'],
-  ['src/requests/claim.ts', '../follower/halt.ts', 'src/follower/halt.ts'],
+  ['src/mending/rebuild/a.ts', '../../passes/steps/judge.ts', 'src/passes/steps/judge.ts'],
+  ['src/claims/claim.ts', '../follower/halt.ts', 'src/follower/halt.ts'],
 ]
 for (const [from, specifier, between] of BETWEEN) {
   test(`${from} may not reach the send step by way of ${between}`, () => {

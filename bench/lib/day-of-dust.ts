@@ -3,7 +3,7 @@
 import { isProven } from '../../src/db/blocks/evidence.ts'
 import type { Address } from '../../src/domain/units.ts'
 import { follow } from '../../src/follower/follow.ts'
-import type { RunLimits } from '../../src/passes/context.ts'
+import type { RunLimits } from '../../src/ports/contexts.ts'
 import { type FalseProvider, startFalseProvider } from '../../test/chain/false-provider.ts'
 import { ETHER, startWorld, type World } from '../../test/support/world.ts'
 import type { BenchOptions } from './bench.ts'

@@ -36,14 +36,14 @@ export const GROUPS: readonly [Group, Group] = [
     files: [
       'src/http/edge/{client-address,limits}.ts',
       'src/chain/prove/bloom.ts',
-      'src/requests/eth-usd.ts',
+      'src/price/eth-usd.ts',
       'src/config/{values,weak}.ts',
     ],
     tests: [
       'test/http/{limits,parsers}.property.test.ts',
       'test/http/client-address.test.ts',
       'test/chain/prove/bloom.test.ts',
-      'test/requests/eth-usd.test.ts',
+      'test/price/eth-usd.test.ts',
       'test/config/{load,values}.test.ts',
     ],
   },

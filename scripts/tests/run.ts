@@ -52,7 +52,7 @@ const SLOW_FIRST = [
   'test/follower/reorganisation.test.ts',
   'test/faults/reads.test.ts',
   'test/faults/sends.test.ts',
-  'test/follower/reconcile.test.ts',
+  'test/mending/reconcile.test.ts',
   'test/passes/catch-up.test.ts',
   'test/chain/keys-service.test.ts',
   'test/operator/exports/',

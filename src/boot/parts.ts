@@ -1,12 +1,13 @@
 // The database and the chain of a start: the operator's if configured, otherwise embedded ones. Starts and stops the embedded parts, and holds the
 // lock of the data directory.
-import type { ChainReader } from '../chain/port.ts'
+
 import type { Rpc } from '../chain/rpc/rpc.ts'
 import { localSigner, type Signer } from '../chain/send/signer.ts'
 import type { Config } from '../config/load.ts'
 import { developmentAccount } from '../domain/development.ts'
 import { type Address, address, type Hash } from '../domain/units.ts'
 import type { Log } from '../lib/log.ts'
+import type { ChainReader } from '../ports/chain.ts'
 import { type DatabasePart, ownDatabase } from './database.ts'
 import { type Embedded, loadEmbedded } from './embedded.ts'
 import { type Keys, openKeys } from './keys.ts'

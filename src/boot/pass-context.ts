@@ -1,6 +1,6 @@
 // Builds the contexts of the passes, and of the operator's acts and readings, from the settings and the opened parts. The service and the commands
 // both use it. It only connects parts, and starts nothing.
-import type { ChainFacts } from '../chain/port.ts'
+
 import { createContractReader } from '../chain/read/contract.ts'
 import { createNodeHistory } from '../chain/read/history.ts'
 import type { Signer } from '../chain/send/signer.ts'
@@ -11,13 +11,14 @@ import type { Pool } from '../db/core/sql.ts'
 import { type FeeRules, usualFeeRules } from '../domain/fees.ts'
 import type { Log } from '../lib/log.ts'
 import type { OperatorDeps } from '../operator/act.ts'
+import type { ChainFacts } from '../ports/chain.ts'
 import {
   type FollowRules,
   type LedgerContext,
   type PassContext,
   REQUEST_POLL_POLICY,
   type ServiceAccounts,
-} from '../passes/context.ts'
+} from '../ports/contexts.ts'
 import { type OpenedChain, signersOf } from './parts.ts'
 
 /** Seconds between two comparisons of the ledger with the contract. */

@@ -4,7 +4,7 @@ import type { OpenedChain } from '../boot/parts.ts'
 import { silentLog } from '../lib/log.ts'
 import type { EveryPart } from '../operator/act.ts'
 import type { OwnerDeps } from '../operator/acts/owner.ts'
-import type { PassContext } from '../passes/context.ts'
+import type { PassContext } from '../ports/contexts.ts'
 import { noService, type OpenDatabase, openPool, settingsPart, withDatabase } from './database.ts'
 import type { Io } from './io.ts'
 

@@ -3,11 +3,11 @@
 
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { ChainFault } from '../chain/faults.ts'
 import { databaseFault } from '../db/core/faults.ts'
 import { within } from '../lib/deadline.ts'
 import { type ErrorKind, KnownError } from '../lib/errors.ts'
 import { fileFault } from '../lib/files.ts'
+import { ChainFault } from '../ports/faults.ts'
 import { findCommand, nearest, parseArguments } from './arguments.ts'
 import { type Command, EXIT, type ExitCode } from './command.ts'
 import { loadCommands } from './commands.ts'

@@ -1,11 +1,12 @@
 // Reads ranges of blocks one after another, each while the previous one is being stored. Old blocks are surveyed if possible (survey/survey.ts); all
 // others are read one by one. It must never read two ranges at once, never hide a fault from the caller that asks for the range, and never leave a
 // read in flight after `end`.
-import { ChainFault } from '../chain/faults.ts'
-import type { ChainReader } from '../chain/port.ts'
+
 import type { Block, ObservedRange } from '../domain/observed.ts'
 import type { Hash } from '../domain/units.ts'
-import type { FollowRules, RuledBy, RunLimits, SurveyRules } from '../passes/context.ts'
+import type { ChainReader } from '../ports/chain.ts'
+import type { FollowRules, RuledBy, RunLimits, SurveyRules } from '../ports/contexts.ts'
+import { ChainFault } from '../ports/faults.ts'
 import { HEADERS_KEPT } from './store.ts'
 import type { Pace } from './survey/pace.ts'
 import { type SurveyContext, surveyRange } from './survey/survey.ts'

@@ -1,7 +1,7 @@
 // Raises alarms: writes them to the log and to the audit log. Webhooks, metrics and the doctor read the audit log.
 import type { Sql } from '../db/core/sql.ts'
 import { writeAudit } from '../db/core/state.ts'
-import type { Logging } from '../passes/context.ts'
+import type { Logging } from '../ports/contexts.ts'
 
 /** An event that a person must look at. */
 interface Alarm {

@@ -1,12 +1,13 @@
 // How far the followed chain is final: what the providers call final, checked against the ledger's own blocks. It must never treat a block as final
 // that the ledger has not followed, or in whose place any provider has another one.
-import { ChainFault, ProofFault } from '../chain/faults.ts'
+
 import { type Cursor, readBlock, readBlockUpTo } from '../db/blocks/blocks.ts'
 import { readParted } from '../db/blocks/parted.ts'
 import { FINAL_AGE_SEC, FINAL_DEPTH, firmHeight, VOICES } from '../domain/finality.ts'
 import type { Block } from '../domain/observed.ts'
 import type { Hash } from '../domain/units.ts'
-import type { ChainRead, FollowRules, LedgerDb, RuledBy } from '../passes/context.ts'
+import type { ChainRead, FollowRules, LedgerDb, RuledBy } from '../ports/contexts.ts'
+import { ChainFault, ProofFault } from '../ports/faults.ts'
 
 export interface FollowedFinality {
   /** The highest block that counts as final, with its hash and its time in unix seconds; -1 if a lone voice calls too young a block final. */

@@ -1,6 +1,6 @@
 // Follows the chain from the cursor to the head, range by range. Chain facts enter the ledger only here. It must never skip a block, never rewind
 // because a provider merely lags, and never guess.
-import { ChainFault, orNull, PartedFault } from '../chain/faults.ts'
+
 import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { readWatching } from '../db/sale/payment-wallets.ts'
 import type { Block } from '../domain/observed.ts'
@@ -15,7 +15,8 @@ import {
   type RuledBy,
   type RunLimits,
   type ServiceAccounts,
-} from '../passes/context.ts'
+} from '../ports/contexts.ts'
+import { ChainFault, orNull, PartedFault } from '../ports/faults.ts'
 import { type Route, readAhead, SURVEY } from './ahead.ts'
 import {
   askOthers,

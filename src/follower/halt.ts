@@ -1,8 +1,7 @@
 // Halts if the chain is not the one that the ledger followed. It must never guess: nothing is rewound or sent until the old chain is back, or an
 // operator has decided. db/blocks/halts.ts says after how many observations a halt is sealed (noteHalt), and what clears it: a run (withdrawHalt) or
 // the operator (clearHalt).
-import { ChainFault, orNull } from '../chain/faults.ts'
-import type { ChainReader, ProviderReader } from '../chain/port.ts'
+
 import { type Cursor, oldestBlockNumber, readBlock } from '../db/blocks/blocks.ts'
 import {
   type HaltReason,
@@ -19,7 +18,9 @@ import { type Identity, readState, writeState } from '../db/core/state.ts'
 import { noteCalm, noteTrouble } from '../db/core/troubles.ts'
 import { VOICES } from '../domain/finality.ts'
 import type { Block } from '../domain/observed.ts'
-import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
+import type { ChainReader, ProviderReader } from '../ports/chain.ts'
+import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../ports/contexts.ts'
+import { ChainFault, orNull } from '../ports/faults.ts'
 import { raiseAlarm } from './alarm.ts'
 import { type Contradiction, isContradiction, lookAtFinality } from './finality.ts'
 

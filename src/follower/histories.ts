@@ -1,8 +1,7 @@
 // Compares the providers' histories with the ledger's, once a run has followed. Where they differ, the last common block bounds what the run may judge,
 // mint, credit or open. It must never decide which history is the chain, unless two providers name one. What lags or does not answer contradicts
 // nothing.
-import { ChainFault, orNull } from '../chain/faults.ts'
-import type { BlockRef } from '../chain/port.ts'
+
 import { type Cursor, oldestBlockNumber, readBlock, readHashes } from '../db/blocks/blocks.ts'
 import { noteParted, noteUnited, type Parted, type Parting, readParted } from '../db/blocks/parted.ts'
 import { inTransaction } from '../db/core/sql.ts'
@@ -10,7 +9,9 @@ import { notifyLedgerChanged } from '../db/core/state.ts'
 import { VOICES } from '../domain/finality.ts'
 import type { Block } from '../domain/observed.ts'
 import { firstWhere } from '../lib/bisect.ts'
-import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
+import type { BlockRef } from '../ports/chain.ts'
+import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../ports/contexts.ts'
+import { ChainFault, orNull } from '../ports/faults.ts'
 import { raiseAlarm } from './alarm.ts'
 import { blocksAt, finalityInWords } from './finality.ts'
 import { assertOwnChain, assertSameGenesis, HaltFault } from './halt.ts'

@@ -1,7 +1,7 @@
 // Links the headers of old blocks to those that we have followed, each by the hash that its successor names as its parent. An only provider can invent
 // an old block that matches its own hash, and so choose a turn's seed, but not one from which the followed blocks descend. Of linked blocks we store
 // the seeds that turns still need.
-import { ChainFault, ProofFault } from '../chain/faults.ts'
+
 import { oldestBlockNumber, readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { headersProvenFrom } from '../db/blocks/evidence.ts'
 import { inTransaction, type Pool } from '../db/core/sql.ts'
@@ -10,7 +10,8 @@ import { readLinked, type SeedWait, writeLinked } from '../db/nodes/linked.ts'
 import { keepAgreedSeedBlock } from '../db/nodes/seed-blocks.ts'
 import type { Block } from '../domain/observed.ts'
 import { mapBounded } from '../lib/parallel.ts'
-import type { ChainRead, LedgerDb, Logging, RunLimits } from '../passes/context.ts'
+import type { ChainRead, LedgerDb, Logging, RunLimits } from '../ports/contexts.ts'
+import { ChainFault, ProofFault } from '../ports/faults.ts'
 import { tellFault } from './proofs.ts'
 import { seedBlocksOf } from './seeds.ts'
 

@@ -1,13 +1,14 @@
 // Handles a mint of a node that the ledger already has. The ledger rewinds to before the block from which it has the node, and reads again. It does
 // so once per node, and again only if the provider shows another block at that height. If this did not help, or is impossible, the passes halt. It
 // must never ignore such a mint, and never loop.
-import { ChainFault } from '../chain/faults.ts'
+
 import { type Cursor, readBlock, readHashes } from '../db/blocks/blocks.ts'
 import { isDuplicate } from '../db/core/sql.ts'
 import { hasAudit } from '../db/core/state.ts'
 import { readMints } from '../db/nodes/nodes.ts'
 import type { NewNode } from '../domain/replay.ts'
-import type { FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
+import type { FollowRules, LedgerDb, Logging, RuledBy } from '../ports/contexts.ts'
+import { ChainFault } from '../ports/faults.ts'
 import { HaltFault } from './halt.ts'
 import { rewindTo } from './rewind.ts'
 

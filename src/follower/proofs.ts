@@ -1,11 +1,12 @@
 // Finds out at the first start whether this chain's blocks can be proven, and reports answers that fail their proof. No answer of a provider changes
 // the ledger's mode afterwards.
-import { ChainFault, ProofFault } from '../chain/faults.ts'
+
 import { readMode, setMode } from '../db/blocks/evidence.ts'
 import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { noteTrouble } from '../db/core/troubles.ts'
 import type { EvidenceMode, FailedProof } from '../domain/observed.ts'
-import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
+import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../ports/contexts.ts'
+import { ChainFault, ProofFault } from '../ports/faults.ts'
 import { raiseAlarm } from './alarm.ts'
 import { HaltFault, ledgerChainId } from './halt.ts'
 

@@ -5,7 +5,7 @@ import { countUnjudged, raiseRecheck } from '../db/payments/recheck.ts'
 import { neverStored } from '../db/sends/outbox.ts'
 import type { FactoryEvent } from '../domain/observed.ts'
 import type { Hash } from '../domain/units.ts'
-import type { Logging } from '../passes/context.ts'
+import type { Logging } from '../ports/contexts.ts'
 import { raiseAlarm } from './alarm.ts'
 
 /** Events that only the minter and the distributor can cause. */

@@ -25,7 +25,7 @@ import { rewindOpenings } from '../db/sale/tiers.ts'
 import { rewindOutbox } from '../db/sends/outbox.ts'
 import type { Block } from '../domain/observed.ts'
 import { failpoint } from '../lib/failpoint.ts'
-import type { FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
+import type { FollowRules, LedgerDb, Logging, RuledBy } from '../ports/contexts.ts'
 import { raiseAlarm } from './alarm.ts'
 
 interface Cause {

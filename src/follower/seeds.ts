@@ -1,7 +1,6 @@
 // The terms and the seeds of turns. We store seeds when we follow their blocks. If a seed is not stored, it comes from the stored headers, or else
 // from the chain by bisection. Used to plan a round, and to publish the inputs of a followed round.
 import { turnDigest } from '../chain/digest.ts'
-import { ChainFault, orNull } from '../chain/faults.ts'
 import { firstStoredBlockAt, readBlock } from '../db/blocks/blocks.ts'
 import { headersProvenFrom, readMode } from '../db/blocks/evidence.ts'
 import type { SingleTurn, TurnTerms } from '../db/nodes/rounds.ts'
@@ -16,7 +15,8 @@ import type { LedgerCohort, NewTurn } from '../domain/replay.ts'
 import { payoutBpsAt, type TierVersion } from '../domain/tiers.ts'
 import { firstBlocksOfTurns } from '../domain/turns.ts'
 import { type Hash, sumWei, type Wei, wei } from '../domain/units.ts'
-import type { ChainRead, LedgerDb, TrustRules } from '../passes/context.ts'
+import type { ChainRead, LedgerDb, TrustRules } from '../ports/contexts.ts'
+import { ChainFault, orNull } from '../ports/faults.ts'
 
 export interface Seed {
   seedBlock: number

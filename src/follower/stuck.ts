@@ -1,9 +1,10 @@
 // Records a block that stops one run after another although providers answer. Reports it once it has lasted, because no other check would show it.
-import { ChainFault, RpcFault } from '../chain/faults.ts'
+
 import { readCursor } from '../db/blocks/blocks.ts'
 import { noteStuck } from '../db/blocks/stuck.ts'
 import { inTransaction } from '../db/core/sql.ts'
-import type { FollowRules, LedgerDb, Logging, RuledBy } from '../passes/context.ts'
+import type { FollowRules, LedgerDb, Logging, RuledBy } from '../ports/contexts.ts'
+import { ChainFault, RpcFault } from '../ports/faults.ts'
 import { raiseAlarm } from './alarm.ts'
 
 /**

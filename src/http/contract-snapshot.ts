@@ -1,9 +1,10 @@
 // The chain's own readings of the contract as a whole, read at most every five seconds for all callers. Null means "could not check": a reading that
 // fails or hangs is null, and never makes an answer fail.
-import type { Readings } from '../chain/port.ts'
+
 import type { Wei } from '../domain/units.ts'
 import { shared } from '../lib/cache.ts'
 import { inTimeOrNull } from '../lib/deadline.ts'
+import type { Readings } from '../ports/chain.ts'
 
 const KEPT_MS = 5_000
 /** Each reading has its own time limit; this limit catches a reading that forgets it. */

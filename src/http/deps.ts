@@ -1,12 +1,13 @@
 // Everything that the HTTP surface needs, built once by the composition root from the configuration. The surface reads no environment, opens no
 // connection, and has no key that can sign.
-import type { Readings } from '../chain/port.ts'
+
 import type { LedgerNotifications } from '../db/core/changes.ts'
 import type { Pool } from '../db/core/sql.ts'
 import type { Address } from '../domain/units.ts'
 import type { Log } from '../lib/log.ts'
 import type { OperatorDeps } from '../operator/act.ts'
-import type { Passes, Syncer } from '../passes/outcomes.ts'
+import type { Readings } from '../ports/chain.ts'
+import type { Passes, Syncer } from '../ports/outcomes.ts'
 import type { ConnectionLimits, DroppedBecause } from './edge/connections.ts'
 import type { StreamLimits } from './events/watches.ts'
 

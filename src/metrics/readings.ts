@@ -1,12 +1,13 @@
 // The metrics that are read at each scrape: the ledger's figures from the database, the head and the signer accounts' funds from the chain. Each read
 // has a time budget, and scrapes share it. If a read fails, its samples are left out.
-import type { AccountReader, ChainReader, Readings } from '../chain/port.ts'
+
 import { HALT_REASONS } from '../db/blocks/halts.ts'
 import type { Pool } from '../db/core/sql.ts'
 import { type LedgerFigures, readLedgerFigures } from '../db/reads/metrics.ts'
 import { coverOf } from '../domain/cover.ts'
 import { shared } from '../lib/cache.ts'
 import { inTimeOrNull } from '../lib/deadline.ts'
+import type { AccountReader, ChainReader, Readings } from '../ports/chain.ts'
 import { ether, type Sample } from './samples.ts'
 
 /** How long scrapes share a read, and how long a read may take. Scrapes usually come every 15 seconds. Two Prometheus servers may share a read. */

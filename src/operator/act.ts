@@ -17,7 +17,7 @@ import type {
   Logging,
   RuledBy,
   TrustRules,
-} from '../passes/context.ts'
+} from '../ports/contexts.ts'
 
 /** A database for long reads: a replica if there is one. The replica may lack the latest writes. */
 export interface ReplicaDb {

@@ -4,7 +4,7 @@
 import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged } from '../db/core/state.ts'
 import type { Scope } from '../domain/keys/admin-key.ts'
-import type { LedgerDb } from '../passes/context.ts'
+import type { LedgerDb } from '../ports/contexts.ts'
 import {
   type Actor,
   type ActRecord,

@@ -1,6 +1,6 @@
 // The credit pass: follows, then handles the pending round; if there is none, plans the next round and sends it. A round pays as many of the owed
 // turns as fit into it. The contract itself rejects a turn that was already paid or is early, and a wrong round number.
-import type { SignerAccount } from '../chain/port.ts'
+
 import { readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { readPaused } from '../db/core/state.ts'
 import { readCohorts, readSoundCohorts } from '../db/nodes/cohorts.ts'
@@ -14,6 +14,7 @@ import { type Hash, sumWei, wei } from '../domain/units.ts'
 import { follow } from '../follower/follow.ts'
 import { compareHistories } from '../follower/histories.ts'
 import { linkSeeds } from '../follower/link-seeds.ts'
+import type { SignerAccount } from '../ports/chain.ts'
 import type {
   ChainRead,
   CreditRules,
@@ -29,8 +30,8 @@ import type {
   SendRules,
   Signers,
   TrustRules,
-} from './context.ts'
-import type { CreditOutcome, CreditReason, Passes, PaymentsOutcome } from './outcomes.ts'
+} from '../ports/contexts.ts'
+import type { CreditOutcome, CreditReason, Passes, PaymentsOutcome } from '../ports/outcomes.ts'
 import { passRunner } from './run.ts'
 import { finalizedHeight } from './steps/judge.ts'
 import { type DueRound, planDueRound } from './steps/plan-round.ts'

@@ -1,12 +1,13 @@
 // The payments pass: follow, reconcile from time to time, check the wallets' balances, judge, settle, mint. The process can be killed at any
 // instruction, and any instance can run the pass: the next run finishes what the last one did not.
-import type { SignerAccount } from '../chain/port.ts'
+
+import { checkWalletBalances } from '../books/balance-check.ts'
 import { countOpenPayments, releaseFromFormer } from '../db/payments/rows.ts'
-import { checkWalletBalances } from '../follower/balance-check.ts'
 import { type FollowResult, follow } from '../follower/follow.ts'
 import { compareHistories } from '../follower/histories.ts'
-import { findClaimedLeftOut, findSentLeftOut } from '../follower/left-out.ts'
-import { reconcileWhenDue } from '../follower/reconcile.ts'
+import { findClaimedLeftOut, findSentLeftOut } from '../mending/compare.ts'
+import { reconcileWhenDue } from '../mending/reconcile.ts'
+import type { SignerAccount } from '../ports/chain.ts'
 import type {
   ChainRead,
   FactoryRead,
@@ -20,8 +21,8 @@ import type {
   RunLock,
   SendRules,
   Signers,
-} from './context.ts'
-import type { BudgetAnswer, PaymentsOutcome, SignerAnswer } from './outcomes.ts'
+} from '../ports/contexts.ts'
+import type { BudgetAnswer, PaymentsOutcome, SignerAnswer } from '../ports/outcomes.ts'
 import { passRunner } from './run.ts'
 import { watchBudget } from './steps/budget.ts'
 import { watchFunds } from './steps/funds.ts'

@@ -3,7 +3,7 @@ import type { LockName } from '../db/core/locks.ts'
 import { passFinished, passStarted } from '../db/core/passes.ts'
 import { HaltFault, raiseHalt } from '../follower/halt.ts'
 import { messageOf } from '../lib/errors.ts'
-import type { LedgerDb, Logging, Preflight, Run, RunLock } from './context.ts'
+import type { LedgerDb, Logging, Preflight, Run, RunLock } from '../ports/contexts.ts'
 
 /** After this long a run starts nothing new. The next run continues, with fresh reads. */
 const BUDGET_MS = 20_000

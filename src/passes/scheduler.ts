@@ -2,7 +2,7 @@
 // external scheduler can call the cron routes instead; using both is harmless.
 import { MINT_BATCH_MAX } from '../domain/send.ts'
 import type { Log } from '../lib/log.ts'
-import type { Passes, PaymentsOutcome } from './outcomes.ts'
+import type { Passes, PaymentsOutcome } from '../ports/outcomes.ts'
 
 export interface Scheduler {
   /** Runs the payments pass for other callers. If it finds a pending payment, the timer's current pause gets shorter. */

@@ -1,10 +1,10 @@
 // The factory's state, read at one block of a real chain.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { ChainFault } from '../../src/chain/faults.ts'
-import type { ContractReader } from '../../src/chain/port.ts'
 import { createContractReader } from '../../src/chain/read/contract.ts'
 import { type Hash, wei, ZERO_HASH } from '../../src/domain/units.ts'
+import type { ContractReader } from '../../src/ports/chain.ts'
+import { ChainFault } from '../../src/ports/faults.ts'
 import { FOREVER, oneTurn, ROOMY_SETUP } from '../support/factory.ts'
 import { type Stage, startStage } from './stage.ts'
 

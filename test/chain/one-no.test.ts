@@ -1,11 +1,11 @@
 // One provider's no about the contract, beside an honest provider: what the passes read is the widest limit that any provider names.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import { RpcFault } from '../../src/chain/faults.ts'
 import { createContractReader } from '../../src/chain/read/contract.ts'
 import { createRpc, type RpcOptions } from '../../src/chain/rpc/rpc.ts'
 import { wei } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
+import { RpcFault } from '../../src/ports/faults.ts'
 import { word } from '../evidence/rules.ts'
 import { startWorld, type World } from '../support/world.ts'
 import { type Answer, type FalseProvider, startFalseProvider } from './false-provider.ts'

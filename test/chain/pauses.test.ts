@@ -1,9 +1,9 @@
 // A provider that limits requests, and says for how long.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { RpcFault } from '../../src/chain/faults.ts'
 import { createRpc } from '../../src/chain/rpc/rpc.ts'
 import { silentLog } from '../../src/lib/log.ts'
+import { RpcFault } from '../../src/ports/faults.ts'
 import { type FalseProvider, startFalseProvider } from './false-provider.ts'
 
 const open: { close(): Promise<void> }[] = []

@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import type { Dispatcher } from 'undici'
-import { RpcFault, type RpcTrouble } from '../../src/chain/faults.ts'
 import { createRpc, type RpcOptions, splitRpcUrls } from '../../src/chain/rpc/rpc.ts'
 import { silentLog } from '../../src/lib/log.ts'
+import { RpcFault, type RpcTrouble } from '../../src/ports/faults.ts'
 import { type Answer, type FalseProvider, startFalseProvider } from './false-provider.ts'
 
 const open: { close(): Promise<void> }[] = []

@@ -2,12 +2,12 @@
 // line. A chain is copied by going back to a snapshot, a ledger by copying its database.
 import assert from 'node:assert/strict'
 import postgres from 'postgres'
-import type { ChainFacts } from '../../src/chain/port.ts'
 import { createRpc } from '../../src/chain/rpc/rpc.ts'
 import { isProven } from '../../src/db/blocks/evidence.ts'
 import { connect } from '../../src/db/core/sql.ts'
 import { type Address, wei } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
+import type { ChainFacts } from '../../src/ports/chain.ts'
 import { type FalseProvider, startFalseProvider } from '../chain/false-provider.ts'
 import { startSibling, startTestChain, type TestChain } from '../support/anvil.ts'
 import { createDatabase, keptLocks } from '../support/postgres.ts'

@@ -2,10 +2,10 @@
 // not exist because one provider did not show it.
 import assert from 'node:assert/strict'
 import { encodeFunctionData } from 'viem'
-import { ChainFault } from '../../src/chain/faults.ts'
+import { claimer } from '../../src/claims/claim.ts'
 import { readHalt } from '../../src/db/blocks/halts.ts'
 import { type Hash, hash } from '../../src/domain/units.ts'
-import { claimer } from '../../src/requests/claim.ts'
+import { ChainFault } from '../../src/ports/faults.ts'
 import type { Call, Fault } from '../support/faults/names.ts'
 import { ETHER, INTERVAL_SEC, ownerAbi } from '../support/world.ts'
 import { attempt, attemptsOf, BASIC, cursorOf, isOneNode, nextPayer, type Play, paid, play, stateOf } from './stage.ts'

@@ -2,9 +2,9 @@
 // at rest, all invariants hold, nothing was sent that was not stored, and every requested fault really happened.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { ChainFacts } from '../../src/chain/port.ts'
 import type { Hash } from '../../src/domain/units.ts'
-import type { Rules } from '../../src/passes/context.ts'
+import type { ChainFacts } from '../../src/ports/chain.ts'
+import type { Rules } from '../../src/ports/contexts.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import type { Fault } from '../support/faults/names.ts'
 import { checkInvariants, firstBalance, type OnPurpose } from '../support/invariants.ts'

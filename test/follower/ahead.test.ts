@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ChainReader } from '../../src/chain/port.ts'
 import { readCursor } from '../../src/db/blocks/blocks.ts'
 import { inTransaction } from '../../src/db/core/sql.ts'
 import { readAhead } from '../../src/follower/ahead.ts'
 import { type FollowResult, follow } from '../../src/follower/follow.ts'
 import { createPace } from '../../src/follower/survey/pace.ts'
+import type { ChainReader } from '../../src/ports/chain.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, startWorld, type World } from '../support/world.ts'
 

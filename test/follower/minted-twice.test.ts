@@ -1,9 +1,9 @@
 // A mint of a node that the ledger already has: the ledger rewinds to before the block of its own record, and reads
 // again. If that does not help, the passes halt and say so.
 import assert from 'node:assert/strict'
-import type { ChainReader } from '../../src/chain/port.ts'
 import { readHealth } from '../../src/db/reads/public-api.ts'
 import { type Hash, hash } from '../../src/domain/units.ts'
+import type { ChainReader } from '../../src/ports/chain.ts'
 import { worldTest } from '../support/in-world.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, paymentOf, type World } from '../support/world.ts'

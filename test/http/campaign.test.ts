@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
 import { it } from 'node:test'
-import type { Passes } from '../../src/passes/outcomes.ts'
+import type { Passes } from '../../src/ports/outcomes.ts'
 import { START_MS, startService } from '../support/http.ts'
 import { type Malformed, malformedRequests, seededRandom } from '../support/http-campaign.ts'
 import { assertEnvelope } from '../support/http-contract.ts'

@@ -1,8 +1,8 @@
 // The scheduled routes and the operator's: which key opens which route, and when; nothing else does.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { ChainFault } from '../../src/chain/faults.ts'
-import type { Passes } from '../../src/passes/outcomes.ts'
+import { ChainFault } from '../../src/ports/faults.ts'
+import type { Passes } from '../../src/ports/outcomes.ts'
 import { ADMIN_KEY, CRON_KEY, type Service, startService } from '../support/http.ts'
 import { hashOf } from '../support/http-ledger.ts'
 import { startWorld } from '../support/world.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { pino } from 'pino'
-import type { Passes } from '../../src/passes/outcomes.ts'
+import type { Passes } from '../../src/ports/outcomes.ts'
 import { CRON_KEY, startService } from '../support/http.ts'
 import { hashOf } from '../support/http-ledger.ts'
 import { exchange } from '../support/http-raw.ts'

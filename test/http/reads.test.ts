@@ -2,10 +2,10 @@
 // the chain is down.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { Readings } from '../../src/chain/port.ts'
 import { connect } from '../../src/db/core/sql.ts'
 import { noteSigned, noteUnsigned } from '../../src/db/sends/signers.ts'
 import { wei } from '../../src/domain/units.ts'
+import type { Readings } from '../../src/ports/chain.ts'
 import { PAYMENT_ADDRESS, type Service, START_MS, startService } from '../support/http.ts'
 import {
   hashOf,

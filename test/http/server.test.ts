@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { it } from 'node:test'
 import { pino } from 'pino'
-import type { Passes } from '../../src/passes/outcomes.ts'
+import type { Passes } from '../../src/ports/outcomes.ts'
 import { CRON_KEY, startService } from '../support/http.ts'
 import { insertSmallLedger, walletOf } from '../support/http-ledger.ts'
 

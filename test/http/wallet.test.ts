@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
-import { ChainFault } from '../../src/chain/faults.ts'
-import type { Readings } from '../../src/chain/port.ts'
-import type { FoundNode, SyncOutcome } from '../../src/passes/outcomes.ts'
+import type { Readings } from '../../src/ports/chain.ts'
+import { ChainFault } from '../../src/ports/faults.ts'
+import type { FoundNode, SyncOutcome } from '../../src/ports/outcomes.ts'
 import { SESSION_SECRET, type Service, START_MS, startService } from '../support/http.ts'
 import { hashOf, insertCohort, insertNode, insertSmallLedger, insertTiers, walletOf } from '../support/http-ledger.ts'
 

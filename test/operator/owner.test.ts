@@ -1,6 +1,5 @@
 // Previews of the owner's transactions, each sent exactly as printed: the result is what the preview said.
 import assert from 'node:assert/strict'
-import type { OwnersPowers } from '../../src/chain/port.ts'
 import { createGovernanceReader } from '../../src/chain/read/governance.ts'
 import { type Address, type Hash, hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
@@ -15,6 +14,7 @@ import {
   previewPause,
   previewRefill,
 } from '../../src/operator/acts/owner.ts'
+import type { OwnersPowers } from '../../src/ports/chain.ts'
 import { mintData } from '../support/factory.ts'
 import { worldTest } from '../support/in-world.ts'
 import { ETHER, INTERVAL_SEC, type World } from '../support/world.ts'

@@ -2,12 +2,12 @@
 // budget, the distributor's bounds, a call's expiry. Each test has its own world.
 import assert from 'node:assert/strict'
 import { privateKeyToAccount } from 'viem/accounts'
-import type { SignerAccount } from '../../src/chain/port.ts'
 import { readCursor } from '../../src/db/blocks/blocks.ts'
 import { readQuote } from '../../src/db/reads/public-api.ts'
 import { MINT_BATCH_MAX } from '../../src/domain/send.ts'
 import { type Address, type Hash, wei } from '../../src/domain/units.ts'
 import { planDueRound } from '../../src/passes/steps/plan-round.ts'
+import type { SignerAccount } from '../../src/ports/chain.ts'
 import { worldTest } from '../support/in-world.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, enterTier, INTERVAL_SEC, paymentOf, type World } from '../support/world.ts'

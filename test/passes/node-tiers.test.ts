@@ -2,11 +2,11 @@
 // that was paid for, by the earlier verdict or by the price. The test uses the minter's key outside the service.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { FactoryCall } from '../../src/chain/port.ts'
 import { encodeCall } from '../../src/chain/send/signer-account.ts'
 import { readOddCohorts, readSoundCohorts } from '../../src/db/nodes/cohorts.ts'
 import { isDue } from '../../src/domain/schedule.ts'
 import type { Hash } from '../../src/domain/units.ts'
+import type { FactoryCall } from '../../src/ports/chain.ts'
 import { FOREVER } from '../support/factory.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { type Desk, startDesk } from '../support/operator.ts'

@@ -1,8 +1,8 @@
 // The fate of payments, each kind of them: judged by the terms of its block, in chain order, minted once.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { ChainReader } from '../../src/chain/port.ts'
 import { type Hash, wei } from '../../src/domain/units.ts'
+import type { ChainReader } from '../../src/ports/chain.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, enterTier, standingOf, startWorld, type World } from '../support/world.ts'
 

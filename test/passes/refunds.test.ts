@@ -2,9 +2,9 @@
 // happens. If a provider cannot show one, or shows it on another fork, it stays as it is.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { ChainReader, FactoryCall } from '../../src/chain/port.ts'
 import { readRecheck } from '../../src/db/payments/recheck.ts'
 import type { Hash } from '../../src/domain/units.ts'
+import type { ChainReader, FactoryCall } from '../../src/ports/chain.ts'
 import { FOREVER } from '../support/factory.ts'
 import { FORWARD, payInside, traceNothing } from '../support/forwarder.ts'
 import { checkInvariants } from '../support/invariants.ts'

@@ -2,9 +2,9 @@
 // pools that forget, nonces used by others, an empty balance, a paused contract. In each case every payment becomes one node.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { SignerFault } from '../../src/chain/faults.ts'
-import type { SignerAccount } from '../../src/chain/port.ts'
 import type { Hash } from '../../src/domain/units.ts'
+import type { SignerAccount } from '../../src/ports/chain.ts'
+import { SignerFault } from '../../src/ports/faults.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, INTERVAL_SEC, paymentOf, startWorld, type World } from '../support/world.ts'
 

@@ -2,12 +2,12 @@
 // alone, because no test chain has so many nodes.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { ChainNode } from '../../src/chain/port.ts'
 import { type Cursor, writeCursor } from '../../src/db/blocks/blocks.ts'
 import type { Pool } from '../../src/db/core/sql.ts'
 import { type Address, type Hash, wei } from '../../src/domain/units.ts'
-import { reconcileWindow } from '../../src/follower/reconcile.ts'
 import { silentLog } from '../../src/lib/log.ts'
+import { reconcileWindow } from '../../src/mending/reconcile.ts'
+import type { ChainNode } from '../../src/ports/chain.ts'
 import { type OpenDatabase, openDatabase } from '../support/postgres.ts'
 
 const NODES = 200_000

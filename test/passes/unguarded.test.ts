@@ -2,11 +2,11 @@
 // reorganisation may remove, and a call counts as pending until it expires, however many blocks pass.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { SignerAccount } from '../../src/chain/port.ts'
 import { readBlock, readCursor } from '../../src/db/blocks/blocks.ts'
 import { mayStillMint } from '../../src/db/sends/outbox.ts'
 import { type Hash, wei } from '../../src/domain/units.ts'
 import { rewindTo } from '../../src/follower/rewind.ts'
+import type { SignerAccount } from '../../src/ports/chain.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
 import { twice } from '../support/two-providers.ts'

@@ -111,7 +111,7 @@ async function isRebuilt(world: World): Promise<void> {
   for (const table of ['rounds', 'turns', 'single_turns', 'skips', 'cohorts']) {
     const rows = async (sql: typeof pool) =>
       (await sql`SELECT (to_jsonb(t) - 'proof')::text AS row FROM ${sql(table)} t ORDER BY 1`).map(({ row }) =>
-        // A seed's assurance depends on how a ledger learned it; src/rebuild/compare.ts ignores it, too.
+        // A seed's assurance depends on how a ledger learned it; src/mending/rebuild/compare.ts ignores it, too.
         row.replaceAll(/\\?"assurance\\*": ?\\*"\w+\\*",/g, ''),
       )
     assert.deepEqual(await rows(pool), await rows(world.pool), table)

@@ -1,7 +1,8 @@
 // Setup of the factory for tests that are not about its budgets, its bounds or the expiry of calls.
-import type { CohortCredit, MintOrder } from '../../src/chain/port.ts'
+
 import { encodeCall } from '../../src/chain/send/signer-account.ts'
 import type { Wei } from '../../src/domain/units.ts'
+import type { CohortCredit, MintOrder } from '../../src/ports/chain.ts'
 
 /** A deployment whose minter and distributor never run out of budget. */
 export const ROOMY_SETUP = {

@@ -1,7 +1,7 @@
 // An operator's desk for tests: a complete ledger on real parts (world.ts), and the service's HTTP surface on it, with
 // an admin key.
 import { operatorDeps } from '../../src/boot/app.ts'
-import type { Rules } from '../../src/passes/context.ts'
+import type { Rules } from '../../src/ports/contexts.ts'
 import { type AskOptions, type Overrides, type Service, startService } from './http.ts'
 import { type Answer, assertAsked } from './http-contract.ts'
 import { startWorld, type World, type WorldOptions } from './world.ts'

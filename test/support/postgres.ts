@@ -7,7 +7,7 @@ import { holdLock, type LockName, withLock } from '../../src/db/core/locks.ts'
 import { migrate } from '../../src/db/core/migrate.ts'
 import { connect, type Pool } from '../../src/db/core/sql.ts'
 import { silentLog } from '../../src/lib/log.ts'
-import type { PassContext } from '../../src/passes/context.ts'
+import type { PassContext } from '../../src/ports/contexts.ts'
 import { temporaryDirectory } from './temporary.ts'
 
 /** The variable in which the runner passes the server's connection string to its tests. */

@@ -1,9 +1,9 @@
 // A world whose service uses two providers. A test can make either of them lie.
 
-import type { ChainReader } from '../../src/chain/port.ts'
 import { setMode } from '../../src/db/blocks/evidence.ts'
 import { inTransaction, type Pool } from '../../src/db/core/sql.ts'
 import type { Block, EvidenceMode } from '../../src/domain/observed.ts'
+import type { ChainReader } from '../../src/ports/chain.ts'
 import { type FalseProvider, startFalseProvider } from '../chain/false-provider.ts'
 import { startWorld, type World, type WorldOptions } from './world.ts'
 

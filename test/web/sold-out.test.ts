@@ -1,9 +1,9 @@
 // A minter with no budget left: the service sells nothing until the contract's owner allows more, and a paid buyer sees whom the payment waits for.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Readings } from '../../src/chain/port.ts'
 import { writeState } from '../../src/db/core/state.ts'
 import { isSoldOut } from '../../src/domain/budget.ts'
+import type { Readings } from '../../src/ports/chain.ts'
 import { noBrowser, startBrowser } from '../support/chromium.ts'
 import { startService } from '../support/http.ts'
 import { hashOf, insertPayment, insertSmallLedger, insertTiers, walletOf } from '../support/http-ledger.ts'

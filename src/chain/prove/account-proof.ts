@@ -4,7 +4,7 @@
 // with a real node's proofs and with forged ones.
 import { fromRlp, keccak256, toRlp } from 'viem/utils'
 import type { Address, Hash } from '../../domain/units.ts'
-import type { AccountState } from '../port.ts'
+import type { AccountState } from '../../ports/chain.ts'
 import { hash32, malformed, safeNumber } from '../rpc/wire.ts'
 
 type Hex = `0x${string}`

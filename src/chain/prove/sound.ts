@@ -1,6 +1,6 @@
 // Rejects answers that fail their proof, on a ledger whose blocks must prove themselves. All reads through the same providers share this state.
 import type { EvidenceMode, FailedProof, ProvenPart } from '../../domain/observed.ts'
-import { ProofFault } from '../faults.ts'
+import { ProofFault } from '../../ports/faults.ts'
 import type { RpcReads } from '../rpc/rpc.ts'
 import { proveHeader } from './header.ts'
 import { type Verdict, wordsOf } from './verdict.ts'

@@ -1,8 +1,8 @@
 // Reads that decide about refunds, finality and seeds. They ask every provider, because a single one must not decide alone. They never guess: if
 // providers do not agree, the result is null.
 import { leastFinal } from '../../domain/finality.ts'
-import { ChainFault } from '../faults.ts'
-import type { ChainReader } from '../port.ts'
+import type { ChainReader } from '../../ports/chain.ts'
+import { ChainFault } from '../../ports/faults.ts'
 import { agreedAnswer } from './state/agreement.ts'
 import { firstBlockAt } from './survey/first-block.ts'
 

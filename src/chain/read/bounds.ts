@@ -2,7 +2,7 @@
 import type { CreditTerms } from '../../domain/credit.ts'
 import { type BoundsGwei, boundsNeeded } from '../../domain/terms.ts'
 import type { Address } from '../../domain/units.ts'
-import type { ContractReader } from '../port.ts'
+import type { ContractReader } from '../../ports/chain.ts'
 
 /**
  * The distributor, and the bounds that the owner must set for it to pay `range` at every rate in `payoutBps`. Null if the bounds are wide enough

@@ -3,9 +3,9 @@
 import type { Abi, ContractFunctionArgs, ContractFunctionName, ContractFunctionReturnType } from 'viem'
 import { decodeErrorResult, decodeFunctionResult, encodeFunctionData } from 'viem/utils'
 import { type Address, UINT256_MAX } from '../../domain/units.ts'
+import { ChainFault } from '../../ports/faults.ts'
 import { factoryAbi } from '../factory/abi.ts'
 import { MOST } from '../factory/figures.ts'
-import { ChainFault } from '../faults.ts'
 import type { ReadOptions, RpcCall, RpcReads } from '../rpc/rpc.ts'
 import { type byHash, bytes, toQuantity } from '../rpc/wire.ts'
 

@@ -2,9 +2,9 @@
 // never turn an answer that it cannot read into a number.
 import { type Address, address, wei } from '../../domain/units.ts'
 import { chunks, mapBounded } from '../../lib/parallel.ts'
+import type { BlockRef, ChainNode, ContractReader } from '../../ports/chain.ts'
+import { ChainFault, orNull } from '../../ports/faults.ts'
 import { figure, figureNumber } from '../factory/figures.ts'
-import { ChainFault, orNull } from '../faults.ts'
-import type { BlockRef, ChainNode, ContractReader } from '../port.ts'
 import type { ReadOptions, Rpc, RpcReads } from '../rpc/rpc.ts'
 import { byHash, bytes, count, quantity, safeNumber, toQuantity } from '../rpc/wire.ts'
 import { readView, readViews, requestView, type ViewArgs, type ViewName, type ViewResult, viewCall } from './calls.ts'

@@ -3,7 +3,7 @@
 import { VOICES } from '../../domain/finality.ts'
 import type { ChainProofs, ProvenPart } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
-import { ChainFault, orNull } from '../faults.ts'
+import { ChainFault, orNull } from '../../ports/faults.ts'
 import { provenAccount } from '../prove/account-proof.ts'
 import { proveReceipts, proveTransactions, withChainId } from '../prove/body.ts'
 import { proveHeader } from '../prove/header.ts'

@@ -1,9 +1,9 @@
 // Where a provider says that a node's events and a cohort's credits are, and the mints of a transaction. It must never leave out a part. If a provider
 // rejects a range, we ask for its halves. If it rejects a single block, that is a fault. Nothing of an answer is stored: it says where to look.
 import type { Address, Hash } from '../../domain/units.ts'
+import type { LogPlace, NodeHistory } from '../../ports/chain.ts'
+import { ChainFault, RpcFault } from '../../ports/faults.ts'
 import { factoryTopics } from '../factory/abi.ts'
-import { ChainFault, RpcFault } from '../faults.ts'
-import type { LogPlace, NodeHistory } from '../port.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 import { list, log, receiptLogs, toQuantity } from '../rpc/wire.ts'
 import { mintOf } from './events.ts'

@@ -1,8 +1,8 @@
 // Batches reads of single nodes: one request in each short interval, however many callers there are. It must never keep a caller waiting beyond its
 // budget (the caller's own timeout ensures that), and never queue without limit.
 import { type Address, address, wei } from '../../domain/units.ts'
-import { ChainFault } from '../faults.ts'
-import type { NodeReading } from '../port.ts'
+import type { NodeReading } from '../../ports/chain.ts'
+import { ChainFault } from '../../ports/faults.ts'
 import { isRevert } from '../rpc/provider.ts'
 import { type Rpc, type RpcReply, resultOf } from '../rpc/rpc.ts'
 import { readView, viewCall } from './calls.ts'

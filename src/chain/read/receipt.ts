@@ -1,6 +1,6 @@
 // Reads the receipt of a transaction that a caller names. It reads only up to a limit, because a stranger decides how much is in the receipt.
 import type { Hash } from '../../domain/units.ts'
-import { ChainFault, RpcFault } from '../faults.ts'
+import { ChainFault, RpcFault } from '../../ports/faults.ts'
 import type { RpcReads } from '../rpc/rpc.ts'
 import { receipt, type WireReceipt } from '../rpc/wire.ts'
 

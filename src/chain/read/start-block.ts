@@ -2,7 +2,7 @@
 // stop.
 import type { Address } from '../../domain/units.ts'
 import { firstWhere } from '../../lib/bisect.ts'
-import { orNull } from '../faults.ts'
+import { orNull } from '../../ports/faults.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 import { bytes, count, log, toQuantity } from '../rpc/wire.ts'
 

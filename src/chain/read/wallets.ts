@@ -3,7 +3,7 @@
 import { privateKeyToAccount } from 'viem/accounts'
 import { decodeAbiParameters, encodeDeployData, hashMessage, recoverMessageAddress } from 'viem/utils'
 import { type Address, address } from '../../domain/units.ts'
-import { ChainFault, orNull } from '../faults.ts'
+import { ChainFault, orNull } from '../../ports/faults.ts'
 import { isRevert } from '../rpc/provider.ts'
 import type { Rpc, RpcReads } from '../rpc/rpc.ts'
 import { bytes } from '../rpc/wire.ts'

@@ -1,6 +1,6 @@
 // Tells errors that mean "not there" from errors that mean nothing. We accept "pruned" only in the words of known clients, because any other error
 // may be temporary.
-import type { RpcError } from '../faults.ts'
+import type { RpcError } from '../../ports/faults.ts'
 import { isLimit } from './provider.ts'
 
 /**

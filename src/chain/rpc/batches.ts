@@ -1,6 +1,6 @@
 // Sends batches in the sizes that a provider accepts. If a batch fails and a single call does not, the size is halved, down to single calls. It must
 // never take a provider that is down for one that rejects batches.
-import { RpcFault } from '../faults.ts'
+import { RpcFault } from '../../ports/faults.ts'
 import { isLimit, PausedFault, type Provider, type RpcCall, type RpcReply } from './provider.ts'
 
 /** The most calls in one request. geth's own limit is 1,000; hosted providers allow 100, 10, 3 or none. */

@@ -1,7 +1,7 @@
 // Reads blocks by height: the provider's head, and the canonical block with a number. It must never serve a block from memory, with one exception: a
 // head that was just read is handed, once and within seconds, to the range that ends with it.
 import type { Block } from '../../domain/observed.ts'
-import { ChainFault } from '../faults.ts'
+import { ChainFault } from '../../ports/faults.ts'
 import { assertSound, type Soundness } from '../prove/sound.ts'
 import type { RpcReads } from './rpc.ts'
 import { header, toBlock, toQuantity } from './wire.ts'

@@ -1,6 +1,6 @@
 // Says of what kind a method's result is. A result of another kind, such as null, tells nothing, so another provider is asked. If none knows better,
 // the caller gets the first answer, and decides what it means.
-import { ChainFault } from '../faults.ts'
+import { ChainFault } from '../../ports/faults.ts'
 import type { RpcCall } from './provider.ts'
 import { bytes, count, header, list, log, quantity, receipt, transaction } from './wire.ts'
 

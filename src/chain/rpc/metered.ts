@@ -1,5 +1,5 @@
 // Measures the time and the outcome of each request to a provider. It does not change the requests.
-import { RpcFault } from '../faults.ts'
+import { RpcFault } from '../../ports/faults.ts'
 import { isPossible } from './kinds.ts'
 import type { Provider, RpcCall, RpcReply } from './provider.ts'
 

@@ -2,7 +2,7 @@
 // asks once. Throws a ChainFault if the provider does not answer.
 import type { Address, Hash } from '../../domain/units.ts'
 import { silentLog } from '../../lib/log.ts'
-import type { BlockRef } from '../port.ts'
+import type { BlockRef } from '../../ports/chain.ts'
 import { readBlockTransfers } from '../read/trace/block.ts'
 import { isOfKind } from './kinds.ts'
 import { createRpc, type Rpc } from './rpc.ts'

@@ -8,7 +8,7 @@ import { isTimeout } from '../../lib/deadline.ts'
 import { codeOf } from '../../lib/errors.ts'
 import { Semaphore } from '../../lib/semaphore.ts'
 import { Pool } from '../../lib/undici.ts'
-import { type RpcError, RpcFault } from '../faults.ts'
+import { type RpcError, RpcFault } from '../../ports/faults.ts'
 
 /** The most requests at a time, and connections, to one provider. Bulk reads use 8 of them; the others are left for other requests. */
 const IN_FLIGHT_MAX = 16

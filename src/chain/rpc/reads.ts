@@ -1,7 +1,7 @@
 // Reads through several providers: asks one after the other until an answer is acceptable. It must never take an error for "not there".
 import { setTimeout as sleep } from 'node:timers/promises'
 import { chunks } from '../../lib/parallel.ts'
-import { RpcFault } from '../faults.ts'
+import { RpcFault } from '../../ports/faults.ts'
 import { mayPass } from './absence.ts'
 import { BATCH_MAX } from './batches.ts'
 import { isPossible } from './kinds.ts'

@@ -4,7 +4,7 @@
 // contradictions; follower/halt.ts (askOthers) and chain/factory/check-deployment.ts find providers on another chain.
 import type { Dispatcher } from 'undici'
 import type { Log } from '../../lib/log.ts'
-import { RpcFault } from '../faults.ts'
+import { RpcFault } from '../../ports/faults.ts'
 import { withBatches } from './batches.ts'
 import { metered, type ObserveRpc } from './metered.ts'
 import { createProvider, type Provider, type RpcReply } from './provider.ts'

@@ -2,7 +2,7 @@
 // that is malformed, or make up one that is missing. In both cases it throws a retryable ChainFault.
 import type { Block, Position } from '../../domain/observed.ts'
 import { type Address, type Hash, UINT256_MAX, type Wei, wei, ZERO_HASH } from '../../domain/units.ts'
-import { ChainFault } from '../faults.ts'
+import { ChainFault } from '../../ports/faults.ts'
 
 /** An object of which we read only these fields. Their values are not validated yet. */
 type Fields<Key extends string> = { readonly [key in Key]?: unknown }

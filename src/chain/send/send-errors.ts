@@ -1,8 +1,9 @@
 // Classifies the error with which a provider rejects a signed transaction. Uses the JSON-RPC code if it is unambiguous, or else the listed texts of
 // clients, which the message must begin with. It must never guess: a text that is not listed is `unknown`, because the provider may have accepted the
 // transaction nevertheless.
-import type { RpcError } from '../faults.ts'
-import type { EstimateOutcome, SendOutcome } from '../port.ts'
+
+import type { EstimateOutcome, SendOutcome } from '../../ports/chain.ts'
+import type { RpcError } from '../../ports/faults.ts'
 import { isLimit } from '../rpc/provider.ts'
 
 type SendKind = SendOutcome['kind']

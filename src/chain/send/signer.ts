@@ -5,7 +5,7 @@ import type { TransactionSerializableEIP1559, TransactionSerialized } from 'viem
 import { privateKeyToAccount } from 'viem/accounts'
 import { keccak256, parseTransaction, recoverAddress, serializeTransaction } from 'viem/utils'
 import { type Address, address } from '../../domain/units.ts'
-import { ChainFault, SignerFault } from '../faults.ts'
+import { ChainFault, SignerFault } from '../../ports/faults.ts'
 import { createProvider } from '../rpc/provider.ts'
 
 /** A signer in the same network answers within milliseconds; one with a hardware module answers within seconds. */

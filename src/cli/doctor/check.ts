@@ -1,8 +1,9 @@
 // The form of the doctor's checks: tables from ids to functions, each table with the context that its checks need. "Could not check" is a separate
 // finding, neither ok nor wrong.
-import { ChainFault } from '../../chain/faults.ts'
+
 import { databaseFault } from '../../db/core/faults.ts'
 import { messageOf } from '../../lib/errors.ts'
+import { ChainFault } from '../../ports/faults.ts'
 import { ALERTS } from './alerts.ts'
 
 /** `unknown`: could not check. */

@@ -17,8 +17,8 @@ import { DEVELOPMENT_CHAINS, isDevelopmentAccount } from '../../domain/developme
 import { judgeFunds, USUAL_GAS } from '../../domain/funds.ts'
 import type { Address } from '../../domain/units.ts'
 import { messageOf } from '../../lib/errors.ts'
-import type { AccountRole } from '../../passes/context.ts'
 import { trySigning } from '../../passes/steps/signer.ts'
+import type { AccountRole } from '../../ports/contexts.ts'
 import { inEther } from '../ether.ts'
 import { type Checks, type Finding, findingOf, type Look, reasonOf } from './check.ts'
 

@@ -1,5 +1,5 @@
 // The checks of what the contract's owner allows the two keys, and of traces that a thief of the owner's key would leave.
-import type { GovernanceReader, OwnersPowers } from '../../chain/port.ts'
+
 import { createGovernanceReader } from '../../chain/read/governance.ts'
 import type { Rpc } from '../../chain/rpc/rpc.ts'
 import { readCursor } from '../../db/blocks/blocks.ts'
@@ -11,6 +11,7 @@ import { readTierVersions } from '../../db/sale/tiers.ts'
 import { budgetShortOf, turnRange } from '../../domain/budget.ts'
 import { isNearlySold, type TierVersion } from '../../domain/tiers.ts'
 import type { Address } from '../../domain/units.ts'
+import type { GovernanceReader, OwnersPowers } from '../../ports/chain.ts'
 import { inEther } from '../ether.ts'
 import { type Checks, type Finding, findingOf, runChecks } from './check.ts'
 

@@ -12,11 +12,11 @@ import {
   factoryConstructorArguments,
   LEAST_INTERVAL_SEC,
 } from '../../chain/factory/deploy.ts'
-import { ChainFault } from '../../chain/faults.ts'
 import { addressOfKey } from '../../chain/read/wallets.ts'
 import { parseAddress, parsePrivateKey, parseUrl } from '../../config/values.ts'
 import { floorFor } from '../../domain/terms.ts'
 import { type Address, BPS_BASE, ZERO_ADDRESS } from '../../domain/units.ts'
+import { ChainFault } from '../../ports/faults.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { RefusedError, UnavailableError, UsageError } from '../errors.ts'
 import { readAmount } from '../ether.ts'

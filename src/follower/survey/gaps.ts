@@ -7,8 +7,9 @@
 // would give it code, but uses up a nonce.) Value that we do not know of can therefore only have come in. No unknown inflow can cancel out another,
 // so the balances differ by the sum of all of them. Nonces only grow, so unknown uses cannot cancel out either. For the factory we compare only its
 // storage, in each gap between two blocks with known logs. Only the providers' logs show changes that cancel out within a gap.
-import type { AccountState, ProvenBlock, SurveyReader } from '../../chain/port.ts'
+
 import type { Address } from '../../domain/units.ts'
+import type { AccountState, ProvenBlock, SurveyReader } from '../../ports/chain.ts'
 import type { Seen } from './seen.ts'
 
 /** If a stretch is this short and still differs, we read all its blocks. */

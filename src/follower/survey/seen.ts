@@ -1,8 +1,9 @@
 // The blocks of a surveyed range that we have read, and how these blocks changed the watched accounts. The accounts' states must show these changes
 // and no others.
-import type { LoggedBlock, SurveyReader } from '../../chain/port.ts'
+
 import type { Block, ObservedRange, Watching } from '../../domain/observed.ts'
 import type { Address, Hash } from '../../domain/units.ts'
+import type { LoggedBlock, SurveyReader } from '../../ports/chain.ts'
 
 /** How the blocks that we have read changed an account. */
 export interface Effect {

@@ -3,20 +3,21 @@
 // agree, and never return only part of what happened. If anything is not available, it returns null.
 //
 // It does not find transactions that moved nothing and used no nonce of ours: failed payments, failed withdraw calls and zero-value transfers.
-import { orNull } from '../../chain/faults.ts'
-import type { LoggedBlock, ProvenBlock } from '../../chain/port.ts'
+
 import { readSignersKnown } from '../../db/blocks/signers.ts'
 import { readWatching } from '../../db/sale/payment-wallets.ts'
 import { accountsNamed, type Block, type ObservedRange, type Watching } from '../../domain/observed.ts'
 import { isWatched } from '../../domain/payment-wallets.ts'
 import { type Address, type Hash, ZERO_ADDRESS } from '../../domain/units.ts'
+import type { LoggedBlock, ProvenBlock } from '../../ports/chain.ts'
 import {
   addressesOf,
   type ChainRead,
   type FactoryRead,
   type LedgerDb,
   type ServiceAccounts,
-} from '../../passes/context.ts'
+} from '../../ports/contexts.ts'
+import { orNull } from '../../ports/faults.ts'
 import { type Proof, proveGaps, type Stretch, type Watched } from './gaps.ts'
 import { createSeen, type Seen } from './seen.ts'
 

@@ -1,11 +1,12 @@
 // GET /api/node/:id: one node by either of its ids, with its credits and withdrawals, and what the contract reports about it. The contract is read at
 // exactly the followed block, so that a difference is drift and not lag. To add a field: CONTRIBUTING.md, "A field of an answer" (api/openapi.yaml
 // first, then NODE_COLUMNS in db/reads/public-api.ts).
-import type { Readings } from '../../chain/port.ts'
+
 import { type AskedNode, NODES_AT_ONCE, type NodePage, readNodes } from '../../db/reads/public-api.ts'
 import { inBatches } from '../../lib/batches.ts'
 import { inTimeOrNull } from '../../lib/deadline.ts'
 import { toJson } from '../../lib/json.ts'
+import type { Readings } from '../../ports/chain.ts'
 import { parseId, parseLimit } from '../edge/guards.ts'
 import { isRefusal, orRefuse } from '../refusals.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'

@@ -1,7 +1,7 @@
 // GET /api/price: the market price of ether, for display. We ask the upstream at most once a minute for all callers on all instances, failures
 // included. Null if there is no quote; never made up.
 import { shared } from '../../lib/cache.ts'
-import { sharedPrice } from '../../requests/price.ts'
+import { sharedPrice } from '../../price/price.ts'
 import { cachedResponseOf } from '../edge/memo.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'

@@ -2,7 +2,7 @@
 // current state. What the caller says about ownership does not count. It writes only through the follower.
 import { readNodesById } from '../../db/reads/public-api.ts'
 import type { Address, Hash } from '../../domain/units.ts'
-import type { FoundNode } from '../../passes/outcomes.ts'
+import type { FoundNode } from '../../ports/outcomes.ts'
 import type { DatabaseRead } from '../database-read.ts'
 import type { JsonObject } from '../edge/body.ts'
 import { parseHash, parseNodeId } from '../edge/guards.ts'

@@ -2,7 +2,6 @@
 // operator can split a residue of several payers' money, transfer by transfer; the rest stays a residue. Once its payer is known, a payment can be
 // released like any other, but only to that payer.
 import { innerRef } from '../../chain/digest.ts'
-import type { InnerTransfer } from '../../chain/port.ts'
 import { readCursor } from '../../db/blocks/blocks.ts'
 import { inTransaction, type Sql } from '../../db/core/sql.ts'
 import { notifyLedgerChanged } from '../../db/core/state.ts'
@@ -12,7 +11,8 @@ import { type DeskPayment, readForReview, readResidueRange } from '../../db/paym
 import { readKnownIn } from '../../db/payments/inner.ts'
 import { readRefundsBy } from '../../db/payments/refunds.ts'
 import { type Address, type Hash, inEther } from '../../domain/units.ts'
-import type { ChainRead, LedgerDb } from '../../passes/context.ts'
+import type { InnerTransfer } from '../../ports/chain.ts'
+import type { ChainRead, LedgerDb } from '../../ports/contexts.ts'
 import {
   type Actor,
   type Fields,

@@ -1,7 +1,7 @@
 // The audit log as the operator reads it: actor, act, subject, time, and the state before and after.
 import { readAudit } from '../../db/core/audit.ts'
 import { toJson } from '../../lib/json.ts'
-import type { LedgerDb } from '../../passes/context.ts'
+import type { LedgerDb } from '../../ports/contexts.ts'
 import { defineReading } from '../define-act.ts'
 import * as field from '../input.ts'
 

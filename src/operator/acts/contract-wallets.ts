@@ -15,7 +15,7 @@ import {
 import type { NotedAddress } from '../../db/sale/noted-addresses.ts'
 import { KNOWN_WALLETS_VERSION } from '../../domain/payers/known-wallets.ts'
 import { CONTRACT_WALLET_MODES, type ContractWalletMode, modeAt } from '../../domain/payers/payer.ts'
-import type { ChainRead, LedgerDb } from '../../passes/context.ts'
+import type { ChainRead, LedgerDb } from '../../ports/contexts.ts'
 import { type OperatorRefusal, refuseAct } from '../act.ts'
 import { defineAct, defineGuardedAct, defineReading } from '../define-act.ts'
 import { ANY_SUM } from '../guard.ts'

@@ -13,7 +13,7 @@ import type { Evidence } from '../../domain/payment.ts'
 import type { TierVersion } from '../../domain/tiers.ts'
 import type { PaymentState } from '../../domain/transitions.ts'
 import { inEther } from '../../domain/units.ts'
-import type { LedgerDb } from '../../passes/context.ts'
+import type { LedgerDb } from '../../ports/contexts.ts'
 import {
   type Actor,
   fieldNamed,

@@ -2,7 +2,7 @@
 // are held as `senderDenied` when judged.
 import { sumWaiting } from '../../db/operator/sums.ts'
 import { allowWallet, denyWallet, findDenied, readDenyList } from '../../db/payments/deny-list.ts'
-import type { LedgerDb } from '../../passes/context.ts'
+import type { LedgerDb } from '../../ports/contexts.ts'
 import { refuseAct } from '../act.ts'
 import { defineAct, defineGuardedAct, defineReading } from '../define-act.ts'
 import * as field from '../input.ts'

@@ -2,7 +2,7 @@
 // may have been minted with a stolen key. A grant states that it was not.
 import { deleteGrant, insertGrant, listUnpaidNodes, lockNode } from '../../db/nodes/grants.ts'
 import { worthOfGrant } from '../../db/operator/sums.ts'
-import type { LedgerDb } from '../../passes/context.ts'
+import type { LedgerDb } from '../../ports/contexts.ts'
 import { refuseAct } from '../act.ts'
 import { defineAct, defineGuardedAct, defineReading } from '../define-act.ts'
 import { ANY_SUM } from '../guard.ts'

@@ -1,10 +1,11 @@
 // A transaction that the operator names, as it is on the chain. It counts only if it succeeded and is in a canonical block. Once the ledger has
 // followed that height, the block must also be the ledger's own.
-import type { TransactionView } from '../../chain/port.ts'
+
 import { readHashes } from '../../db/blocks/blocks.ts'
 import type { Sql } from '../../db/core/sql.ts'
 import type { Address, Hash } from '../../domain/units.ts'
-import type { ChainRead } from '../../passes/context.ts'
+import type { TransactionView } from '../../ports/chain.ts'
+import type { ChainRead } from '../../ports/contexts.ts'
 import { type OperatorRefusal, refuseAct } from '../act.ts'
 
 /** A successful transaction in a canonical block. */

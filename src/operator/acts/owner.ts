@@ -1,7 +1,6 @@
 // Previews of transactions that the contract's owner may sign: the transaction, the values before and after it, and whether the contract would accept
 // it now. Read-only: nothing here signs, sends, or changes the ledger.
 import type { OwnerCall, OwnerTransaction } from '../../chain/factory/owner-calls.ts'
-import type { GovernanceReader, OwnersPowers } from '../../chain/port.ts'
 import { readCursor } from '../../db/blocks/blocks.ts'
 import { readBudgetNeed } from '../../db/nodes/budget.ts'
 import { type NodeOfRef, readNodesOfRefs } from '../../db/nodes/grants.ts'
@@ -10,7 +9,8 @@ import { readCreditTerms } from '../../db/sale/terms.ts'
 import { readTierVersions } from '../../db/sale/tiers.ts'
 import { turnRange } from '../../domain/budget.ts'
 import type { Address, Hash } from '../../domain/units.ts'
-import type { LedgerDb } from '../../passes/context.ts'
+import type { GovernanceReader, OwnersPowers } from '../../ports/chain.ts'
+import type { LedgerDb } from '../../ports/contexts.ts'
 import { fieldNamed, type OperatorRefusal, refuseAct } from '../act.ts'
 import { defineReading } from '../define-act.ts'
 import * as field from '../input.ts'

@@ -1,7 +1,7 @@
 // How the operator changes the payments wallets: what the preview shows is what we enter. We read blocks for a new wallet from the next block on. The
 // wallet takes effect a while later, so that no instance sells with it before all instances know it. We keep reading blocks for the old wallet until
 // an act closes its books.
-import { orNull } from '../../chain/faults.ts'
+
 import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../../db/blocks/blocks.ts'
 import { inTransaction, type Pool, type Sql } from '../../db/core/sql.ts'
 import { notifyLedgerChanged } from '../../db/core/state.ts'
@@ -27,7 +27,8 @@ import {
 } from '../../domain/payment-wallets.ts'
 import { type FirstSaleTerms, GRACE_SEC_MAX, GRACE_SEC_MIN } from '../../domain/tiers.ts'
 import type { Address } from '../../domain/units.ts'
-import type { FactoryRead, FollowRules, LedgerDb, RuledBy } from '../../passes/context.ts'
+import type { FactoryRead, FollowRules, LedgerDb, RuledBy } from '../../ports/contexts.ts'
+import { orNull } from '../../ports/faults.ts'
 import {
   type Actor,
   isOperatorRefusal,

@@ -1,6 +1,6 @@
 // Previews the credit pass as if it ran now: the due round, its cost, its obstacles, and the lowest and highest cost of the next day. Uses the same
 // planning step as the pass. Also previews a tier's supply. Stores and sends nothing.
-import { orNull } from '../../chain/faults.ts'
+
 import { type Cursor, readCursor } from '../../db/blocks/blocks.ts'
 import { readHalt } from '../../db/blocks/halts.ts'
 import { readPaused } from '../../db/core/state.ts'
@@ -14,8 +14,9 @@ import { type CreditTerms, type PlannedCredit, type RoundPlan, termsAt } from '.
 import type { LedgerCohort } from '../../domain/replay.ts'
 import { payoutBpsAt, type TierVersion } from '../../domain/tiers.ts'
 import { BPS_BASE } from '../../domain/units.ts'
-import type { ChainRead, CreditRules, FactoryRead, LedgerDb, RuledBy, TrustRules } from '../../passes/context.ts'
 import { type DueRound, planDueRound } from '../../passes/steps/plan-round.ts'
+import type { ChainRead, CreditRules, FactoryRead, LedgerDb, RuledBy, TrustRules } from '../../ports/contexts.ts'
+import { orNull } from '../../ports/faults.ts'
 import { type OperatorRefusal, refuseAct, type SignerAddresses } from '../act.ts'
 import { defineReading } from '../define-act.ts'
 import * as field from '../input.ts'

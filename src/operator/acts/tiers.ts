@@ -18,7 +18,7 @@ import {
   type TierRefusal,
 } from '../../domain/tiers.ts'
 import { type Hash, hash, wei } from '../../domain/units.ts'
-import type { ChainRead, FactoryRead, LedgerDb, RuledBy } from '../../passes/context.ts'
+import type { ChainRead, FactoryRead, LedgerDb, RuledBy } from '../../ports/contexts.ts'
 import { fieldNamed, isOperatorRefusal, type OperatorRefusal, refuseAct, refuseField } from '../act.ts'
 import { type Changing, defineAct, defineReading } from '../define-act.ts'
 import * as field from '../input.ts'

@@ -2,7 +2,7 @@
 import { listNoncesAhead, readNonceAhead, writeNonceAhead } from '../../db/sends/nonce-ahead.ts'
 import { readRounds, readStuck, readTransactions, TRANSACTION_STATES } from '../../db/sends/transactions.ts'
 import { STUCK_AFTER_BLOCKS, whyStuck } from '../../domain/send.ts'
-import type { LedgerDb } from '../../passes/context.ts'
+import type { LedgerDb } from '../../ports/contexts.ts'
 import { refuseAct } from '../act.ts'
 import { defineAct, defineReading } from '../define-act.ts'
 import * as field from '../input.ts'

@@ -1,6 +1,6 @@
 // Checks from time to time whether the minter's budget is still large enough, and warns while the contract's owner has time to refill it. It sends
 // nothing, and a failure here never stops a pass.
-import type { CreditBounds, MinterBudget } from '../../chain/port.ts'
+
 import type { Cursor } from '../../db/blocks/blocks.ts'
 import { passFinished, passStarted, secondsSincePass } from '../../db/core/passes.ts'
 import { inTransaction } from '../../db/core/sql.ts'
@@ -9,8 +9,9 @@ import { readBudgetNeed } from '../../db/nodes/budget.ts'
 import { hasOwnerActs } from '../../db/nodes/owner-acts.ts'
 import { type BudgetNeed, type BudgetUse, budgetShortOf, isSoldOut } from '../../domain/budget.ts'
 import { messageOf } from '../../lib/errors.ts'
-import type { FactoryRead, LedgerDb, Logging } from '../context.ts'
-import type { BudgetAnswer } from '../outcomes.ts'
+import type { CreditBounds, MinterBudget } from '../../ports/chain.ts'
+import type { FactoryRead, LedgerDb, Logging } from '../../ports/contexts.ts'
+import type { BudgetAnswer } from '../../ports/outcomes.ts'
 
 /** Seconds between two checks. That is often enough: we report a low budget a week before it runs out, and a person must refill it. */
 const EVERY_SEC = 300

@@ -1,8 +1,9 @@
 // The gas fees that our transactions offer. This file cannot send.
-import type { AccountReader } from '../../chain/port.ts'
+
 import { readFees } from '../../db/sends/fees.ts'
 import { type FeeRules, type Fees, feeLimits, feesSeen } from '../../domain/fees.ts'
-import type { LedgerDb, RuledBy } from '../context.ts'
+import type { AccountReader } from '../../ports/chain.ts'
+import type { LedgerDb, RuledBy } from '../../ports/contexts.ts'
 
 /** The provider's suggestion, limited by what followed blocks show and by the operator's caps. */
 export async function feesNow(ctx: LedgerDb & RuledBy<FeeRules>, account: AccountReader): Promise<Fees> {

@@ -1,6 +1,6 @@
 // Checks from time to time whether the signer accounts have enough ether left, and warns before they run out. It sends nothing, and a failure here
 // never stops a pass.
-import type { AccountReader } from '../../chain/port.ts'
+
 import { passFinished, passStarted, secondsSincePass } from '../../db/core/passes.ts'
 import { inTransaction } from '../../db/core/sql.ts'
 import { writeAudit, writeState } from '../../db/core/state.ts'
@@ -9,7 +9,8 @@ import { readSpending } from '../../db/sends/funds.ts'
 import type { FeeRules } from '../../domain/fees.ts'
 import { judgeFunds } from '../../domain/funds.ts'
 import { messageOf } from '../../lib/errors.ts'
-import type { AccountsRead, CreditRules, LedgerDb, Logging, RuledBy, UpkeepRules } from '../context.ts'
+import type { AccountReader } from '../../ports/chain.ts'
+import type { AccountsRead, CreditRules, LedgerDb, Logging, RuledBy, UpkeepRules } from '../../ports/contexts.ts'
 import { feesToHave } from './fees.ts'
 
 /** Seconds between two checks. That is often enough, because a balance that we report as low still lasts for many transactions. */

@@ -1,6 +1,6 @@
 // Checks a call's guard with every provider before we sign the call. If the chain does not have the guard's block, the call only burns gas. That
 // happens if the ledger follows a provider that lies or is on another fork. This file cannot send.
-import type { FactoryCall, SignerAccount } from '../../chain/port.ts'
+
 import { inTransaction } from '../../db/core/sql.ts'
 import { readState, writeState } from '../../db/core/state.ts'
 import { readStandingGuard, type StandingGuard } from '../../db/sends/outbox.ts'
@@ -9,7 +9,8 @@ import { raiseAlarm } from '../../follower/alarm.ts'
 import { blocksAt } from '../../follower/finality.ts'
 import { hostsElsewhere } from '../../follower/histories.ts'
 import { tellFailedProofs } from '../../follower/proofs.ts'
-import type { ChainRead, LedgerDb, Logging, Run } from '../context.ts'
+import type { FactoryCall, SignerAccount } from '../../ports/chain.ts'
+import type { ChainRead, LedgerDb, Logging, Run } from '../../ports/contexts.ts'
 
 type Asked = Pick<SignerAccount, 'address' | 'guardsAt'>
 

@@ -25,7 +25,7 @@ import {
 import type { PaymentState } from '../../domain/transitions.ts'
 import type { Address } from '../../domain/units.ts'
 import { failpoint } from '../../lib/failpoint.ts'
-import type { LedgerDb, Logging } from '../context.ts'
+import type { LedgerDb, Logging } from '../../ports/contexts.ts'
 import { type ListUse, listedBy, readListUse, useAllocation } from './judge-lists.ts'
 
 /** What we need to judge any payment of a run. */

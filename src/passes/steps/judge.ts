@@ -36,7 +36,7 @@ import {
   type RunLimits,
   type ServiceAccounts,
   type TrustRules,
-} from '../context.ts'
+} from '../../ports/contexts.ts'
 import {
   AGAIN,
   type Candidate,

@@ -1,7 +1,7 @@
 // Mints accepted payments, all in one transaction, each node into the cohort that fits its time. If a tier lacks cohorts, opens them first. It must
 // never mint without the fork guard, except on chains on which the settled height replaces the guard, and never sign more than the minter's budget
 // allows.
-import type { FactoryCall, MinterBudget, MintOrder } from '../../chain/port.ts'
+
 import type { Cursor } from '../../db/blocks/blocks.ts'
 import { readSoundCohorts } from '../../db/nodes/cohorts.ts'
 import { readWindows } from '../../db/nodes/owner-acts.ts'
@@ -21,8 +21,9 @@ import {
 } from '../../domain/schedule.ts'
 import { MINT_BATCH_MAX } from '../../domain/send.ts'
 import { cohortToSkipFor, type OwedTurns } from '../../domain/turns.ts'
-import type { ChainRead, FactoryRead, LedgerDb, Logging, RuledBy, SendRules } from '../context.ts'
-import type { BudgetAnswer } from '../outcomes.ts'
+import type { FactoryCall, MinterBudget, MintOrder } from '../../ports/chain.ts'
+import type { ChainRead, FactoryRead, LedgerDb, Logging, RuledBy, SendRules } from '../../ports/contexts.ts'
+import type { BudgetAnswer } from '../../ports/outcomes.ts'
 import { guardOf, type SenderRun, type Sent, send, sendWhatFits, validUntil } from './send.ts'
 import { refusesRole } from './signer.ts'
 

@@ -1,7 +1,6 @@
 // Finds the nonce for an account's next transaction. The ledger knows the transactions in followed blocks. If a provider reports a lower nonce, it
 // lags. We believe a higher nonce only if all providers report it for a long time, or if the operator confirms it. This file cannot send.
-import { orNull } from '../../chain/faults.ts'
-import type { SignerAccount } from '../../chain/port.ts'
+
 import { type Cursor, readCursor } from '../../db/blocks/blocks.ts'
 import { inTransaction } from '../../db/core/sql.ts'
 import { writeAudit } from '../../db/core/state.ts'
@@ -9,7 +8,9 @@ import { releaseUnminted } from '../../db/payments/rows.ts'
 import { clearNonceAhead, readNonceAhead, writeNonceAhead } from '../../db/sends/nonce-ahead.ts'
 import { displaceBelow, type KnownNonces, readKnownNonces, writeBase } from '../../db/sends/outbox.ts'
 import { VOICES } from '../../domain/finality.ts'
-import type { ChainRead, LedgerDb, Logging } from '../context.ts'
+import type { SignerAccount } from '../../ports/chain.ts'
+import type { ChainRead, LedgerDb, Logging } from '../../ports/contexts.ts'
+import { orNull } from '../../ports/faults.ts'
 
 /** For how many blocks all providers must report a higher nonce than the ledger's before we believe them: longer than a fork of the chain lasts. */
 export const AHEAD_BLOCKS = 64

@@ -28,7 +28,7 @@ import { MINT_BATCH_MAX } from '../../domain/send.ts'
 import type { TierVersion } from '../../domain/tiers.ts'
 import { cohortToSkipFor, pendingTurns } from '../../domain/turns.ts'
 import { amountBy, type TermsReader, termsReader } from '../../follower/seeds.ts'
-import type { ChainRead, LedgerDb, RuledBy, TrustRules } from '../context.ts'
+import type { ChainRead, LedgerDb, RuledBy, TrustRules } from '../../ports/contexts.ts'
 
 /** `doubt`: why its seed is not known. */
 type PricedTurn = Turn & TurnTerms & { doubt: string | null }

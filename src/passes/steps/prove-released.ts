@@ -1,15 +1,16 @@
 // Proves payments that rest on one provider's word. We must not mint them unproven. A provider that would have agreed may have been silent when we read
 // the block, or the ledger was in another mode.
-import { orNull } from '../../chain/faults.ts'
+
 import { type Cursor, readCursor } from '../../db/blocks/blocks.ts'
 import { readMode } from '../../db/blocks/evidence.ts'
 import { inTransaction } from '../../db/core/sql.ts'
 import * as payments from '../../db/payments/rows.ts'
 import { isBelievedAlone, VOICES } from '../../domain/finality.ts'
 import { MINT_BATCH_MAX } from '../../domain/send.ts'
-import { compareTransfers } from '../../follower/left-out.ts'
 import { tellFailedProofs } from '../../follower/proofs.ts'
-import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy, RunLimits, TrustRules } from '../context.ts'
+import { compareTransfers } from '../../mending/compare.ts'
+import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy, RunLimits, TrustRules } from '../../ports/contexts.ts'
+import { orNull } from '../../ports/faults.ts'
 
 type ProveContext = LedgerDb & ChainRead & RuledBy<FollowRules & TrustRules> & Logging
 

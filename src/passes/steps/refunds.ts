@@ -1,6 +1,6 @@
 // Watches recorded refunds and commissions until their blocks are final. If a reorganisation removes one, the payee was not paid. If the transaction
 // moved to another block, we record that. If it is gone, we raise an alarm, and the payment is held again or the commission is due again.
-import type { TransactionView } from '../../chain/port.ts'
+
 import { type Cursor, oldestBlockNumber } from '../../db/blocks/blocks.ts'
 import { inTransaction } from '../../db/core/sql.ts'
 import { notifyLedgerChanged } from '../../db/core/state.ts'
@@ -16,7 +16,8 @@ import {
 import type { Block } from '../../domain/observed.ts'
 import { raiseAlarm } from '../../follower/alarm.ts'
 import { readFinality } from '../../follower/finality.ts'
-import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../context.ts'
+import type { TransactionView } from '../../ports/chain.ts'
+import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../../ports/contexts.ts'
 
 /** How many refunds one run looks up on the chain at most, and how many at a time. Only a deep reorganisation on a busy day affects several. */
 const LOOKED_AT_MAX = 50

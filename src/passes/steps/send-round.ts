@@ -1,13 +1,22 @@
 // Makes a round from a plan (plan-round.ts) and sends it: as much as fits into a transaction and the account's ether covers, without the cohorts that
 // the contract rejects. If one cohort is wrong in the ledger, the others are still paid.
-import type { FactoryCall } from '../../chain/port.ts'
+
 import type { Cursor } from '../../db/blocks/blocks.ts'
 import { writeAudit, writeState } from '../../db/core/state.ts'
 import { readLedgerCounters } from '../../db/nodes/nodes.ts'
 import { lastRound } from '../../db/nodes/rounds.ts'
 import { firstHalf, type PlannedCredit, planOf, type RoundPlan } from '../../domain/credit.ts'
 import { wei } from '../../domain/units.ts'
-import type { ChainRead, CreditRules, FactoryRead, LedgerDb, Logging, RuledBy, SendRules } from '../context.ts'
+import type { FactoryCall } from '../../ports/chain.ts'
+import type {
+  ChainRead,
+  CreditRules,
+  FactoryRead,
+  LedgerDb,
+  Logging,
+  RuledBy,
+  SendRules,
+} from '../../ports/contexts.ts'
 import { type DueRound, holdToTerms } from './plan-round.ts'
 import { guardOf, type SenderRun, type Sent, send, validUntil } from './send.ts'
 

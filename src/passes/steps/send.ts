@@ -1,7 +1,6 @@
 // The only place that makes our transactions: simulate, sign, store, then send. We always send the stored bytes, at once and again after a crash. We
 // make a new transaction only if the signer account has no pending one.
-import { SignerFault } from '../../chain/faults.ts'
-import type { BlockRef, FactoryCall, SendOutcome, SignerAccount } from '../../chain/port.ts'
+
 import { type Cursor, readBlock } from '../../db/blocks/blocks.ts'
 import { inTransaction, type Sql } from '../../db/core/sql.ts'
 import { writeAudit, writeState } from '../../db/core/state.ts'
@@ -11,7 +10,9 @@ import type { Fees } from '../../domain/fees.ts'
 import { affordablePart, decideSend } from '../../domain/send.ts'
 import type { Hash } from '../../domain/units.ts'
 import { type Failpoint, failpoint } from '../../lib/failpoint.ts'
-import type { ChainRead, LedgerDb, Logging, RuledBy, Run, SendRules } from '../context.ts'
+import type { BlockRef, FactoryCall, SendOutcome, SignerAccount } from '../../ports/chain.ts'
+import type { ChainRead, LedgerDb, Logging, RuledBy, Run, SendRules } from '../../ports/contexts.ts'
+import { SignerFault } from '../../ports/faults.ts'
 import { feesNow, feesSuggested } from './fees.ts'
 import { refuseGuard } from './guard.ts'
 import { agreedNonce, readNonce } from './nonce.ts'

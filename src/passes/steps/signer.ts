@@ -1,7 +1,6 @@
 // Watches whether an account's signer signs what a run needs, and whether the account still has its role on the contract. It records both, because if
 // one is missing, mints or rounds stop while everything else looks fine. It must never send anything.
-import { SignerFault } from '../../chain/faults.ts'
-import type { EstimateOutcome, FactoryCall, SignerAccount } from '../../chain/port.ts'
+
 import { inTransaction } from '../../db/core/sql.ts'
 import { writeAudit } from '../../db/core/state.ts'
 import { noteCalm, noteTrouble } from '../../db/core/troubles.ts'
@@ -14,8 +13,10 @@ import {
   readSignerTroubles,
 } from '../../db/sends/signers.ts'
 import { type Address, wei } from '../../domain/units.ts'
-import type { AccountRole, LedgerDb, Logging } from '../context.ts'
-import type { SignerAnswer } from '../outcomes.ts'
+import type { EstimateOutcome, FactoryCall, SignerAccount } from '../../ports/chain.ts'
+import type { AccountRole, LedgerDb, Logging } from '../../ports/contexts.ts'
+import { SignerFault } from '../../ports/faults.ts'
+import type { SignerAnswer } from '../../ports/outcomes.ts'
 
 /** Empty calls of the same kind as the account's real calls, so that a signer with rules of its own allows them. */
 const EMPTY_CALLS: Readonly<Record<AccountRole, FactoryCall>> = {

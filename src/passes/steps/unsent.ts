@@ -3,7 +3,7 @@
 import { noteSent, noteUnsent, type SendingPass } from '../../db/blocks/stuck.ts'
 import { inTransaction } from '../../db/core/sql.ts'
 import { raiseAlarm } from '../../follower/alarm.ts'
-import type { LedgerDb, Logging } from '../context.ts'
+import type { LedgerDb, Logging } from '../../ports/contexts.ts'
 
 /** Refusals with an event of their own. */
 const TOLD = ['insufficientFunds', 'roleLost', 'feeCapped', 'resting', 'notSigned', 'guardRefused']

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, beforeEach, it } from 'node:test'
-import type { Passes, Syncer } from '../../../src/passes/outcomes.ts'
+import type { Passes, Syncer } from '../../../src/ports/outcomes.ts'
 import { SESSION_SECRET, type Service, START_MS, startService } from '../../support/http.ts'
 import { hashOf, insertSmallLedger, walletOf } from '../../support/http-ledger.ts'
 import { until } from '../../support/until.ts'

@@ -2,8 +2,8 @@
 // rejected. test/passes/payers/can-buy.test.ts compares the rules with real payments.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { BuyerReading, Readings } from '../../../src/chain/port.ts'
 import { wei } from '../../../src/domain/units.ts'
+import type { BuyerReading, Readings } from '../../../src/ports/chain.ts'
 import { type Service, startService } from '../../support/http.ts'
 import { hashOf, insertPayment, insertSmallLedger, walletOf } from '../../support/http-ledger.ts'
 

@@ -1,12 +1,12 @@
-// Claims and syncs: src/requests/claim.ts and sync.ts, with payments of every state, transactions of every kind and passes that bring in more or nothing, answer
+// Claims and syncs: src/claims/claim.ts and sync.ts, with payments of every state, transactions of every kind and passes that bring in more or nothing, answer
 // what the second reading answers, and start as many passes.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
+import { claimer } from '../../../src/claims/claim.ts'
+import { createSyncer } from '../../../src/claims/sync.ts'
 import { poolWithin, type Sql } from '../../../src/db/core/sql.ts'
 import { silentLog } from '../../../src/lib/log.ts'
-import { claimer } from '../../../src/requests/claim.ts'
-import { createSyncer } from '../../../src/requests/sync.ts'
 import { account, at, openTables, type Row, type Rows, type Tables, word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
 import * as model from './asked.ts'

@@ -1,12 +1,12 @@
-// Ether that the books lack: the check of a wallet (src/follower/locate.ts) and the statement (src/operator/acts/books/account.ts) pin it to the blocks
+// Ether that the books lack: the check of a wallet (src/books/locate.ts) and the statement (src/operator/acts/books/account.ts) pin it to the blocks
 // in which the second reading knows that it moved, on random histories of a balance, with states that providers no longer have.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
+import { locateDifferences } from '../../../src/books/locate.ts'
 import { poolWithin, type Sql } from '../../../src/db/core/sql.ts'
 import type { Movement } from '../../../src/db/reads/statement.ts'
 import type { Address } from '../../../src/domain/units.ts'
-import { locateDifferences } from '../../../src/follower/locate.ts'
 import { readAccount } from '../../../src/operator/acts/books/account.ts'
 import { account, at, openTables, type Row, type Rows, type Tables, word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'

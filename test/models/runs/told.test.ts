@@ -1,12 +1,12 @@
-// What is told of the contract over several runs: src/follower/reconcile.ts reports every difference in every run until it ends, and
+// What is told of the contract over several runs: src/mending/reconcile.ts reports every difference in every run until it ends, and
 // src/passes/steps/budget.ts tells of a budget when it becomes low or spent.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { poolWithin, type Sql } from '../../../src/db/core/sql.ts'
 import type { Drift } from '../../../src/domain/drift.ts'
-import { reconcileWindow } from '../../../src/follower/reconcile.ts'
 import { silentLog } from '../../../src/lib/log.ts'
+import { reconcileWindow } from '../../../src/mending/reconcile.ts'
 import { watchBudget } from '../../../src/passes/steps/budget.ts'
 import { account, at, openTables, type Rows, type Tables, word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'

@@ -1,10 +1,10 @@
-// Ether that came or left by internal calls: checks of a wallet (src/follower/balance-check.ts, explain.ts, retrace.ts) book, file and replace what the
+// Ether that came or left by internal calls: checks of a wallet (src/books/balance-check.ts, explain.ts, retrace.ts) book, file and replace what the
 // second reading does, at the edges of prices and graces, with traces that come late or lack a wei, and with decisions in between.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
+import { checkWalletBalances } from '../../../src/books/balance-check.ts'
 import { poolWithin, type Sql } from '../../../src/db/core/sql.ts'
-import { checkWalletBalances } from '../../../src/follower/balance-check.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import { account, openTables, type Row, type Rows, type Tables, word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'

@@ -2,10 +2,10 @@
 // is stored, and what is told.
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import { SignerFault } from '../../../src/chain/faults.ts'
 import { poolWithin, type Sql } from '../../../src/db/core/sql.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import { send } from '../../../src/passes/steps/send.ts'
+import { SignerFault } from '../../../src/ports/faults.ts'
 import { account, openTables, type Rows, type Tables, word } from '../../db/direct-rows.ts'
 import { type Act, act, play, type Step, stepsOf } from '../../db/machine.ts'
 import { cases } from '../../support/property.ts'

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import type { CreditOutcome, PaymentsOutcome } from '../../../src/passes/outcomes.ts'
+import type { CreditOutcome, PaymentsOutcome } from '../../../src/ports/outcomes.ts'
 import { payInside, putForwarder, traceNothing } from '../../support/forwarder.ts'
 import { cases } from '../../support/property.ts'
 import { ETHER, startWorld, type World } from '../../support/world.ts'

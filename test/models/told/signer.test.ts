@@ -1,10 +1,10 @@
 // What runs record of a signer that fails and works in turns: src/passes/steps/signer.ts and the second reading agree about answers, rows and the audit log.
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import { SignerFault } from '../../../src/chain/faults.ts'
 import { poolWithin, type Sql } from '../../../src/db/core/sql.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import { withSigner } from '../../../src/passes/steps/signer.ts'
+import { SignerFault } from '../../../src/ports/faults.ts'
 import { account, openTables, type Tables } from '../../db/direct-rows.ts'
 import { type Act, act, play, stepsOf } from '../../db/machine.ts'
 import { cases } from '../../support/property.ts'

@@ -1,9 +1,9 @@
 // A sale on a chain of many blocks, a few of which hold part of it: payments, each with its mint a few blocks later,
 // one round a day, withdrawals, nodes that change hands, and payments that buy nothing.
 import { encodeFunctionData } from 'viem'
-import type { FactoryCall } from '../../../src/chain/port.ts'
 import { encodeCall } from '../../../src/chain/send/signer-account.ts'
 import { type Address, address, type Hash, wei } from '../../../src/domain/units.ts'
+import type { FactoryCall } from '../../../src/ports/chain.ts'
 import type { Hex, TestChain, TestTransaction } from '../../support/anvil.ts'
 import { FOREVER } from '../../support/factory.ts'
 import { deployContracts, ETHER, ownerAbi } from '../../support/world.ts'

@@ -1,8 +1,8 @@
 // Finds out with one call per block whether a contract changed between two blocks: compares its storage root and its balance (eth_getProof,
 // EIP-1186). Without a proof that matches the blocks' headers, we assume that it may have changed.
 import type { Address, Hash } from '../../../domain/units.ts'
-import { ChainFault, ProofFault } from '../../faults.ts'
-import type { BlockRef } from '../../port.ts'
+import type { BlockRef } from '../../../ports/chain.ts'
+import { ChainFault, ProofFault } from '../../../ports/faults.ts'
 import { EMPTY_ROOT } from '../../prove/account-proof.ts'
 import { mustProve, noteFailed, type Soundness } from '../../prove/sound.ts'
 import type { RpcReads } from '../../rpc/rpc.ts'

@@ -2,7 +2,7 @@
 import { VOICES } from '../../../domain/finality.ts'
 import type { ProvenPart } from '../../../domain/observed.ts'
 import type { Hash } from '../../../domain/units.ts'
-import { orNull, ProofFault } from '../../faults.ts'
+import { orNull, ProofFault } from '../../../ports/faults.ts'
 import type { RpcCall, RpcReads } from '../../rpc/rpc.ts'
 
 /**

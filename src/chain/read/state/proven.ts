@@ -1,8 +1,8 @@
 // Reads an account, proven against the state root in a block's header (eth_getProof, EIP-1186). If a proof contradicts the header, it reports that,
 // and never uses the proof.
 import type { Address } from '../../../domain/units.ts'
-import { ChainFault, ProofFault } from '../../faults.ts'
-import type { AccountState, BlockRef } from '../../port.ts'
+import type { AccountState, BlockRef } from '../../../ports/chain.ts'
+import { ChainFault, ProofFault } from '../../../ports/faults.ts'
 import { provenAccount, provenWord } from '../../prove/account-proof.ts'
 import type { Fields } from '../../prove/items.ts'
 import { isHeaderSound, noteFailed, type Soundness } from '../../prove/sound.ts'

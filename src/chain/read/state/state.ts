@@ -2,8 +2,8 @@
 // allows it, and otherwise throws a ChainFault.
 import { encodeFunctionData } from 'viem/utils'
 import { type Address, wei } from '../../../domain/units.ts'
-import { orNull } from '../../faults.ts'
-import type { BlockRef, StateReader } from '../../port.ts'
+import type { BlockRef, StateReader } from '../../../ports/chain.ts'
+import { orNull } from '../../../ports/faults.ts'
 import type { Soundness } from '../../prove/sound.ts'
 import type { Rpc, RpcReads } from '../../rpc/rpc.ts'
 import { byHash, quantity } from '../../rpc/wire.ts'

@@ -1,6 +1,6 @@
 // Finds the first block at or after a time. It must never return a block and a parent from two forks.
 import type { Block } from '../../../domain/observed.ts'
-import { ChainFault } from '../../faults.ts'
+import { ChainFault } from '../../../ports/faults.ts'
 
 /** The most steps of a search: twice the number of bits that a block number will ever have. */
 const SEARCH_STEPS_MAX = 128

@@ -1,8 +1,8 @@
 // The factory's logs over long ranges, which show the blocks that concern us. As many providers as must agree have to return the same logs.
 import { accountsNamed } from '../../../domain/observed.ts'
 import type { Address, Hash } from '../../../domain/units.ts'
-import { ChainFault, orNull } from '../../faults.ts'
-import type { LoggedBlock } from '../../port.ts'
+import type { LoggedBlock } from '../../../ports/chain.ts'
+import { ChainFault, orNull } from '../../../ports/faults.ts'
 import type { RpcReads } from '../../rpc/rpc.ts'
 import type { WireLog } from '../../rpc/wire.ts'
 import { toEvent } from '../events.ts'

@@ -1,8 +1,8 @@
 // Traces a block: finds the inner transfers to and from wallets (geth's callTracer, which most nodes support). It never guesses.
 import { VOICES } from '../../../domain/finality.ts'
 import type { Address } from '../../../domain/units.ts'
-import { ChainFault, orNull } from '../../faults.ts'
-import type { BlockRef, BlockTransfer } from '../../port.ts'
+import type { BlockRef, BlockTransfer } from '../../../ports/chain.ts'
+import { ChainFault, orNull } from '../../../ports/faults.ts'
 import type { Fields } from '../../prove/items.ts'
 import type { ReadOptions, RpcReads } from '../../rpc/rpc.ts'
 import { fields, hash32, list } from '../../rpc/wire.ts'

@@ -1,8 +1,8 @@
 // Finds the inner transfers in the frames of a trace: the nested calls of geth's callTracer. A transfer's index is defined here, so that it is the
 // same for a block and for a transaction.
 import { type Address, wei } from '../../../domain/units.ts'
-import { ChainFault } from '../../faults.ts'
-import type { BlockTransfer } from '../../port.ts'
+import type { BlockTransfer } from '../../../ports/chain.ts'
+import { ChainFault } from '../../../ports/faults.ts'
 import { address20, fields, list, quantity } from '../../rpc/wire.ts'
 
 /** The most frames that we read of one transaction. If frames carry value, a block's gas cannot pay for so many. */

@@ -1,8 +1,8 @@
 // Reads the inner calls of a transaction that an operator names, from the provider's call trace (geth's callTracer, which most nodes support). Not
 // every provider offers traces.
 import type { Address, Hash } from '../../../domain/units.ts'
-import { ChainFault } from '../../faults.ts'
-import type { InnerTransfer } from '../../port.ts'
+import type { InnerTransfer } from '../../../ports/chain.ts'
+import { ChainFault } from '../../../ports/faults.ts'
 import { isLimit } from '../../rpc/provider.ts'
 import type { RpcReads } from '../../rpc/rpc.ts'
 import { innerMovesOf } from './frames.ts'

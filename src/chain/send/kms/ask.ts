@@ -5,7 +5,7 @@ import { isTimeout } from '../../../lib/deadline.ts'
 import { messageOf } from '../../../lib/errors.ts'
 import { objectIn } from '../../../lib/json.ts'
 import { request } from '../../../lib/undici.ts'
-import { SignerFault } from '../../faults.ts'
+import { SignerFault } from '../../../ports/faults.ts'
 
 /** A cloud service answers within a tenth of a second; one with a hardware module answers within a second. */
 const TIMEOUT_MS = 10_000

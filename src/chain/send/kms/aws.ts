@@ -4,7 +4,7 @@
 import { readFile } from 'node:fs/promises'
 import { AwsV4Signer } from 'aws4fetch'
 import { codeOf } from '../../../lib/errors.ts'
-import { SignerFault } from '../../faults.ts'
+import { SignerFault } from '../../../ports/faults.ts'
 import { type Asked, ask, askJson, textOf } from './ask.ts'
 import type { AwsAccess, AwsCredentials, AwsKey, Kms } from './key.ts'
 

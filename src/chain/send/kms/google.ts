@@ -3,7 +3,7 @@
 // https://cloud.google.com/kms/docs/reference/rest/v1/projects.locations.keyRings.cryptoKeys.cryptoKeyVersions/asymmetricSign
 // https://developers.google.com/identity/protocols/oauth2/service-account#httprest
 import { createPublicKey, sign as signWith } from 'node:crypto'
-import { SignerFault } from '../../faults.ts'
+import { SignerFault } from '../../../ports/faults.ts'
 import { askJson, textOf } from './ask.ts'
 import type { GoogleAccess, GoogleKey, Kms, ServiceAccount } from './key.ts'
 

@@ -1,6 +1,6 @@
 // GET /api/can-buy/:address?tier=: whether a payment from this wallet would become a node automatically, with one check per rule, before the buyer
 // pays. A check that could not be made is null. If a payment would need review, only the operator sees why, not the buyer.
-import type { BuyerReading } from '../../../chain/port.ts'
+
 import { readCursor } from '../../../db/blocks/blocks.ts'
 import type { Sql } from '../../../db/core/sql.ts'
 import { readRecheck } from '../../../db/payments/recheck.ts'
@@ -16,6 +16,7 @@ import {
 } from '../../../domain/payers/can-buy.ts'
 import type { Address } from '../../../domain/units.ts'
 import { toJson } from '../../../lib/json.ts'
+import type { BuyerReading } from '../../../ports/chain.ts'
 import { parseAddress } from '../../edge/guards.ts'
 import { isRefusal, refuse } from '../../refusals.ts'
 import type { Route } from '../../route.ts'

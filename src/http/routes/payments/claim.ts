@@ -5,7 +5,7 @@ import { readPaymentsIn, type TransactionPayments } from '../../../db/reads/publ
 import { readWalletInForce } from '../../../db/sale/payment-wallets.ts'
 import type { Hash } from '../../../domain/units.ts'
 import { toJson } from '../../../lib/json.ts'
-import type { ClaimOutcome } from '../../../passes/outcomes.ts'
+import type { ClaimOutcome } from '../../../ports/outcomes.ts'
 import { parseHash } from '../../edge/guards.ts'
 import { isRefusal, refuse } from '../../refusals.ts'
 import type { Outcome, Route } from '../../route.ts'

@@ -7,7 +7,7 @@ import type { Sql } from '../../../db/core/sql.ts'
 import type { Blocks } from '../../../db/reads/exports.ts'
 import type { Movement } from '../../../db/reads/statement.ts'
 import type { Address } from '../../../domain/units.ts'
-import type { ChainRead } from '../../../passes/context.ts'
+import type { ChainRead } from '../../../ports/contexts.ts'
 import type { Period } from './period.ts'
 
 /** How many balances we read at most to locate unknown moves. Each move takes about log2 of the period's length in blocks. */

@@ -14,7 +14,7 @@ import {
   ownerForm,
 } from '../../../db/reads/exports.ts'
 import { csvLine } from '../../../lib/csv.ts'
-import type { ChainRead, FollowRules, RuledBy } from '../../../passes/context.ts'
+import type { ChainRead, FollowRules, RuledBy } from '../../../ports/contexts.ts'
 import { isOperatorRefusal, type OperatorRefusal, type ReplicaDb, refuseAct } from '../../act.ts'
 import { defineReading } from '../../define-act.ts'
 import * as field from '../../input.ts'

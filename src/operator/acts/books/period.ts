@@ -1,10 +1,11 @@
 // The range of blocks that a statement or an export covers. A time means the last block before it, so that adjacent periods share a boundary block:
 // one month's closing figures are the next month's opening figures.
-import { ChainFault } from '../../../chain/faults.ts'
+
 import { readBlock, readCursor } from '../../../db/blocks/blocks.ts'
 import { lastStoredBlockBefore, type Place } from '../../../db/core/snapshot.ts'
 import type { Sql } from '../../../db/core/sql.ts'
-import type { ChainRead, FollowRules, RuledBy } from '../../../passes/context.ts'
+import type { ChainRead, FollowRules, RuledBy } from '../../../ports/contexts.ts'
+import { ChainFault } from '../../../ports/faults.ts'
 import { fieldNamed, type OperatorRefusal, refuseAct } from '../../act.ts'
 import * as field from '../../input.ts'
 

@@ -2,7 +2,7 @@
 import { inTransaction } from '../../../db/core/sql.ts'
 import { notifyLedgerChanged, writeAudit, writeState } from '../../../db/core/state.ts'
 import { readReconciliation } from '../../../db/reads/reconciliation.ts'
-import type { ChainRead, FactoryRead, LedgerDb } from '../../../passes/context.ts'
+import type { ChainRead, FactoryRead, LedgerDb } from '../../../ports/contexts.ts'
 import { isOperatorRefusal, type ReplicaDb, recordAct } from '../../act.ts'
 import { defineAct, defineReading } from '../../define-act.ts'
 import * as field from '../../input.ts'

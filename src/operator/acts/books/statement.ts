@@ -1,7 +1,6 @@
 // The statement of a period: what was sold, minted, refunded, credited, withdrawn and spent. It has every account's books from its balance at the
 // opening block to its balance at the closing block, to the wei. Everything comes from one snapshot of the ledger.
 import { Readable } from 'node:stream'
-import { orNull } from '../../../chain/faults.ts'
 import { inSnapshot, type Place } from '../../../db/core/snapshot.ts'
 import type { Sql } from '../../../db/core/sql.ts'
 import { readState } from '../../../db/core/state.ts'
@@ -12,7 +11,8 @@ import { readPaymentWallets } from '../../../db/sale/payment-wallets.ts'
 import type { WatchedWallet } from '../../../domain/payment-wallets.ts'
 import { type Address, address } from '../../../domain/units.ts'
 import { csvLine } from '../../../lib/csv.ts'
-import type { ChainRead, FactoryRead, FollowRules, RuledBy } from '../../../passes/context.ts'
+import type { ChainRead, FactoryRead, FollowRules, RuledBy } from '../../../ports/contexts.ts'
+import { orNull } from '../../../ports/faults.ts'
 import { isOperatorRefusal, type OperatorRefusal, type ReplicaDb, refuseAct, type SignerAddresses } from '../../act.ts'
 import { defineReading } from '../../define-act.ts'
 import { type Account, readAccount } from './account.ts'

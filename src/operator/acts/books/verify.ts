@@ -1,7 +1,7 @@
 // Compares the ledger with the contract at the ledger's block: counters, every node, every cohort, and whether the contract covers its debt.
 // Also compares the tiers' stored totals with their turns. Neither side changes during the comparison, unless the chain reorganises that block, so
 // any difference is drift. Changes nothing.
-import type { ContractReader } from '../../../chain/port.ts'
+
 import { type Cursor, readCursor } from '../../../db/blocks/blocks.ts'
 import { inSnapshot } from '../../../db/core/snapshot.ts'
 import type { Sql } from '../../../db/core/sql.ts'
@@ -10,7 +10,8 @@ import { readLedgerCounters, readNodes } from '../../../db/nodes/nodes.ts'
 import { coverOf } from '../../../domain/cover.ts'
 import { compareCohort, compareCounters, compareNodes, type Drift, inOrder } from '../../../domain/drift.ts'
 import { wei } from '../../../domain/units.ts'
-import type { ChainRead, FactoryRead } from '../../../passes/context.ts'
+import type { ContractReader } from '../../../ports/chain.ts'
+import type { ChainRead, FactoryRead } from '../../../ports/contexts.ts'
 import { type OperatorRefusal, type ReplicaDb, refuseAct } from '../../act.ts'
 
 /** How many nodes one step compares: four calls to the contract, in flight at once. */

@@ -3,7 +3,7 @@
 import * as keys from '../../../db/operator/admin-keys.ts'
 import { readOpenInvitations, revokeInvitations } from '../../../db/operator/invitations.ts'
 import { readPasskeys, revokeAllPasskeys } from '../../../db/operator/passkeys.ts'
-import type { LedgerDb } from '../../../passes/context.ts'
+import type { LedgerDb } from '../../../ports/contexts.ts'
 import { type EnvironmentKeys, recordAct, refuseAct } from '../../act.ts'
 import { defineAct, defineReading } from '../../define-act.ts'
 import * as field from '../../input.ts'

@@ -3,7 +3,7 @@
 import * as invitations from '../../../db/operator/invitations.ts'
 import { countLivePasskeys, lockPasskey } from '../../../db/operator/passkeys.ts'
 import { invitationLink, relyingPartyAt } from '../../../domain/keys/passkey.ts'
-import type { LedgerDb } from '../../../passes/context.ts'
+import type { LedgerDb } from '../../../ports/contexts.ts'
 import { type EnvironmentKeys, type ReachedAt, recordAct, refuseAct } from '../../act.ts'
 import { defineAct } from '../../define-act.ts'
 import { checkGift, giftOf, REVOKED, REVOKED_SAYS, refuseAbove, refuseGift, refuseLabel } from './gifts.ts'

@@ -2,7 +2,7 @@
 // takes effect at the block after the chain's head at the earliest, so payments already made keep their version. Nothing here sends money.
 import { insertReferral, type ReferralVersion, readReferrals } from '../../../db/sale/referrals.ts'
 import { CODE_FORM, COMMISSION_BPS_MAX } from '../../../domain/payers/referrals.ts'
-import type { ChainRead, LedgerDb } from '../../../passes/context.ts'
+import type { ChainRead, LedgerDb } from '../../../ports/contexts.ts'
 import { fieldNamed, type OperatorRefusal, refuseField } from '../../act.ts'
 import { defineAct, defineReading } from '../../define-act.ts'
 import * as field from '../../input.ts'

@@ -1,6 +1,6 @@
 // Commissions of referral codes: what is due, a file by which a Safe pays it, and the record of what was paid, which the chain must confirm. It sends
 // nothing and never could.
-import { orNull } from '../../../chain/faults.ts'
+
 import { readCursor } from '../../../db/blocks/blocks.ts'
 import { inTransaction, type Sql } from '../../../db/core/sql.ts'
 import { notifyLedgerChanged } from '../../../db/core/state.ts'
@@ -9,8 +9,9 @@ import { type DueCommission, readBelievedMints, readDueCommissions } from '../..
 import { readPaymentWallets } from '../../../db/sale/payment-wallets.ts'
 import { readReferrals } from '../../../db/sale/referrals.ts'
 import { type Address, type Hash, inEther, type Wei, wei } from '../../../domain/units.ts'
-import { compareBlock } from '../../../follower/left-out.ts'
-import type { ChainRead } from '../../../passes/context.ts'
+import { compareBlock } from '../../../mending/compare.ts'
+import type { ChainRead } from '../../../ports/contexts.ts'
+import { orNull } from '../../../ports/faults.ts'
 import { type Actor, fieldNamed, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from '../../act.ts'
 import { defineAct, defineGuardedAct, defineReading } from '../../define-act.ts'
 import * as field from '../../input.ts'

@@ -3,7 +3,7 @@
 import { inTransaction } from '../../../db/core/sql.ts'
 import { sumToPrepare } from '../../../db/operator/sums.ts'
 import { type Address, inEther, type Wei } from '../../../domain/units.ts'
-import type { LedgerDb } from '../../../passes/context.ts'
+import type { LedgerDb } from '../../../ports/contexts.ts'
 import { type Actor, isOperatorRefusal, type OperatorRefusal } from '../../act.ts'
 import { defineGuardedAct } from '../../define-act.ts'
 import * as field from '../../input.ts'

@@ -26,6 +26,7 @@ import {
 } from '../../../domain/refunds.ts'
 import { mayMove } from '../../../domain/transitions.ts'
 import { finalityInWords, isSettled, lookAtFinality } from '../../../follower/finality.ts'
+import { believesOne, proveSender } from '../../../passes/steps/prove-released.ts'
 import type {
   ChainRead,
   FinalityRules,
@@ -34,8 +35,7 @@ import type {
   Logging,
   RuledBy,
   TrustRules,
-} from '../../../passes/context.ts'
-import { believesOne, proveSender } from '../../../passes/steps/prove-released.ts'
+} from '../../../ports/contexts.ts'
 import {
   type Actor,
   isOperatorRefusal,

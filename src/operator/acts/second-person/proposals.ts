@@ -1,7 +1,7 @@
 // Proposals: acts that wait for a second person, who confirms or refuses them.
 import { inTransaction, poolWithin, type Sql } from '../../../db/core/sql.ts'
 import * as proposals from '../../../db/operator/proposals.ts'
-import type { LedgerDb } from '../../../passes/context.ts'
+import type { LedgerDb } from '../../../ports/contexts.ts'
 import {
   type Actor,
   type EnvironmentKeys,

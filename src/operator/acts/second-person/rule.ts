@@ -2,7 +2,7 @@
 // set, changes of credit terms and payments wallets always need one. The rule is in the ledger, for all instances; it is off until set.
 import { lockState, writeState } from '../../../db/core/state.ts'
 import { inEther, type Wei } from '../../../domain/units.ts'
-import type { LedgerDb } from '../../../passes/context.ts'
+import type { LedgerDb } from '../../../ports/contexts.ts'
 import { fieldNamed, refuseAct } from '../../act.ts'
 import { defineGuardedAct, defineReading } from '../../define-act.ts'
 import { ANY_SUM, RULE, readBound } from '../../guard.ts'

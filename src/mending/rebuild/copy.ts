@@ -1,0 +1,171 @@
+// Copies to a rebuilt ledger what is not on any chain: the operator's terms and decisions, and the ether prices of past hours. It must never copy
+// anything else: if a rebuild copied what it should prove, it would prove nothing.
+import { inTransaction, type Pool, type Sql } from '../../db/core/sql.ts'
+import { byVerdict, move } from '../../db/payments/moves.ts'
+import { PAGE_NODES } from '../../db/sale/allowlists.ts'
+
+/** The operator's own tables, and past hourly prices. A table that refers to another one comes after it. */
+const COPIED = [
+  ...['tiers', 'tier_openings', 'referral_codes', 'credit_terms', 'grants', 'attributions', 'senders'],
+  ...['contract_wallet_modes', 'allowed_wallets', 'proven_wallets'],
+  ...['passkeys', 'admin_keys', 'passkey_invitations', 'price_history'],
+]
+/** The copied tables whose rows are numbered. */
+const NUMBERED = ['credit_terms', 'passkeys', 'admin_keys', 'passkey_invitations']
+/** Tables that may lose rows: since an earlier copy, some grants, senders, keys or other entries may have been revoked. */
+const REVOCABLE = ['grants', 'tier_openings', 'senders', 'contract_wallet_modes', 'allowed_wallets', ...NUMBERED]
+/** Residues that the operator has decided on. They remain residues even if a trace shows their transfers, so that the decisions apply. */
+const DECIDED_RESIDUES = `SELECT p.ref, 0 AS tries, true AS kept FROM payments p WHERE p.tx_hash IS NULL
+  AND EXISTS (SELECT FROM standing_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass')`
+/** What to update in rows that an earlier copy inserted: since then a tier may have been retired, or a wallet's books closed. */
+const KNOWN: Partial<Record<string, string>> = {
+  tiers: '(tier_id, version) DO UPDATE SET live = excluded.live',
+  proven_wallets: '(address) DO UPDATE SET deployed = excluded.deployed, proven_at = excluded.proven_at',
+  payment_wallets: `(id) DO UPDATE SET watched_from = excluded.watched_from, closed_block = excluded.closed_block,
+    closed_at = excluded.closed_at, closed_by = excluded.closed_by`,
+}
+/** Actors in the audit log that are not people. A rebuild repeats their acts, or does not need them. */
+const AUTOMATIC_ACTORS = `('pass', 'start', 'seed', 'rebuild')`
+/** The settings that are the operator's switches; the other settings are facts about one database. */
+const SWITCHES = ['paused', 'secondPerson']
+
+/**
+ * Copies from the other ledger: tiers, referral codes, credit terms, grants, attributions, which residues are decided, the deny list, who may buy
+ * through a contract, admin keys, passkeys, prices and switches. It may be repeated.
+ */
+export async function copyTerms(from: Sql, into: Pool): Promise<void> {
+  await inTransaction(into, async (sql) => {
+    for (const table of REVOCABLE.toReversed()) await sql.unsafe(`DELETE FROM ${table}`)
+    await sql`DELETE FROM settings WHERE name = ANY(${SWITCHES})`
+    // Only one version of each tier may be live. So the old one must not be live when we insert the next.
+    await sql`UPDATE tiers SET live = false WHERE live`
+    for (const table of COPIED) await copyTable(from, sql, table)
+    // Numbering continues after the copied keys.
+    for (const table of NUMBERED)
+      await sql.unsafe(
+        `SELECT setval(pg_get_serial_sequence('${table}', 'id'), max(id)) FROM ${table} HAVING max(id) > 0`,
+      )
+    await sql`UPDATE residue_traces SET kept = false WHERE kept`
+    await sql`
+      INSERT INTO residue_traces (ref, tries, kept)
+      SELECT ref, tries, kept FROM jsonb_populate_recordset(NULL::residue_traces, ${await asJson(from, DECIDED_RESIDUES)}::text::jsonb)
+      ON CONFLICT (ref) DO UPDATE SET kept = true`
+    const names = SWITCHES.map((name) => `'${name}'`).join(', ')
+    const switches = await asJson(from, `SELECT * FROM settings WHERE name IN (${names})`)
+    await sql`INSERT INTO settings SELECT * FROM jsonb_populate_recordset(NULL::settings, ${switches}::text::jsonb)`
+  })
+}
+
+/** How many rows and how many pages of a list we copy at once. */
+const LIST_ROWS = 8_000
+const LIST_PAGES = 250
+
+/** Copies the allowlists that are missing, each in one transaction. A list never changes, so a list that is there is complete. */
+export async function copyAllowlists(from: Sql, into: Pool): Promise<void> {
+  const known = new Set((await into<{ id: number }[]>`SELECT id FROM allowlists`).map(({ id }) => id))
+  const lists = await from<{ id: number; entries: number }[]>`SELECT id, entries FROM allowlists ORDER BY id`
+  for (const { id, entries } of lists.filter((list) => !known.has(list.id)))
+    await inTransaction(into, async (sql) => {
+      const copy = (table: string, where: string) => copyTable(from, sql, table, where)
+      await copy('allowlists', `id = ${id}`)
+      // The leaves are the last nodes of the tree.
+      for (let leaf = entries - 1; leaf < 2 * entries - 1; leaf += LIST_ROWS)
+        await copy('allowlist_entries', `list = ${id} AND leaf >= ${leaf} AND leaf < ${leaf + LIST_ROWS}`)
+      for (let page = 0; page <= (2 * entries) / PAGE_NODES; page += LIST_PAGES)
+        await copy('allowlist_nodes', `list = ${id} AND page >= ${page} AND page < ${page + LIST_PAGES}`)
+      await sql`SELECT setval(pg_get_serial_sequence('allowlists', 'id'), max(id)) FROM allowlists`
+    })
+}
+
+/** Copies rows with all their columns: both ledgers have the same schema. */
+async function copyTable(from: Sql, into: Sql, table: string, where = 'true'): Promise<void> {
+  const rows = await asJson(from, `SELECT * FROM ${table} WHERE ${where}`)
+  const query = `INSERT INTO ${table} OVERRIDING SYSTEM VALUE SELECT * FROM jsonb_populate_recordset(NULL::${table}, $1::text::jsonb)
+    ON CONFLICT ${KNOWN[table] ?? 'DO NOTHING'}`
+  await into.unsafe(query, [rows])
+}
+
+/**
+ * Copies the payments wallets of the other ledger. Wallets are entered and closed under the cursor's lock. So if you read that ledger's cursor first,
+ * the copied rows are complete up to its block.
+ */
+export async function copyWallets(from: Sql, into: Pool): Promise<void> {
+  await inTransaction(into, async (sql) => {
+    // If a wallet was withdrawn, the other ledger has deleted it. We delete it too; it received nothing.
+    const known = await asJson(from, 'SELECT id, wallet FROM payment_wallets')
+    await sql`
+      DELETE FROM payment_wallets w WHERE NOT EXISTS (
+        SELECT FROM jsonb_to_recordset(${known}::text::jsonb) AS r(id int, wallet text) WHERE r.id = w.id AND r.wallet = w.wallet)`
+    await copyTable(from, sql, 'payment_wallets')
+    await sql`DELETE FROM wallet_books WHERE wallet NOT IN (SELECT wallet FROM payment_wallets)`
+    // Numbering continues after the copied wallets.
+    await sql`SELECT setval(pg_get_serial_sequence('payment_wallets', 'id'), max(id)) FROM payment_wallets`
+  })
+}
+
+/**
+ * Copies the operator's verdicts to the payments with the same refs. Follow the payments' blocks first. A verdict takes effect unless the payment has
+ * a node or failed. It may be repeated.
+ */
+export async function copyVerdicts(from: Sql, into: Pool): Promise<void> {
+  const verdicts = await asJson(
+    from,
+    `SELECT v.id AS place, p.ref, p.tier_id, p.tier_version, v.verdict, v.reason, v.evidence, v.decided_by, v.decided_at
+      FROM standing_verdicts v JOIN payments p ON p.id = v.payment_id WHERE v.decided_by <> 'pass'`,
+  )
+  await inTransaction(into, async (sql) => {
+    const rows = sql`
+      jsonb_to_recordset(${verdicts}::text::jsonb) AS r(place bigint, ref text, tier_id text, tier_version int, verdict text,
+        reason text, evidence jsonb, decided_by text, decided_at timestamptz)`
+    await sql`
+      INSERT INTO payment_verdicts (payment_id, verdict, reason, evidence, decided_by, decided_at)
+      SELECT p.id, r.verdict, r.reason, r.evidence, r.decided_by, r.decided_at FROM ${rows} JOIN payments p ON p.ref = r.ref
+      WHERE NOT EXISTS (SELECT FROM payment_verdicts v WHERE v.payment_id = p.id AND v.decided_at = r.decided_at)
+      ORDER BY r.place`
+    await move(sql, 'copyVerdict', {
+      chosen: sql`SELECT DISTINCT ON (ref) * FROM ${rows} ORDER BY ref, place DESC`,
+      where: sql`p.ref = c.ref AND p.succeeded`,
+      ...byVerdict(sql, {
+        tierId: sql`c.tier_id`,
+        verdict: sql`c.verdict`,
+        reason: sql`CASE WHEN c.verdict <> 'accepted' THEN c.reason END`,
+      }),
+      set: sql`tier_id = c.tier_id, tier_version = c.tier_version`,
+    })
+  })
+}
+
+/**
+ * Copies the webhook endpoints. Call it last: without endpoints no events are written, so nothing that the old ledger has sent goes out again. It may
+ * be repeated.
+ */
+export async function copyEndpoints(from: Sql, into: Pool): Promise<void> {
+  await copyTable(from, into, 'webhook_endpoints')
+}
+
+/** Copies the recorded refunds, and people's acts from the audit log. It may be repeated. */
+export async function copyRecords(from: Sql, into: Pool): Promise<void> {
+  const acts = await asJson(
+    from,
+    `SELECT id AS place, at, actor, action, subject, detail, request_id FROM audit WHERE actor NOT IN ${AUTOMATIC_ACTORS}`,
+  )
+  await inTransaction(into, async (sql) => {
+    await copyTable(from, sql, 'refunds')
+    await sql`
+      INSERT INTO audit (at, actor, action, subject, detail, request_id)
+      SELECT r.at, r.actor, r.action, r.subject, r.detail, r.request_id
+      FROM jsonb_to_recordset(${acts}::text::jsonb) AS r(place bigint, at timestamptz, actor text, action text, subject text,
+        detail jsonb, request_id text)
+      WHERE NOT EXISTS (SELECT FROM audit a WHERE a.at = r.at AND a.actor = r.actor AND a.action = r.action
+        AND a.subject IS NOT DISTINCT FROM r.subject)
+      ORDER BY r.place`
+  })
+}
+
+/** The rows as JSON text. Only PostgreSQL writes and reads that text, so no number passes through JavaScript. */
+async function asJson(sql: Sql, query: string): Promise<string> {
+  const [row] = await sql.unsafe<{ rows: string }[]>(
+    `SELECT coalesce(jsonb_agg(to_jsonb(t)), '[]')::text AS rows FROM (${query}) t`,
+  )
+  return row?.rows ?? '[]'
+}

@@ -1,0 +1,208 @@
+// Rebuilds a ledger from the chain alone, in a separate database, and compares it with the current one. It never sends anything, and never writes to
+// the current ledger.
+
+import { checkWalletBalances } from '../../books/balance-check.ts'
+import { readCursor } from '../../db/blocks/blocks.ts'
+import { readSurveyedTo } from '../../db/blocks/surveyed.ts'
+import { inSnapshot } from '../../db/core/snapshot.ts'
+import { inTransaction, type Pool, type Sql } from '../../db/core/sql.ts'
+import { notifyLedgerChanged, readState, writeAudit, writeState } from '../../db/core/state.ts'
+import { readRecheck } from '../../db/payments/recheck.ts'
+import { readNextResidueBlock, readOpenWalletBalances } from '../../db/payments/wallet.ts'
+import { readWatching } from '../../db/sale/payment-wallets.ts'
+import { SURVEY } from '../../follower/ahead.ts'
+import { follow } from '../../follower/follow.ts'
+import { createPace } from '../../follower/survey/pace.ts'
+import { readOfNoKey } from '../../follower/survey/survey.ts'
+import { KnownError } from '../../lib/errors.ts'
+import { finalizedHeight, judge } from '../../passes/steps/judge.ts'
+import type { ChainFacts } from '../../ports/chain.ts'
+import type {
+  ChainRead,
+  FactoryRead,
+  FinalityRules,
+  FollowRules,
+  LedgerDb,
+  Logging,
+  Preflight,
+  RuledBy,
+  RunLimits,
+  ServiceAccounts,
+  TrustRules,
+} from '../../ports/contexts.ts'
+import { type Comparison, compareLedgers } from './compare.ts'
+import { copyAllowlists, copyEndpoints, copyRecords, copyTerms, copyVerdicts, copyWallets } from './copy.ts'
+
+/** Blocks between two checks of the wallets' balances. They are so few that inflows and outflows seldom cancel out. */
+const BLOCKS_PER_STEP = 200
+/** Blocks between two checks if the blocks are surveyed: there, value cannot have come and gone unnoticed. */
+const SURVEYED_PER_STEP = 131_072
+/** Milliseconds between two progress reports. */
+const TELL_MS = 2_000
+/** How often it judges at most; each time it judges up to ten thousand payments. */
+const JUDGING_MAX = 10_000
+const UNLIMITED: RunLimits = { checkLock: () => {}, outOfTime: () => false }
+
+type RebuildRules = FollowRules & FinalityRules & TrustRules
+type RebuildContext = LedgerDb & ChainRead & FactoryRead & ServiceAccounts & RuledBy<RebuildRules> & Logging
+
+/** A rebuild cannot begin or continue. The message says what to do. */
+class RebuildError extends KnownError {
+  override readonly name = 'RebuildError'
+
+  constructor(message: string) {
+    super('refused', message)
+  }
+}
+
+export interface Rebuilt {
+  /** The last block that the rebuild followed. */
+  block: number
+  /** Payments that have no node, and wait for the operator. */
+  waiting: number
+  /** The last block that was surveyed instead of read; null if none was. */
+  surveyedTo: number | null
+  /** Null if there was no ledger to compare with. */
+  comparison: Comparison | null
+}
+
+/**
+ * Follows the chain into the database of `ctx`, which must be empty or hold an unfinished rebuild. Takes the operator's decisions from `source`,
+ * judges the other payments, and compares the ledgers. Payments without a node are held as `recheck` unless the operator has decided on them.
+ */
+export async function rebuild(
+  ctx: RebuildContext & Preflight,
+  source: Pool | null,
+  say: (line: string) => void,
+): Promise<Rebuilt> {
+  const facts = await ctx.preflight()
+  await begin(ctx.pool)
+  if (source) await copyAllowlists(source, ctx.pool)
+  if (source) await copyTerms(source, ctx.pool)
+  await tellOfNoKey(ctx, source ?? ctx.pool, say)
+  await followTo(ctx, source, say)
+  if ((await readSurveyedTo(ctx.pool)) >= 0) say(SURVEYED_BY[ctx.chain.survey.voices > 1 ? 'two' : 'one'])
+  if (!source) return { ...(await finish(ctx, facts, null)), comparison: null }
+  // From here on it reads a snapshot of the current ledger, because passes and the operator may change that ledger in the meantime.
+  return inSnapshot(source, async (old) => {
+    await copyAllowlists(old, ctx.pool)
+    await copyTerms(old, ctx.pool)
+    await followTo(ctx, old, say)
+    await copyVerdicts(old, ctx.pool)
+    await copyRecords(old, ctx.pool)
+    const finished = await finish(ctx, facts, await readRecheck(old))
+    await copyEndpoints(old, ctx.pool)
+    const comparison = await compareLedgers(old, ctx.pool, (table) => say(`comparing ${table}`))
+    return { ...finished, comparison }
+  })
+}
+
+async function begin(pool: Pool): Promise<void> {
+  const [row] = await pool<{ used: boolean }[]>`
+    SELECT EXISTS (SELECT FROM cursors) OR EXISTS (SELECT FROM payments) OR EXISTS (SELECT FROM outbox) AS used`
+  if (row?.used && (await readState(pool, 'rebuilding')) !== true)
+    throw new RebuildError('The target database already holds a ledger. Use an empty database.')
+  await writeState(pool, 'rebuilding', true, 'rebuild')
+}
+
+/** What to say about the blocks that we did not read. */
+const SURVEYED_BY = {
+  two: 'blocks that we did not read: proven against headers that two providers return',
+  one: 'blocks that we did not read: by the word of one provider',
+}
+
+/** Follows in steps to the current ledger's block, or to the head. Checks the payments wallets' balances after each step. */
+async function followTo(ctx: RebuildContext, source: Sql | null, say: (line: string) => void): Promise<void> {
+  const goalOf = async () => {
+    if (!source) return (await ctx.chain.head()).number
+    return (await readCursor(source))?.number ?? ctx.rules.startBlock - 1
+  }
+  let told = 0
+  const pace = createPace((ctx.rules.survey ?? SURVEY).blocksMin)
+  for (;;) {
+    const [cursor, goal] = [await readCursor(ctx.pool), await goalOf()]
+    // We read the wallets after the goal. Otherwise we might follow a block for fewer wallets than the current ledger did.
+    if (source) await copyWallets(source, ctx.pool)
+    const from = cursor ? cursor.number + 1 : ctx.rules.startBlock
+    if (from > goal) return
+    const residue = source && (await readNextResidueBlock(source, from))
+    const upTo = Math.min(goal, from + SURVEYED_PER_STEP - 1, residue ?? goal)
+    const followed = await follow(ctx, UNLIMITED, { upTo, goal, readMax: BLOCKS_PER_STEP, pace })
+    if (followed.toBlock === null)
+      throw new RebuildError(
+        `The provider's head is ${followed.head.number}; the current ledger is at ${goal}. Wait, and run it again.`,
+      )
+    if (followed.cursor) await auditThoroughly(ctx, followed.cursor)
+    if (Date.now() - told < TELL_MS && followed.toBlock < goal) continue
+    told = Date.now()
+    const surveyed = await readSurveyedTo(ctx.pool)
+    say(`followed to block ${followed.toBlock} of ${goal}${surveyed === followed.toBlock ? ', surveyed' : ''}`)
+  }
+}
+
+/** Reports each wallet that makes surveys impossible. We must then read every old block, which may take days. */
+async function tellOfNoKey(ctx: RebuildContext, ledger: Pool, say: (line: string) => void): Promise<void> {
+  const { behind, blocksMin } = ctx.rules.survey ?? SURVEY
+  const goal = (await readCursor(ledger))?.number ?? (await ctx.chain.head()).number
+  if (goal - behind - ctx.rules.startBlock < blocksMin) return
+  const watched = (await readWatching(ledger)).wallets.map(({ wallet }) => wallet)
+  for (const wallet of (await readOfNoKey(ctx, watched)) ?? [])
+    say(
+      `all blocks are read while ${wallet} is watched: it has code, or has sent nothing yet. docs/RUNBOOK.md, "Back up and restore", says how to avoid that`,
+    )
+}
+
+async function auditThoroughly(
+  ctx: LedgerDb & ChainRead & RuledBy<FollowRules> & Logging,
+  cursor: NonNullable<Awaited<ReturnType<typeof readCursor>>>,
+): Promise<void> {
+  // A block has at most one residue, in or out, so a step needs no more checks than it has blocks. If a check changes nothing, a balance cannot be
+  // read, and we stop.
+  let before: string | null = null
+  for (let i = 0; i < BLOCKS_PER_STEP; i++) {
+    await checkWalletBalances(ctx, cursor, UNLIMITED)
+    const all = await readOpenWalletBalances(ctx.pool)
+    const stand = all.map((books) => `${books.auditedBlock} ${books.inWei} ${books.outWei}`).join()
+    if (all.every((books) => books.auditedBlock === cursor.number) || stand === before) return
+    before = stand
+  }
+}
+
+/**
+ * Holds payments that have no node, up to the cursor's block or to where the old ledger held them, whichever is later. Judges the rest, then releases
+ * the ledger for use.
+ */
+async function finish(
+  ctx: RebuildContext,
+  facts: ChainFacts,
+  heldUpTo: number | null,
+): Promise<Omit<Rebuilt, 'comparison'>> {
+  const cursor = await readCursor(ctx.pool)
+  if (!cursor) throw new RebuildError('There was nothing to follow: the chain has no block from START_BLOCK on.')
+  const block = Math.max(cursor.number, heldUpTo ?? 0)
+  await writeState(ctx.pool, 'recheckUpTo', { block }, 'rebuild')
+  const seen = async () =>
+    (await ctx.pool`SELECT FROM payments WHERE state = 'seen' AND block_number <= ${cursor.number}`).count
+  let left = await seen()
+  for (let i = 0; i < JUDGING_MAX && left > 0; i++) {
+    const { failed } = await judge(
+      ctx,
+      cursor,
+      await finalizedHeight(ctx, cursor, { ...facts, agreed: null }),
+      UNLIMITED,
+    )
+    if (failed > 0) throw new Error(`could not judge ${failed} payments: the log says which, and why`)
+    const now = await seen()
+    if (now === left) break
+    left = now
+  }
+  return inTransaction(ctx.pool, async (sql) => {
+    const [row] = await sql<{ waiting: number }[]>`
+      SELECT count(*) AS waiting FROM payments WHERE state IN ('seen', 'accepted', 'minting', 'held')`
+    await sql`DELETE FROM settings WHERE name = 'rebuilding'`
+    await writeAudit(sql, { actor: 'rebuild', action: 'rebuilt', detail: { block: cursor.number } })
+    await notifyLedgerChanged(sql)
+    const surveyedTo = await readSurveyedTo(sql)
+    return { block: cursor.number, waiting: row?.waiting ?? 0, surveyedTo: surveyedTo < 0 ? null : surveyedTo }
+  })
+}

@@ -1,0 +1,126 @@
+// Finds the blocks that explain a difference between the ledger and the contract, and compares each with what the ledger recorded of it (left-out.ts).
+// Providers only say where to look. It must never store anything itself: if a block differs, the ledger rewinds to before it and follows again.
+
+import { type Cursor, oldestBlockNumber, readBlock } from '../db/blocks/blocks.ts'
+import { readState, writeState } from '../db/core/state.ts'
+import { readCreditBlocks } from '../db/nodes/cohorts.ts'
+import * as nodes from '../db/nodes/nodes.ts'
+import type { Drift } from '../domain/drift.ts'
+import type { LogPlace } from '../ports/chain.ts'
+import type {
+  ChainRead,
+  FactoryRead,
+  FollowRules,
+  LedgerDb,
+  Logging,
+  NodeHistoryRead,
+  RuledBy,
+} from '../ports/contexts.ts'
+import { compareBlock, LeftOutFault } from './compare.ts'
+
+/** What repairs need to read and write. */
+export type RepairContext = LedgerDb & ChainRead & FactoryRead & NodeHistoryRead & RuledBy<FollowRules> & Logging
+
+/** The most nodes that one run looks for. */
+const SOUGHT_MAX = 100
+/** After this many failed searches a run stops, because each of them may have cost many requests. */
+const FAILURES_MAX = 3
+/** The most blocks that one run compares. A provider may name any. */
+const BLOCKS_MAX = 10
+/** Fields of a node that differ if the ledger missed one of the node's events. */
+const EXPLAINED_BY_EVENTS: readonly string[] = ['owner', 'withdrawnWei', 'cohort']
+
+/** The blocks with more or fewer events of a node or a cohort, according to a provider, than the ledger has. */
+type Sought = readonly number[]
+
+/**
+ * Looks for the block whose events explain the differences. If it differs from what the ledger recorded, the ledger has rewound to before it, and must
+ * follow again. Blocks whose headers the ledger has forgotten are not compared. @returns how many of the differing nodes and cohorts may be right then.
+ */
+export async function repair(
+  ctx: RepairContext,
+  cursor: Cursor,
+  drifts: readonly Drift[],
+  lastId: bigint,
+): Promise<number> {
+  const oldest = await oldestBlockNumber(ctx.pool)
+  if (drifts.length === 0 || oldest === null) return 0
+  const sought = await seekEach(ctx, 'reconcileNodes', await nodesOf(ctx, drifts, lastId), async (nodeId) => {
+    // Ids are in mint order. So this node was not minted before the ledger's node with the next lower id.
+    const from = Math.max(oldest, (await nodes.readMintBlockUpTo(ctx.pool, nodeId)) ?? 0)
+    const told = await ctx.history.logsOfNode(nodeId, from, cursor.number)
+    return differing(told, await nodes.readEventBlocks(ctx.pool, nodeId, from))
+  })
+  const cohorts = drifts.flatMap((drift) => (drift.kind === 'cohort' ? [BigInt(drift.cohort)] : []))
+  const credited = await seekEach(ctx, 'reconcileCohorts', [...new Set(cohorts)], async (cohort) => {
+    const told = await ctx.history.logsOfCohort(Number(cohort), oldest, cursor.number)
+    return differing(told, await readCreditBlocks(ctx.pool, Number(cohort), oldest))
+  })
+  return compareUntilRewound(ctx, cursor, [...sought, ...credited])
+}
+
+/** The nodes that the ledger lacks, has in addition, or has with other values. */
+async function nodesOf({ pool }: LedgerDb, drifts: readonly Drift[], lastId: bigint): Promise<bigint[]> {
+  const lacksNodes = drifts.some(
+    (drift) => drift.kind === 'notInLedger' || (drift.kind === 'counter' && drift.name === 'nodes'),
+  )
+  const missing = lacksNodes ? await nodes.missingNodeIds(pool, lastId, SOUGHT_MAX) : []
+  const other = drifts.flatMap((drift) => {
+    const isExplained = drift.kind === 'node' && EXPLAINED_BY_EVENTS.includes(drift.field)
+    return drift.kind === 'notOnChain' || isExplained ? [BigInt(drift.nodeId)] : []
+  })
+  return [...new Set([...missing, ...other])].slice(0, SOUGHT_MAX)
+}
+
+/** The blocks that are not equally often in both. */
+function differing(told: readonly LogPlace[], ours: readonly number[]): number[] {
+  const counts = new Map<number, number>()
+  for (const { blockNumber } of told) counts.set(blockNumber, (counts.get(blockNumber) ?? 0) + 1)
+  for (const block of ours) counts.set(block, (counts.get(block) ?? 0) - 1)
+  return [...counts].flatMap(([block, more]) => (more === 0 ? [] : [block]))
+}
+
+/**
+ * Seeks one after the other. If a search fails, for example because a provider limits the blocks in a query, it continues with the next one. After a
+ * few failures it leaves the rest to the next run, which starts after the last failure.
+ */
+async function seekEach(
+  ctx: LedgerDb & Logging,
+  bookmark: 'reconcileNodes' | 'reconcileCohorts',
+  ids: readonly bigint[],
+  seek: (id: bigint) => Promise<number[]>,
+): Promise<Sought[]> {
+  const found: Sought[] = []
+  if (ids.length === 0) return found
+  const after = BigInt(((await readState(ctx.pool, bookmark)) as string | null) ?? '0')
+  let failed = 0
+  for (const id of [...ids.filter((one) => one > after), ...ids.filter((one) => one <= after)]) {
+    try {
+      found.push(await seek(id))
+    } catch (error) {
+      ctx.log.warn(
+        { id: id.toString(), err: error },
+        'the events of a node or cohort were not found; a later run tries again',
+      )
+      await writeState(ctx.pool, bookmark, id.toString(), 'pass')
+      if (++failed === FAILURES_MAX) break
+    }
+  }
+  return found
+}
+
+/** Compares the blocks, oldest first, until the ledger has rewound. @returns how many of those sought have events from there on; 0 if it has not. */
+async function compareUntilRewound(ctx: RepairContext, cursor: Cursor, sought: readonly Sought[]): Promise<number> {
+  const blocks = [...new Set(sought.flat())].sort((a, b) => a - b)
+  for (const number of blocks.slice(0, BLOCKS_MAX)) {
+    const own = await readBlock(ctx.pool, number)
+    if (!own) continue
+    try {
+      await compareBlock(ctx, cursor, own)
+    } catch (error) {
+      if (!(error instanceof LeftOutFault)) throw error
+      return sought.filter((blocks) => blocks.some((block) => block >= number)).length
+    }
+  }
+  return 0
+}

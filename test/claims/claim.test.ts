@@ -1,0 +1,326 @@
+// Claims and syncs: a hash is only a pointer. The ledger follows to it under the rules of any pass, and nothing but the
+// follower writes.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { claimer } from '../../src/claims/claim.ts'
+import { createSyncer } from '../../src/claims/sync.ts'
+import { type Hash, hash, wei } from '../../src/domain/units.ts'
+import { ChainFault } from '../../src/ports/faults.ts'
+import { payInside, putForwarder } from '../support/forwarder.ts'
+import { checkInvariants } from '../support/invariants.ts'
+import { HANGING_MS } from '../support/until.ts'
+import { ETHER, enterTier, paymentOf, startWorld, type World } from '../support/world.ts'
+
+const BASIC = ETHER / 100n
+const UNKNOWN = hash(`0x${'ee'.repeat(32)}`)
+
+let world: World
+let claim: ReturnType<typeof claimer>
+let sync: ReturnType<typeof createSyncer>
+before(async () => {
+  world = await startWorld({}, { maxPerWallet: 40n })
+  await world.settle()
+  claim = claimer(world.ctx, world.payments)
+  sync = createSyncer(world.ctx, world.payments)
+})
+after(() => world.close())
+
+const stateOf = async (txHash: Hash) => (await paymentOf(world, txHash))?.state
+
+test('a hash that the chain does not know is not found, and nothing is stored', async () => {
+  const payments = await world.pool`SELECT FROM payments`
+  assert.deepEqual(await claim(UNKNOWN), { kind: 'notFound' })
+  assert.equal((await world.pool`SELECT FROM payments`).length, payments.length)
+})
+
+test('a payment that is in no block yet is pending, and nothing is stored', async () => {
+  const paid = await world.pay(5, BASIC)
+  assert.deepEqual(await claim(paid), { kind: 'pending' })
+  assert.equal(await paymentOf(world, paid), undefined)
+  await world.settle()
+})
+
+test('without a provider to ask, a claim says so, and not that the payment is unknown; nothing is stored', async () => {
+  const paid = await world.pay(5, BASIC)
+  await world.chain.mine()
+  const away = new ChainFault('no provider answered', { retryable: true })
+  const { ctx } = world.instance({ chain: { ...world.ctx.chain, transaction: () => Promise.reject(away) } })
+  await assert.rejects(claimer(ctx, world.payments)(paid), away)
+  assert.equal(await paymentOf(world, paid), undefined)
+  await world.settle()
+})
+
+test('a claimed payment is followed to, judged, and its mint is on its way at once', async () => {
+  const paid = await world.pay(5, BASIC)
+  await world.chain.mine()
+  assert.deepEqual(await claim(paid), { kind: 'known' })
+  assert.equal(await stateOf(paid), 'minting')
+  await world.settle()
+  assert.deepEqual(await claim(paid), { kind: 'known' })
+  assert.equal(await stateOf(paid), 'minted')
+})
+
+test('a payment that waits for a final block costs one run a block, however often it is claimed', async () => {
+  const paid = await world.pay(5, BASIC)
+  await world.chain.mine()
+  let [runs, calls] = [0, 0]
+  const counted: typeof world.ctx.chain = {
+    ...world.ctx.chain,
+    transaction: (txHash) => {
+      calls++
+      return world.ctx.chain.transaction(txHash)
+    },
+  }
+  const { ctx, payments } = world.instance({ chain: counted, rules: { finality: 'finalized' } })
+  const pollPolicy = { readMs: HANGING_MS, waitMs: HANGING_MS, looksMax: 2, pauseMs: 1 }
+  const claim = claimer({ ...ctx, pollPolicy }, () => {
+    runs++
+    return payments()
+  })
+  for (let i = 0; i < 10; i++) assert.deepEqual(await claim(paid), { kind: 'known' })
+  assert.equal(await stateOf(paid), 'seen')
+  assert.ok(runs <= 2, `${runs} runs: one to follow to it, one for the newest block`)
+  assert.equal(calls, 1)
+  const before = runs
+  await world.chain.mine()
+  for (let i = 0; i < 10; i++) await claim(paid)
+  assert.equal(runs - before, 1)
+  await world.settle()
+})
+
+test('a claim whose run was kept from running has another one run, for the same block', async () => {
+  const paid = await world.pay(6, BASIC)
+  await world.chain.mine()
+  await world.instance({ minter: null }).payments()
+  let held = true
+  const claim = claimer(world.ctx, async () => {
+    if (!held) return await world.payments()
+    held = false
+    return { ...(await world.instance({ lock: async () => null }).payments()) }
+  })
+  await claim(paid)
+  assert.equal(await stateOf(paid), 'accepted')
+  await claim(paid)
+  assert.equal(await stateOf(paid), 'minting')
+  await world.settle()
+})
+
+test('a claim of a payment that was accepted already starts its mint', async () => {
+  const paid = await world.pay(5, BASIC)
+  await world.chain.mine()
+  await world.instance({ minter: null }).payments()
+  assert.equal(await stateOf(paid), 'accepted')
+  assert.deepEqual(await claim(paid), { kind: 'known' })
+  assert.equal(await stateOf(paid), 'minting')
+  await world.settle()
+})
+
+test('a transaction to another address, that failed, from the payments wallet or from before the sale is no sale', async () => {
+  const whyOf = async (txHash: Hash) => {
+    const outcome = await claim(txHash)
+    return outcome.kind === 'notASale' ? outcome.why : outcome.kind
+  }
+  const elsewhere = await world.pay(5, BASIC, world.at(6))
+  const self = await world.pay(3, BASIC)
+  await world.chain.mine()
+  await world.chain.rpc('anvil_setCode', [world.at(3), '0x60006000fd'])
+  const failed = await world.call(5, world.at(3), '0x', BASIC)
+  await world.chain.rpc('anvil_setCode', [world.at(3), '0x'])
+  await world.chain.mine()
+  assert.match(await whyOf(self), /the payments wallet itself sent/)
+  assert.match(await whyOf(failed), /failed on chain/)
+  // The calls within it might pay. We know once the balances are checked up to its block.
+  assert.match(await whyOf(elsewhere), /does not pay the payments wallet/)
+  const later = claimer({ ...world.ctx, rules: { ...world.ctx.rules, startBlock: 10_000 } }, world.payments)
+  const early = await world.pay(6, BASIC)
+  await world.chain.mine()
+  const outcome = await later(early)
+  assert.match(outcome.kind === 'notASale' ? outcome.why : '', /before the sale began/)
+  await world.settle()
+})
+
+test('of a transaction that may pay by the calls within it nothing is said before the balances are checked', async () => {
+  const elsewhere = await world.pay(5, BASIC, world.at(6))
+  await world.chain.mine()
+  const unchecked = world.instance({ chain: { ...world.ctx.chain, balanceAt: async () => null } })
+  assert.deepEqual(await claimer(unchecked.ctx, unchecked.payments)(elsewhere), { kind: 'pending' })
+  await world.settle()
+  assert.equal((await claim(elsewhere)).kind, 'notASale')
+})
+
+test('of one whose value may be in a residue nothing is said until that is told apart', async () => {
+  await putForwarder(world)
+  const { txHash } = await payInside(world, BASIC)
+  const elsewhere = await world.pay(5, BASIC, world.at(6))
+  await world.chain.mine()
+  const untraced = world.instance({ chain: { ...world.ctx.chain, blockTransfers: async () => null } })
+  assert.deepEqual(await claimer(untraced.ctx, untraced.payments)(txHash), { kind: 'pending' })
+  assert.equal(await paymentOf(world, txHash), undefined)
+  assert.equal((await claim(elsewhere)).kind, 'notASale', 'another block is known')
+  await world.payments()
+  assert.deepEqual(await claim(txHash), { kind: 'known' })
+  await world.settle()
+})
+
+test('a wrong amount is known, as held', async () => {
+  const paid = await world.pay(6, BASIC - 1n)
+  await world.chain.mine()
+  assert.deepEqual(await claim(paid), { kind: 'known' })
+  assert.equal(await stateOf(paid), 'held')
+})
+
+test('many claims of one payment at once, from several instances, make one node', async () => {
+  const paid = await world.pay(7, BASIC)
+  await world.chain.mine()
+  const claims = Array.from({ length: 4 }, () => {
+    const { ctx, payments } = world.instance()
+    return claimer(ctx, payments)
+  })
+  const outcomes = await Promise.all([...claims, ...claims, claim].map((one) => one(paid)))
+  assert.deepEqual(new Set(outcomes.map((outcome) => outcome.kind)), new Set(['known']))
+  await world.settle()
+  assert.equal((await world.pool`SELECT FROM nodes WHERE ref = ${paid}`).length, 1)
+})
+
+test('a claim does not let a later payment pass an earlier one of the same wallet', async () => {
+  const [earlier, later] = [await world.pay(8, BASIC), await world.pay(8, BASIC)]
+  await world.chain.mine()
+  await claim(later)
+  await world.settle()
+  const rows = await world.pool<{ hash: Hash }[]>`
+    SELECT ref AS hash FROM nodes WHERE ref = ANY(${[earlier, later]}) ORDER BY node_id`
+  assert.deepEqual(
+    rows.map((row) => row.hash),
+    [earlier, later],
+  )
+})
+
+test('if the ledger does not get there in time, the claim says what the chain says', async () => {
+  const paid = await world.pay(9, BASIC)
+  const { number } = await world.chain.mine()
+  const stuck = claimer(world.ctx, async () => assert.fail('the chain cannot be followed just now'))
+  assert.deepEqual(await stuck(paid), {
+    kind: 'following',
+    from: world.at(9),
+    valueWei: BASIC,
+    blockNumber: Number(number),
+  })
+  assert.equal(await paymentOf(world, paid), undefined)
+  await world.settle()
+})
+
+test('a payment that was reorganised out and is unknown now is known to the ledger as it was', async () => {
+  const paid = await world.pay(9, BASIC)
+  await world.chain.mine()
+  await world.payments()
+  await world.chain.reorg(1)
+  await world.settle()
+  assert.deepEqual(await claim(paid), { kind: 'known' })
+  assert.equal(await stateOf(paid), 'orphaned')
+})
+
+async function mintOf(paid: Hash): Promise<{ mint: Hash; nodeId: bigint }> {
+  const [row] = await world.pool<{ mint: Hash; id: number }[]>`
+    SELECT mint_tx_hash AS mint, node_id AS id FROM nodes WHERE ref = ${paid}`
+  return { mint: row?.mint ?? assert.fail('no node'), nodeId: BigInt(row?.id ?? 0) }
+}
+/** A node of an account whose mint is mined and not followed yet. */
+async function unfollowedMint(account: number): Promise<Hash> {
+  const paid = await world.pay(account, BASIC)
+  await world.chain.mine()
+  await world.payments()
+  await world.chain.mine()
+  assert.equal(await stateOf(paid), 'minting')
+  return paid
+}
+
+test('a payment that was reorganised out and is in a block again is followed to by its claim', async () => {
+  const paid = await world.pay(15, BASIC)
+  const raw = await world.raw(paid)
+  await world.chain.mine()
+  await world.instance({ minter: null }).payments()
+  await world.chain.reorg(1)
+  await world.payments()
+  assert.equal(await stateOf(paid), 'orphaned')
+  await world.chain.rpc('eth_sendRawTransaction', [raw])
+  await world.chain.mine()
+  assert.deepEqual(await claim(paid), { kind: 'known' })
+  assert.equal(await stateOf(paid), 'minting')
+  await world.settle()
+})
+
+test('a sync by transaction follows to the mint and tells its nodes', async () => {
+  const paid = await unfollowedMint(10)
+  const [sent = assert.fail()] = await world.pool<
+    { hash: Hash }[]
+  >`SELECT tx_hash AS hash FROM outbox_attempts ORDER BY outbox_id DESC LIMIT 1`
+  const outcome = await sync.byTransaction(sent.hash, world.at(10))
+  const { nodeId } = await mintOf(paid)
+  const node = { nodeId, mintedTo: world.at(10), ownerNow: world.at(10), created: true }
+  assert.deepEqual(outcome, { kind: 'followed', nodes: [node] })
+  assert.deepEqual(await sync.byTransaction(sent.hash, world.at(10)), {
+    kind: 'followed',
+    nodes: [{ ...node, created: false }],
+  })
+})
+
+test('a sync by transaction tells every node of a mint, however many it carries', async () => {
+  const price = ETHER / 1000n
+  await enterTier(world, { tierId: 'small', tierNo: 9, priceWei: wei(price), maxPerWallet: 20 })
+  await world.chain.mine()
+  await world.settle()
+  const buyers = [4, 5, 6, 7, 8, 9]
+  const paid: Hash[] = []
+  for (let i = 0; i < 17; i++) for (const buyer of buyers) paid.push(await world.pay(buyer, price))
+  await world.settle()
+  const [{ hash } = assert.fail()] = await world.pool<{ hash: Hash }[]>`
+    SELECT mint_tx_hash AS hash FROM nodes WHERE ref = ${paid.at(-1) ?? ''}`
+  const outcome = await sync.byTransaction(hash, world.at(4))
+  assert.equal(outcome.kind === 'followed' && outcome.nodes.length, paid.length)
+})
+
+test('a sync by id follows to the node, and tells its minter apart from its owner', async () => {
+  const paid = await unfollowedMint(11)
+  const nodeId = await world.read<bigint>('nodeOfRef', [paid])
+  await world.act(11, 'transferFrom', [world.at(11), world.at(12), nodeId])
+  assert.deepEqual(await sync.byNodeId(nodeId), {
+    kind: 'followed',
+    nodes: [{ nodeId, mintedTo: world.at(11), ownerNow: world.at(12), created: true }],
+  })
+})
+
+test('a sync of what is no mint says which: unknown, in no block, failed, not minting, no such node', async () => {
+  assert.deepEqual(await sync.byTransaction(UNKNOWN, world.at(13)), { kind: 'notFound' })
+  assert.deepEqual(await sync.byNodeId(10_000n), { kind: 'notFound' })
+  const transfer = await world.pay(13, 1n, world.at(14))
+  assert.deepEqual(await sync.byTransaction(transfer, world.at(13)), { kind: 'notFound' }, 'it is in no block yet')
+  await world.chain.mine()
+  assert.deepEqual(await sync.byTransaction(transfer, world.at(13)), { kind: 'noMint' })
+  const failed = await world.act(13, 'pause')
+  assert.deepEqual(await sync.byTransaction(failed, world.at(13)), { kind: 'failed' })
+})
+
+test('a sync of a transaction that stands beside a mint in its block tells none of the mint’s nodes', async () => {
+  await world.pay(16, BASIC)
+  await world.chain.mine()
+  await world.payments()
+  const beside = await world.pay(13, 1n, world.at(14))
+  const { transactions } = await world.chain.mine()
+  assert.equal(transactions.length, 2)
+  assert.deepEqual(await sync.byTransaction(beside, world.at(13)), { kind: 'noMint' })
+})
+
+test('a sync of a node that the ledger lost brings it back', async () => {
+  const [{ id } = assert.fail()] = await world.pool<
+    { id: number }[]
+  >`SELECT node_id AS id FROM nodes ORDER BY node_id LIMIT 1`
+  await world.pool.begin(async (sql) => {
+    await sql`UPDATE payments SET node_id = NULL, state = 'accepted' WHERE node_id = ${id}`
+    await sql`DELETE FROM nodes WHERE node_id = ${id}`
+  })
+  const outcome = await sync.byNodeId(BigInt(id))
+  assert.equal(outcome.kind, 'followed')
+  assert.equal((await world.pool`SELECT FROM nodes WHERE node_id = ${id}`).length, 1)
+})
+
+test('of all of this the ledger says what the chain says', () => checkInvariants(world))
