@@ -2,28 +2,28 @@
 // a transaction, and we recover only the senders of those that seem to matter; and we may have followed the block before its list was proven. So a
 // provider may have hidden a payment or a transaction of ours. In that case the ledger rewinds to before the block and reads it again. It must never
 // write a row that a block would write.
-import { isDeepStrictEqual } from 'node:util'
 import { type Cursor, oldestBlockNumber, readBlock } from '../db/blocks/blocks.ts'
 import { takeClaimedBlock } from '../db/blocks/claimed.ts'
 import { isProven, noteReadWhole } from '../db/blocks/evidence.ts'
+import { type Happening, happeningsOf, readHappenings } from '../db/blocks/happenings.ts'
 import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { hasAudit } from '../db/core/state.ts'
-import { noteMintProofs, readEventsOf } from '../db/nodes/nodes.ts'
-import { noteProof, readPlainTransfers } from '../db/payments/rows.ts'
+import { noteMintProofs, readKnownNodes } from '../db/nodes/nodes.ts'
+import { noteProof } from '../db/payments/rows.ts'
 import { readWatching } from '../db/sale/payment-wallets.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
 import { listNoncesAhead } from '../db/sends/nonce-ahead.ts'
 import { readKnownNonces } from '../db/sends/outbox.ts'
-import { sortTransfers } from '../domain/junk.ts'
-import type { Block, FactoryEvent, ObservedRange } from '../domain/observed.ts'
+import type { Block, ObservedRange } from '../domain/observed.ts'
 import type { Address, Hash } from '../domain/units.ts'
 import { tellFailedProofs, tellFault } from '../follower/proofs.ts'
 import { blockBefore, rewindTo } from '../follower/rewind.ts'
+import { sortNew } from '../follower/store.ts'
 import { firstWhere } from '../lib/bisect.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../ports/contexts.ts'
 import { ChainFault, orNull } from '../ports/faults.ts'
 
-type LeftOutContext = LedgerDb & ChainRead & RuledBy<FollowRules> & Logging
+type CompareContext = LedgerDb & ChainRead & RuledBy<FollowRules> & Logging
 
 /** The action's name in the audit log. */
 const LEFT_OUT = 'leftOut'
@@ -38,11 +38,46 @@ export class LeftOutFault extends ChainFault {
   }
 }
 
+/** What only the blocks have (`missing`), and what only the ledger has (`surplus`), lowest block first. */
+export interface Comparison {
+  missing: Happening[]
+  surplus: Happening[]
+}
+
+/**
+ * Compares blocks that we read again with what the ledger recorded of them: each block's hash, transfers, and events of the factory. An event of a node
+ * whose mint the ledger lacks is left out, because the block of that mint differs too.
+ */
+export async function compareRange(sql: Sql, range: ObservedRange): Promise<Comparison> {
+  const [first, last] = [range.blocks[0], range.blocks.at(-1)]
+  if (!first || !last) return { missing: [], surplus: [] }
+  const known = await readKnownNodes(
+    sql,
+    range.events.flatMap((event) => ('nodeId' in event ? [event.nodeId] : [])),
+  )
+  const minted = new Set(range.events.flatMap((event) => (event.kind === 'nodeMinted' ? [event.nodeId] : [])))
+  const events = range.events.filter(
+    (event) => !('nodeId' in event) || known.has(event.nodeId) || minted.has(event.nodeId),
+  )
+  const sorted = await sortNew(sql, range.transfers, await readTierVersions(sql))
+  const theirs = happeningsOf({ ...range, events }, sorted)
+  const ours = await readHappenings(sql, first.number, last.number)
+  return { missing: lacking(theirs, ours), surplus: lacking(ours, theirs) }
+}
+
+/** The entries of `whole` that `part` lacks, lowest block first. */
+function lacking(whole: readonly Happening[], part: readonly Happening[]): Happening[] {
+  const known = new Set(part.map(({ blockNumber, key }) => `${blockNumber} ${key}`))
+  return whole
+    .filter(({ blockNumber, key }) => !known.has(`${blockNumber} ${key}`))
+    .sort((a, b) => a.blockNumber - b.blockNumber)
+}
+
 /**
  * Compares one block with what the ledger recorded of it, if the block's list can be proven; see `compareBlock`. None if no provider proves the list.
  */
 export async function compareTransfers(
-  ctx: LeftOutContext,
+  ctx: CompareContext,
   cursor: Cursor,
   block: Pick<Block, 'number' | 'hash'>,
 ): Promise<readonly Hash[]> {
@@ -50,20 +85,24 @@ export async function compareTransfers(
 }
 
 /**
- * Compares the transfers of one block with the block's own list, and the factory's events with the block's logs, and records which payments the list
- * proves.
+ * Compares one block with what the ledger recorded of it, and records which mints and payments the block proves. The transfers count only if the
+ * block's list is proven.
  * @returns the transactions of payments that are proven now. None if no provider proves the list, or if the block is too old to rewind.
  * @throws a LeftOutFault if the ledger has rewound, and a ChainFault if providers do not prove the block or contradict it.
  */
 export async function compareBlock(
-  ctx: LeftOutContext,
+  ctx: CompareContext,
   cursor: Cursor,
   { number, hash }: Pick<Block, 'number' | 'hash'>,
 ): Promise<readonly Hash[]> {
   const { pool } = ctx
   const read = await observeWhole(ctx, number)
   if (read?.blocks[0]?.hash !== hash) return []
-  if (!(await hasEventsOf(pool, number, read.events))) {
+  const { missing, surplus } = await compareRange(pool, read)
+  const parts = [...missing, ...surplus].map(partOf)
+  // The ledger has another block there by now.
+  if (parts.includes('header')) return []
+  if (parts.includes('receipts')) {
     await goBack(ctx, cursor, { number, hash }, 'receipts')
     return []
   }
@@ -72,14 +111,20 @@ export async function compareBlock(
     hash,
     read.events.filter((event) => event.kind === 'nodeMinted'),
   )
-  const txHashes = read.transfers.filter(({ proof }) => proof === 'proven').map(({ txHash }) => txHash)
   if (!(await isProven(pool))) return []
-  if (await hasTransfersOf(pool, number, read)) {
-    await noteProof(pool, { blockHash: hash, txHashes }, 'proven')
-    return txHashes
+  if (parts.length > 0) {
+    await goBack(ctx, cursor, { number, hash }, 'transactions')
+    return []
   }
-  await goBack(ctx, cursor, { number, hash }, 'transactions')
-  return []
+  const txHashes = read.transfers.filter(({ proof }) => proof === 'proven').map(({ txHash }) => txHash)
+  await noteProof(pool, { blockHash: hash, txHashes }, 'proven')
+  return txHashes
+}
+
+/** The part of a block that an entry comes from. */
+export function partOf({ key }: Happening): 'header' | 'transactions' | 'receipts' {
+  if (key.startsWith('block ')) return 'header'
+  return /^(payment|zeroTransfers|outflow) /.test(key) ? 'transactions' : 'receipts'
 }
 
 /**
@@ -87,7 +132,7 @@ export async function compareBlock(
  * some are missing. Takes one statement if none is missing.
  * @throws a LeftOutFault once the ledger has rewound.
  */
-export async function findSentLeftOut(ctx: LeftOutContext, cursor: Cursor): Promise<void> {
+export async function findSentLeftOut(ctx: CompareContext, cursor: Cursor): Promise<void> {
   for (const { sender } of await listNoncesAhead(ctx.pool)) await findNonceLeftOut(ctx, cursor, sender)
 }
 
@@ -96,7 +141,7 @@ export async function findSentLeftOut(ctx: LeftOutContext, cursor: Cursor): Prom
  * so we find the block by bisection, in about a dozen reads. If providers do not prove accounts, we find nothing; the nonce is then accepted unproven
  * later.
  */
-async function findNonceLeftOut(ctx: LeftOutContext, cursor: Cursor, sender: Address): Promise<void> {
+async function findNonceLeftOut(ctx: CompareContext, cursor: Cursor, sender: Address): Promise<void> {
   const { pool, chain } = ctx
   const known = await readKnownNonces(pool, sender)
   const oldest = await oldestBlockNumber(pool)
@@ -119,7 +164,7 @@ async function findNonceLeftOut(ctx: LeftOutContext, cursor: Cursor, sender: Add
  * one read.
  * @throws a LeftOutFault once the ledger has rewound.
  */
-export async function findClaimedLeftOut(ctx: LeftOutContext, cursor: Cursor): Promise<void> {
+export async function findClaimedLeftOut(ctx: CompareContext, cursor: Cursor): Promise<void> {
   const number = await takeClaimedBlock(ctx.pool)
   const own = number === null || number > cursor.number ? null : await readBlock(ctx.pool, number)
   if (own) await compareBlock(ctx, cursor, own)
@@ -127,7 +172,7 @@ export async function findClaimedLeftOut(ctx: LeftOutContext, cursor: Cursor): P
 
 /** Rewinds the ledger to before a block. Does nothing if it cannot rewind that far, or has already rewound for this block. */
 async function goBack(
-  ctx: LeftOutContext,
+  ctx: CompareContext,
   cursor: Cursor,
   { number, hash }: Pick<Block, 'number' | 'hash'>,
   part: 'transactions' | 'receipts',
@@ -146,7 +191,7 @@ async function goBack(
  * @throws a ChainFault if providers do not answer, or if they contradict what the block commits to. We report a contradiction, and use nothing of the
  * answer.
  */
-export async function observeWhole(ctx: LeftOutContext, number: number): Promise<ObservedRange | null> {
+export async function observeWhole(ctx: CompareContext, number: number): Promise<ObservedRange | null> {
   const watching = { ...(await readWatching(ctx.pool)), leastWei: 1n, wholeTo: Number.MAX_SAFE_INTEGER }
   try {
     const read = await ctx.chain.observe(number, number, null, watching)
@@ -169,62 +214,3 @@ const toldOtherwise = (blockNumber: number, part: 'transactions' | 'receipts') =
   host: null,
   says: `${part === 'receipts' ? 'events' : part} of a block were omitted or altered`,
 })
-
-/** True if the ledger's mints, transfers, withdrawals, expulsions and credits match the block's events. */
-async function hasEventsOf(sql: Sql, number: number, events: readonly FactoryEvent[]): Promise<boolean> {
-  const among = events.flatMap((event) => ('nodeId' in event ? [event.nodeId] : []))
-  const own = await readEventsOf(sql, number, among)
-  const minted = events.flatMap((event) => (event.kind === 'nodeMinted' ? [event.nodeId] : []))
-  // The ledger has no event of a node whose mint it lacks. The block of that mint heals both.
-  const isKnown = (event: FactoryEvent) =>
-    !('nodeId' in event) || own.nodeIds.has(event.nodeId) || minted.includes(event.nodeId)
-  const told = events.filter(isKnown).flatMap(wordsOfEvent)
-  return isDeepStrictEqual(told.sort(), own.words.sort())
-}
-
-function wordsOfEvent(event: FactoryEvent): string[] {
-  const { kind, logIndex } = event
-  switch (kind) {
-    case 'nodeMinted':
-      return [[kind, event.nodeId, event.ref].join(' ')]
-    case 'transfer':
-      return [[kind, event.nodeId, logIndex, event.to].join(' ')]
-    case 'withdrawn':
-      return [[kind, event.nodeId, logIndex, event.amountWei].join(' ')]
-    case 'nodeExpelled':
-      return [[kind, event.nodeId].join(' ')]
-    case 'credited':
-      return [[kind, event.cohort, event.round, event.due, event.turns, event.amountPerNodeWei].join(' ')]
-    case 'turnsSkipped':
-      return [[kind, event.cohort, event.round, event.due, event.turns].join(' ')]
-    default:
-      return []
-  }
-}
-
-/**
- * True if the ledger's payments and outflows match the block's transactions, with the outcome of each payment. The ledger stores no dust as payments,
- * but what it has stored as a payment stays one even if it would count as dust now.
- */
-async function hasTransfersOf(sql: Sql, number: number, { transfers, outflows }: ObservedRange): Promise<boolean> {
-  const told = await readPlainTransfers(sql, number)
-  const { payments } = sortTransfers(transfers, await readTierVersions(sql))
-  const [mustBe, mayBe] = [payments.map(wordsFor), transfers.map(wordsFor)]
-  const [toldIn, toldOut] = [told.payments.map(wordsFor), told.outflows.map(wordsFor)]
-  return (
-    mustBe.every((words) => toldIn.includes(words)) &&
-    toldIn.every((words) => mayBe.includes(words)) &&
-    isDeepStrictEqual(toldOut.sort(), outflows.map(wordsFor).sort())
-  )
-}
-
-type Told = { txHash: Hash; wallet: Address } & (
-  | { from: Address; valueWei: bigint; succeeded: boolean; codes: string | null }
-  | { to: Address | null }
-)
-
-/** What we compare of a transfer: the transaction's fields, and whether a payment succeeded. */
-function wordsFor(told: Told): string {
-  const of = 'from' in told ? [told.from, told.valueWei, told.succeeded, told.codes] : [told.to]
-  return [told.txHash, told.wallet, ...of].join(' ')
-}

@@ -10,6 +10,7 @@ import {
   pruneBlocks,
   readBlock,
 } from '../../src/db/blocks/blocks.ts'
+import { readHappenings } from '../../src/db/blocks/happenings.ts'
 import { takeKey } from '../../src/db/core/idempotency.ts'
 import { type Pool, poolWithin, type Sql } from '../../src/db/core/sql.ts'
 import { countUnbackedNodes, pruneCohortStates, readCreditBlocks, rewindCohorts } from '../../src/db/nodes/cohorts.ts'
@@ -267,7 +268,8 @@ const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
   repairs: async (sql) => {
     await nodes.readNodes(sql, 7, 3)
     await nodes.readEventBlocks(sql, 7n, 1)
-    await nodes.readEventsOf(sql, 700, [7n])
+    await nodes.readKnownNodes(sql, [7n])
+    await readHappenings(sql, 700, 700)
     await readCreditBlocks(sql, 7, 1)
     await nodes.readMintedTo(sql, [7n, 8n])
     await countUnbackedNodes(sql, [7])

@@ -213,26 +213,12 @@ export async function readEventBlocks(sql: Sql, nodeId: bigint, from: number): P
   return rows.map(({ block }) => block)
 }
 
-/**
- * The events of a block that the ledger has, as words (see `eventWords`), and which of the nodes `among` it has at all.
- */
-export async function readEventsOf(
-  sql: Sql,
-  block: number,
-  among: readonly bigint[],
-): Promise<{ words: string[]; nodeIds: ReadonlySet<bigint> }> {
-  const rows = await sql<{ words: string }[]>`
-    SELECT concat_ws(' ', 'nodeMinted', node_id, ref) AS words FROM nodes WHERE block_number = ${block}
-    UNION ALL SELECT concat_ws(' ', 'transfer', node_id, log_index, to_address) FROM node_transfers WHERE block_number = ${block}
-    UNION ALL SELECT concat_ws(' ', 'withdrawn', node_id, log_index, amount_wei) FROM withdrawals
-      WHERE block_number = ${block} AND status = 'sent'
-    UNION ALL SELECT concat_ws(' ', 'nodeExpelled', node_id) FROM expulsions WHERE block_number = ${block}
-    UNION ALL SELECT concat_ws(' ', 'credited', cohort, round, due, turns, amount_wei)
-      FROM rounds JOIN turns USING (round) WHERE block_number = ${block}
-    UNION ALL SELECT concat_ws(' ', 'turnsSkipped', cohort, round, due, turns) FROM rounds JOIN skips USING (round) WHERE block_number = ${block}`
-  const known = await sql<{ id: number }[]>`
-    SELECT node_id AS id FROM nodes WHERE node_id = ANY(${among.map(String)}::bigint[])`
-  return { words: rows.map(({ words }) => words), nodeIds: new Set(known.map(({ id }) => BigInt(id))) }
+/** Which of these nodes the ledger has. */
+export async function readKnownNodes(sql: Sql, nodeIds: readonly bigint[]): Promise<ReadonlySet<bigint>> {
+  if (nodeIds.length === 0) return new Set()
+  const rows = await sql<{ nodeId: string }[]>`
+    SELECT node_id::text AS "nodeId" FROM nodes WHERE node_id = ANY(${nodeIds.map(String)}::bigint[])`
+  return new Set(rows.map(({ nodeId }) => BigInt(nodeId)))
 }
 
 /** A node in the ledger, to compare with the contract. An expelled node is in cohort 0. */

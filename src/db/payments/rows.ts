@@ -82,23 +82,6 @@ export async function noteProof(
     WHERE block_hash = ${blockHash} AND tx_hash = ANY(${[...txHashes]}) AND proof = 'believed'`
 }
 
-/** The payments and outflows of a block that are plain transactions, not inner transfers. */
-export async function readPlainTransfers(
-  sql: Sql,
-  blockNumber: number,
-): Promise<{
-  payments: (Pick<Payment, 'txHash' | 'wallet' | 'from' | 'valueWei' | 'succeeded'> & Pick<Transfer, 'codes'>)[]
-  outflows: { txHash: Hash; wallet: Address; to: Address | null }[]
-}> {
-  const payments = await sql<Awaited<ReturnType<typeof readPlainTransfers>>['payments']>`
-    SELECT tx_hash AS "txHash", wallet, from_address AS "from", value_wei AS "valueWei", succeeded, codes FROM payments
-    WHERE block_number = ${blockNumber} AND tx_hash IS NOT NULL AND inner_index = 0`
-  const outflows = await sql<{ txHash: Hash; wallet: Address; to: Address | null }[]>`
-    SELECT tx_hash AS "txHash", wallet, to_address AS "to" FROM wallet_outflows
-    WHERE block_number = ${blockNumber} AND tx_hash IS NOT NULL AND inner_index = 0`
-  return { payments, outflows }
-}
-
 /** True if a payment of that block rests on one provider's word. */
 export async function hasBelieved(sql: Sql, blockNumber: number): Promise<boolean> {
   const rows = await sql`SELECT FROM payments WHERE block_number = ${blockNumber} AND proof = 'believed' LIMIT 1`

@@ -3,13 +3,12 @@
 // restored; following settles pending work. A rescan never goes below the stored headers.
 import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../../db/blocks/blocks.ts'
 import { readHalt } from '../../db/blocks/halts.ts'
-import { type Happening, happeningsOf, readHappenings } from '../../db/blocks/rescan.ts'
+import type { Happening } from '../../db/blocks/happenings.ts'
 import { inTransaction } from '../../db/core/sql.ts'
 import { readWatching } from '../../db/sale/payment-wallets.ts'
-import { readTierVersions } from '../../db/sale/tiers.ts'
 import { tellFailedProofs } from '../../follower/proofs.ts'
 import { blockBefore, rewindTo } from '../../follower/rewind.ts'
-import { sortNew } from '../../follower/store.ts'
+import { compareRange, partOf } from '../../mending/compare.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy } from '../../ports/contexts.ts'
 import { type Actor, fieldNamed, isOperatorRefusal, type OperatorRefusal, recordAct, refuseAct } from '../act.ts'
 import { defineAct } from '../define-act.ts'
@@ -139,23 +138,12 @@ async function scan(deps: RescanContext, fromBlock: number, cursor: Cursor) {
     const watching = { ...(await readWatching(deps.pool)), wholeTo: Number.MAX_SAFE_INTEGER }
     const range = await deps.chain.observe(from, upTo, parent?.hash ?? null, watching)
     await inTransaction(deps.pool, (sql) => tellFailedProofs(deps, sql, range.failedProofs ?? []))
-    const sorted = await sortNew(deps.pool, range.transfers, await readTierVersions(deps.pool))
     toBlock = range.blocks.at(-1)?.number ?? cursor.number
-    const [theirs, ours] = [happeningsOf(range, sorted), await readHappenings(deps.pool, from, toBlock)]
+    ;({ missing, surplus } = await compareRange(deps.pool, range))
     if (((await readCursor(deps.pool))?.number ?? 0) < toBlock)
       return refuseAct('notYet', 'The ledger was rewound during the comparison: try again.')
-    missing = lacking(theirs, ours)
-    surplus = lacking(ours, theirs)
-    if ([...missing, ...surplus].some(({ key }) => key.startsWith('block ')))
+    if ([...missing, ...surplus].some((entry) => partOf(entry) === 'header'))
       return refuseAct('notYet', 'The chain is being reorganised: the next pass handles that. Try again.')
   }
   return { toBlock, missing: missing.slice(0, TOLD_MAX), surplus: surplus.slice(0, TOLD_MAX) }
-}
-
-/** The entries of `whole` that `part` lacks, lowest block first. */
-function lacking(whole: readonly Happening[], part: readonly Happening[]): Happening[] {
-  const known = new Set(part.map(({ blockNumber, key }) => `${blockNumber} ${key}`))
-  return whole
-    .filter(({ blockNumber, key }) => !known.has(`${blockNumber} ${key}`))
-    .sort((a, b) => a.blockNumber - b.blockNumber)
 }

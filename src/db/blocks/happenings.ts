@@ -11,7 +11,7 @@ export interface Happening {
 
 /**
  * The ledger's contents of the blocks `from` to `to`. Leaves out failed withdrawals: the ledger keeps only those by the node's owner, so it may lack
- * some that the chain has.
+ * some that the chain has. Leaves out fees, because no hash covers them (books/own-fees.ts).
  */
 export async function readHappenings(sql: Sql, from: number, to: number): Promise<Happening[]> {
   return await sql<Happening[]>`
@@ -27,7 +27,7 @@ export async function readHappenings(sql: Sql, from: number, to: number): Promis
     SELECT z.block_number, concat_ws(' ', 'zeroTransfers', w.wallet, z.transfers)
       FROM zero_transfers z JOIN payment_wallets w ON w.id = z.wallet_id WHERE z.block_number BETWEEN ${from} AND ${to}
     UNION ALL
-    SELECT block_number, concat_ws(' ', 'outflow', tx_hash, wallet, to_address, value_wei, fee_wei) FROM wallet_outflows
+    SELECT block_number, concat_ws(' ', 'outflow', tx_hash, wallet, to_address, value_wei) FROM wallet_outflows
       WHERE block_number BETWEEN ${from} AND ${to} AND tx_hash IS NOT NULL AND inner_index = 0
     UNION ALL
     SELECT n.block_number, concat_ws(' ', 'node', n.node_id, n.ref, coalesce(n.cohort, e.cohort))
@@ -52,7 +52,7 @@ export async function readHappenings(sql: Sql, from: number, to: number): Promis
 
 /** The contents of blocks that we read again, in the same form as `readHappenings`, with their transfers sorted as the ledger would store them. */
 export function happeningsOf(
-  { blocks, outflows, events }: ObservedRange,
+  { blocks, outflows, events }: Pick<ObservedRange, 'blocks' | 'outflows' | 'events'>,
   { payments, dust, zero }: SortedTransfers<Transfer>,
 ): Happening[] {
   const named = (blockNumber: number, ...words: (string | number | bigint | null)[]) => ({
@@ -66,9 +66,7 @@ export function happeningsOf(
       named(t.blockNumber, 'payment', t.txHash, t.wallet, t.from, t.valueWei, t.succeeded ? null : 'failed', t.codes),
     ),
     ...counted(zero).map(([{ blockNumber, wallet }, count]) => named(blockNumber, 'zeroTransfers', wallet, count)),
-    ...outflows.map((o) =>
-      named(o.blockNumber, 'outflow', o.txHash, o.wallet, o.to, o.succeeded ? o.valueWei : 0n, o.feeWei),
-    ),
+    ...outflows.map((o) => named(o.blockNumber, 'outflow', o.txHash, o.wallet, o.to, o.succeeded ? o.valueWei : 0n)),
     ...events.flatMap((event) => {
       switch (event.kind) {
         case 'nodeMinted':
