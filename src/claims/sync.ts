@@ -49,7 +49,7 @@ export function createSyncer(ctx: FindContext, runPayments: () => Promise<Paymen
   async function compareMint({ ask, nodeIds: [nodeId = 0n], receipt }: Search, cursor: Cursor): Promise<boolean> {
     if (performance.now() - comparedAt < COMPARE_EVERY_MS) return false
     const from = (await oldestBlockNumber(ctx.pool)) ?? cursor.number
-    const [first] = receipt ? [] : await ask(ctx.history.logsOfNode(nodeId, from, cursor.number))
+    const [first] = receipt ? [] : (await ask(ctx.history.logsOfNode(nodeId, from, cursor.number))).flat()
     const number = receipt?.block?.number ?? first?.blockNumber
     const own = number === undefined || number > cursor.number ? null : await readBlock(ctx.pool, number)
     if (own === null || own.hash !== (receipt?.block?.hash ?? first?.blockHash)) return false

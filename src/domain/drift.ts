@@ -77,6 +77,20 @@ export function compareCohort(ledger: CohortFacts, chain: CohortFacts): Drift[] 
   }))
 }
 
+/** A finding in words for people: the row, and what each side has. */
+export function driftInWords(drift: Drift): string {
+  if (drift.kind === 'notInLedger') return `the ledger lacks node ${drift.nodeId}`
+  if (drift.kind === 'notOnChain') return `only the ledger has node ${drift.nodeId}`
+  const row =
+    drift.kind === 'counter'
+      ? 'all together'
+      : drift.kind === 'node'
+        ? `node ${drift.nodeId}`
+        : `cohort ${drift.cohort}`
+  const what = drift.kind === 'counter' ? drift.name : drift.field
+  return `${row}: ${what} is ${drift.ledger} in the ledger, ${drift.chain} on the contract`
+}
+
 /** Sorts findings: counters, then nodes by number, then cohorts. So a comparison in parts gives the same record as a comparison in a single run. */
 export function inOrder(drifts: readonly Drift[]): Drift[] {
   const place = (drift: Drift): [number, number] => {

@@ -12,6 +12,7 @@ import {
   readHalt,
   withdrawHalt,
 } from '../db/blocks/halts.ts'
+import { noteMended } from '../db/blocks/mending.ts'
 import { noteMoving } from '../db/blocks/stuck.ts'
 import { inTransaction } from '../db/core/sql.ts'
 import { type Identity, readState, writeState } from '../db/core/state.ts'
@@ -114,6 +115,7 @@ export async function clearHaltIfHealthy(
     await noteNoHalt(sql)
     await noteCalm(sql, 'proof')
     await noteMoving(sql)
+    await noteMended(sql)
   })
 }
 

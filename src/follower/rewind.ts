@@ -8,6 +8,7 @@ import {
   removeCursor,
   writeCursor,
 } from '../db/blocks/blocks.ts'
+import { noteMending } from '../db/blocks/mending.ts'
 import { rewindSurveyed } from '../db/blocks/surveyed.ts'
 import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { notifyLedgerChanged, writeAudit } from '../db/core/state.ts'
@@ -51,7 +52,8 @@ const REORGANISATION: Cause = { actor: 'pass', action: 'reorganisation' }
 
 /**
  * Rewinds to `fork` in one transaction. If `fork` is null, rewinds to before the first block. Does nothing if the cursor is no longer at `expected`.
- * If the cause is not a reorganisation, `cause` names who rewinds, and the action for the audit log. @returns whether it rewound.
+ * If the cause is not a reorganisation, `cause` names who rewinds, and the action for the audit log; until the ledger is where it was, it sells and
+ * sends nothing. @returns whether it rewound.
  */
 export async function rewindTo(
   ctx: LedgerDb & RuledBy<FollowRules> & Logging,
@@ -77,7 +79,7 @@ export async function rewindTo(
     if (cause === REORGANISATION) {
       await rewindWallets(sql, height)
       await rewindOpenings(sql, height)
-    }
+    } else await noteMending(sql, expected.number)
     const resent = await rewindOutbox(sql, height)
     await deleteBlocksAbove(sql, height)
     await reopenRefunds(sql, height)

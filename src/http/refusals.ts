@@ -90,6 +90,7 @@ const REFUSALS = {
   tierNotOpen: [503, 'The tier is not open yet: GET /api/tiers says when it opens.'],
   quotedTierOffSale: [503, 'The default tier is not on sale: name another with ?tier=.'],
   historiesDiffer: [503, 'Providers of the chain contradict each other, so nothing is sold until they agree.'],
+  mending: [503, 'The ledger reads some blocks again, so nothing is sold until it has caught up: try again shortly.'],
   noChain: [503, 'The chain cannot be reached now.'],
   chainUnclear: [503, 'The chain answers, but not yet in a way that the service can rely on: try again shortly.'],
   noDatabase: [503, 'The ledger cannot be reached now.'],

@@ -72,8 +72,12 @@ async function nodesOf({ pool }: LedgerDb, drifts: readonly Drift[], lastId: big
   return [...new Set([...missing, ...other])].slice(0, SOUGHT_MAX)
 }
 
-/** The blocks that are not equally often in both. */
-function differing(told: readonly LogPlace[], ours: readonly number[]): number[] {
+/** The blocks that some provider does not have equally often. */
+const differing = (told: readonly (readonly LogPlace[])[], ours: readonly number[]): number[] => [
+  ...new Set(told.flatMap((places) => unlike(places, ours))),
+]
+
+function unlike(told: readonly LogPlace[], ours: readonly number[]): number[] {
   const counts = new Map<number, number>()
   for (const { blockNumber } of told) counts.set(blockNumber, (counts.get(blockNumber) ?? 0) + 1)
   for (const block of ours) counts.set(block, (counts.get(block) ?? 0) - 1)

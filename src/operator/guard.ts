@@ -1,10 +1,11 @@
 // Makes an act wait for a second person by storing it as a proposal instead of running it. The ledger's rule sets the amount above which acts wait.
-// While the rule is set, some acts always wait.
+// While the rule is set, some acts always wait. Acts that build on what the ledger has wait while it reads blocks again.
+import { readMending } from '../db/blocks/mending.ts'
 import { inTransaction, type Pool, type Sql } from '../db/core/sql.ts'
 import { readState } from '../db/core/state.ts'
 import { insertProposal } from '../db/operator/proposals.ts'
 import { UINT256_MAX, type Wei, wei } from '../domain/units.ts'
-import { type Actor, type Fields, type Proposed, recordAct } from './act.ts'
+import { type Actor, type Fields, type OperatorRefusal, type Proposed, recordAct, refuseAct } from './act.ts'
 
 /** The rule's name among the ledger's settings. */
 export const RULE = 'secondPerson'
@@ -47,4 +48,13 @@ export function propose(pool: Pool, actor: Actor, act: string, input: Fields): P
     const says = `Not done yet: a second person has to confirm it, as proposal ${id}.`
     return { proposal: { id, act, expiresAt, says } }
   })
+}
+
+/** Refuses an act that builds on what the ledger has, while it reads blocks again (db/blocks/mending.ts); null if it does not. */
+export async function refuseWhileMending(sql: Sql): Promise<OperatorRefusal | null> {
+  const mending = await readMending(sql)
+  return (
+    mending &&
+    refuseAct('notYet', `The ledger reads blocks ${mending.at + 1} to ${mending.to} again. Try again after that.`)
+  )
 }

@@ -2,6 +2,7 @@
 // turns as fit into it. The contract itself rejects a turn that was already paid or is early, and a wrong round number.
 
 import { readBlock, readCursor } from '../db/blocks/blocks.ts'
+import { readMending } from '../db/blocks/mending.ts'
 import { readPaused } from '../db/core/state.ts'
 import { readCohorts, readSoundCohorts } from '../db/nodes/cohorts.ts'
 import { type SeedWait, writeSeedWait } from '../db/nodes/linked.ts'
@@ -80,8 +81,8 @@ async function creditOnce(ctx: CreditContext, limits: Run): Promise<CreditOutcom
   const dueNodes = due.reduce((nodes, cohort) => nodes + cohort.size, 0)
   const { distributor } = ctx
   if (!distributor || !(await hasTerms(ctx.pool))) return outcome({ reason: 'disabled', dueNodes })
-  // Below the head, the ledger may not yet know which turns are paid. If the provider is behind the ledger, it knows even less.
-  if (cursor.number !== head.number) return outcome({ reason: 'pending', dueNodes })
+  // Below the head, or while blocks are read again, the ledger may not yet know which turns are paid. If the provider is behind the ledger, it knows even less.
+  if (cursor.number !== head.number || (await readMending(ctx.pool))) return outcome({ reason: 'pending', dueNodes })
   if (await readPaused(ctx.pool)) return outcome({ reason: 'paused', dueNodes })
   if (await ctx.contract.paused(cursor.number)) {
     await tellUnsent(ctx, 'credit', due.length > 0 ? 'the contract is paused, as each provider says' : null)

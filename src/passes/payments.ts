@@ -2,6 +2,8 @@
 // instruction, and any instance can run the pass: the next run finishes what the last one did not.
 
 import { checkWalletBalances } from '../books/balance-check.ts'
+import type { Cursor } from '../db/blocks/blocks.ts'
+import { readMending } from '../db/blocks/mending.ts'
 import { countOpenPayments, releaseFromFormer } from '../db/payments/rows.ts'
 import { type FollowResult, follow } from '../follower/follow.ts'
 import { compareHistories } from '../follower/histories.ts'
@@ -47,13 +49,13 @@ async function payments(ctx: PaymentsContext, limits: Run): Promise<PaymentsOutc
   const started = performance.now()
   let run = limits
   let followed = await follow(ctx, run)
-  let cursor = cursorAtHead(followed)
+  let cursor = await cursorAtHead(ctx, followed)
   let reconciled: number | null = null
   if (cursor) reconciled = await reconcileWhenDue(ctx, cursor)
   if (reconciled) {
     // The ledger has gone back to before a block that it had not followed rightly.
     followed = await follow(ctx, run)
-    cursor = cursorAtHead(followed)
+    cursor = await cursorAtHead(ctx, followed)
   }
   let held: number | null = null
   let signer: SignerAnswer = null
@@ -98,8 +100,10 @@ async function payments(ctx: PaymentsContext, limits: Run): Promise<PaymentsOutc
   }
 }
 
-/** Null if the provider lags behind the ledger. Then we can check nothing, and the counts stay null. */
-const cursorAtHead = ({ cursor, head }: FollowResult) => (cursor && cursor.number <= head.number ? cursor : null)
+/** Null if the provider lags behind the ledger, or the ledger reads blocks again. Then we can check nothing, and the counts stay null. */
+async function cursorAtHead({ pool }: LedgerDb, { cursor, head }: FollowResult): Promise<Cursor | null> {
+  return cursor && cursor.number <= head.number && (await readMending(pool)) === null ? cursor : null
+}
 
 /**
  * Call it only if the ledger has followed to the head, because before we send we must know what is already done.

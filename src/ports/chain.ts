@@ -229,10 +229,10 @@ export interface LogPlace {
 export interface NodeHistory {
   /** Null while the provider has the transaction in no block. */
   mintReceipt(txHash: Hash): Promise<MintReceipt | null>
-  /** The logs of a node's mint, transfers, withdrawals and expulsion in blocks `from` to `to`. */
-  logsOfNode(nodeId: bigint, from: number, to: number): Promise<LogPlace[]>
-  /** The logs of a cohort's credits and of its turns that were not owed, in blocks `from` to `to`. */
-  logsOfCohort(cohort: number, from: number, to: number): Promise<LogPlace[]>
+  /** The logs of a node's mint, transfers, withdrawals and expulsion in blocks `from` to `to`: a list from each provider that answers. */
+  logsOfNode(nodeId: bigint, from: number, to: number): Promise<LogPlace[][]>
+  /** The logs of a cohort's credits and of its turns that were not owed, in blocks `from` to `to`: a list from each provider that answers. */
+  logsOfCohort(cohort: number, from: number, to: number): Promise<LogPlace[][]>
 }
 
 /** The contract's state, for the passes. Throws if the chain cannot answer. A limit or a pause is the widest that any provider names. */

@@ -171,7 +171,7 @@ test('the history of one node holds its events and no others, also from a provid
     return tooLong ? { error: { code: -32005, message: 'query exceeds max block range' } } : undefined
   }
   for (const history of [createNodeHistory(stage.rpc, stage.factory), createNodeHistory(rpc, stage.factory)]) {
-    const places = await history.logsOfNode(2n, from, number)
+    const places = (await history.logsOfNode(2n, from, number)).flat()
     const blocks = places.map(({ blockNumber }) => blockNumber).sort((a, b) => a - b)
     const [mint = 0, , transfer = 0] = blocks
     assert.deepEqual(blocks, [mint, mint, transfer], 'a mint, with its transfer, and a transfer')

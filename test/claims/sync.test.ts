@@ -143,7 +143,7 @@ test('a node that one provider makes up is stored by nobody', async () => {
       ...contract,
       nodes: async (first, ...rest) => (first === 77n ? [made as never] : contract.nodes(first, ...rest)),
     },
-    history: { ...history, logsOfNode: async () => [{ blockNumber: 2, blockHash: hash(block.hash) }] },
+    history: { ...history, logsOfNode: async () => [[{ blockNumber: 2, blockHash: hash(block.hash) }]] },
   })
   assert.deepEqual(await createSyncer(ctx, payments).byNodeId(77n), { kind: 'following' })
   assert.equal((await world.pool`SELECT FROM nodes WHERE node_id = 77`).count, 0)

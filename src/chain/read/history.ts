@@ -2,9 +2,9 @@
 // rejects a range, we ask for its halves. If it rejects a single block, that is a fault. Nothing of an answer is stored: it says where to look.
 import type { Address, Hash } from '../../domain/units.ts'
 import type { LogPlace, NodeHistory } from '../../ports/chain.ts'
-import { ChainFault, RpcFault } from '../../ports/faults.ts'
+import { ChainFault, orNull, RpcFault } from '../../ports/faults.ts'
 import { factoryTopics } from '../factory/abi.ts'
-import type { Rpc } from '../rpc/rpc.ts'
+import type { Rpc, RpcReads } from '../rpc/rpc.ts'
 import { list, log, receiptLogs, toQuantity } from '../rpc/wire.ts'
 import { mintOf } from './events.ts'
 import { readReceipt } from './receipt.ts'
@@ -30,32 +30,36 @@ export function createNodeHistory(rpc: Rpc, factory: Address): NodeHistory {
       const id = wordOf(nodeId)
       // The node's id is the first indexed argument of three events, and the third one of Transfer.
       const { NodeMinted, NodeExpelled, Withdrawn, Transfer } = factoryTopics
-      const ofNode = await logsOf(
-        rpc,
+      const filters = [
         { address: factory, topics: [[NodeMinted, NodeExpelled, Withdrawn], id] },
-        from,
-        to,
-      )
-      const moves = await logsOf(rpc, { address: factory, topics: [Transfer, null, null, id] }, from, to)
-      return [...ofNode, ...moves]
+        { address: factory, topics: [Transfer, null, null, id] },
+      ]
+      return logsByAll(rpc, filters, from, to)
     },
 
     logsOfCohort(cohort, from, to) {
       const { Credited, TurnsSkipped } = factoryTopics
-      return logsOf(
-        rpc,
-        { address: factory, topics: [[Credited, TurnsSkipped], null, wordOf(BigInt(cohort))] },
-        from,
-        to,
-      )
+      const filter = { address: factory, topics: [[Credited, TurnsSkipped], null, wordOf(BigInt(cohort))] }
+      return logsByAll(rpc, [filter], from, to)
     },
   }
 }
 
 const wordOf = (value: bigint) => `0x${value.toString(16).padStart(64, '0')}` as Hash
 
+/** The logs of a range, from each provider that answers, because one may leave some out. */
+async function logsByAll(rpc: Rpc, filters: readonly object[], from: number, to: number): Promise<LogPlace[][]> {
+  const logs = async (reads: RpcReads) => {
+    const found: LogPlace[] = []
+    for (const filter of filters) found.push(...(await logsOf(reads, filter, from, to)))
+    return found
+  }
+  const answers = (await Promise.all(rpc.providers.map((one) => orNull(logs(one))))).filter((one) => one !== null)
+  return answers.length > 0 ? answers : [await logs(rpc)]
+}
+
 /** The logs of a range, read in pieces that the provider accepts: first the whole range, then halves of each piece that it rejects. */
-async function logsOf(rpc: Rpc, filter: object, from: number, to: number): Promise<LogPlace[]> {
+async function logsOf(rpc: RpcReads, filter: object, from: number, to: number): Promise<LogPlace[]> {
   const found: LogPlace[] = []
   let size = to - from + 1
   for (let asked = 0, first = from; first <= to; asked++) {

@@ -6,6 +6,7 @@ import type { Head } from '../../chain/rpc/probe.ts'
 import type { Config } from '../../config/load.ts'
 import { readCursor } from '../../db/blocks/blocks.ts'
 import { readHalt } from '../../db/blocks/halts.ts'
+import { readMending } from '../../db/blocks/mending.ts'
 import { readParted } from '../../db/blocks/parted.ts'
 import { readStuck, readUnsent } from '../../db/blocks/stuck.ts'
 import type { Pool } from '../../db/core/sql.ts'
@@ -24,7 +25,7 @@ import {
 import { readPaymentWallets, readWalletInForce } from '../../db/sale/payment-wallets.ts'
 import { readTierVersions } from '../../db/sale/tiers.ts'
 import { readLostRoles, readSignerTroubles } from '../../db/sends/signers.ts'
-import type { Drift } from '../../domain/drift.ts'
+import { type Drift, driftInWords } from '../../domain/drift.ts'
 import { isStale, LAG_SEC, STUCK_SEC } from '../../domain/health.ts'
 import type { Address } from '../../domain/units.ts'
 import { partedInWords } from '../../follower/histories.ts'
@@ -32,6 +33,8 @@ import { haltInWords } from '../service/halt.ts'
 import type { Checks, Look } from './check.ts'
 
 /** We name at most this many nodes without payment or grant. */
+/** How many differences a finding names. */
+const NAMED_MAX = 3
 const UNPAID_MAX = 20
 const STOLEN_KEY = 'docs/RUNBOOK.md, "A lost or stolen key".'
 
@@ -129,12 +132,22 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
     }
   },
 
+  'ledger.mending': async ({ pool }) => {
+    const mending = await readMending(pool)
+    if (!mending) return null
+    return {
+      says: `blocks ${mending.at + 1} to ${mending.to} are read again, because the ledger differed from one of them`,
+      warn: 'Until they are read, nothing is sold, minted, credited, granted or released. It goes on automatically.',
+      reading: mending,
+    }
+  },
+
   'ledger.drift': async ({ pool }) => {
     const drifts = (await readState(pool, 'drift')) as Drift[] | null
     if (drifts === null) return { says: 'not compared with the contract yet', reading: [] }
     if (drifts.length === 0) return { says: 'agreed with the contract when last compared', reading: [] }
     return {
-      says: `${drifts.length} differences from the contract when last compared`,
+      says: `${drifts.length} differences from the contract when last compared: ${drifts.slice(0, NAMED_MAX).map(driftInWords).join('; ')}`,
       fail: '"node-ledger verify" names them; "node-ledger rebuild" says what a new ledger would hold.',
       reading: drifts.slice(0, 20),
     }

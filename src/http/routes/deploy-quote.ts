@@ -1,6 +1,7 @@
 // GET /api/deploy-quote: what to pay, and to which address. Both come from the ledger, never from the contract. A quote needs a payments wallet in
 // force, credit terms, an open tier with a place left, a node left in the minter's budget, and providers that agree on the chain.
 import { readCursor } from '../../db/blocks/blocks.ts'
+import { readMending } from '../../db/blocks/mending.ts'
 import { isSaleParted } from '../../db/blocks/parted.ts'
 import type { Sql } from '../../db/core/sql.ts'
 import { type QuotedTier, readQuote } from '../../db/reads/public-api.ts'
@@ -68,19 +69,27 @@ export const doTracesCount = ({ operator }: Pick<HttpDeps, 'operator'>): boolean
   operator === null || tracesCount(operator.chain.providers.length, operator.rules)
 
 /** Why the offered tier is not on sale now; null if it is. A closed tier counts as off sale. */
-function whyNotNow({ state, soldOut, isParted }: Pick<QuotedTier, 'state' | 'soldOut'> & { isParted: boolean }) {
+function whyNotNow({ state, soldOut, waits }: Pick<QuotedTier, 'state' | 'soldOut'> & { waits: Wait | null }) {
   if (state === 'closed') return state
-  if (isParted) return 'historiesDiffer'
+  if (waits) return waits
   if (state === 'upcoming') return 'tierNotOpen'
   if (state === 'soldOut') return 'tierSoldOut'
   return soldOut ? 'soldOut' : null
+}
+
+/** Why nothing is sold, whatever the tier. */
+type Wait = 'historiesDiffer' | 'mending'
+
+async function whyWait(sql: Sql): Promise<Wait | null> {
+  if (await isSaleParted(sql)) return 'historiesDiffer'
+  return (await readMending(sql)) ? 'mending' : null
 }
 
 /** The offer to quote: the named tier. If none is named, the first tier on sale. Null if there is none. */
 export async function readOffer(sql: Sql, tierId: string | null) {
   const paymentAddress = await readWalletInForce(sql)
   const offer = paymentAddress !== null && (await hasTerms(sql)) ? await readQuote(sql, tierId) : null
-  return offer && { ...offer, paymentAddress, isParted: await isSaleParted(sql) }
+  return offer && { ...offer, paymentAddress, waits: await whyWait(sql) }
 }
 
 /** `tier` of the query, in the syntax of tier ids; null if absent. */

@@ -24,6 +24,7 @@ import {
   refuseField,
 } from '../act.ts'
 import { defineAct, defineGuardedAct } from '../define-act.ts'
+import { refuseWhileMending } from '../guard.ts'
 import * as field from '../input.ts'
 import {
   findRows,
@@ -81,6 +82,8 @@ async function release(
   actor: Actor,
   { key, tierId, reason }: Release,
 ): Promise<DecisionResult | OperatorRefusal> {
+  const wait = await refuseWhileMending(sql)
+  if (wait) return wait
   const versions = await readTierVersions(sql)
   const payment = await lockHeld(sql, key, tierNoBy(tierId, versions))
   if (isOperatorRefusal(payment)) return payment

@@ -5,7 +5,7 @@ import { worthOfGrant } from '../../db/operator/sums.ts'
 import type { LedgerDb } from '../../ports/contexts.ts'
 import { refuseAct } from '../act.ts'
 import { defineAct, defineGuardedAct, defineReading } from '../define-act.ts'
-import { ANY_SUM } from '../guard.ts'
+import { ANY_SUM, refuseWhileMending } from '../guard.ts'
 import * as field from '../input.ts'
 
 /** Nodes without a payment, newest first, each with its grant or null. */
@@ -41,6 +41,8 @@ export const grantNode = defineGuardedAct({
   proposedAs: 'grantNode',
   sum: async (sql, { nodeId }) => (await worthOfGrant(sql, nodeId)) ?? ANY_SUM,
   change: async ({ sql, actor, record }, { nodeId, reason }) => {
+    const wait = await refuseWhileMending(sql)
+    if (wait) return wait
     const node = await lockNode(sql, nodeId)
     if (!node) return noNode
     if (node.paid) return refuseAct('conflict', 'The node was paid for: it needs no grant.')

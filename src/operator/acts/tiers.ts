@@ -21,6 +21,7 @@ import { type Hash, hash, wei } from '../../domain/units.ts'
 import type { ChainRead, FactoryRead, LedgerDb, RuledBy } from '../../ports/contexts.ts'
 import { fieldNamed, isOperatorRefusal, type OperatorRefusal, refuseAct, refuseField } from '../act.ts'
 import { type Changing, defineAct, defineReading } from '../define-act.ts'
+import { refuseWhileMending } from '../guard.ts'
 import * as field from '../input.ts'
 import { readNow, refuseOutOfBounds } from './terms.ts'
 import { refuseLadder, refuseSupply } from './tier-bounds.ts'
@@ -295,6 +296,8 @@ async function enter(
   propose: (rows: readonly TierRow[]) => (Terms & { before: TierRow | null }) | OperatorRefusal,
 ): Promise<EnteredTier | OperatorRefusal> {
   await sql`LOCK TABLE tiers IN SHARE ROW EXCLUSIVE MODE`
+  const wait = await refuseWhileMending(sql)
+  if (wait) return wait
   const now = await readNow(deps, sql)
   const rows = await readTierVersions(sql)
   const proposed = propose(rows)

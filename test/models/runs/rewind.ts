@@ -157,7 +157,7 @@ function addNode(rows: NodeRows, node: { facts: Facts; n: number; at: number; bl
       const paid = { amount_wei: 7n, created_at: iso(1), answer: '{}', ...log }
       const total = fact.kind === 'failed' ? FAILED : { status: 'sent', withdrawn_total_wei: withdrawn }
       // Rows are numbered as their blocks came.
-      rows.withdrawals.push({ id: 1_000 * fact.block + 10 * id + fact.n, ...tx, to_address: to, ...paid, ...total })
+      rows.withdrawals.push({ id: 100_000 * fact.block + 100 * id + fact.n, ...tx, to_address: to, ...paid, ...total })
     }
   }
   rows.nodes.push({
@@ -359,6 +359,9 @@ export function rowsOf(facts: Facts, back: Back): Rows {
       ...{ number, hash: hashOf(number), parent_hash: hashOf(number - 1 < 0 ? 99 : number - 1), time: timeOf(number) },
       prevrandao: word(1),
     })),
+    // After a difference, nothing is sold until the ledger is where it was.
+    settings:
+      isRescan && at < facts.head ? [{ name: 'mending', value: `{"to": ${facts.head}}`, updated_by: 'pass' }] : [],
     cursors: isEmpty ? [] : [{ name: 'follow', ...inBlock(at), block_time: timeOf(at) }],
   }
   const owners = new Map<string, number>()
@@ -367,7 +370,10 @@ export function rowsOf(facts: Facts, back: Back): Rows {
   rows.totals = [{ single: true, ...totalsOf(rows) }]
   const surveyed = facts.surveyedTo === null ? null : Math.min(facts.surveyedTo, isEmpty ? -1 : at)
   if (surveyed !== null)
-    rows.settings = [{ name: 'surveyedTo', value: JSON.stringify({ block: surveyed }), updated_by: 'pass' }]
+    rows.settings = [
+      ...(rows.settings ?? []),
+      { name: 'surveyedTo', value: JSON.stringify({ block: surveyed }), updated_by: 'pass' },
+    ]
   return rows
 }
 

@@ -97,7 +97,7 @@ async function readSale(
   return {
     tier,
     history,
-    quoted: quoted?.state === 'open' && !quoted.soldOut && (!quoted.isParted || null),
+    quoted: quoted?.state === 'open' && !quoted.soldOut && (quoted.waits === null || null),
     sold: quoted?.sold ?? 0,
     reserved: quoted?.reserved ?? 0,
     most: quoted?.most ?? null,
