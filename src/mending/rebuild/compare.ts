@@ -48,7 +48,7 @@ const verdictsWhere = (p: string) =>
   `decided_by <> 'pass' AND withdrawn_at IS NULL AND EXISTS (SELECT FROM payments p WHERE p.id = t.payment_id AND p.state <> 'orphaned' AND ${p})`
 
 /** The tables whose rows come from the chain or were copied. Row ids, times of writing, proofs and stored answers are left out. */
-const PROJECTIONS: readonly Projection[] = [
+export const PROJECTIONS: readonly Projection[] = [
   { table: 'cursors', key: 'name' },
   { table: 'blocks', key: 'number' },
   { table: 'tiers', key: 'tier_id, version' },

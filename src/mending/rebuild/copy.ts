@@ -3,18 +3,25 @@
 import { inTransaction, type Pool, type Sql } from '../../db/core/sql.ts'
 import { byVerdict, move } from '../../db/payments/moves.ts'
 import { PAGE_NODES } from '../../db/sale/allowlists.ts'
+import { copiedAt, rowsOf } from './tables.ts'
 
-/** The operator's own tables, and past hourly prices. A table that refers to another one comes after it. */
-const COPIED = [
-  ...['tiers', 'tier_openings', 'referral_codes', 'credit_terms', 'grants', 'attributions', 'senders'],
-  ...['contract_wallet_modes', 'allowed_wallets', 'proven_wallets'],
-  ...['passkeys', 'admin_keys', 'passkey_invitations', 'price_history'],
-]
+/** What is copied row by row before the rebuild follows. Of residues, only whether they are decided. */
+const TERMS = copiedAt('terms').filter((name) => name !== 'residue_traces')
 /** The copied tables whose rows are numbered. */
-const NUMBERED = ['credit_terms', 'passkeys', 'admin_keys', 'passkey_invitations']
+const NUMBERED = ['credit_terms', 'passkeys', 'admin_keys', 'passkey_invitations'] as const
 /** Tables that may lose rows: since an earlier copy, some grants, senders, keys or other entries may have been revoked. */
-const REVOCABLE = ['grants', 'tier_openings', 'senders', 'contract_wallet_modes', 'allowed_wallets', ...NUMBERED]
-/** Residues that the operator has decided on. They remain residues even if a trace shows their transfers, so that the decisions apply. */
+const REVOCABLE = [
+  ...([
+    'grants',
+    'tier_openings',
+    'senders',
+    'contract_wallet_modes',
+    'allowed_wallets',
+    'evidence_modes',
+    'settings',
+  ] as const),
+  ...NUMBERED,
+]
 const DECIDED_RESIDUES = `SELECT p.ref, 0 AS tries, true AS kept FROM payments p WHERE p.tx_hash IS NULL
   AND EXISTS (SELECT FROM standing_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass')`
 /** What to update in rows that an earlier copy inserted: since then a tier may have been retired, or a wallet's books closed. */
@@ -24,22 +31,16 @@ const KNOWN: Partial<Record<string, string>> = {
   payment_wallets: `(id) DO UPDATE SET watched_from = excluded.watched_from, closed_block = excluded.closed_block,
     closed_at = excluded.closed_at, closed_by = excluded.closed_by`,
 }
-/** Actors in the audit log that are not people. A rebuild repeats their acts, or does not need them. */
-const AUTOMATIC_ACTORS = `('pass', 'start', 'seed', 'rebuild')`
-/** The settings that are the operator's switches; the other settings are facts about one database. */
-const SWITCHES = ['paused', 'secondPerson']
-
 /**
  * Copies from the other ledger: tiers, referral codes, credit terms, grants, attributions, which residues are decided, the deny list, who may buy
  * through a contract, admin keys, passkeys, prices and switches. It may be repeated.
  */
 export async function copyTerms(from: Sql, into: Pool): Promise<void> {
   await inTransaction(into, async (sql) => {
-    for (const table of REVOCABLE.toReversed()) await sql.unsafe(`DELETE FROM ${table}`)
-    await sql`DELETE FROM settings WHERE name = ANY(${SWITCHES})`
+    for (const table of REVOCABLE.toReversed()) await sql.unsafe(`DELETE FROM ${table} WHERE ${rowsOf(table)}`)
     // Only one version of each tier may be live. So the old one must not be live when we insert the next.
     await sql`UPDATE tiers SET live = false WHERE live`
-    for (const table of COPIED) await copyTable(from, sql, table)
+    for (const table of TERMS) await copyTable(from, sql, table, rowsOf(table))
     // Numbering continues after the copied keys.
     for (const table of NUMBERED)
       await sql.unsafe(
@@ -50,9 +51,6 @@ export async function copyTerms(from: Sql, into: Pool): Promise<void> {
       INSERT INTO residue_traces (ref, tries, kept)
       SELECT ref, tries, kept FROM jsonb_populate_recordset(NULL::residue_traces, ${await asJson(from, DECIDED_RESIDUES)}::text::jsonb)
       ON CONFLICT (ref) DO UPDATE SET kept = true`
-    const names = SWITCHES.map((name) => `'${name}'`).join(', ')
-    const switches = await asJson(from, `SELECT * FROM settings WHERE name IN (${names})`)
-    await sql`INSERT INTO settings SELECT * FROM jsonb_populate_recordset(NULL::settings, ${switches}::text::jsonb)`
   })
 }
 
@@ -111,7 +109,7 @@ export async function copyVerdicts(from: Sql, into: Pool): Promise<void> {
   const verdicts = await asJson(
     from,
     `SELECT v.id AS place, p.ref, p.tier_id, p.tier_version, v.verdict, v.reason, v.evidence, v.decided_by, v.decided_at
-      FROM standing_verdicts v JOIN payments p ON p.id = v.payment_id WHERE v.decided_by <> 'pass'`,
+      FROM payment_verdicts v JOIN payments p ON p.id = v.payment_id WHERE ${rowsOf('payment_verdicts')}`,
   )
   await inTransaction(into, async (sql) => {
     const rows = sql`
@@ -147,7 +145,7 @@ export async function copyEndpoints(from: Sql, into: Pool): Promise<void> {
 export async function copyRecords(from: Sql, into: Pool): Promise<void> {
   const acts = await asJson(
     from,
-    `SELECT id AS place, at, actor, action, subject, detail, request_id FROM audit WHERE actor NOT IN ${AUTOMATIC_ACTORS}`,
+    `SELECT id AS place, at, actor, action, subject, detail, request_id FROM audit WHERE ${rowsOf('audit')}`,
   )
   await inTransaction(into, async (sql) => {
     await copyTable(from, sql, 'refunds')
