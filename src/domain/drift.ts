@@ -30,7 +30,7 @@ export type Drift =
   | {
       kind: 'node'
       nodeId: string
-      field: 'owner' | 'creditedWei' | 'withdrawnWei' | 'cohort'
+      field: 'owner' | 'creditedWei' | 'withdrawnWei' | 'cohort' | 'ref'
       ledger: string
       chain: string
     }

@@ -35,6 +35,8 @@ const DRIFTS_MAX = 500
 const NAMED_MAX = 100
 /** The most cohorts that one run compares, in ten requests. That is all of them, unless tiers and intervals have changed often. */
 const COHORTS_MAX = 1_000
+/** The most payments without a node that one run asks the contract about, each in one request. */
+const REFS_MAX = 20
 const DAY_SEC = 86_400
 
 export interface ReconcileResult {
@@ -72,16 +74,17 @@ export async function reconcileWindow(
 ): Promise<{ result: ReconcileResult; next: number }> {
   const counters = await ctx.contract.counters(cursor.number)
   const chainCounters = { nodes: counters.lastNodeId, round: counters.round, outstandingWei: counters.outstandingWei }
-  const [ledgerCounters, named, ofCohorts] = await Promise.all([
+  const [ledgerCounters, named, ofCohorts, ofRefs] = await Promise.all([
     nodes.readLedgerCounters(ctx.pool),
     compareNamed(ctx, cursor),
     compareCohorts(ctx, cursor, chainCounters),
+    compareRefs(ctx, cursor),
   ])
   // Another run has moved the cursor, so the two sides were not read at one block, and a difference would prove nothing.
   if (!(await standsAt(ctx, cursor))) return { result: { inserted: 0, drifts: [] }, next: first }
   const { drifts: ofWindow, next } = await compareWindow(ctx, cursor, first, windowOf(Number(counters.lastNodeId)))
   const ofCounters = compareCounters(ledgerCounters, chainCounters)
-  const drifts = inOrder(onceEach([...ofCounters, ...ofWindow, ...named, ...ofCohorts]))
+  const drifts = inOrder(onceEach([...ofCounters, ...ofWindow, ...named, ...ofCohorts, ...ofRefs]))
   // We read the counters by block number. If the chain has replaced that block since, the differences mean nothing.
   if (drifts.length > 0 && (await ctx.chain.block(cursor.number))?.hash !== cursor.hash)
     return { result: { inserted: 0, drifts: [] }, next: first }
@@ -145,6 +148,21 @@ async function compareNamed(ctx: LedgerDb & FactoryRead, cursor: Cursor): Promis
   const some = [...new Set(ids)].slice(0, NAMED_MAX)
   const ofNodes = await Promise.all(some.map((id) => compareFrom(ctx, cursor, id, 1)))
   return ofNodes.flatMap(({ drifts }) => drifts)
+}
+
+/** Asks whether the contract has a node for a payment that waits for its mint. The contract would skip each further mint of it. */
+async function compareRefs(ctx: LedgerDb & FactoryRead, cursor: Cursor): Promise<Drift[]> {
+  const refs = await nodes.readUnmintedRefs(ctx.pool, REFS_MAX)
+  const drifts = await Promise.all(
+    refs.map(async (ref): Promise<Drift[]> => {
+      const nodeId = await ctx.contract.nodeOfRef(ref, cursor.number)
+      const ledger = nodeId === null ? null : await nodes.readRef(ctx.pool, nodeId)
+      // The counters show a node that the ledger lacks.
+      if (ledger === null || ledger === ref) return []
+      return [{ kind: 'node', nodeId: String(nodeId), field: 'ref', ledger, chain: ref }]
+    }),
+  )
+  return drifts.flat()
 }
 
 /**

@@ -28,7 +28,7 @@ const FAILURES_MAX = 3
 /** The most blocks that one run compares. A provider may name any. */
 const BLOCKS_MAX = 10
 /** Fields of a node that differ if the ledger missed one of the node's events. */
-const EXPLAINED_BY_EVENTS: readonly string[] = ['owner', 'withdrawnWei', 'cohort']
+const EXPLAINED_BY_EVENTS: readonly string[] = ['owner', 'withdrawnWei', 'cohort', 'ref']
 
 /** The blocks with more or fewer events of a node or a cohort, according to a provider, than the ledger has. */
 type Sought = readonly number[]
@@ -56,7 +56,16 @@ export async function repair(
     const told = await ctx.history.logsOfCohort(Number(cohort), oldest, cursor.number)
     return differing(told, await readCreditBlocks(ctx.pool, Number(cohort), oldest))
   })
-  return compareUntilRewound(ctx, cursor, [...sought, ...credited])
+  return compareUntilRewound(ctx, cursor, [...sought, ...credited, ...(await mintsOf(ctx, drifts))])
+}
+
+/** The blocks from which the ledger has nodes with another ref than the contract. It has as many events of such a node as the chain. */
+async function mintsOf({ pool }: LedgerDb, drifts: readonly Drift[]): Promise<Sought[]> {
+  const nodeIds = drifts.flatMap((drift) =>
+    drift.kind === 'node' && drift.field === 'ref' ? [BigInt(drift.nodeId)] : [],
+  )
+  const blocks = await Promise.all(nodeIds.map((nodeId) => nodes.readMintBlockUpTo(pool, nodeId)))
+  return blocks.flatMap((block) => (block === null ? [] : [[block]]))
 }
 
 /** The nodes that the ledger lacks, has in addition, or has with other values. */

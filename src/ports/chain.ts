@@ -242,8 +242,8 @@ export interface ContractReader {
   /** The nodes `firstId` to `firstId + count - 1` as of that block; fewer if not all of these ids are minted. */
   nodes(firstId: bigint, count: number, at: BlockRef): Promise<ChainNode[]>
   cohorts(cohorts: number[], at: BlockRef): Promise<ChainCohort[]>
-  /** The node minted for this ref; null if there is none. */
-  nodeOfRef(ref: Hash): Promise<bigint | null>
+  /** The node minted for this ref as of that block; null if there is none. */
+  nodeOfRef(ref: Hash, atBlock: number): Promise<bigint | null>
   maxPerWallet(): Promise<number>
   /** How many nodes a tier has as of that block, without expelled ones, and how many it may have at most. */
   tierSupply(tierNo: number, at: number | 'latest'): ReturnType<GovernanceReader['tierSupply']>

@@ -89,7 +89,11 @@ test('cohorts, refs, balances and limits are read as they are', async () => {
   const [one, nine] = await contract.cohorts([1, 9], await at(credited))
   assert.deepEqual([one?.cohort, one?.tierNo, one?.perNodeWei, one?.size, one?.intervalSec], [1, 2, 30n, 2, 60])
   assert.deepEqual([nine?.cohort, nine?.size, nine?.intervalSec], [9, 0, 0])
-  assert.deepEqual([await contract.nodeOfRef(ref('b')), await contract.nodeOfRef(ZERO_HASH)], [2n, null])
+  assert.deepEqual(
+    [await contract.nodeOfRef(ref('b'), credited), await contract.nodeOfRef(ZERO_HASH, credited)],
+    [2n, null],
+  )
+  assert.equal(await contract.nodeOfRef(ref('b'), opened), null)
   assert.deepEqual([await contract.maxPerWallet(), await contract.swapsAllowance()], [3, 0n])
   assert.deepEqual([await contract.balance(stage.factory), await contract.balance(stage.factory, minted)], [50n, 0n])
 })
@@ -111,7 +115,7 @@ test('figures that the contract cannot have are faults: no column is as wide', a
   }
   const odd = createContractReader(rpc, stage.factory)
   await assert.rejects(odd.counters(credited), { name: 'ChainFault' })
-  await assert.rejects(odd.nodeOfRef(ref('a')), { name: 'ChainFault' })
+  await assert.rejects(odd.nodeOfRef(ref('a'), credited), { name: 'ChainFault' })
   await assert.rejects(odd.cohorts([1], await at(credited)), { name: 'ChainFault' })
   await assert.rejects(odd.tierSupply(2, credited), { name: 'ChainFault' })
 })
@@ -119,7 +123,7 @@ test('figures that the contract cannot have are faults: no column is as wide', a
 test('an address without the contract is a fault, never a number', async () => {
   const absent = createContractReader(stage.rpc, stage.at(9))
   await assert.rejects(absent.counters(credited), ChainFault)
-  await assert.rejects(absent.nodeOfRef(ref('a')), ChainFault)
+  await assert.rejects(absent.nodeOfRef(ref('a'), credited), ChainFault)
   await assert.rejects(absent.maxPerWallet(), /no code/)
 })
 

@@ -88,8 +88,8 @@ export function createContractReader(rpc: Rpc, factory: Address): ContractReader
       return pieces.flat()
     },
 
-    async nodeOfRef(ref) {
-      const id = await view('latest', 'nodeOfRef', [ref])
+    async nodeOfRef(ref, atBlock) {
+      const id = await view(atBlock, 'nodeOfRef', [ref])
       return id === 0n ? null : figure(id, 'nodeId')
     },
 
