@@ -1,4 +1,4 @@
-// Writes the reference part of docs/CLI.md from the table of commands. A test compares the two.
+// Writes the tables of docs/CLI.md from the table of commands. A test compares the two.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { loadCommands } from '../src/cli/commands.ts'
 import { reference } from '../src/cli/help.ts'

@@ -9,21 +9,18 @@ const MARK = '<!-- From here on made by: npm run generate -->\n'
 const GROUPS: readonly SettingGroup[] = SETTING_GROUPS
 const WIDTH = 120
 
-const HEAD = `Every setting of Node Ledger. Copy this file to .env, which is read in development, and take the # away from what you want to set; in
-production set them in the environment. A variable of the environment wins over .env, and an empty one counts as not set. What stands
-behind the # is the default (where there are two, that of the embedded chain).
-
-Durations are in seconds, amounts in wei (0.001 ether is 1000000000000000). Switches take true or false, on or off. Settings marked
-(secret) can also be read from a file: set NAME_FILE to its path instead of NAME. Nothing needs to be set for "npm start": a missing
-DATABASE_URL or RPC_URL is replaced by an embedded database or chain.`
+const HEAD = `# Every setting of Node Ledger with its default. docs/SETTINGS.md explains them. For development, copy this file to .env and
+# uncomment what you want to set. In production, set environment variables instead.`
 
 /** The full text of .env.example. */
 export function envExample(): string {
-  const parts = GROUPS.flatMap(({ title, text, settings }) => [
-    `# ${` ${title.toLowerCase()}`.padStart(WIDTH - 2, '-')}${text === undefined ? '' : `\n${comment(text)}`}`,
-    ...Object.entries(settings).map(([name, setting]) => `${comment(sentences(setting))}\n# ${name}=${shown(setting)}`),
-  ])
-  return `${[...HEAD.split('\n\n').map(comment), ...parts].join('\n\n')}\n`
+  const parts = GROUPS.map(({ title, settings }) => {
+    const lines = Object.entries<Setting>(settings).map(
+      ([name, own]) => `# ${name}=${own.embedded ?? own.default ?? ''}`,
+    )
+    return [`# ${` ${title.toLowerCase()}`.padStart(WIDTH - 2, '-')}`, ...lines].join('\n')
+  })
+  return `${[HEAD, ...parts].join('\n\n')}\n`
 }
 
 /** docs/SETTINGS.md with its tables filled in from the settings. */
@@ -32,7 +29,7 @@ export function withSettings(page: string): string {
   const tables = GROUPS.map(({ title, text, settings }) => {
     const rows = Object.entries(settings).map(
       ([name, setting]) =>
-        `| \`${name}\`${setting.secret ? ' 🔑' : ''}${setting.first ? ' 🌱' : ''} | ${defaultCell(setting)} | ${linked(setting.text)}${exampleOf(setting, '`')} |`,
+        `| \`${name}\`${setting.secret ? ' 🔑' : ''}${setting.first ? ' 🌱' : ''} | ${defaultCell(setting)} | ${linked(setting.text)}${exampleOf(setting)} |`,
     )
     const intro = text === undefined ? '' : `${linked(text)}\n\n`
     return `## ${title}\n\n${intro}| setting | default | meaning |\n|---|---|---|\n${rows.join('\n')}\n`
@@ -54,8 +51,6 @@ export function checkSettings(): boolean {
   return isCurrent
 }
 
-const shown = (setting: Setting) => setting.embedded ?? setting.default ?? ''
-const exampleOf = ({ example }: Setting, quote: string) => (example ? ` Example: ${quote}${example}${quote}` : '')
 const linked = (text: string) => text.replaceAll(/docs\/([A-Z]+\.md)/g, '[$1]($1)')
 
 function defaultCell(setting: Setting): string {
@@ -63,25 +58,4 @@ function defaultCell(setting: Setting): string {
   return `${setting.otherwise ?? (setting.default === undefined ? 'none' : `\`${setting.default}\``)}${embedded}`
 }
 
-function sentences(setting: Setting): string {
-  const { text, secret, otherwise, embedded } = setting
-  // If the default is a single value, we show it after the name.
-  const isShown = embedded === undefined && setting.default !== undefined
-  const words = otherwise ?? (isShown ? null : (setting.default ?? 'none'))
-  const onEmbedded = embedded === undefined ? '' : ` (embedded chain: ${embedded})`
-  const said = words === null ? '' : ` Default: ${words}${onEmbedded}.`
-  return `${secret ? '(secret) ' : ''}${text}${said}${exampleOf(setting, '')}`
-}
-
-/** Commands in quotes, without other Markdown. */
-const plain = (_: string, code: string) => (code.includes(' ') ? `"${code}"` : code)
-
-/** A text as comment lines. */
-function comment(text: string): string {
-  const lines = ['#']
-  for (const word of text.replaceAll(/`([^`]*)`/g, plain).split(/\s+/)) {
-    if (`${lines.at(-1)} ${word}`.length > WIDTH) lines.push('#')
-    lines.push(`${lines.pop()} ${word}`)
-  }
-  return lines.join('\n')
-}
+const exampleOf = ({ example }: Setting) => (example ? ` Example: \`${example}\`` : '')

@@ -1,6 +1,6 @@
-// The command line's help and the reference in docs/CLI.md, both made from the table of commands.
+// The command line's help and the tables of docs/CLI.md, both made from the table of commands.
 import { COMMON } from './arguments.ts'
-import { type Command, GROUPS, type OptionSpec } from './command.ts'
+import { type ArgumentSpec, type Command, GROUPS, type OptionSpec } from './command.ts'
 
 /** The overview: every command with its summary. */
 export function overview(commands: readonly Command[]): string {
@@ -17,7 +17,7 @@ export function overview(commands: readonly Command[]): string {
     'Usage: node-ledger <command> [options]',
     ...sections,
     `Every command takes --json and --help; "node-ledger help <command>" says more.
-Settings come from the environment (.env.example documents each). Without any, commands talk to the service that
+Settings come from the environment (docs/SETTINGS.md documents each). Without any, commands talk to the service that
 "npm start" runs in this directory.
 Exit codes: 0 done, 1 refused or a difference found, 2 called or set wrongly, 3 could not check.`,
   ].join('\n\n')
@@ -52,27 +52,23 @@ export function commandHelp(command: Command): string {
   ].join('\n\n')
 }
 
-/** The reference part of docs/CLI.md. */
+/** The tables of docs/CLI.md: every command with its arguments and its summary. */
 export function reference(commands: readonly Command[]): string {
   const sections = Object.entries(GROUPS).map(([group, title]) => {
-    const own = commands.filter((command) => command.group === group)
-    return [`## ${title}`, ...own.map(commandReference)].join('\n\n')
+    const rows = commands.filter((command) => command.group === group).map(row)
+    return `## ${title}\n\n| command | what it does |\n|---|---|\n${rows.join('\n')}`
   })
   return `${sections.join('\n\n')}\n`
 }
 
-function commandReference(command: Command): string {
-  const { name, summary, details, args = [], options = {}, examples } = command
-  const rows = [
-    ...args.map(({ name: arg, help }) => `| \`<${arg}>\` | ${help} |`),
-    ...Object.entries(options).map(([option, spec]) => `| \`${optionText(option, spec)}\` | ${spec.help} |`),
-  ]
-  return [
-    `### ${name}`,
-    `${capital(summary)}.${details ? ` ${details.replaceAll('\n', ' ')}` : ''}`,
-    ...(rows.length > 0 ? [`| argument, option | |\n|---|---|\n${rows.join('\n')}`] : []),
-    `\`\`\`sh\n${examples.join('\n')}\n\`\`\``,
-  ].join('\n\n')
+function row({ name, args = [], summary }: Command): string {
+  return `| \`${[name, ...args.map(argumentText)].join(' ')}\` | ${summary} |`
+}
+
+function argumentText({ name, choices, optional }: ArgumentSpec): string {
+  // A bare bar would end the table's cell.
+  const text = `<${choices && choices.length < 3 ? choices.join('\\|') : name}>`
+  return optional ? `[${text}]` : text
 }
 
 function optionText(name: string, { value }: OptionSpec): string {

@@ -160,16 +160,6 @@ describe('the table of commands', () => {
     assert.ok(document.includes(reference(COMMANDS)), 'docs/CLI.md is not current: npm run generate writes it')
   })
 
-  test('is listed at a glance in docs/CLI.md', () => {
-    const [glance = ''] = readFileSync(new URL('docs/CLI.md', root), 'utf8').split('<!-- From here on')
-    const rows = glance.split('\n').filter((line) => line.startsWith('| `node-ledger '))
-    for (const { name } of COMMANDS) {
-      const [group = '', act] = name.split(' ')
-      const named = rows.filter((row) => new RegExp(`node-ledger ${group}\\b`).test(row))
-      assert.ok(named.length > 0 && (act === undefined || named.some((row) => row.includes(act))), name)
-    }
-  })
-
   test('asks for --yes wherever a command would ask', () => {
     const asking = COMMANDS.filter(({ options = {} }) => 'yes' in options)
     assert.ok(asking.length > 8)

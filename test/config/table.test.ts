@@ -56,14 +56,6 @@ describe('the lists of settings agree', () => {
     }
   })
 
-  test('.env.example marks as secret what is one', () => {
-    for (const paragraph of example.split('\n\n')) {
-      const [name, second] = [...paragraph.matchAll(/^# ([A-Z][A-Z0-9_]+)=/gm)].map(([, found]) => found)
-      assert.equal(second, undefined)
-      if (name !== undefined) assert.equal(paragraph.startsWith('# (secret) '), isSecretName(name), name)
-    }
-  })
-
   test('the defaults of the table are those that hold, with an embedded chain and without', () => {
     const [embedded, external] = [describeConfig(load({})), describeConfig(load(EXTERNAL))]
     for (const setting of TABLE) {

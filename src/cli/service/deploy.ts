@@ -68,7 +68,7 @@ export async function deploy(call: Call): Promise<ExitCode> {
 
 const AFTER = `
 Copy these into the environment of the service, and add DATABASE_URL, PAYMENT_ADDRESS, MINTER_PRIVATE_KEY,
-DISTRIBUTOR_PRIVATE_KEY and SESSION_SECRET. .env.example documents every setting.`
+DISTRIBUTOR_PRIVATE_KEY and SESSION_SECRET. docs/SETTINGS.md documents every setting.`
 
 const VERIFY =
   'To have the source verified, run one of these. ETHERSCAN_API_KEY is your key there; Sourcify needs none.'
