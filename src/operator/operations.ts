@@ -1,4 +1,4 @@
-// The table of the operator's acts and readings: everything that the modules named here declare. Routes, api/admin.yaml and docs/ADMIN.md come from
+// The table of the operator's acts and readings: everything that the modules named here declare. Routes, api/admin.yaml and docs/CLI.md come from
 // it. So do commands, one subject at a time (src/cli/commands.ts).
 import * as allowlists from './acts/allowlists/acts.ts'
 import * as attribute from './acts/attribute.ts'

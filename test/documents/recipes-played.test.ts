@@ -161,7 +161,6 @@ test('an act is a route, a command, in both documents and a form of the console'
   assert.deepEqual(JSON.parse(command('pause', 'bell', '--tone', 'high', '--json')), { rung: true })
   assert.match(read('api/admin.yaml'), /operationId: ringBell\n {6}x-scope: operate\n {6}summary: 'Ring the bell'/)
   assert.match(read('api/admin.ts'), /\bringBell\b/)
-  assert.match(read('docs/ADMIN.md'), /pause\/bell.*tone/)
   assert.match(read('docs/CLI.md'), /^\| `pause bell` \| ring the bell \|$/m)
   assert.match(
     read('api/admin-acts.ts'),

@@ -54,7 +54,6 @@ describe('a reason to hold a payment is', () => {
       ]),
     'api/openapi.yaml': () => reasonsOfApi().map(shownToBuyers),
     'web/src/words/payment.ts': () => Object.keys(words.reasons).map(shownToBuyers),
-    'docs/ADMIN.md': () => reasons.filter((reason) => read('docs/ADMIN.md').includes(`\n| \`${reason}\` | `)),
     'docs/RUNBOOK.md': () => reasons.filter((reason) => read('docs/RUNBOOK.md').includes(`\n### ${reason}\n`)),
   }
   for (const [place, found] of Object.entries(places)) {

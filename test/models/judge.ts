@@ -1,4 +1,4 @@
-// What becomes of a payment when it is judged, as a second reading of docs/ADMIN.md (the table of reasons, Contract wallets, Tiers), docs/RUNBOOK.md (Held
+// What becomes of a payment when it is judged, as a second reading of docs/ADMIN.md (Contract wallets, Tiers), docs/RUNBOOK.md (Held
 // payments), docs/ARCHITECTURE.md (Judging) and the payments part of the rules of the sale. Each rule is a step; the first that does not pass decides.
 
 // Choices in what the documents leave open:

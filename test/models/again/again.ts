@@ -1,5 +1,5 @@
-// Which payments are judged a second time, and with what end, as a second reading of docs/ADMIN.md (Payments: the table of reasons; Tiers: a place that
-// comes free), docs/ARCHITECTURE.md (recheck) and docs/RUNBOOK.md (Back up and restore). Each payment is alone in its tier and its wallet.
+// Which payments are judged a second time, and with what end, as a second reading of docs/ADMIN.md (Tiers: freed places),
+// docs/ARCHITECTURE.md (recheck) and docs/RUNBOOK.md (Back up and restore). Each payment is alone in its tier and its wallet.
 
 /** One payment of the price of its tier, in block 50, and all that may change what becomes of it. */
 export interface Room {
