@@ -21,8 +21,8 @@ const LIMIT = 1_250
 const LIMIT_IN_ALL = 45_000
 /** Half of a document's sentences have at most so many words. */
 const MEDIAN_SENTENCE = 15
-/** The runbook's sections whose entries a person reads at night: symptom, cause, what to do, how to see that it is well. */
-const ENTRIES = ['Held payments', 'What each alert means', 'What each event asks for']
+/** The runbook's sections whose entries a person reads at night: what it means, what to check, what to do, when it is resolved. */
+const ENTRIES = ['Held payments', 'What each alert means', 'Events that need a person']
 const ENTRY_LIMIT = 120
 /** As long as the tables that they are generated from. */
 const GENERATED = ['docs/CLI.md', 'docs/SETTINGS.md']
@@ -69,7 +69,7 @@ test('of what may still be minted the runbook says first that a refund is prepar
   const runbook = PAGES.find(({ path }) => path === 'docs/RUNBOOK.md')?.text ?? ''
   for (const reason of ['soldOut', 'supplySpent']) {
     const entry = runbook.split(`\n### ${reason}\n`)[1]?.split('\n### ')[0] ?? ''
-    assert.match(entry, /^\*\*First:\*\* prepare a refund before you send, from whatever wallet/, reason)
+    assert.match(entry, /^\*\*First:\*\* prepare a refund before you send ether from any wallet/, reason)
   }
 })
 
