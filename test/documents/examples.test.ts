@@ -114,7 +114,7 @@ test('every route of the operator that is documented is there', () => {
     .filter((route) => !/ (?:\/|api\/)/.test(route))
   const fits = (route: string, pattern: string) =>
     new RegExp(`^${pattern.replace('.', '\\.').replace(/<\w+>/, '\\w+')}$`).test(route)
-  assert.ok(documented.length > 10)
+  assert.ok(documented.length > 4)
   assert.deepEqual(
     documented.filter((pattern) => !served.some((route) => fits(route, pattern))),
     [],

@@ -59,7 +59,7 @@ test('values to which messages and documents set a setting are ones that it take
       .map((set) => ({ path: page.path, ...set })),
   )
   const all = [...inMessages, ...inPages].filter(isSetting)
-  assert.ok(all.length > 40, `${all.length} settings`)
+  assert.ok(all.length > 30, `${all.length} settings`)
   const refused = all.filter(({ name, value }) =>
     inspectConfig({ [name]: value }, { readFile: () => 'x' }).problems.some(({ setting }) => setting === name),
   )
