@@ -56,6 +56,7 @@ export const QUICK: readonly QuickTests[] = [
   { path: 'test/db/totals.test.ts', seconds: 0.8, why: 'totals are the sums of their rows' },
   { path: 'test/documents/data-model.test.ts', seconds: 0.2, why: 'every table and column is documented' },
   { path: 'test/documents/glossary.test.ts', seconds: 0.2, why: 'terms are in the glossary' },
+  { path: 'test/documents/named.test.ts', seconds: 0.3, why: 'documents name files, options and metrics that exist' },
   { path: 'test/documents/recipes.test.ts', seconds: 0.5, why: 'the recipes of CONTRIBUTING' },
   { path: 'test/documents/references.test.ts', seconds: 0.6, why: 'documents name what exists' },
   { path: 'test/documents/remedies.test.ts', seconds: 0.4, why: 'every remedy names a command that exists' },

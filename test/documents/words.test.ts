@@ -6,19 +6,17 @@ import { type Page, proseOf, ROOT, readPage } from './pages.ts'
 
 /** Most words of a document. One that is not here has at most 1,250. A change that needs more takes something out. */
 const LIMITS: Readonly<Record<string, number>> = {
-  'CONTRIBUTING.md': 1_750,
-  'docs/ADMIN.md': 4_100,
-  'docs/ARCHITECTURE.md': 4_000,
-  'docs/CONTRACT.md': 4_200,
-  'docs/DATA-MODEL.md': 1_600,
-  'docs/GLOSSARY.md': 1_400,
-  'docs/RUNBOOK.md': 7_000,
-  'docs/THREATS.md': 2_500,
-  'test/faults/README.md': 3_000,
+  'CONTRIBUTING.md': 1_350,
+  'docs/ADMIN.md': 2_700,
+  'docs/ARCHITECTURE.md': 2_550,
+  'docs/CONTRACT.md': 3_250,
+  'docs/RUNBOOK.md': 6_300,
+  'docs/THREATS.md': 2_100,
+  'test/faults/README.md': 2_300,
 }
 const LIMIT = 1_250
 /** All of them together, for one evening. */
-const LIMIT_IN_ALL = 45_000
+const LIMIT_IN_ALL = 36_000
 /** Half of a document's sentences have at most so many words. */
 const MEDIAN_SENTENCE = 15
 /** The runbook's sections whose entries a person reads at night: what it means, what to check, what to do, when it is resolved. */
