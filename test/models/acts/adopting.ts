@@ -1,6 +1,6 @@
-// With which nonce an account sends, as a second reading of docs/ADMIN.md (transactions/stuck: "providers report a nonce beyond the one that followed
-// blocks explain. After 64 blocks the service adopts their nonce"), docs/RUNBOOK.md (NodeLedgerTransactionStuck: "if all providers name a nonce that no
-// followed block explains, nothing is sent for 64 blocks"), docs/CLI.md (transactions stuck: "64 blocks in which all agree") and of the table `sender_bases`.
+// With which nonce an account sends, as a second reading of docs/RUNBOOK.md (NodeLedgerTransactionStuck: if all providers report a nonce that no
+// followed block explains, the service sends nothing for 64 blocks, then adopts it), of the help of "transactions stuck" ("64 blocks in which all
+// agree") and of the table `sender_bases`.
 
 // Choices in what the documents leave open:
 // - A provider that names a lower nonce than followed blocks explain lags. As long as one does not name a higher one, the ledger's nonce is right.

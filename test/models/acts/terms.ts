@@ -1,4 +1,4 @@
-// Entering and taking back credit terms, by docs/ADMIN.md (Terms), docs/CLI.md (terms set, terms take-back) and docs/REWARDS.md (what is not owed).
+// Entering and taking back credit terms, by docs/ADMIN.md (Terms), the help of terms set and terms take-back and docs/REWARDS.md (what is not owed).
 //
 // Choices in what the documents leave open:
 // - Terms are in force from their time on, also at a block of just that time.
