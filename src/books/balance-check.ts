@@ -11,7 +11,7 @@ import { hasBelieved } from '../db/payments/rows.ts'
 import { noteFailedTrace, proveResidueNow } from '../db/payments/traces.ts'
 import * as wallet from '../db/payments/wallet.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
-import { weakest } from '../domain/finality.ts'
+import { VOICES, weakest } from '../domain/finality.ts'
 import type { Block, Proof } from '../domain/observed.ts'
 import type { Address, Hash } from '../domain/units.ts'
 import { ledgerChainId } from '../follower/halt.ts'
@@ -115,7 +115,8 @@ async function checkWallet(
   }
   const differences = await nameDifferences(ctx, address, await locateDifferences(ctx, asked, run))
   await compareBlocks(ctx, cursor, differences, run)
-  const left = await correctFees(ctx, address, differences, (body) => underCursor(ctx, balance, body))
+  const settled = await withoutBelieved(ctx, differences)
+  const left = await correctFees(ctx, address, settled, (body) => underCursor(ctx, balance, body))
   const filed = await file(ctx, balance, await traceDifferences(ctx, left, { address, run: within(run, TRACING_MS) }))
   const now = await wallet.readWalletBalance(ctx.pool, address)
   const isExplained = now?.cursor.hash === cursor.hash && balance.base.wei + now.inWei - now.outWei === reading.wei
@@ -137,6 +138,17 @@ async function compareBlocks(
     if (!mayHideSale(versions, { residueWei, block }) && !(await hasBelieved(ctx.pool, block.number))) continue
     await compareTransfers(ctx, cursor, block)
   }
+}
+
+/**
+ * On a ledger that proves no blocks, leaves out those of a block with a payment that only one of several providers tells of. It may explain them once
+ * two agree.
+ */
+async function withoutBelieved(ctx: LedgerDb & ChainRead, differences: readonly NamedDifference[]) {
+  if (ctx.chain.providers.length < VOICES || (await isProven(ctx.pool))) return differences
+  const left: NamedDifference[] = []
+  for (const one of differences) if (!(await hasBelieved(ctx.pool, one.block.number))) left.push(one)
+  return left
 }
 
 /** Adds the ref that each difference would have as a residue, and whether the operator has already decided on that residue. */

@@ -119,8 +119,8 @@ const REASON_NOT_SOLD = { none: 'wrongAmount', offSale: 'saleClosed', notOpenYet
 
 /** Judges a payment (specification: payment policy). Order matters: the first refusing rule gives the reason. */
 export function judgePayment(facts: PaymentFacts): Verdict {
-  const ignored = refuseTransfer(facts)
-  if (ignored) return { kind: 'ignored', reason: ignored, evidence: { rule: ignored } }
+  const refused = judgeTransfer(facts)
+  if (refused) return refused
 
   const { selection } = facts
   const tier = judgedBy(selection, facts)
@@ -182,6 +182,13 @@ export function judgePayment(facts: PaymentFacts): Verdict {
       ...holding.evidence,
     },
   }
+}
+
+/** The verdict on a transfer that can buy nothing; null if it may buy. One provider's word does not make it fail. */
+function judgeTransfer(facts: PaymentFacts): Verdict | null {
+  if (facts.restsOnOne && !facts.succeeded) return { kind: 'undecided', missing: 'proof' }
+  const reason = refuseTransfer(facts)
+  return reason && { kind: 'ignored', reason, evidence: { rule: reason } }
 }
 
 const seenOf = (tier: TierVersion | null, { valueWei }: PaymentFacts): Evidence => ({

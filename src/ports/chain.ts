@@ -124,8 +124,8 @@ export interface ChainReader extends StateReader {
   agreedFirstBlockAt: ChainReader['firstBlockAt']
   /** A transaction by its hash; null if the provider does not know it. While it is pending, `blockNumber` is null. */
   transaction(txHash: Hash): Promise<TransactionView | null>
-  /** A transaction in a block, with its outcome; null if it is in no block yet. If there are several providers, it is null unless two agree. */
-  minedTransaction(txHash: Hash): Promise<TransactionView | null>
+  /** A transaction in a block, with its outcome and the block's time; null if it is in no block yet. If there are several providers, it is null unless two agree. */
+  minedTransaction(txHash: Hash): Promise<(TransactionView & { blockTime: number }) | null>
   /** What a mined transaction moved to `to` by inner calls, in order; null if we cannot trace it, or no two of several providers agree. */
   innerTransfers(txHash: Hash, to: Address): Promise<InnerTransfer[] | null>
   /** Inner transfers to and from these wallets in one exact block, in order; null if we cannot trace it, or no two of several providers agree. */

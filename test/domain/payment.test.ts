@@ -319,6 +319,7 @@ test('an undecided payment names the fact that is missing', () => {
   assert.equal(missing({ selection: { kind: 'notOpenYet', tier }, mayOpen: true }), 'opening')
   assert.equal(missing({ selection: listedOnly }), 'list')
   assert.equal(missing({ restsOnOne: true }), 'proof')
+  assert.equal(missing({ restsOnOne: true, succeeded: false }), 'proof', 'nor does one provider make it fail')
   assert.equal(missing({ payer: { ...contract, code: { kind: 'unread' } } }), 'payer')
   assert.equal(missing({ selection: slow, holding: unread }), 'holding', 'without a supply it keeps no place')
   assert.equal(missing({ selection: limited(5), sold: 4, reserved: 1 }), 'place')

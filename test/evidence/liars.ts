@@ -1,7 +1,7 @@
 import { other, type Wire } from '../follower/lies.ts'
 import { LIES, type Pair } from '../sim/liars/lies.ts'
 import { LIARS_OF_STATE } from './liars-of-state.ts'
-import { BESIDE, type Line, MORE, type Place, type Told, USUAL } from './lines.ts'
+import { BESIDE, type Line, MORE, type Place, type Told, USUAL, WITHOUT_PROOFS } from './lines.ts'
 import { all, BAD_PARAMS, blocks, changed, hex, instead, lie, NOT_THERE } from './rules.ts'
 import { BASIC } from './stage.ts'
 
@@ -193,7 +193,7 @@ const RECEIPTS: Line[] = [
     ),
     stands: BESIDE,
   },
-  { name: 'a mint that failed', tells: ofReceipt(hasLogs, () => ({ status: '0x0' })), stands: BESIDE },
+  { name: 'a mint that failed', tells: ofReceipt(hasLogs, () => ({ status: '0x0' })), stands: WITHOUT_PROOFS },
   {
     name: 'less gas',
     tells: ofReceipt(
@@ -224,7 +224,7 @@ const RECEIPTS: Line[] = [
   },
   { name: 'receipts with a higher price', tells: price((wei) => wei * 2n), stands: MORE, isTold: false },
   { name: 'receipts with a lower price', tells: price((wei) => wei / 2n), stands: MORE, isTold: false },
-  { name: 'no logs of a mint', tells: lie('the logs of a mint left out'), stands: BESIDE },
+  { name: 'no logs of a mint', tells: lie('the logs of a mint left out'), stands: WITHOUT_PROOFS },
   { name: 'each log twice', tells: logs((own) => [...own, ...own]), stands: BESIDE },
   { name: 'one log more', tells: logMore, stands: BESIDE },
   {
@@ -240,7 +240,7 @@ const RECEIPTS: Line[] = [
         topics: (log.topics as string[]).map((topic, at) => (at === 2 ? other(topic) : topic)),
       })),
     ),
-    stands: BESIDE,
+    stands: WITHOUT_PROOFS,
   },
   {
     name: 'logs with other data',

@@ -18,6 +18,8 @@ const RUNS_MAX = 5
 const ASKING = Object.values(KINDS).flatMap(({ asks, acts = [] }) => (asks ? acts : []))
 /** Here the service may never ask the liar, or may not use its answer. */
 const MAY_BE_UNHEARD: readonly Place[] = ['second', 'later']
+/** Here nothing proves the ledger's side, so what a lie is about may wait. */
+const MAY_WAIT: readonly Place[] = ['only', 'both', 'three', 'agreed']
 /** Histories that differ for so many blocks are told. */
 const PARTED_BLOCKS = 12
 const honest: Rule = () => undefined
@@ -36,7 +38,7 @@ export async function playLiar(stage: Stage, line: Line, place: Place): Promise<
   const { last, wrong, after, isSpoken } = played
   const waits = last.missing.length > 0
   const isParted = line.isFork && place !== 'only'
-  const mayWait = isParted || place === 'only' || place === 'both' || place === 'three'
+  const mayWait = isParted || MAY_WAIT.includes(place)
   const isHeard = isSpoken || MAY_BE_UNHEARD.includes(place)
   const mustHear = isParted || !MAY_BE_UNHEARD.includes(place)
   const maySeeNothing = (line.isUnseen || line.isFork) && place === 'only'
@@ -68,6 +70,7 @@ async function playLine(stage: Stage, line: Line, place: Place) {
   const opened = await stage.open(urls)
   let { world } = opened
   try {
+    if (place === 'agreed') await world.pool`UPDATE evidence_modes SET mode = 'agreed'`
     if (place === 'restart') await run(world)
     const from = Number((await stage.chain.block()).number) + 1
     const scene: Scene = { chain: stage.chain, fork: stage.fork, factory: stage.factory, at: world.at, from }

@@ -22,6 +22,7 @@ const PLACES: Record<Place, string> = {
   restart: 'asked first after a restart',
   later: 'in one later call',
   three: 'by the only one, three passes',
+  agreed: 'asked first without proofs',
 }
 
 type Tables = Readonly<Record<string, readonly Line[]>>

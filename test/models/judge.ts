@@ -95,7 +95,7 @@ const when = (broken: boolean, outcome: Outcome): Outcome => (broken ? outcome :
 /** Every rule with its outcome, in the order in which they decide. Rules of a tier are there only if a tier sells. */
 function steps(facts: Facts): Outcome[] {
   const before = [
-    when(!facts.succeeded, ignored('failed')),
+    when(!facts.succeeded, facts.restsOnOne ? waits('proof') : ignored('failed')),
     when(facts.valueWei === 0n, ignored('zero')),
     when(facts.sender === 'paymentsWallet', ignored('self')),
     when(facts.sender === 'operator', ignored('operator')),

@@ -24,7 +24,7 @@ import { feesOf, otherFees } from './block-fees.ts'
 import { isWithdrawCall, ledgerTopics, readWithdrawCall, toEvent } from './events.ts'
 import { byBlock, isDoubtful, type LoggedBlock, rangeLogs, spareQuiet, throwRetryable } from './logs/block-logs.ts'
 import { createFactoryStates } from './logs/storage-root.ts'
-import { mayAct, mustBeWhole, type Proofs, proveActing } from './prove-block.ts'
+import { mayAct, type Proofs, proveActing } from './prove-block.ts'
 import { createReceiptProver, type Outcome, type Outcomes, readOutcomes } from './receipts.ts'
 
 /** Concurrent requests for blocks. More of them gained nothing when we measured it with a node. */
@@ -85,8 +85,8 @@ export function createObserver(rpc: RpcReads, built: WatchedAddresses, soundness
       const acting = seen.relevant.filter((tx) => mayAct(watched, tx))
       const { transactions, ...given } = answer as Fields
       const txHashes = seen.txHashes ?? (acting.length > 0 ? (transactions as unknown[]).map(hashOf) : null)
-      const block = { block: answer as Fields, number, isWhole: mustBeWhole(watched, number) }
-      return { ...seen, acting, txHashes, given, proofs: await proveActing({ rpc, soundness }, block, acting) }
+      const block = { block: answer as Fields, number }
+      return { ...seen, acting, txHashes, given, proofs: await proveActing({ rpc, soundness }, watched, block, acting) }
     }
     const asked = head === undefined ? numbers : numbers.slice(0, -1)
     const blocks = await fetchBlocks(rpc, asked, see)

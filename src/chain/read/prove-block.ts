@@ -13,7 +13,7 @@ import { isSound, mustProve, type Soundness } from '../prove/sound.ts'
 import { namesSender, proveSender, proveTransaction } from '../prove/transaction.ts'
 import { mayPass } from '../rpc/absence.ts'
 import type { RpcReads } from '../rpc/rpc.ts'
-import { toQuantity, transaction, type WireTransaction } from '../rpc/wire.ts'
+import { header, toQuantity, transaction, type WireTransaction } from '../rpc/wire.ts'
 import { agreedHashes } from './state/agreement.ts'
 
 /** What backs each transaction, by the transaction's hash. */
@@ -23,10 +23,14 @@ export type Proofs = ReadonlyMap<Hash, Proof>
  * True if a transaction becomes a payment, or is one of ours (such as a refund), or a call to the factory. A smaller transfer costs its sender next to
  * nothing, so recovering its sender must not cost us anything either.
  */
-export function mayAct({ factory, wallets, signers, leastWei = 1n }: WatchedAddresses, tx: WireTransaction): boolean {
-  const isWallet = (account: string | null) => wallets.some(({ wallet }) => wallet === account)
-  if (tx.to === factory || signers.includes(tx.from) || isWallet(tx.from)) return true
-  return isWallet(tx.to) && tx.valueWei >= leastWei
+export function mayAct(watched: WatchedAddresses, tx: WireTransaction): boolean {
+  const { wallets, leastWei = 1n } = watched
+  return isOwn(watched, tx) || (wallets.some(({ wallet }) => wallet === tx.to) && tx.valueWei >= leastWei)
+}
+
+/** True if a transaction is one of ours, or a call to the factory. The ledger acts on it at once, whereas a payment can wait for a second provider. */
+export function isOwn({ factory, wallets, signers }: WatchedAddresses, { from, to }: WireTransaction): boolean {
+  return to === factory || signers.includes(from) || wallets.some(({ wallet }) => wallet === from)
 }
 
 /** True if a block must be read whole: a provider left something out of it, or of a later one. */
@@ -38,24 +42,57 @@ export const mustBeWhole = ({ wholeTo = -1 }: WatchedAddresses, number: number):
  */
 export async function proveActing(
   { rpc, soundness }: { rpc: RpcReads; soundness: Soundness },
-  { block, number, isWhole }: { block: Fields; number: number; isWhole: boolean },
+  watched: WatchedAddresses,
+  { block, number }: { block: Fields; number: number },
   acting: readonly WireTransaction[],
 ): Promise<Proofs> {
+  const isWhole = mustBeWhole(watched, number)
   const proven = mustProve(soundness) ? await provenOf({ rpc, soundness }, { block, number, isWhole }, acting) : []
   const others = acting.filter((tx) => !proven.includes(tx))
-  const told = others.map((tx) => ({ hash: tx.hash, blockNumber: number, words: keyOf(tx) }))
+  if (others.length === 0) return new Map(proven.map(({ hash }) => [hash, 'proven']))
+  const blockHash = String(block.hash).toLowerCase() as Hash
+  const told = others.map((tx) => ({
+    ...{ hash: tx.hash, blockNumber: number, blockHash },
+    ...{ words: keyOf(tx), isOwn: isOwn(watched, tx) },
+  }))
+  const isDated = await isTimeAgreed(soundness, block, number)
   const agreed = await agreedHashes(soundness.voices, told, {
-    method: 'eth_getTransactionByHash',
+    ask: ({ hash }) => ({ method: 'eth_getTransactionByHash', params: [hash] }),
     part: 'transactions',
     what: 'transaction',
-    wordsOf: (answer) => keyOf(transaction(answer)),
+    read: (answer) => {
+      const tx = transaction(answer)
+      return { blockHash: tx.blockHash, words: keyOf(tx) }
+    },
   })
   return new Map(
     acting.map(({ hash }) => [
       hash,
-      proven.some((tx) => tx.hash === hash) ? 'proven' : agreed.has(hash) ? 'agreed' : 'believed',
+      proven.some((tx) => tx.hash === hash) ? 'proven' : isDated && agreed.has(hash) ? 'agreed' : 'believed',
     ]),
   )
+}
+
+/** True if two providers say the same about a block's time, on which prices and terms depend. */
+async function isTimeAgreed(soundness: Soundness, block: Fields, number: number): Promise<boolean> {
+  // A header that recomputes proves it.
+  if (mustProve(soundness)) return true
+  const read = (given: unknown) => {
+    const { hash, time } = header(given)
+    return { blockHash: hash, words: `${hash} ${time}` }
+  }
+  const { blockHash, words } = read(block)
+  const agreed = await agreedHashes(
+    soundness.voices,
+    [{ hash: blockHash, blockNumber: number, blockHash, words, isOwn: false }],
+    {
+      ask: () => ({ method: 'eth_getBlockByNumber', params: [toQuantity(number), false] }),
+      part: 'header',
+      what: 'time of block',
+      read,
+    },
+  )
+  return agreed.size > 0
 }
 
 async function provenOf(

@@ -117,7 +117,7 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses, soundness: Soun
     ...firstBlocks(blockOrFault),
 
     transaction: (txHash) => readTransaction(rpc, txHash),
-    minedTransaction: async (txHash) => asMined(await readTransaction(rpc, txHash)),
+    minedTransaction: async (txHash) => asMined(await readTransaction(rpc, txHash), blockAt),
     innerTransfers: (txHash, to) => readInnerTransfers(rpc, txHash, to),
     blockTransfers: (at, wallets) => readBlockTransfers(rpc, { at, wallets }),
     ...stateThrough(rpc, soundness),
@@ -236,8 +236,11 @@ function isContradiction(error: unknown): boolean {
 }
 
 /** The transaction, if it is in a block and we know its outcome; otherwise null. */
-const asMined = (tx: TransactionView | null) =>
-  tx === null || tx.blockHash === null || tx.succeeded === null ? null : tx
+async function asMined(tx: TransactionView | null, blockAt: ChainReader['block']) {
+  if (tx === null || tx.blockNumber === null || tx.succeeded === null) return null
+  const block = await blockAt(tx.blockNumber)
+  return block?.hash === tx.blockHash ? { ...tx, blockTime: block.time } : null
+}
 
 async function readFinal(rpc: RpcReads): Promise<FinalWord | null> {
   const reply = await rpc.call('eth_getBlockByNumber', ['finalized', false])

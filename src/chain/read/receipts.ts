@@ -28,7 +28,7 @@ import {
 } from '../rpc/wire.ts'
 import { ledgerTopics } from './events.ts'
 import { completeLogs, type LoggedBlock, mayLog, throwRetryable } from './logs/block-logs.ts'
-import { mustBeWhole } from './prove-block.ts'
+import { isOwn, mustBeWhole } from './prove-block.ts'
 import { agreedHashes } from './state/agreement.ts'
 
 /** How many receipts one request reads. */
@@ -209,15 +209,21 @@ export async function readOutcomes(
   }
   const single = await fetchReceipts(rpc, watched, told)
   checkReceiptLogs(single, logs)
-  const acting = new Set(told.flatMap((block) => block.acting.map(({ hash }) => hash)))
+  const acting = new Map(told.flatMap((block) => block.acting.map((tx) => [tx.hash, isOwn(watched, tx)])))
   const saidOf = single
     .filter(({ txHash }) => acting.has(txHash))
-    .map((seen) => ({ hash: seen.txHash, blockNumber: seen.blockNumber, words: outcomeOf(seen) }))
+    .map((seen) => ({
+      ...{ hash: seen.txHash, blockNumber: seen.blockNumber, blockHash: seen.blockHash },
+      ...{ words: outcomeOf(seen), isOwn: acting.get(seen.txHash) ?? false },
+    }))
   const agreed = await agreedHashes(soundness.voices, saidOf, {
-    method: 'eth_getTransactionReceipt',
+    ask: ({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] }),
     part: 'receipts',
     what: 'receipt of',
-    wordsOf: (answer) => outcomeOf({ ...receipt(answer), logs: receiptLogs(answer, watched.factory) }),
+    read: (answer) => {
+      const { blockHash, ...found } = receipt(answer)
+      return { blockHash, words: outcomeOf({ ...found, blockHash, logs: receiptLogs(answer, watched.factory) }) }
+    },
   })
   for (const receipt of single)
     outcomes.set(receipt.txHash, { receipt, proof: agreed.has(receipt.txHash) ? 'agreed' : 'believed' })

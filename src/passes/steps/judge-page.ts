@@ -67,11 +67,11 @@ export interface Judged {
 }
 
 /**
- * False if the payment can never become a sale, because it failed, or its amount was never the price of a tier. Always true for a held payment: it
- * may be waiting for room, or the operator may have released it.
+ * False if the payment can never become a sale, because its amount was never the price of a tier. Always true for a held payment: it may be waiting
+ * for room, or the operator may have released it. And for a failed one: two providers must say so.
  */
 export const mayBuy = ({ payment, selection }: Candidate): boolean =>
-  payment.state === 'held' || (payment.succeeded && selection.kind !== 'none')
+  payment.state === 'held' || !payment.succeeded || selection.kind !== 'none'
 
 interface Written {
   verdict: keyof typeof MOVE_OF

@@ -319,7 +319,7 @@ function minedOf({ payments }: Ledger, txHash: string): object | null {
   const one = payments.find(({ id }) => word(id) === txHash)
   if (one === undefined || one.doubt === 'missing') return null
   const { from, wallet: to, valueWei, succeeded } = one
-  const told = { from, to, valueWei, blockHash: word(one.block), succeeded }
+  const told = { from, to, valueWei, blockHash: word(one.block), blockTime: one.time, succeeded }
   const others = {
     from: account(77),
     to: account(77),

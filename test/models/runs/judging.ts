@@ -143,7 +143,7 @@ export function judgeAll(ledger: Ledger): boolean {
   const open = ledger.payments.filter((one) => one.state === 'seen' || (one.reason === 'walletLimit' && hasRoom(one)))
   for (const payment of open.toSorted((a, b) => (comesBefore(a, b) ? -1 : 1))) {
     const choice = choose(ledger.sale, payment.valueWei, placeOf(payment))
-    const mayBuy = payment.succeeded && (choice.kind === 'sells' || choice.reason !== 'wrongAmount')
+    const mayBuy = !payment.succeeded || choice.kind === 'sells' || choice.reason !== 'wrongAmount'
     if (payment.block > ledger.upTo || (mayBuy && waiting.includes(payment.from))) continue
     const facts = factsOf(ledger, payment)
     const outcome = judge(facts)

@@ -120,8 +120,18 @@ test('a call is signed only if no provider of this chain has another block there
 const usually = fc.constantFrom(true, true, true, true, true, true, false)
 const mined = fc.record({
   ...{ isSameSender: usually, isSameWallet: usually, isSameValue: usually, isSameBlock: usually, isSameEnd: usually },
+  isSameTime: usually,
 })
 const age = fc.constantFrom(119, 120, 121)
+
+function minedAs(said: model.Mined, succeeded: boolean) {
+  return {
+    ...{ from: said.isSameSender ? account(5) : account(6), to: said.isSameWallet ? account(1) : account(2) },
+    ...{ valueWei: said.isSameValue ? 10n : 11n, blockHash: said.isSameBlock ? word(50) : word(51) },
+    ...{ blockNumber: said.isSameBlock ? 50 : 51, blockTime: said.isSameTime ? 1_000 : 990 },
+    succeeded: said.isSameEnd ? succeeded : !succeeded,
+  }
+}
 
 test('a payment is proven only by two that say the same of it, in the very block that the ledger has', async () => {
   const compare = async (said: model.Mined | null, providers: number, succeeded: boolean, seconds: number) => {
@@ -129,12 +139,7 @@ test('a payment is proven only by two that say the same of it, in the very block
     const place = { blockNumber: 50, blockHash: word(50), blockTime: 1_000 }
     const row = { id: 1, ref: word(1), tx_hash: word(1), wallet: account(1), from_address: account(5), value_wei: 10 }
     const inBlock = { state: 'seen', proof: 'believed', block_number: 50, block_hash: word(50), block_time: at(1_000) }
-    const minedTransaction = async () =>
-      said && {
-        ...{ from: said.isSameSender ? account(5) : account(6), to: said.isSameWallet ? account(1) : account(2) },
-        ...{ valueWei: said.isSameValue ? 10n : 11n, blockHash: said.isSameBlock ? word(50) : word(51) },
-        ...{ blockNumber: said.isSameBlock ? 50 : 51, succeeded: said.isSameEnd ? succeeded : !succeeded },
-      }
+    const minedTransaction = async () => said && minedAs(said, succeeded)
     const chain = { providers: Array.from({ length: providers }), minedTransaction }
     await tables.within({ payments: [{ ...row, ...inBlock, succeeded }] }, async (sql) => {
       const ctx = { pool: poolWithin(sql), log: silentLog, chain }

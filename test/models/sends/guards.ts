@@ -43,6 +43,7 @@ export interface Mined {
   isSameValue: boolean
   isSameBlock: boolean
   isSameEnd: boolean
+  isSameTime: boolean
 }
 /** Whether what two providers say proves a payment: every part of it, in the very block that the ledger has. */
 export const proves = (mined: Mined | null, providers: number): boolean =>

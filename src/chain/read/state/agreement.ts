@@ -2,7 +2,7 @@
 import { VOICES } from '../../../domain/finality.ts'
 import type { ProvenPart } from '../../../domain/observed.ts'
 import type { Hash } from '../../../domain/units.ts'
-import { orNull, ProofFault } from '../../../ports/faults.ts'
+import { ChainFault, orNull, ProofFault } from '../../../ports/faults.ts'
 import type { RpcCall, RpcReads } from '../../rpc/rpc.ts'
 
 /**
@@ -21,43 +21,57 @@ export function agreedAnswer<T>(answers: readonly (T | null)[], keyOf: (answer: 
   return first.answer
 }
 
-/** What a provider said about a transaction, as a text that can be compared. */
+/** What a provider said about a transaction or a block, as a text that can be compared. */
 interface ToldOf {
   hash: Hash
   blockNumber: number
+  blockHash: Hash
+  words: string
+  /** True if the ledger acts on it without asking again: it is ours, or a call to the factory. */
+  isOwn: boolean
+}
+
+/** What another provider said about it. */
+interface Said {
+  blockHash: Hash | null
   words: string
 }
 
-/** How to ask about the transactions, and how to turn an answer into a text that can be compared. */
+/** How to ask about them, and how to turn an answer into a text that can be compared. */
 interface Question {
-  method: string
+  ask: (told: ToldOf) => RpcCall
   part: ProvenPart
   /** What to call it in the message of a fault. */
   what: string
-  wordsOf: (answer: unknown) => string
+  read: (answer: unknown) => Said
 }
 
 /**
- * The hashes of the transactions about which two providers say the same as `told`. Empty if there are fewer than two providers. Throws a ProofFault
- * if two providers agree on something else.
+ * The hashes of those about which two providers say the same as `told`. Empty if there are fewer than two providers. Throws a ProofFault
+ * if two providers agree on something else, and a ChainFault if two contradict each other about what is our own: nothing of that block may be stored
+ * then.
  */
 export async function agreedHashes(
   voices: readonly RpcReads[],
   told: readonly ToldOf[],
-  { method, part, what, wordsOf }: Question,
+  { ask, part, what, read }: Question,
 ): Promise<ReadonlySet<Hash>> {
   const agreed = new Set<Hash>()
   if (told.length === 0 || voices.length < VOICES) return agreed
-  const calls = told.map(({ hash }): RpcCall => ({ method, params: [hash] }))
+  const calls = told.map(ask)
   const answers = await Promise.all(voices.map((provider) => orNull(provider.batch(calls))))
-  for (const [at, { hash, blockNumber, words }] of told.entries()) {
+  for (const [at, { hash, blockNumber, blockHash, words, isOwn }] of told.entries()) {
     // What one of them answers in another form is no answer, and no fault of the provider whose words we compare.
-    const said = answers.map(async (given) =>
-      given?.[at]?.ok && given[at].result != null ? wordsOf(given[at].result) : null,
+    const reading = answers.map(async (given) =>
+      given?.[at]?.ok && given[at].result != null ? read(given[at].result) : null,
     )
-    const same = agreedAnswer(await Promise.all(said.map(orNull)), (key) => key)
+    const said = await Promise.all(reading.map(orNull))
+    const same = agreedAnswer(said, (one) => one.words)?.words ?? null
     if (same === words) agreed.add(hash)
     else if (same !== null) throw new ProofFault(part, blockNumber, `two providers report a different ${what} ${hash}`)
+    // Another block is no contradiction: one of them may have reorganised.
+    else if (isOwn && said.some((one) => one?.blockHash === blockHash && one.words !== words))
+      throw new ChainFault(`no two providers agree on the ${what} ${hash}`, { retryable: true })
   }
   return agreed
 }
