@@ -3,6 +3,7 @@
 
 import { type Cursor, oldestBlockNumber, readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { readWatching } from '../db/sale/payment-wallets.ts'
+import { VOICES } from '../domain/finality.ts'
 import type { Block } from '../domain/observed.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import {
@@ -18,6 +19,7 @@ import {
 } from '../ports/contexts.ts'
 import { ChainFault, orNull, PartedFault } from '../ports/faults.ts'
 import { type Route, readAhead, SURVEY } from './ahead.ts'
+import { blocksAt } from './finality.ts'
 import {
   askOthers,
   assertNotHalted,
@@ -200,7 +202,7 @@ async function canonicalCursor(
   const shorter = head.number < cursor.number
   if (shorter && !ctx.rules.rewindsToShorterChain) {
     await assertSameHistory(ctx, head)
-    return cursor
+    if (!(await isLeft(ctx, head.number))) return cursor
   }
   if (!shorter) {
     const canonical = await ctx.chain.block(cursor.number)
@@ -213,6 +215,19 @@ async function canonicalCursor(
   if (!fork) await assertFactoryExists(ctx, head)
   await rewindTo(ctx, fork, cursor)
   return readCursor(ctx.pool)
+}
+
+/**
+ * True if two providers, or the only one, have another block at that height than the ledger, and fewer have the ledger's. Then it is no lagging
+ * provider: the ledger followed a longer fork, which the chain may take long to outgrow.
+ */
+async function isLeft({ pool, chain }: LedgerDb & ChainRead, number: number): Promise<boolean> {
+  const stored = await readBlock(pool, number)
+  if (!stored || chain.providers.length === 0) return false
+  const hashes = (await blocksAt(chain, number)).flatMap(({ block }) => block?.hash ?? [])
+  const counts = [...Map.groupBy(hashes, (hash) => hash)].map(([hash, { length }]) => ({ hash, length }))
+  const most = Math.max(0, ...counts.filter(({ hash }) => hash !== stored.hash).map(({ length }) => length))
+  return most >= Math.min(VOICES, chain.providers.length) && most > hashes.filter((hash) => hash === stored.hash).length
 }
 
 /**

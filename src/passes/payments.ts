@@ -83,7 +83,7 @@ async function payments(ctx: PaymentsContext, limits: Run): Promise<PaymentsOutc
     const { failed } = judging.result
     held += judging.result.held
     if (failed > 0) run.reportFault(`${failed} payments could not be judged: the log says which, and why`)
-  }
+  } else if (followed.cursor) await compareHistories(ctx, followed.cursor)
   return {
     ran: true,
     fromBlock: followed.fromBlock,
@@ -100,7 +100,7 @@ async function payments(ctx: PaymentsContext, limits: Run): Promise<PaymentsOutc
   }
 }
 
-/** Null if the provider lags behind the ledger, or the ledger reads blocks again. Then we can check nothing, and the counts stay null. */
+/** Null if the provider lags behind the ledger, or the ledger reads blocks again. Then we only compare histories, and the counts stay null. */
 async function cursorAtHead({ pool }: LedgerDb, { cursor, head }: FollowResult): Promise<Cursor | null> {
   return cursor && cursor.number <= head.number && (await readMending(pool)) === null ? cursor : null
 }

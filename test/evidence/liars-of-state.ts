@@ -12,6 +12,7 @@ import {
   hex,
   instead,
   lie,
+  longerFork,
   NOT_THERE,
   ownFork,
   SILENT,
@@ -246,6 +247,7 @@ const HEADS: Line[] = [
     stands: ['first', 'second'],
   },
   { name: 'a fork of its own', tells: ownFork, stands: ['first', 'second', 'only', 'restart'], isFork: true },
+  { name: 'a longer fork of its own', tells: longerFork, stands: ['first', 'only'], isFork: true },
 ]
 
 /** These lies, by what they are about. */

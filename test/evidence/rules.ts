@@ -36,6 +36,18 @@ export const ownFork: Told = (scene) => {
   }
 }
 
+/** The same, and it has more blocks than the chain will have in this line. */
+export const longerFork: Told = (scene) => {
+  const tell = ownFork(scene)
+  let mined: Promise<unknown> | undefined
+  return async (call, forward) => {
+    mined ??= scene.fork.mine(LONGER_BLOCKS)
+    await mined
+    return await tell(call, forward)
+  }
+}
+const LONGER_BLOCKS = 60
+
 /** Answers every call of a method with something else. */
 export const instead =
   (methods: string | readonly string[], answer: Answer): Told =>
