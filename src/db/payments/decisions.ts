@@ -174,7 +174,7 @@ export async function readResidueRange(
 ): Promise<{ fromBlock: number; toBlock: number } | null> {
   const [row] = await sql<{ fromBlock: number; toBlock: number }[]>`
     SELECT (evidence ->> 'fromBlock')::bigint AS "fromBlock", (evidence ->> 'toBlock')::bigint AS "toBlock"
-    FROM payment_verdicts WHERE payment_id = ${paymentId} AND evidence ->> 'rule' = 'unattributed' ORDER BY id LIMIT 1`
+    FROM payment_verdicts WHERE payment_id = ${paymentId} AND evidence ->> 'rule' = 'unattributed' ORDER BY id DESC LIMIT 1`
   return row ?? null
 }
 

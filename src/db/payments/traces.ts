@@ -4,6 +4,7 @@ import type { Address, Hash } from '../../domain/units.ts'
 import { type Fragment, jsonRows, type Sql } from '../core/sql.ts'
 import { explainResidue } from './inner.ts'
 import { decidedByHand } from './recheck.ts'
+import { filedEvidence } from './wallet.ts'
 
 /** Counts a trace. */
 export async function noteTrace(sql: Sql): Promise<void> {
@@ -43,8 +44,7 @@ export async function readResiduesToTrace(sql: Sql, limit: number): Promise<Trac
     FROM (
       SELECT p.ref, p.wallet, p.value_wei::numeric AS wei, ${isDecided(sql)} AS decided, p.block_number, p.block_hash, p.block_time
       FROM payments p WHERE p.tx_hash IS NULL AND p.state IN ('held', 'refunded', 'dismissed') AND p.value_wei > 0
-        AND EXISTS (SELECT FROM payment_verdicts v WHERE v.payment_id = p.id AND v.evidence ->> 'rule' = 'unattributed'
-          AND v.evidence ->> 'fromBlock' = v.evidence ->> 'toBlock')
+        AND EXISTS (SELECT FROM ${filedEvidence(sql)} v WHERE v.evidence ->> 'fromBlock' = v.evidence ->> 'toBlock')
       UNION ALL SELECT o.ref, o.wallet, -o.value_wei, false, o.block_number, o.block_hash, o.block_time
       FROM wallet_outflows o WHERE o.tx_hash IS NULL AND o.from_block = o.block_number
     ) r LEFT JOIN residue_traces t ON t.ref = r.ref
@@ -84,8 +84,7 @@ async function readUndecided(sql: Sql, which: Fragment): Promise<ToldResidue[]> 
     FROM (
       SELECT p.ref, p.wallet, p.value_wei::numeric AS wei, (v.evidence ->> 'fromBlock')::bigint AS from_block,
         NOT EXISTS (SELECT FROM attributions a WHERE a.residue_ref = p.ref OR a.part_of = p.ref) AS is_whole, p.block_number, p.block_hash, p.block_time
-      FROM payments p CROSS JOIN LATERAL (SELECT evidence FROM payment_verdicts
-        WHERE payment_id = p.id AND evidence ->> 'rule' = 'unattributed' ORDER BY id DESC LIMIT 1) v
+      FROM payments p CROSS JOIN LATERAL ${filedEvidence(sql)} v
       WHERE p.tx_hash IS NULL AND p.state = 'held' AND NOT ${isDecided(sql)}
       UNION ALL SELECT ref, wallet, -value_wei, from_block, true, block_number, block_hash, block_time FROM wallet_outflows
       WHERE tx_hash IS NULL

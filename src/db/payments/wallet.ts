@@ -6,6 +6,7 @@ import type { Address, Hash, Wei } from '../../domain/units.ts'
 import type { Fragment, Sql } from '../core/sql.ts'
 import { applyAttributions } from './attributions.ts'
 import { enter } from './moves.ts'
+import { decidedByHand } from './recheck.ts'
 
 /** A wallet's expected balance at a followed block, both from one query. */
 export interface WalletBalance {
@@ -79,9 +80,9 @@ export async function isBalanceChecked(sql: Sql, block: number): Promise<boolean
 /** True if a held residue covers a block. A contract's payment in it may be part of that residue. */
 export async function isInResidue(sql: Sql, block: number): Promise<boolean> {
   const [row] = await sql<{ covered: boolean }[]>`
-    SELECT EXISTS (SELECT FROM payments p JOIN payment_verdicts v ON v.payment_id = p.id
+    SELECT EXISTS (SELECT FROM payments p CROSS JOIN LATERAL ${filedEvidence(sql)} v
       WHERE p.state = 'held' AND p.reason = 'unattributed' AND p.tx_hash IS NULL AND p.block_number >= ${block}
-        AND v.evidence ->> 'rule' = 'unattributed' AND (v.evidence ->> 'fromBlock')::bigint <= ${block})
+        AND (v.evidence ->> 'fromBlock')::bigint <= ${block})
       OR EXISTS (SELECT FROM wallet_outflows o WHERE o.tx_hash IS NULL AND ${block} BETWEEN o.from_block AND o.block_number) AS covered`
   return row?.covered ?? false
 }
@@ -164,9 +165,24 @@ export async function insertResidue(sql: Sql, residue: Residue): Promise<boolean
     rows: sql`SELECT ${ref}, ${wallet}, ${valueWei.toString()}::numeric, true, ${blockNumber}::bigint, ${blockHash}, to_timestamp(${blockTime})`,
     evidence,
   })
-  if (filed > 0) await applyAttributions(sql, ref)
-  return filed > 0
+  if (filed === 0) return false
+  await noteBlocks(sql, residue)
+  await applyAttributions(sql, ref)
+  return true
 }
+
+/** Records the blocks of a residue that was filed before with others, because the states in between could not be read then, or cannot now. */
+async function noteBlocks(sql: Sql, { ref, fromBlock, evidence }: Residue): Promise<void> {
+  await sql`
+    INSERT INTO payment_verdicts (payment_id, verdict, reason, evidence, decided_by)
+    SELECT p.id, 'held', p.reason, ${JSON.stringify(evidence)}::text::jsonb, 'pass' FROM payments p CROSS JOIN LATERAL ${filedEvidence(sql)} v
+    WHERE p.ref = ${ref} AND p.state = 'held' AND p.reason = 'unattributed' AND NOT ${decidedByHand(sql)}
+      AND (v.evidence ->> 'fromBlock')::bigint <> ${fromBlock}`
+}
+
+/** SQL for what was recorded when a residue \`p\` was last filed: a row with its evidence. */
+export const filedEvidence = (sql: Sql) =>
+  sql`(SELECT evidence FROM payment_verdicts WHERE payment_id = p.id AND evidence ->> 'rule' = 'unattributed' ORDER BY id DESC LIMIT 1)`
 
 /** Files value that left, as an outflow without a transaction. @returns false if it was filed already. */
 export async function insertResidueOutflow(sql: Sql, residue: Residue): Promise<boolean> {
