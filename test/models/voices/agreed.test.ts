@@ -1,0 +1,132 @@
+// Agreement of providers: src/chain/read/agreed.ts and state/agreement.ts, over one to four providers that agree, lie, are silent or tied, and the search for a
+// block by its time agree with the second reading.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { ChainFault, ProofFault } from '../../../src/chain/faults.ts'
+import { agreedReads } from '../../../src/chain/read/agreed.ts'
+import { agreedHashes } from '../../../src/chain/read/state/agreement.ts'
+import { word } from '../../db/direct-rows.ts'
+import { cases } from '../../support/property.ts'
+import * as model from './agreed.ts'
+
+/** What one provider says: a word, nothing, or a fault. */
+const said = fc.constantFrom('a', 'a', 'a', 'b', 'b', 'c', null, 'fault')
+const everyone = fc.array(said, { minLength: 1, maxLength: 4 })
+const heard = (one: string | null) => (one === 'fault' ? null : one)
+
+const given = async <T>(word: string | null, answer: (word: string) => T): Promise<T | null> => {
+  if (word === 'fault') throw new Error('no answer')
+  return word === null ? null : answer(word)
+}
+
+test('what counts is said by two of several, and by more than anything else', async () => {
+  const compare = async (all: (string | null)[]) => {
+    const transaction = (word: string) => ({ txHash: word, valueWei: 5n, index: 1 })
+    const providers = all.map((one) => ({
+      minedTransaction: () => given(one, transaction),
+      innerTransfers: () => given(one, (word) => [{ to: word, valueWei: 7n }]),
+    }))
+    const reads = agreedReads(providers as never)
+    const isSilent = all.every((one) => one === 'fault')
+    const expected = model.agreed(all.map(heard))
+    const asked = [
+      () => reads.minedTransaction('0x' as never),
+      () => reads.innerTransfers('0x' as never, '0x' as never),
+    ]
+    const answers = [expected && transaction(expected), expected && [{ to: expected, valueWei: 7n }]]
+    for (const [n, ask] of asked.entries())
+      if (isSilent) await assert.rejects(ask, /no answer/)
+      else assert.deepEqual(await ask(), answers[n])
+  }
+  await fc.assert(fc.asyncProperty(everyone, compare), { numRuns: cases(300) })
+})
+
+test('the oldest block that one calls final counts, with who does not contradict it', async () => {
+  const final = fc.record({ number: fc.constantFrom(5, 6, 6, 7), hash: fc.constantFrom('a', 'a', 'b') })
+  const all = fc.array(fc.oneof({ weight: 4, arbitrary: final }, fc.constantFrom(null, 'fault' as const)), {
+    minLength: 1,
+    maxLength: 4,
+  })
+  const compare = async (words: (model.Final | null | 'fault')[]) => {
+    const providers = words.map((one) => ({
+      finalized: async () => (one === 'fault' ? assert.fail('no answer') : one),
+    }))
+    const asked = agreedReads(providers as never).finalized()
+    if (words.every((one) => one === 'fault')) return assert.rejects(asked, /no answer/)
+    assert.deepEqual(await asked, model.lowest(words.map((one) => (one === 'fault' ? null : one))))
+  }
+  await fc.assert(fc.asyncProperty(all, compare), { numRuns: cases(300) })
+})
+
+test('a transaction is confirmed by two, and two that say another thing contradict it', async () => {
+  const drawn = fc.nat(3).chain((count) =>
+    fc.record({
+      told: fc.array(fc.constantFrom('a', 'a', 'b'), { minLength: count, maxLength: count }),
+      answers: fc.array(fc.option(fc.array(said, { minLength: count, maxLength: count }), { freq: 6 }), {
+        maxLength: 4,
+      }),
+    }),
+  )
+  const compare = async ({ told, answers }: typeof drawn extends fc.Arbitrary<infer T> ? T : never) => {
+    const voices = answers.map((all) => ({
+      batch: async (calls: { params: [string] }[]) => {
+        assert.deepEqual(
+          calls,
+          told.map((_, n) => ({ method: 'ask', params: [word(n)] })),
+        )
+        if (all === null) throw new ChainFault('no answer', { retryable: true })
+        return all.map((one) => (one === 'fault' ? { ok: false } : { ok: true, result: one }))
+      },
+    }))
+    const question = {
+      ...{ method: 'ask', part: 'transactions' as const, what: 'value of' },
+      // A form that is not known cannot be read.
+      wordsOf: (answer: unknown) => {
+        if (answer === 'c') throw new ChainFault('another form', { retryable: true })
+        return String(answer)
+      },
+    }
+    const asked = told.map((words, n) => ({ hash: word(n) as never, blockNumber: 4, words }))
+    const readable = answers.map((all) => told.map((_, n) => (all?.[n] === 'c' ? null : heard(all?.[n] ?? null))))
+    const expected = model.confirmed(told, readable)
+    const found = agreedHashes(voices as never, asked, question)
+    if (expected === 'otherwise') return assert.rejects(found, ProofFault)
+    assert.deepEqual([...(await found)], [...expected].map(word))
+  }
+  await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(400) })
+})
+
+test('the first block at a time is found by what two agree on, however uneven the times', async () => {
+  const step = fc.constantFrom(0, 0, 1, 1, 2, 12, 1_000)
+  const drawn = fc.record({
+    steps: fc.array(step, { minLength: 1, maxLength: 40 }),
+    offset: fc.constantFrom(0, -1, 1),
+    at: fc.nat(40),
+    notAfter: fc.nat(40),
+    liars: fc.array(fc.constantFrom('silent', 'other', 'earlier'), { maxLength: 2 }),
+    isAlone: fc.constantFrom(false, false, true),
+  })
+  const compare = async ({ steps, ...one }: typeof drawn extends fc.Arbitrary<infer T> ? T : never) => {
+    let time = 1_000
+    const blocks = [time, ...steps.map((step) => (time += step))].map((time, number) => {
+      return { number, time, hash: word(number), parentHash: word(number - 1 < 0 ? 999 : number - 1) }
+    })
+    const last = Math.min(one.notAfter, blocks.length - 1)
+    const target = (blocks[Math.min(one.at, blocks.length - 1)]?.time ?? 0) + one.offset
+    const honest = { block: async (number: number) => blocks[number] ?? null }
+    const lies = {
+      silent: async () => assert.fail('no answer'),
+      other: async (number: number) => ({ ...blocks[number], hash: word(7_777) }),
+      earlier: async (number: number) => ({ ...blocks[number], time: 5 }),
+    }
+    const liars = one.liars.map((how, n) => ({ block: n === 0 ? lies[how as 'other'] : lies.silent }))
+    const providers = one.isAlone ? [honest] : [...liars.slice(0, 1), honest, honest, ...liars.slice(1)]
+    const found = await agreedReads(providers as never).agreedFirstBlockAt(target, last)
+    const expected = model.firstAt(blocks, target, last)
+    assert.equal(found?.block.number ?? null, expected?.number ?? null)
+    if (expected !== null)
+      assert.equal(found?.parent?.number ?? null, expected.number === 0 ? null : expected.number - 1)
+  }
+  await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(300) })
+})

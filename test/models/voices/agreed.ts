@@ -1,0 +1,52 @@
+// What several providers say together, as a second reading of docs/ARCHITECTURE.md (Histories, Finality, Evidence): of several, two must say the same, and more than say
+// anything else. Who does not answer says nothing, and the oldest block that one calls final counts.
+
+/** Null: it has nothing, or gives no answer that can be read. */
+export type Said = string | null
+
+/** What counts of the answers of all configured providers; null if nothing does. */
+export function agreed(said: Said[]): Said {
+  const needed = said.length === 1 ? 1 : 2
+  const words = [...new Set(said.filter((one) => one !== null))]
+  const votes = words.map((word) => said.filter((one) => one === word).length)
+  const most = Math.max(0, ...votes)
+  if (most < needed || votes.filter((count) => count === most).length > 1) return null
+  return words[votes.indexOf(most)] ?? null
+}
+
+export interface Final {
+  number: number
+  hash: string
+}
+
+/** The lowest of what is called final, and how many do not say otherwise at its height. */
+export function lowest(said: (Final | null)[]): (Final & { voices: number }) | null {
+  const words = said.filter((one) => one !== null)
+  const height = Math.min(...words.map(({ number }) => number))
+  const at = words.filter(({ number }) => number === height)
+  const [first] = at
+  if (first === undefined) return null
+  const others = at.filter(({ hash }) => hash !== first.hash).length
+  return { ...first, voices: words.length - others }
+}
+
+/** What two providers confirm of what was told: all that agree, or that one thing was told otherwise. */
+export function confirmed(told: string[], answers: Said[][]): Set<number> | 'otherwise' {
+  const [confirms, others] = [new Set<number>(), new Set<number>()]
+  if (answers.length < 2) return confirms
+  for (const [n, words] of told.entries()) {
+    const same = agreed(answers.map((all) => all[n] ?? null))
+    if (same === words) confirms.add(n)
+    else if (same !== null) others.add(n)
+  }
+  return others.size > 0 ? 'otherwise' : confirms
+}
+
+export interface Block {
+  number: number
+  time: number
+}
+
+/** The first block at or after a time. */
+export const firstAt = (blocks: Block[], time: number, notAfter: number): Block | null =>
+  blocks.find((one) => one.number <= notAfter && one.time >= time) ?? null
