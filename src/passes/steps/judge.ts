@@ -66,7 +66,7 @@ const BEFORE_MINT_MS = 2_000
 export interface JudgeResult {
   accepted: number
   held: number
-  /** Payments that we could not judge. They wait; the log names each of them. */
+  /** Payments that we could not judge, which the log names, and the later ones of their wallets. They all wait. */
   failed: number
 }
 
@@ -293,7 +293,9 @@ async function* judgeWithReadings(bench: Bench, unread: readonly Candidate[]): A
     for (let open = few, place = 0; open.length > 0; place++) {
       const next = open.flatMap((ofWallet) => ofWallet[place] ?? [])
       const decided = await judgeByReadings(bench, next)
-      yield decided
+      const failed = new Set(decided.flatMap((one) => (one.outcome === 'failed' ? one.candidate.payment.id : [])))
+      const behind = open.flatMap((all) => (failed.has(all[place]?.payment.id ?? 0) ? all.slice(place + 1) : []))
+      yield [...decided, ...behind.map((candidate): Judged => ({ candidate, outcome: 'failed' }))]
       const done = decided.filter(({ outcome }) => !WAITS.includes(outcome))
       const ids = new Set(done.map(({ candidate }) => candidate.payment.id))
       open = open.filter((ofWallet) => ids.has(ofWallet[place]?.payment.id ?? 0))

@@ -132,24 +132,34 @@ function store(payment: Payment, facts: Facts, tierId: string | null, outcome: O
   payment.versions = met.map(({ version }) => version)
 }
 
+/** @returns for what it waits, if it is not judged. */
+function judgeOne(ledger: Ledger, payment: Payment): 'fact' | 'fault' | null {
+  const choice = choose(ledger.sale, payment.valueWei, placeOf(payment))
+  const facts = factsOf(ledger, payment)
+  const outcome = judge(facts)
+  if (outcome.kind === 'waits') return 'fact'
+  if (payment.fails) return 'fault'
+  store(payment, facts, choice.kind === 'sells' ? choice.tierId : null, outcome)
+  return null
+}
+
 /**
  * Judges what waits, in the order of the chain. Once a payment waits, or cannot be judged, the later ones of its wallet wait with it.
- * @returns whether one could not be judged.
+ * @returns how many could not be judged, with those that wait for one of them.
  */
-export function judgeAll(ledger: Ledger): boolean {
-  let hasFailed = false
-  const waiting: string[] = []
+export function judgeAll(ledger: Ledger): number {
+  let failed = 0
+  const waiting = new Map<string, 'fact' | 'fault'>()
   const hasRoom = ({ from }: Payment) => ledger.nodes.filter(({ owner }) => owner === from).length < ledger.walletCap
   const open = ledger.payments.filter((one) => one.state === 'seen' || (one.reason === 'walletLimit' && hasRoom(one)))
   for (const payment of open.toSorted((a, b) => (comesBefore(a, b) ? -1 : 1))) {
     const choice = choose(ledger.sale, payment.valueWei, placeOf(payment))
     const mayBuy = !payment.succeeded || choice.kind === 'sells' || choice.reason !== 'wrongAmount'
-    if (payment.block > ledger.upTo || (mayBuy && waiting.includes(payment.from))) continue
-    const facts = factsOf(ledger, payment)
-    const outcome = judge(facts)
-    if (outcome.kind === 'waits' || payment.fails) waiting.push(payment.from)
-    if (outcome.kind !== 'waits' && payment.fails) hasFailed = true
-    if (!payment.fails) store(payment, facts, choice.kind === 'sells' ? choice.tierId : null, outcome)
+    if (payment.block > ledger.upTo) continue
+    const waitsFor = mayBuy ? waiting.get(payment.from) : undefined
+    const becomes = waitsFor ?? judgeOne(ledger, payment)
+    if (becomes !== null) waiting.set(payment.from, becomes)
+    if (becomes === 'fault') failed += 1
   }
-  return hasFailed
+  return failed
 }
