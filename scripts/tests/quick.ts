@@ -5,7 +5,7 @@
  * Processor seconds for all entries, each measured alone: what `npm cit` may take in all (seven minutes), less install, pages, static checks and
  * contracts. In one run they take a fifth less.
  */
-export const QUICK_BUDGET_SEC = 260
+export const QUICK_BUDGET_SEC = 265
 
 export interface QuickTests {
   /** A test file, or a folder with everything in it. */
@@ -96,7 +96,7 @@ export const QUICK: readonly QuickTests[] = [
   { path: 'test/imports.test.ts', seconds: 1.3, why: 'the directions of imports' },
   { path: 'test/lib/', seconds: 1.8, why: 'the lowest shelf' },
   { path: 'test/long.test.ts', seconds: 0.1, why: 'the slices of the long checks' },
-  { path: 'test/models/', seconds: 77.9, why: 'rules compared with a second reading of them' },
+  { path: 'test/models/', seconds: 84.5, why: 'rules compared with a second reading of them' },
   { path: 'test/operator/allowlists/read.test.ts', seconds: 0.2, why: 'allowlists' },
   { path: 'test/operator/allowlists/tree.test.ts', seconds: 1, why: 'trees of allowlists' },
   { path: 'test/operator/at-once.test.ts', seconds: 2.9, why: 'two people at once' },
@@ -109,7 +109,6 @@ export const QUICK: readonly QuickTests[] = [
   { path: 'test/passes/told.test.ts', seconds: 1.3, why: 'what a pass reports' },
   { path: 'test/passes/unguarded.test.ts', seconds: 3.4, why: 'sending without a fork guard' },
   { path: 'test/passes/verdicts.test.ts', seconds: 2.8, why: 'verdicts with their evidence' },
-  { path: 'test/passes/waits/stuck.test.ts', seconds: 2.7, why: 'what waits says so' },
   { path: 'test/passes/wallet-change.test.ts', seconds: 2.6, why: 'another payments wallet' },
   { path: 'test/planted/patches.test.ts', seconds: 0.2, why: 'every planted bug applies' },
   { path: 'test/quick.test.ts', seconds: 0.2, why: 'this list' },
@@ -118,7 +117,8 @@ export const QUICK: readonly QuickTests[] = [
   { path: 'test/price/price.test.ts', seconds: 0.2, why: 'the price of ether' },
   { path: 'test/claims/sync.test.ts', seconds: 1.8, why: 'a node that the owner names' },
   { path: 'test/books/parts.test.ts', seconds: 4.4, why: 'what no transaction explains' },
-  { path: 'test/runner.test.ts', seconds: 2, why: 'the runner reports every failure' },
+  { path: 'test/mending/mending.test.ts', seconds: 3.2, why: 'nothing is sold while blocks are read again' },
+  { path: 'test/mending/rebuild/tables.test.ts', seconds: 0.6, why: 'what a rebuild copies' },
   { path: 'test/tidy.test.ts', seconds: 4.2, why: 'files, functions and folders have their limits' },
   { path: 'test/web/parts/', seconds: 0.7, why: "the pages' parts" },
   { path: 'test/webhooks/target.test.ts', seconds: 0.2, why: 'where webhooks may go' },

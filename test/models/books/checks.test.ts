@@ -267,5 +267,5 @@ async function compare(given: Drawn): Promise<void> {
 }
 
 test('each wallet has books of its own, and what nothing explains is filed where it can be told', async () => {
-  await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(150) })
+  await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(130) })
 })
