@@ -43,6 +43,7 @@ const drawn: fc.Arbitrary<model.Given> = fc.record({
   ...{ hasKey: often, hasTerms: often, isPaused: seldom, isContractPaused: seldom },
   seenHead: fc.constantFrom(0, 0, 0, 1, -1, null),
   head: fc.constantFrom(0, 0, 0, 0, -1),
+  settled: fc.constantFrom(null, null, NOW, NOW - 1, 0),
   pending: fc.option(pending, { freq: 2 }),
 })
 
@@ -124,12 +125,21 @@ function passOf(sql: Sql, given: model.Given) {
     ...{ fees: async () => ({ maxFeeWei: 1n, maxPriorityFeeWei: 1n }), broadcast: async () => ({ kind: 'accepted' }) },
     sign: () => assert.fail('nothing is signed'),
   }
+  // So many blocks deep: of the second one below the head no header is stored.
+  const finality = given.settled === 0 ? 2 : NOW - (given.settled ?? NOW)
   const pass = creditPass({
     ...{ pool: poolWithin(sql), chain, log: silentLog, minter: null, distributor: given.hasKey ? sender : null },
-    rules: { startBlock: 1, rewindsToShorterChain: false, feeCapWei: 10n, tipMaxWei: 1n, trustsProvider: false },
+    rules: {
+      finality,
+      startBlock: 1,
+      rewindsToShorterChain: false,
+      feeCapWei: 10n,
+      tipMaxWei: 1n,
+      trustsProvider: false,
+    },
     contract: { paused: async () => given.isContractPaused, bounds: async () => null, isDeployed: async () => true },
     lock: (_name: string, body: (signal: AbortSignal) => unknown) => body(new AbortController().signal),
-    preflight: async () => ({ guardUsable: true }),
+    preflight: async () => ({ guardUsable: given.settled === null }),
   } as never)
   return { pass, asked: () => asked }
 }

@@ -20,6 +20,8 @@ export interface Given {
   head: -1 | 0
   isPaused: boolean
   isContractPaused: boolean
+  /** The time of the last settled block; null if a round is bound to its fork, so that it needs none. */
+  settled: number | null
   /** The round that no block has yet, with the turns of each cohort that it pays; null without one. */
   pending: { round: number; credits: { cohort: number; paid: number; wei: bigint }[] } | null
 }
@@ -56,6 +58,10 @@ export function answer(given: Given, txHash: string): Omit<Answer, 'txHash'> & {
     }
   }
   if (due.length === 0) return says('nothingDue')
+  // A round that another fork would take waits until its turns are settled.
+  const { settled } = given
+  const payable = due.filter(({ nextDue }) => settled === null || nextDue <= settled)
+  if (payable.length === 0) return says('pending')
   // Else all of their nodes have neither payment nor grant.
-  return says(due.some(({ isGranted }) => isGranted) ? 'pending' : 'unpaidNodes')
+  return says(payable.some(({ isGranted }) => isGranted) ? 'pending' : 'unpaidNodes')
 }
