@@ -19,13 +19,13 @@ after(() => tables.close())
 const [NOW, CURSOR, DISTRIBUTOR] = [1_000_200, 100, account(8)]
 const [INTERVAL, SLOT] = [600, 60]
 const cohort = fc.record({
-  nextDue: fc.constantFrom(NOW - INTERVAL, NOW - 1, NOW, NOW, NOW + 1, NOW + INTERVAL),
-  size: fc.constantFrom(0, 1, 2, 3),
-  isOdd: fc.constantFrom(false, false, false, true),
+  nextDue: fc.constantFrom(NOW - INTERVAL, NOW - 1, NOW - 1, NOW, NOW, NOW + 1),
+  size: fc.constantFrom(0, 1, 1, 2, 2, 3),
+  isOdd: fc.constantFrom(false, false, false, false, false, true),
   isGranted: fc.constantFrom(false, false, true),
 })
-const often = fc.constantFrom(true, true, true, true, true, false)
-const seldom = fc.constantFrom(false, false, false, false, true)
+const seldom = fc.nat(11).map((n) => n === 0)
+const often = seldom.map((isIt) => !isIt)
 const pending = fc.record({
   round: fc.constantFrom(1, 7),
   credits: fc.array(
@@ -39,12 +39,12 @@ const pending = fc.record({
 })
 const drawn: fc.Arbitrary<model.Given> = fc.record({
   now: fc.constant(NOW),
-  cohorts: fc.array(cohort, { maxLength: 3 }),
+  cohorts: fc.oneof(fc.array(cohort, { maxLength: 3 }), fc.array(cohort, { minLength: 3, maxLength: 3 })),
   ...{ hasKey: often, hasTerms: often, isPaused: seldom, isContractPaused: seldom },
   seenHead: fc.constantFrom(0, 0, 0, 1, -1, null),
   head: fc.constantFrom(0, 0, 0, 0, -1),
-  settled: fc.constantFrom(null, null, NOW, NOW - 1, 0),
-  pending: fc.option(pending, { freq: 2 }),
+  settled: fc.constantFrom(null, null, NOW, NOW - 1, NOW - 1, 0),
+  pending: fc.oneof({ weight: 2, arbitrary: fc.constant(null) }, pending),
 })
 
 const inBlock = (number: number) => ({ block_number: number, block_hash: word(number) })
@@ -165,5 +165,5 @@ test('a credit pass says why it sent nothing, what is due and what is pending', 
       })
     })
   }
-  await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(150) })
+  await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(220) })
 })
