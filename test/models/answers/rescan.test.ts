@@ -45,7 +45,7 @@ const settled = (one: model.Entry): model.Entry => {
 }
 const words: model.Words = (one, wei) => {
   if (one.kind === 'ownerAct') return `ownerAct ${one.place} Paused`
-  if (one.kind === 'outflow') return `outflow ${hashOf(one)} ${WALLET} ${account(6)} ${wei} 3`
+  if (one.kind === 'outflow') return `outflow ${hashOf(one)} ${WALLET} ${account(6)} ${wei}`
   return `payment ${hashOf(one)} ${WALLET} ${account(5)} ${wei}${one.failed ? ' failed' : ''}`
 }
 
@@ -106,7 +106,7 @@ function chainOf(given: model.Given) {
     return {
       blocks: Array.from({ length: to - from + 1 }, (_, n) => block(from + n)),
       transfers: of('payment').map((one) => ({ ...place(one), from: account(5), succeeded: !one.failed, codes: null })),
-      outflows: of('outflow').map((one) => ({ ...place(one), to: account(6), succeeded: true, feeWei: 3n })),
+      outflows: of('outflow').map((one) => ({ ...place(one), to: account(6), succeeded: true, feeWei: 4n })),
       events: of('ownerAct').map((one) => ({ ...place(one), kind: 'ownerAct', logIndex: one.place, name: 'Paused' })),
     }
   }

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { ChainFault, ProofFault } from '../../../src/chain/faults.ts'
 import { agreedReads } from '../../../src/chain/read/agreed.ts'
 import { agreedHashes } from '../../../src/chain/read/state/agreement.ts'
+import { ChainFault, ProofFault } from '../../../src/ports/faults.ts'
 import { word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
 import * as model from './agreed.ts'
@@ -62,36 +62,52 @@ test('the oldest block that one calls final counts, with who does not contradict
 test('a transaction is confirmed by two, and two that say another thing contradict it', async () => {
   const drawn = fc.nat(3).chain((count) =>
     fc.record({
-      told: fc.array(fc.constantFrom('a', 'a', 'b'), { minLength: count, maxLength: count }),
+      told: fc.array(fc.record({ words: fc.constantFrom('a', 'a', 'b'), isOwn: fc.boolean() }), {
+        minLength: count,
+        maxLength: count,
+      }),
+      /** The voices whose answers are of another block. */
+      elsewhere: fc.array(fc.boolean(), { minLength: 4, maxLength: 4 }),
       answers: fc.array(fc.option(fc.array(said, { minLength: count, maxLength: count }), { freq: 6 }), {
         maxLength: 4,
       }),
     }),
   )
-  const compare = async ({ told, answers }: typeof drawn extends fc.Arbitrary<infer T> ? T : never) => {
-    const voices = answers.map((all) => ({
+  const compare = async ({ told, answers, elsewhere }: typeof drawn extends fc.Arbitrary<infer T> ? T : never) => {
+    const [there, other] = [word(4) as never, word(5) as never]
+    const voices = answers.map((all, voice) => ({
       batch: async (calls: { params: [string] }[]) => {
         assert.deepEqual(
           calls,
           told.map((_, n) => ({ method: 'ask', params: [word(n)] })),
         )
         if (all === null) throw new ChainFault('no answer', { retryable: true })
-        return all.map((one) => (one === 'fault' ? { ok: false } : { ok: true, result: one }))
+        return all.map((one) =>
+          one === 'fault' ? { ok: false } : { ok: true, result: one === null ? null : [one, elsewhere[voice]] },
+        )
       },
     }))
     const question = {
-      ...{ method: 'ask', part: 'transactions' as const, what: 'value of' },
+      ...{ part: 'transactions' as const, what: 'value of' },
+      ask: ({ hash }: { hash: unknown }) => ({ method: 'ask', params: [hash] }),
       // A form that is not known cannot be read.
-      wordsOf: (answer: unknown) => {
-        if (answer === 'c') throw new ChainFault('another form', { retryable: true })
-        return String(answer)
+      read: (answer: unknown) => {
+        const [words, isElsewhere] = answer as [string, boolean]
+        if (words === 'c') throw new ChainFault('another form', { retryable: true })
+        return { words, blockHash: isElsewhere ? other : there }
       },
     }
-    const asked = told.map((words, n) => ({ hash: word(n) as never, blockNumber: 4, words }))
-    const readable = answers.map((all) => told.map((_, n) => (all?.[n] === 'c' ? null : heard(all?.[n] ?? null))))
+    const asked = told.map((one, n) => ({ hash: word(n) as never, blockNumber: 4, blockHash: there, ...one }))
+    const readable = answers.map((all, voice) =>
+      told.map((_, n) => ({
+        words: all?.[n] === 'c' ? null : heard(all?.[n] ?? null),
+        isThere: !elsewhere[voice],
+      })),
+    )
     const expected = model.confirmed(told, readable)
     const found = agreedHashes(voices as never, asked, question)
     if (expected === 'otherwise') return assert.rejects(found, ProofFault)
+    if (expected === 'contradicted') return assert.rejects(found, { name: 'ChainFault' })
     assert.deepEqual([...(await found)], [...expected].map(word))
   }
   await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(400) })

@@ -30,16 +30,31 @@ export function lowest(said: (Final | null)[]): (Final & { voices: number }) | n
   return { ...first, voices: words.length - others }
 }
 
-/** What two providers confirm of what was told: all that agree, or that one thing was told otherwise. */
-export function confirmed(told: string[], answers: Said[][]): Set<number> | 'otherwise' {
-  const [confirms, others] = [new Set<number>(), new Set<number>()]
+export interface Told {
+  words: string
+  /** Ours, or a call to the factory: the ledger acts on it without asking again. */
+  isOwn: boolean
+}
+
+/**
+ * What two providers confirm of what was told. Or the first thing that stops: two say another thing, or one contradicts what is our own in the block
+ * that was told.
+ */
+export function confirmed(
+  told: Told[],
+  answers: { words: Said; isThere: boolean }[][],
+): Set<number> | 'otherwise' | 'contradicted' {
+  const confirms = new Set<number>()
   if (answers.length < 2) return confirms
-  for (const [n, words] of told.entries()) {
-    const same = agreed(answers.map((all) => all[n] ?? null))
+  for (const [n, { words, isOwn }] of told.entries()) {
+    const said = answers.map((all) => all[n] ?? { words: null, isThere: true })
+    const same = agreed(said.map((one) => one.words))
+    const contradicts = said.some((one) => one.isThere && one.words !== null && one.words !== words)
     if (same === words) confirms.add(n)
-    else if (same !== null) others.add(n)
+    else if (same !== null) return 'otherwise'
+    else if (isOwn && contradicts) return 'contradicted'
   }
-  return others.size > 0 ? 'otherwise' : confirms
+  return confirms
 }
 
 export interface Block {
