@@ -9,11 +9,13 @@ import { type Happening, happeningsOf, readHappenings } from '../db/blocks/happe
 import { inTransaction, type Sql } from '../db/core/sql.ts'
 import { hasAudit } from '../db/core/state.ts'
 import { noteMintProofs, readKnownNodes } from '../db/nodes/nodes.ts'
+import { readBelievedBlock } from '../db/payments/assurance.ts'
 import { noteProof } from '../db/payments/rows.ts'
 import { readWatching } from '../db/sale/payment-wallets.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
 import { listNoncesAhead } from '../db/sends/nonce-ahead.ts'
 import { readKnownNonces } from '../db/sends/outbox.ts'
+import { VOICES } from '../domain/finality.ts'
 import type { Block, ObservedRange } from '../domain/observed.ts'
 import type { Address, Hash } from '../domain/units.ts'
 import { tellFailedProofs, tellFault } from '../follower/proofs.ts'
@@ -85,9 +87,9 @@ export async function compareTransfers(
 }
 
 /**
- * Compares one block with what the ledger recorded of it, and records which mints and payments the block proves. The transfers count only if the
- * block's list is proven.
- * @returns the transactions of payments that are proven now. None if no provider proves the list, or if the block is too old to rewind.
+ * Compares one block with what the ledger recorded of it, and records which mints and payments the block proves. On a ledger that proves nothing, a
+ * payment counts if two providers agree on it.
+ * @returns the transactions of payments that count now. None if no provider proves the list, or if the block is too old to rewind.
  * @throws a LeftOutFault if the ledger has rewound, and a ChainFault if providers do not prove the block or contradict it.
  */
 export async function compareBlock(
@@ -111,15 +113,19 @@ export async function compareBlock(
     hash,
     read.events.filter((event) => event.kind === 'nodeMinted'),
   )
-  if (!(await isProven(pool))) return []
-  if (parts.length > 0) {
+  // Without proofs, only what two providers agree on counts. What one leaves out does not.
+  const proof = (await isProven(pool)) ? 'proven' : 'agreed'
+  const counted = read.transfers.filter((transfer) => transfer.proof === proof).map(({ txHash }) => txHash)
+  const isOther = proof === 'proven' ? parts.length > 0 : missing.some((entry) => counted.some((tx) => isOf(entry, tx)))
+  if (isOther) {
     await goBack(ctx, cursor, { number, hash }, 'transactions')
     return []
   }
-  const txHashes = read.transfers.filter(({ proof }) => proof === 'proven').map(({ txHash }) => txHash)
-  await noteProof(pool, { blockHash: hash, txHashes }, 'proven')
-  return txHashes
+  await noteProof(pool, { blockHash: hash, txHashes: counted }, proof)
+  return counted
 }
+
+const isOf = ({ key }: Happening, txHash: Hash) => key.startsWith(`payment ${txHash} `)
 
 /** The part of a block that an entry comes from. */
 export function partOf({ key }: Happening): 'header' | 'transactions' | 'receipts' {
@@ -168,6 +174,17 @@ export async function findClaimedLeftOut(ctx: CompareContext, cursor: Cursor): P
   const number = await takeClaimedBlock(ctx.pool)
   const own = number === null || number > cursor.number ? null : await readBlock(ctx.pool, number)
   if (own) await compareBlock(ctx, cursor, own)
+}
+
+/**
+ * On a ledger that proves nothing, compares again a block of an undecided payment that rests on one provider's word, or of a residue. A provider may
+ * have lied when we followed it, and two may agree by now. One block a run.
+ * @throws a LeftOutFault once the ledger has rewound.
+ */
+export async function compareBelieved(ctx: CompareContext, cursor: Cursor): Promise<void> {
+  if (ctx.chain.providers.length < VOICES || (await isProven(ctx.pool))) return
+  const block = await readBelievedBlock(ctx.pool)
+  if (block && block.number <= cursor.number) await compareBlock(ctx, cursor, block)
 }
 
 /** Rewinds the ledger to before a block. Does nothing if it cannot rewind that far, or has already rewound for this block. */

@@ -7,7 +7,7 @@ import { readMending } from '../db/blocks/mending.ts'
 import { countOpenPayments, releaseFromFormer } from '../db/payments/rows.ts'
 import { type FollowResult, follow } from '../follower/follow.ts'
 import { compareHistories } from '../follower/histories.ts'
-import { findClaimedLeftOut, findSentLeftOut } from '../mending/compare.ts'
+import { compareBelieved, findClaimedLeftOut, findSentLeftOut } from '../mending/compare.ts'
 import { reconcileWhenDue } from '../mending/reconcile.ts'
 import type { SignerAccount } from '../ports/chain.ts'
 import type {
@@ -64,6 +64,7 @@ async function payments(ctx: PaymentsContext, limits: Run): Promise<PaymentsOutc
     await lookAfterRefunds(ctx, cursor)
     await findSentLeftOut(ctx, cursor)
     await findClaimedLeftOut(ctx, cursor)
+    await compareBelieved(ctx, cursor)
     held = await checkWalletBalances(ctx, cursor, run)
     run = { ...run, agreed: await compareHistories(ctx, cursor) }
     // Read once for both uses below, because with FINALITY=finalized it takes a request.

@@ -18,6 +18,7 @@ import { countUnpaidNodes } from '../../src/db/nodes/grants.ts'
 import * as nodes from '../../src/db/nodes/nodes.ts'
 import { rewindRounds } from '../../src/db/nodes/rounds.ts'
 import { insertSeedBlocks, keepOldSeedBlock, readSeedBlock, rewindSeedBlocks } from '../../src/db/nodes/seed-blocks.ts'
+import { readBelievedBlock } from '../../src/db/payments/assurance.ts'
 import { applyAttributions, detachOrphans, readKnownResidues } from '../../src/db/payments/attributions.ts'
 import { countWaitingPayments, listPayments } from '../../src/db/payments/decisions.ts'
 import { readDenied } from '../../src/db/payments/deny-list.ts'
@@ -253,6 +254,7 @@ const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
   'refunds and what leaves the wallets': async (sql) => {
     await refunds.finalizeRefunds(sql, HEAD)
     await refunds.reopenRefunds(sql, HEAD - 3)
+    await readBelievedBlock(sql)
     await refunds.readDoubtfulRefunds(sql, HEAD, 10)
     await refunds.readRefundsBy(sql, hashOf(7), WALLET)
     await refunds.readFirstFile(sql, 7, hashOf(7))

@@ -54,6 +54,33 @@ test('a provider that leaves a payment out when its block is claimed: nothing pr
   }
 })
 
+const LIES: Record<string, (own: string) => (transactions: { hash: string }[]) => object[]> = {
+  'another value': (own) => (transactions) =>
+    transactions.map((tx) => (tx.hash === own ? { ...tx, value: `0x${(BASIC + 7n).toString(16)}` } : tx)),
+  'no such payment': (own) => (transactions) => transactions.filter(({ hash }) => hash !== own),
+}
+for (const [lie, told] of Object.entries(LIES))
+  test(`a payment of which the first provider tells ${lie} is minted once the lie has ended`, async () => {
+    const { world, first } = await startTwoProviders()
+    try {
+      await setModeTo(world.pool, 'agreed')
+      const number = Number(await world.chain.rpc('eth_blockNumber')) + 1
+      await world.pay(6, 1n, world.at(7))
+      const txHash = await world.pay(5, BASIC)
+      await world.chain.mine()
+      first.rule = lieBody(world, number, told(txHash) as never)
+      for (let i = 0; i < 3; i++) await world.payments()
+      assert.notEqual((await paymentOf(world, txHash))?.state, 'minted')
+      first.rule = () => undefined
+      for (let i = 0; i < 4; i++)
+        await world.payments().catch((error: Error) => assert.equal(error.name, 'LeftOutFault'))
+      await world.settle()
+      assert.equal((await paymentOf(world, txHash))?.state, 'minted')
+    } finally {
+      await world.close()
+    }
+  })
+
 for (const isTrusted of [true, false])
   test(`lists never match their root: the only provider is ${isTrusted ? 'believed, because it is trusted' : 'followed, but nothing is minted, because it is not trusted'}`, async () => {
     const { world, liar } = await startAlone()

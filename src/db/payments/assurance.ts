@@ -3,6 +3,7 @@
 // Without a usable guard the contract confirms no hash, so such a payment is `believed`, then `agreed`. What a single trace or a person says is
 // `believed`.
 import type { Proof } from '../../domain/observed.ts'
+import type { Hash } from '../../domain/units.ts'
 import { readFinalized } from '../blocks/halts.ts'
 import type { Fragment, Sql } from '../core/sql.ts'
 import { isGuarded, readGuard } from '../sends/guard.ts'
@@ -32,4 +33,22 @@ export async function readSeedBacking(sql: Sql): Promise<(seedBlock: number) => 
   if ((await readGuard(sql)) === 'used') return () => 'proven'
   const named = (await readFinalized(sql))?.named ?? -1
   return (seedBlock) => (seedBlock <= named ? 'agreed' : 'believed')
+}
+
+/** The most held payments among which `readBelievedBlock` chooses: the newest. */
+const HELD_MAX = 100
+
+/**
+ * One block, by chance, with an undecided payment that rests on one provider's word, or with a residue that is held. Only blocks whose header the
+ * ledger keeps; null if there is none.
+ */
+export async function readBelievedBlock(sql: Sql): Promise<{ number: number; hash: Hash } | null> {
+  const [row] = await sql<{ number: number; hash: Hash }[]>`
+    SELECT b.number, b.hash FROM (
+      SELECT block_number FROM payments WHERE state IN ('seen', 'accepted', 'minting') AND proof = 'believed'
+      UNION
+      SELECT block_number FROM (SELECT * FROM payments WHERE state = 'held' ORDER BY block_number DESC LIMIT ${HELD_MAX}) held
+      WHERE proof = 'believed' OR tx_hash IS NULL) p
+    JOIN blocks b ON b.number = p.block_number ORDER BY random() LIMIT 1`
+  return row ?? null
 }
