@@ -2,7 +2,7 @@
 // same requests at the concurrency that suits it best, parses the answers and stores nothing. Also measures how much of the time reading alone takes.
 import { cpus } from 'node:os'
 import { Pool as Connections } from 'undici'
-import { createChainReader } from '../src/chain/read/reader.ts'
+import { createChainReader } from '../src/chain/evidence/reader.ts'
 import { createRpc } from '../src/chain/rpc/rpc.ts'
 import { connect, inTransaction } from '../src/db/core/sql.ts'
 import { insertFirstWallet } from '../src/db/sale/payment-wallets.ts'

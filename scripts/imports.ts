@@ -42,7 +42,7 @@ const LAYERS: readonly Layer[] = [
 
   { of: ['src/chain'], may: ['src/domain', ...CHAIN_FACTS, 'src/lib'], packages: ['node', 'undici', 'viem'] },
   { of: CHAIN_FACTS, may: ['src/domain', 'src/lib'], packages: ['@noble/hashes'] },
-  { of: ['src/chain/read/wallets.ts'], may: ['src/domain', 'src/chain', 'src/ports/faults.ts'], packages: ['viem'] },
+  { of: ['src/chain/pages/wallets.ts'], may: ['src/domain', 'src/chain', 'src/ports/faults.ts'], packages: ['viem'] },
   { of: ['src/chain/send/keystore.ts'], may: ['src/domain'], packages: ['node', '@noble/hashes', 'viem'] },
   { of: ['src/chain/send'], may: ['src/domain', 'src/chain', ...CHAIN_FACTS], packages: ['viem'] },
   { of: ['src/chain/send/kms/key.ts'], may: [] },
@@ -52,7 +52,7 @@ const LAYERS: readonly Layer[] = [
     packages: ['node', 'viem', '@noble/curves', 'aws4fetch'],
   },
   { of: ['src/chain/factory/owner-calls.ts'], may: ['src/domain'], packages: ['viem'] },
-  { of: ['src/chain/read/bounds.ts'], may: ['src/domain', 'src/ports/chain.ts'] },
+  { of: ['src/chain/factory/bounds.ts'], may: ['src/domain', 'src/ports/chain.ts'] },
   {
     of: ['src/chain/factory/deploy.ts'],
     may: ['src/domain', 'src/chain', ...CHAIN_FACTS, 'src/chain/send', 'src/lib'],
@@ -89,7 +89,7 @@ const LAYERS: readonly Layer[] = [
       'src/mending',
       'src/passes/steps',
       'src/chain/factory/owner-calls.ts',
-      'src/chain/read/bounds.ts',
+      'src/chain/factory/bounds.ts',
       'src/operator/acts/keys/webauthn.ts',
     ],
     packages: ['node'],
@@ -145,7 +145,7 @@ const LAYERS: readonly Layer[] = [
   {
     of: ['src/boot/preflight.ts'],
     may: [
-      ...[...WIRING, 'src/chain/read/bounds.ts', 'src/boot/database.ts', 'src/boot/first-values.ts'],
+      ...[...WIRING, 'src/chain/factory/bounds.ts', 'src/boot/database.ts', 'src/boot/first-values.ts'],
       ...['src/boot/parts.ts', 'src/boot/seed.ts'],
     ],
     packages: ['node'],
@@ -159,7 +159,7 @@ const LAYERS: readonly Layer[] = [
     may: [
       ...[
         ...WIRING,
-        'src/chain/read/wallets.ts',
+        'src/chain/pages/wallets.ts',
         'src/price/eth-usd.ts',
         'src/http',
         'src/metrics',

@@ -3,7 +3,7 @@
 //   node bench/servers/api.ts <database url> memoised | plain
 import type { AddressInfo } from 'node:net'
 import { checksum } from '../../src/chain/digest.ts'
-import { recoverSigner } from '../../src/chain/read/wallets.ts'
+import { recoverSigner } from '../../src/chain/pages/wallets.ts'
 import { listenForChanges } from '../../src/db/core/changes.ts'
 import { connect } from '../../src/db/core/sql.ts'
 import { createServer } from '../../src/http/server.ts'

@@ -1,8 +1,8 @@
 // Builds the contexts of the passes, and of the operator's acts and readings, from the settings and the opened parts. The service and the commands
 // both use it. It only connects parts, and starts nothing.
 
-import { createContractReader } from '../chain/read/contract.ts'
-import { createNodeHistory } from '../chain/read/history.ts'
+import { createContractReader } from '../chain/factory/contract.ts'
+import { createNodeHistory } from '../chain/factory/history.ts'
 import type { Signer } from '../chain/send/signer.ts'
 import { createSignerAccount } from '../chain/send/signer-account.ts'
 import { type Config, modeOn } from '../config/load.ts'

@@ -5,11 +5,11 @@
 // start also refuses a wallet that was used before (assertUnusedWallet), and one to which refuseWallet objects (domain/payment-wallets.ts): a hot
 // key, a development account, code that cannot be traced. If the ledger already has the wallet, a start only warns.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createChainReader } from '../chain/evidence/reader.ts'
+import { readBoundsNeeded } from '../chain/factory/bounds.ts'
 import { checkDeployment, isNewFactory, isUsed, refuseCode } from '../chain/factory/check-deployment.ts'
-import { readBoundsNeeded } from '../chain/read/bounds.ts'
-import { createContractReader } from '../chain/read/contract.ts'
-import { createChainReader } from '../chain/read/reader.ts'
-import { lookAtBeginning, tooLateInWords } from '../chain/read/start-block.ts'
+import { createContractReader } from '../chain/factory/contract.ts'
+import { lookAtBeginning, tooLateInWords } from '../chain/factory/start-block.ts'
 import type { Rpc } from '../chain/rpc/rpc.ts'
 import { type Config, modeOn } from '../config/load.ts'
 import { readCursor } from '../db/blocks/blocks.ts'

@@ -25,7 +25,7 @@ export async function withOperator<T>(io: Io, body: (deps: EveryPart, ledger: Op
 /** Runs `body` with what previews of the contract owner's transactions need. */
 export async function withOwnerPreviews<T>(io: Io, body: (deps: OwnerDeps) => Promise<T>): Promise<T> {
   return await withChain(io, async ({ ledger: { pool }, chain: { rpc, part } }) => {
-    const { createGovernanceReader } = await import('../chain/read/governance.ts')
+    const { createGovernanceReader } = await import('../chain/factory/governance.ts')
     return await body({ pool, governance: createGovernanceReader(rpc, part.factory) })
   })
 }

@@ -2,7 +2,7 @@
 // transfer out of it, by its trace or by their word, and each becomes its own payment.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { createChainReader } from '../../src/chain/read/reader.ts'
+import { createChainReader } from '../../src/chain/evidence/reader.ts'
 import { createRpc } from '../../src/chain/rpc/rpc.ts'
 import { readBlock, readCursor } from '../../src/db/blocks/blocks.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'

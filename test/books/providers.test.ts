@@ -2,7 +2,7 @@
 // then holds the whole sum, no other payment waits for it, and splits it once it can.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import { createChainReader } from '../../src/chain/read/reader.ts'
+import { createChainReader } from '../../src/chain/evidence/reader.ts'
 import type { Answer, FalseProvider, Rule } from '../chain/false-provider.ts'
 import { payInside, putForwarder, SPLIT, splitTo, innerStands as stands } from '../support/forwarder.ts'
 import { checkInvariants } from '../support/invariants.ts'

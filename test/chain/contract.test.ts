@@ -1,7 +1,7 @@
 // The factory's state, read at one block of a real chain.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createContractReader } from '../../src/chain/read/contract.ts'
+import { createContractReader } from '../../src/chain/factory/contract.ts'
 import { type Hash, wei, ZERO_HASH } from '../../src/domain/units.ts'
 import type { ContractReader } from '../../src/ports/chain.ts'
 import { ChainFault } from '../../src/ports/faults.ts'

@@ -1,7 +1,7 @@
 // One provider's no about the contract, beside an honest provider: what the passes read is the widest limit that any provider names.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import { createContractReader } from '../../src/chain/read/contract.ts'
+import { createContractReader } from '../../src/chain/factory/contract.ts'
 import { createRpc, type RpcOptions } from '../../src/chain/rpc/rpc.ts'
 import { wei } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
@@ -64,7 +64,7 @@ test('a balance is asked of the next provider, if the first gives no proof', asy
     if (method !== 'eth_getProof' || !('result' in answer)) return answer
     return { result: { ...(answer.result as object), accountProof: [] } }
   }
-  const { createChainReader } = await import('../../src/chain/read/reader.ts')
+  const { createChainReader } = await import('../../src/chain/evidence/reader.ts')
   const rpc = createRpc({ urls: [liar.url, world.chain.rpcUrl], log: silentLog })
   const reader = createChainReader(rpc, { factory: world.factory, signers: [], wallets: [] } as never)
   const { number, hash } = await world.chain.block()

@@ -1,8 +1,8 @@
 // Readings for the public: values from a real chain, or null within the time limit, whatever the provider does.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createContractReader } from '../../src/chain/read/contract.ts'
-import { createReadings, type ReadingsOptions } from '../../src/chain/read/readings.ts'
+import { createContractReader } from '../../src/chain/factory/contract.ts'
+import { createReadings, type ReadingsOptions } from '../../src/chain/pages/readings.ts'
 import { createRpc } from '../../src/chain/rpc/rpc.ts'
 import { type Hash, wei } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { operatorDeps } from '../../src/boot/app.ts'
-import { createChainReader } from '../../src/chain/read/reader.ts'
+import { createChainReader } from '../../src/chain/evidence/reader.ts'
 import { createRpc } from '../../src/chain/rpc/rpc.ts'
 import { readMode } from '../../src/db/blocks/evidence.ts'
 import { readHalt } from '../../src/db/blocks/halts.ts'

@@ -2,7 +2,7 @@
 // nothing of it, tries another provider, and reports the liar. No single provider can lower that standard.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import { createChainReader } from '../../src/chain/read/reader.ts'
+import { createChainReader } from '../../src/chain/evidence/reader.ts'
 import { createRpc } from '../../src/chain/rpc/rpc.ts'
 import { isProven, readMode } from '../../src/db/blocks/evidence.ts'
 import { readHalt } from '../../src/db/blocks/halts.ts'

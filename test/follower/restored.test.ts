@@ -2,7 +2,7 @@
 // operator, what may have been refunded meanwhile. Also wallets that the operator wants to review first.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { createChainReader } from '../../src/chain/read/reader.ts'
+import { createChainReader } from '../../src/chain/evidence/reader.ts'
 import { inTransaction, jsonRows, type Pool } from '../../src/db/core/sql.ts'
 import { allowWallet, denyWallet } from '../../src/db/payments/deny-list.ts'
 import { raiseRecheck, readRecheck } from '../../src/db/payments/recheck.ts'

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { getContractAddress, toHex } from 'viem'
-import { createChainReader } from '../../src/chain/read/reader.ts'
+import { createChainReader } from '../../src/chain/evidence/reader.ts'
 import { createRpc } from '../../src/chain/rpc/rpc.ts'
 import { readCursor } from '../../src/db/blocks/blocks.ts'
 import { readSurveyedTo } from '../../src/db/blocks/surveyed.ts'

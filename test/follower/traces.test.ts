@@ -2,9 +2,9 @@
 // answer does not fit the block, there is no list.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { createChainReader } from '../../src/chain/read/reader.ts'
-import { innerMovesOf } from '../../src/chain/read/trace/frames.ts'
-import { readInnerTransfers } from '../../src/chain/read/trace/transaction.ts'
+import { createChainReader } from '../../src/chain/evidence/reader.ts'
+import { innerMovesOf } from '../../src/chain/evidence/trace/frames.ts'
+import { readInnerTransfers } from '../../src/chain/evidence/trace/transaction.ts'
 import { createRpc } from '../../src/chain/rpc/rpc.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'

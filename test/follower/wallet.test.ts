@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { residueRef } from '../../src/chain/digest.ts'
-import { createChainReader } from '../../src/chain/read/reader.ts'
+import { createChainReader } from '../../src/chain/evidence/reader.ts'
 import { createRpc } from '../../src/chain/rpc/rpc.ts'
 import { readBlock, readCursor } from '../../src/db/blocks/blocks.ts'
 import { recordIdentity } from '../../src/db/core/state.ts'

@@ -2,7 +2,7 @@
 // error the next run retries, and once the states can be read, it locates again what it filed over several blocks.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import { createChainReader } from '../../src/chain/read/reader.ts'
+import { createChainReader } from '../../src/chain/evidence/reader.ts'
 import { createRpc, type Rpc } from '../../src/chain/rpc/rpc.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { type Answer, type Call, type FalseProvider, startFalseProvider } from '../chain/false-provider.ts'

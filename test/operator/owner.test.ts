@@ -1,6 +1,6 @@
 // Previews of the owner's transactions, each sent exactly as printed: the result is what the preview said.
 import assert from 'node:assert/strict'
-import { createGovernanceReader } from '../../src/chain/read/governance.ts'
+import { createGovernanceReader } from '../../src/chain/factory/governance.ts'
 import { type Address, type Hash, hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import {

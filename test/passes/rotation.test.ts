@@ -2,7 +2,7 @@
 // even if an instance without it followed the block.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createChainReader } from '../../src/chain/read/reader.ts'
+import { createChainReader } from '../../src/chain/evidence/reader.ts'
 import { localSigner } from '../../src/chain/send/signer.ts'
 import { createSignerAccount } from '../../src/chain/send/signer-account.ts'
 import type { Hash } from '../../src/domain/units.ts'

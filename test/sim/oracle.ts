@@ -3,7 +3,7 @@
 // reading is never a number (I13).
 import assert from 'node:assert/strict'
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
-import { createReadings } from '../../src/chain/read/readings.ts'
+import { createReadings } from '../../src/chain/pages/readings.ts'
 import { readMode, setMode } from '../../src/db/blocks/evidence.ts'
 import type { Sql } from '../../src/db/core/sql.ts'
 import { readSignerTroubles } from '../../src/db/sends/signers.ts'

@@ -1,7 +1,7 @@
 // One running seed: its dice, its log, the instances of the service, and the acts so far that the checks depend on.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Hex } from 'viem'
-import { createChainReader } from '../../src/chain/read/reader.ts'
+import { createChainReader } from '../../src/chain/evidence/reader.ts'
 import type { Rpc } from '../../src/chain/rpc/rpc.ts'
 import { localSigner, type Signer } from '../../src/chain/send/signer.ts'
 import { createSignerAccount } from '../../src/chain/send/signer-account.ts'

@@ -5,11 +5,11 @@ import type { Hex } from 'viem'
 import { bytesToHex, hexToBytes, keccak256 } from 'viem/utils'
 import { type Address, address, type Hash } from '../../domain/units.ts'
 import { ChainFault, orNull } from '../../ports/faults.ts'
-import { readView, readViews, requestView, type ViewName, viewCall } from '../read/calls.ts'
 import { isRevert } from '../rpc/provider.ts'
 import { type Rpc, type RpcReads, resultOf } from '../rpc/rpc.ts'
 import { bytes, count, header, quantity, safeNumber } from '../rpc/wire.ts'
 import { factoryImmutables, factoryRuntimeHash } from './bytecode.ts'
+import { readView, readViews, requestView, type ViewName, viewCall } from './calls.ts'
 
 /**
  * How often we try to check the fork guard, and the pause between two tries. During a try the head may move, or the chain may have only just started.

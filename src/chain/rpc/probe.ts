@@ -3,7 +3,7 @@
 import type { Address, Hash } from '../../domain/units.ts'
 import { silentLog } from '../../lib/log.ts'
 import type { BlockRef } from '../../ports/chain.ts'
-import { readBlockTransfers } from '../read/trace/block.ts'
+import { readBlockTransfers } from '../evidence/trace/block.ts'
 import { isOfKind } from './kinds.ts'
 import { createRpc, type Rpc } from './rpc.ts'
 import { count, header, toQuantity } from './wire.ts'

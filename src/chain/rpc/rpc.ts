@@ -1,6 +1,6 @@
 // JSON-RPC over one or several providers. A read goes to the first healthy provider, and to the next one if that fails. A send goes to every provider
 // exactly once. It must never retry a send, never take an error for "not there", and never log or throw more of a provider's URL than its host. It
-// decides which provider to ask last, and for how long: inOrder (failed, lagging, contradictory), passOverLaggards, doubt. chain/read/reader.ts finds
+// decides which provider to ask last, and for how long: inOrder (failed, lagging, contradictory), passOverLaggards, doubt. chain/evidence/reader.ts finds
 // contradictions; follower/halt.ts (askOthers) and chain/factory/check-deployment.ts find providers on another chain.
 import type { Dispatcher } from 'undici'
 import type { Log } from '../../lib/log.ts'

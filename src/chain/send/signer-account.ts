@@ -9,7 +9,7 @@ import { type Address, type Hash, hash, wei, ZERO_HASH } from '../../domain/unit
 import type { EstimateOutcome, FactoryCall, SendOutcome, SignerAccount } from '../../ports/chain.ts'
 import { ChainFault, orNull } from '../../ports/faults.ts'
 import { factoryAbi } from '../factory/abi.ts'
-import { readView, revertName, viewCall } from '../read/calls.ts'
+import { readView, revertName, viewCall } from '../factory/calls.ts'
 import { isOfKind } from '../rpc/kinds.ts'
 import { isLimit, isRevert, revertData } from '../rpc/provider.ts'
 import { type Rpc, type RpcReads, type RpcReply, resultOf, type SendReply } from '../rpc/rpc.ts'

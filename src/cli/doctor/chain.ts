@@ -3,7 +3,7 @@
 import { type ChainPart, signersOf } from '../../boot/parts.ts'
 import { BELIEVED_TODO, believedInWords, lookAtWallet, readerOf } from '../../boot/preflight.ts'
 import { checkDeployment, type DeploymentCheck } from '../../chain/factory/check-deployment.ts'
-import { KEEPS_ITS_START, lookAtBeginning, tooLateInWords } from '../../chain/read/start-block.ts'
+import { KEEPS_ITS_START, lookAtBeginning, tooLateInWords } from '../../chain/factory/start-block.ts'
 import { type Head, type ProviderProbe, probeProvider } from '../../chain/rpc/probe.ts'
 import type { Rpc } from '../../chain/rpc/rpc.ts'
 import type { Config } from '../../config/load.ts'

@@ -1,6 +1,6 @@
 // The checks of what the contract's owner allows the two keys, and of traces that a thief of the owner's key would leave.
 
-import { createGovernanceReader } from '../../chain/read/governance.ts'
+import { createGovernanceReader } from '../../chain/factory/governance.ts'
 import type { Rpc } from '../../chain/rpc/rpc.ts'
 import { readCursor } from '../../db/blocks/blocks.ts'
 import type { Pool } from '../../db/core/sql.ts'

@@ -1,9 +1,9 @@
 // What `node-ledger init` checks before it spends any ether: whether the answers fit together, the settings as the service will read them, the
 // database, and the payments wallet. A mistake must show before the contract has its owner and its bounds.
 import { migrateWhenUp, refuseEvidence } from '../../boot/preflight.ts'
+import { createChainProofs } from '../../chain/evidence/find-mode.ts'
 import { isUsed } from '../../chain/factory/check-deployment.ts'
 import { LEAST_INTERVAL_SEC } from '../../chain/factory/deploy.ts'
-import { createChainProofs } from '../../chain/read/find-mode.ts'
 import type { Rpc } from '../../chain/rpc/rpc.ts'
 import { bytes } from '../../chain/rpc/wire.ts'
 import { inspectConfig } from '../../config/load.ts'

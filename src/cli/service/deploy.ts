@@ -12,7 +12,7 @@ import {
   factoryConstructorArguments,
   LEAST_INTERVAL_SEC,
 } from '../../chain/factory/deploy.ts'
-import { addressOfKey } from '../../chain/read/wallets.ts'
+import { addressOfKey } from '../../chain/pages/wallets.ts'
 import { parseAddress, parsePrivateKey, parseUrl } from '../../config/values.ts'
 import { floorFor } from '../../domain/terms.ts'
 import { type Address, BPS_BASE, ZERO_ADDRESS } from '../../domain/units.ts'

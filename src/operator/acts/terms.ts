@@ -1,7 +1,8 @@
 // The credit terms as the operator enters them: what the preview shows is what we enter. An entry takes effect at a time that no instance has
 // reached, so it never applies to anything already due. If the contract's owner has to do something for it, we show the transaction to sign.
+
+import { readBoundsNeeded } from '../../chain/factory/bounds.ts'
 import type { OwnerCall, OwnerTransaction } from '../../chain/factory/owner-calls.ts'
-import { readBoundsNeeded } from '../../chain/read/bounds.ts'
 import { type Cursor, readCursor } from '../../db/blocks/blocks.ts'
 import type { Sql } from '../../db/core/sql.ts'
 import { readWindows } from '../../db/nodes/owner-acts.ts'

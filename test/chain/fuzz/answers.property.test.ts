@@ -3,8 +3,8 @@
 // PROPERTY_SEED replays.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createContractReader } from '../../../src/chain/read/contract.ts'
-import { createNodeHistory } from '../../../src/chain/read/history.ts'
+import { createContractReader } from '../../../src/chain/factory/contract.ts'
+import { createNodeHistory } from '../../../src/chain/factory/history.ts'
 import { createRpc } from '../../../src/chain/rpc/rpc.ts'
 import { createSyncer } from '../../../src/claims/sync.ts'
 import type { EvidenceMode } from '../../../src/domain/observed.ts'

@@ -1,7 +1,7 @@
 // Logs of chains that number them in their own way: we order them by their transactions' order in the block.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createChainReader } from '../../../src/chain/read/reader.ts'
+import { createChainReader } from '../../../src/chain/evidence/reader.ts'
 import type { Hash } from '../../../src/domain/units.ts'
 import { FOREVER } from '../../support/factory.ts'
 import { type Stage, startStage } from '../stage.ts'

@@ -1,7 +1,7 @@
 // Oddities in other people's transactions. None may stop following. The same oddity in one of our accounts is rejected all the same.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createChainReader } from '../../../src/chain/read/reader.ts'
+import { createChainReader } from '../../../src/chain/evidence/reader.ts'
 import type { ObservedRange } from '../../../src/domain/observed.ts'
 import { ChainFault } from '../../../src/ports/faults.ts'
 import { forging, type Rule } from '../false-provider.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { concatHex, keccak256, pad } from 'viem/utils'
-import { createChainReader } from '../../../src/chain/read/reader.ts'
+import { createChainReader } from '../../../src/chain/evidence/reader.ts'
 import { createRpc, type Rpc } from '../../../src/chain/rpc/rpc.ts'
 import type { Address, Hash } from '../../../src/domain/units.ts'
 import { silentLog } from '../../../src/lib/log.ts'

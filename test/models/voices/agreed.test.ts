@@ -1,10 +1,10 @@
-// Agreement of providers: src/chain/read/agreed.ts and state/agreement.ts, over one to four providers that agree, lie, are silent or tied, and the search for a
+// Agreement of providers: src/chain/evidence/agreed.ts and state/agreement.ts, over one to four providers that agree, lie, are silent or tied, and the search for a
 // block by its time agree with the second reading.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { agreedReads } from '../../../src/chain/read/agreed.ts'
-import { agreedHashes } from '../../../src/chain/read/state/agreement.ts'
+import { agreedReads } from '../../../src/chain/evidence/agreed.ts'
+import { agreedHashes } from '../../../src/chain/evidence/state/agreement.ts'
 import { ChainFault, ProofFault } from '../../../src/ports/faults.ts'
 import { word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'

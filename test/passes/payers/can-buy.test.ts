@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createClient, watchAddress, watchPayment } from '../../../client/src/index.ts'
-import { createReadings } from '../../../src/chain/read/readings.ts'
+import { createReadings } from '../../../src/chain/pages/readings.ts'
 import { listenForChanges } from '../../../src/db/core/changes.ts'
 import { denyWallet } from '../../../src/db/payments/deny-list.ts'
 import { insertMode } from '../../../src/db/sale/contract-wallets.ts'

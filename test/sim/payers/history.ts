@@ -1,6 +1,6 @@
 // The contracts' part of a conformance history: calls of paying contracts, and the traces of their blocks, by each
 // tracing method, as the service reads them.
-import { readBlockTransfers } from '../../../src/chain/read/trace/block.ts'
+import { readBlockTransfers } from '../../../src/chain/evidence/trace/block.ts'
 import type { RpcReads } from '../../../src/chain/rpc/rpc.ts'
 import type { Address, Hash } from '../../../src/domain/units.ts'
 import type { Hex, TestChain } from '../../support/anvil.ts'

@@ -1,7 +1,7 @@
 // What must hold for ether that reaches or leaves the payments wallet by calls, computed from the chain's own traces. Each transfer is in
 // the ledger once, as itself or in a residue, to the wei; and no payer bought who might not, by the modes and by what was proven of them.
 import assert from 'node:assert/strict'
-import { readBlockTransfers } from '../../../src/chain/read/trace/block.ts'
+import { readBlockTransfers } from '../../../src/chain/evidence/trace/block.ts'
 import type { Address, Hash } from '../../../src/domain/units.ts'
 import type { Hex } from '../../support/anvil.ts'
 import { ETHER } from '../../support/world.ts'

@@ -3,9 +3,9 @@
 import { type Address, address, wei } from '../../domain/units.ts'
 import type { NodeReading } from '../../ports/chain.ts'
 import { ChainFault } from '../../ports/faults.ts'
+import { readView, viewCall } from '../factory/calls.ts'
 import { isRevert } from '../rpc/provider.ts'
 import { type Rpc, type RpcReply, resultOf } from '../rpc/rpc.ts'
-import { readView, viewCall } from './calls.ts'
 
 /** The outcome of a read: its answer, which may be null for "there is none"; or null for "we could not read it". */
 export type Outcome<T> = { answer: T } | null

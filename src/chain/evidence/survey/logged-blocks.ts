@@ -3,9 +3,9 @@ import { accountsNamed } from '../../../domain/observed.ts'
 import type { Address, Hash } from '../../../domain/units.ts'
 import type { LoggedBlock } from '../../../ports/chain.ts'
 import { ChainFault, orNull } from '../../../ports/faults.ts'
+import { toEvent } from '../../factory/events.ts'
 import type { RpcReads } from '../../rpc/rpc.ts'
 import type { WireLog } from '../../rpc/wire.ts'
-import { toEvent } from '../events.ts'
 import { byPlace, RangeRefused, rangeLogs } from '../logs/block-logs.ts'
 
 /** For how many blocks one request asks for logs: many providers allow that many. If a provider allows fewer, we adapt. */

@@ -4,12 +4,12 @@ import { type Address, wei } from '../../domain/units.ts'
 import { Cache } from '../../lib/cache.ts'
 import { inTime, inTimeOrNull } from '../../lib/deadline.ts'
 import type { NodeReading, Readings } from '../../ports/chain.ts'
+import { readView, requestView, type ViewArgs, type ViewName, viewCall } from '../factory/calls.ts'
 import { createBreaker } from '../rpc/breaker.ts'
 import type { ReadOptions, Rpc } from '../rpc/rpc.ts'
 import { header, quantity, toQuantity } from '../rpc/wire.ts'
 import { createBuyerReading, createTraceReading } from './buyer.ts'
-import { readView, requestView, type ViewArgs, type ViewName, viewCall } from './calls.ts'
-import { createNodeQueue, type Outcome } from './node-readings.ts'
+import { createNodeQueue, type Outcome } from './nodes.ts'
 
 /** Milliseconds by which one read may delay the answer that includes it. */
 const BUDGET_MS = 300

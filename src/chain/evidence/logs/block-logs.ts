@@ -5,10 +5,10 @@ import { messageOf } from '../../../lib/errors.ts'
 import { chunks } from '../../../lib/parallel.ts'
 import type { WatchedAddresses } from '../../../ports/chain.ts'
 import { ChainFault, RpcFault } from '../../../ports/faults.ts'
+import { ledgerTopics } from '../../factory/events.ts'
 import { type BloomCheck, isEmptyBloom } from '../../prove/bloom.ts'
 import type { RpcCall, RpcReads } from '../../rpc/rpc.ts'
 import { list, log, toQuantity, type WireHeader, type WireLog, type WireTransaction } from '../../rpc/wire.ts'
-import { ledgerTopics } from '../events.ts'
 import type { FactoryStates } from './storage-root.ts'
 
 /** How many blocks' logs we request in one batch. */

@@ -5,13 +5,13 @@ import { Cache } from '../../lib/cache.ts'
 import { inTimeOrNull } from '../../lib/deadline.ts'
 import { Semaphore } from '../../lib/semaphore.ts'
 import type { BuyerReading, Readings } from '../../ports/chain.ts'
+import { agreedState } from '../evidence/state/state.ts'
+import { createBlockTracer } from '../evidence/trace/block.ts'
+import { readView, viewCall } from '../factory/calls.ts'
 import { createBreaker } from '../rpc/breaker.ts'
 import { isOfKind } from '../rpc/kinds.ts'
 import { type Rpc, resultOf } from '../rpc/rpc.ts'
 import { header, quantity, safeNumber, toQuantity } from '../rpc/wire.ts'
-import { readView, viewCall } from './calls.ts'
-import { agreedState } from './state/state.ts'
-import { createBlockTracer } from './trace/block.ts'
 
 /** Milliseconds that the answer may wait for the chain. It is short, because a buyer is waiting, and can pay without the answer. */
 const BUDGET_MS = 2_000

@@ -6,6 +6,7 @@ import { chunks, mapBounded } from '../../lib/parallel.ts'
 import type { WatchedAddresses } from '../../ports/chain.ts'
 import { ProofFault, RpcFault } from '../../ports/faults.ts'
 import { factoryTopics } from '../factory/abi.ts'
+import { ledgerTopics } from '../factory/events.ts'
 import type { BloomCheck } from '../prove/bloom.ts'
 import { proveReceipts } from '../prove/body.ts'
 import type { Fields } from '../prove/items.ts'
@@ -26,7 +27,6 @@ import {
   type WireReceipt,
   type WireTransaction,
 } from '../rpc/wire.ts'
-import { ledgerTopics } from './events.ts'
 import { completeLogs, type LoggedBlock, mayLog, throwRetryable } from './logs/block-logs.ts'
 import { isOwn, mustBeWhole } from './prove-block.ts'
 import { agreedHashes } from './state/agreement.ts'

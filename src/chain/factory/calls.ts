@@ -4,10 +4,10 @@ import type { Abi, ContractFunctionArgs, ContractFunctionName, ContractFunctionR
 import { decodeErrorResult, decodeFunctionResult, encodeFunctionData } from 'viem/utils'
 import { type Address, UINT256_MAX } from '../../domain/units.ts'
 import { ChainFault } from '../../ports/faults.ts'
-import { factoryAbi } from '../factory/abi.ts'
-import { MOST } from '../factory/figures.ts'
 import type { ReadOptions, RpcCall, RpcReads } from '../rpc/rpc.ts'
 import { type byHash, bytes, toQuantity } from '../rpc/wire.ts'
+import { factoryAbi } from './abi.ts'
+import { MOST } from './figures.ts'
 
 type Reads = 'view' | 'pure'
 export type ViewName = ContractFunctionName<typeof factoryAbi, Reads>

@@ -3,11 +3,11 @@
 import type { Address, Hash } from '../../domain/units.ts'
 import type { LogPlace, NodeHistory } from '../../ports/chain.ts'
 import { ChainFault, orNull, RpcFault } from '../../ports/faults.ts'
-import { factoryTopics } from '../factory/abi.ts'
+import { readReceipt } from '../evidence/receipt.ts'
 import type { Rpc, RpcReads } from '../rpc/rpc.ts'
 import { list, log, receiptLogs, toQuantity } from '../rpc/wire.ts'
+import { factoryTopics } from './abi.ts'
 import { mintOf } from './events.ts'
-import { readReceipt } from './receipt.ts'
 
 /** The most requests for one range. With a provider that allows a hundred blocks at a time, they cover about 20,000 blocks. */
 const REQUESTS_MAX = 200

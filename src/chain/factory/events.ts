@@ -5,9 +5,9 @@ import { concatHex, decodeAbiParameters, decodeFunctionData } from 'viem/utils'
 import { type FactoryEvent, OWNER_ACTS, type Position } from '../../domain/observed.ts'
 import { type Address, address, type Hash, hash, type Wei, wei } from '../../domain/units.ts'
 import { ChainFault } from '../../ports/faults.ts'
-import { factoryDecodeAbi, factorySelectors, factoryTopics } from '../factory/abi.ts'
-import { figure, figureNumber } from '../factory/figures.ts'
 import type { WireLog } from '../rpc/wire.ts'
+import { factoryDecodeAbi, factorySelectors, factoryTopics } from './abi.ts'
+import { figure, figureNumber } from './figures.ts'
 
 /** The most ids that we read from a withdrawAll that reverted. No wallet holds more than 256 nodes, so a longer list cannot be an honest mistake. */
 const FAILED_IDS_MAX = 1_024

@@ -4,10 +4,10 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { decodeAbiParameters, encodeDeployData, hashMessage, recoverMessageAddress } from 'viem/utils'
 import { type Address, address } from '../../domain/units.ts'
 import { ChainFault, orNull } from '../../ports/faults.ts'
+import { agreedAnswer } from '../evidence/state/agreement.ts'
 import { isRevert } from '../rpc/provider.ts'
 import type { Rpc, RpcReads } from '../rpc/rpc.ts'
 import { bytes } from '../rpc/wire.ts'
-import { agreedAnswer } from './state/agreement.ts'
 
 /** The gas that a wallet may use to check a signature: enough for multi-signature wallets, too little for an attacker's loop. */
 const CHECK_GAS = '0x4c4b40'

@@ -4,12 +4,12 @@ import { type Address, address, wei } from '../../domain/units.ts'
 import { chunks, mapBounded } from '../../lib/parallel.ts'
 import type { BlockRef, ChainNode, ContractReader } from '../../ports/chain.ts'
 import { ChainFault, orNull } from '../../ports/faults.ts'
-import { figure, figureNumber } from '../factory/figures.ts'
+import { readStorageRoot } from '../evidence/logs/storage-root.ts'
+import { canTrace } from '../evidence/trace/transaction.ts'
 import type { ReadOptions, Rpc, RpcReads } from '../rpc/rpc.ts'
 import { byHash, bytes, count, quantity, safeNumber, toQuantity } from '../rpc/wire.ts'
 import { readView, readViews, requestView, type ViewArgs, type ViewName, type ViewResult, viewCall } from './calls.ts'
-import { readStorageRoot } from './logs/storage-root.ts'
-import { canTrace } from './trace/transaction.ts'
+import { figure, figureNumber } from './figures.ts'
 
 /** Nodes in one call. Each takes about 10,000 gas, and providers cap a call at 50 million gas or less. */
 const NODES_PER_CALL = 500
