@@ -17,9 +17,6 @@ import { type Looks, reachBlock } from './reach.ts'
 
 type FindContext = RepairContext & Polling
 
-/** How often callers may have a block compared, all together. */
-const COMPARE_EVERY_MS = 60_000
-
 /** Waits for a value from the chain. All values that one sync reads together may take at most `readMs`. */
 type Ask = <T>(reading: Promise<T>) => Promise<T>
 
@@ -44,18 +41,16 @@ export function createSyncer(ctx: FindContext, runPayments: () => Promise<Paymen
     (blockNumber: number): Reach =>
     (done) =>
       reachBlock(ctx, blockNumber, runPayments, { looks, ...(done && { done }) })
-  let comparedAt = Number.NEGATIVE_INFINITY
   /** Has the next run compare the block of a mint that the ledger lacks. @returns false if none is compared now. */
   async function compareMint({ ask, nodeIds: [nodeId = 0n], receipt }: Search, cursor: Cursor): Promise<boolean> {
-    if (performance.now() - comparedAt < COMPARE_EVERY_MS) return false
     const from = (await oldestBlockNumber(ctx.pool)) ?? cursor.number
     const [first] = receipt ? [] : (await ask(ctx.history.logsOfNode(nodeId, from, cursor.number))).flat()
     const number = receipt?.block?.number ?? first?.blockNumber
     const own = number === undefined || number > cursor.number ? null : await readBlock(ctx.pool, number)
     if (own === null || own.hash !== (receipt?.block?.hash ?? first?.blockHash)) return false
-    comparedAt = performance.now()
+    if (!(await noteClaimedBlock(ctx.pool, own.number))) return false
     looks.lookedAt = null
-    return noteClaimedBlock(ctx.pool, own.number)
+    return true
   }
   return {
     async byTransaction(txHash, wallet) {

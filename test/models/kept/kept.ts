@@ -53,23 +53,20 @@ export function modeInForce(kept: Kept) {
   return [mode, isProven, isProven ? mode.fromBlock - 1 : null, value(kept, 'read whole')]
 }
 
-const CLAIM = 'claimed block '
-const claimsOf = ({ settings }: Kept) => [...settings].filter(([name]) => name.startsWith(CLAIM))
-
-/** Twenty at once; with twenty there, none can be added, not even again. */
+/** One a minute, whoever asks; the row stays when its block is taken. */
 export function claim(kept: Kept, block: number): boolean {
-  if (claimsOf(kept).length >= 20) return false
-  const name = CLAIM + block
-  const known = kept.settings.get(name)
-  kept.settings.set(name, { value: {}, by: known?.by ?? 'claim', at: kept.now })
+  const known = kept.settings.get('claimedBlock')
+  if (known && kept.now - known.at < 60) return false
+  kept.settings.set('claimedBlock', { value: { block }, by: known?.by ?? 'claim', at: kept.now })
   return true
 }
 
 export function takeClaim(kept: Kept): number | null {
-  const [first] = claimsOf(kept).toSorted(([a, one], [b, other]) => one.at - other.at || (a < b ? -1 : 1))
-  if (first === undefined) return null
-  kept.settings.delete(first[0])
-  return Number(first[0].slice(CLAIM.length))
+  const known = kept.settings.get('claimedBlock')
+  const { block } = (known?.value ?? {}) as { block?: number }
+  if (!known || block === undefined) return null
+  kept.settings.set('claimedBlock', { ...known, value: {} })
+  return block
 }
 
 export const aheads = ({ settings }: Kept) =>
