@@ -418,13 +418,12 @@ CREATE INDEX refunds_block ON refunds (block_number);
 -- What codes were paid. There are many more refunds.
 CREATE INDEX refunds_commission ON refunds (commission_of, to_address) WHERE commission_of IS NOT NULL;
 
--- Who sent a residue, or a part of it, according to the operator. The part that takes the whole rest takes over the residue's row: `part_of` is null,
--- and `residue_ref` is the ref that the row had as a residue. Any other part is a payment of its own, and its `residue_ref` is its ref. Both last
--- until the block is reorganised out.
+-- The inner transfers that the operator found in residues, each with its payer. A part is a payment of its own. The transfer that is all that was left
+-- of a residue (`is_rest`) takes over the residue's row, and `ref` becomes the row's ref. Both last until the block is reorganised out.
 CREATE TABLE attributions (
-  residue_ref hash PRIMARY KEY,
-  ref hash NOT NULL UNIQUE,
-  part_of hash,
+  ref hash PRIMARY KEY,
+  residue_ref hash NOT NULL,
+  is_rest boolean NOT NULL,
   wallet address,
   value_wei wei,
   tx_hash hash NOT NULL,
@@ -434,9 +433,10 @@ CREATE TABLE attributions (
   proof text NOT NULL DEFAULT 'trace' CHECK (proof IN ('trace', 'word')), -- `word`: no provider has the trace, so we rely on the operator
   attributed_at timestamptz NOT NULL DEFAULT now(),
   attributed_by text NOT NULL,
-  CHECK (part_of IS NULL OR (residue_ref = ref AND num_nulls(wallet, value_wei) = 0))
+  CHECK (is_rest OR num_nulls(wallet, value_wei) = 0)
 );
-CREATE INDEX attributions_part_of ON attributions (part_of) WHERE part_of IS NOT NULL;
+CREATE INDEX attributions_residue ON attributions (residue_ref);
+CREATE UNIQUE INDEX attributions_rest ON attributions (residue_ref) WHERE is_rest;
 
 -- When a residue was last traced again, so that each gets its turn. If a residue is gone, the balance check removes its row.
 CREATE TABLE residue_traces (

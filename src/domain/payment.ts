@@ -1,6 +1,6 @@
 // Judges a payment: a list of refusals, cheapest first, each named after its rule. Pure: the caller reads facts first, and stores evidence
 // afterwards. A payment must never pass if something could not be checked. Room in a wallet is checked again when a released payment continues
-// (passes/steps/judge.ts, acceptIfWalletHasRoom), and by the contract, which skips the mint (follower/store.ts, holdSkipped).
+// (passes/steps/judge-page.ts, acceptIfRoom), and by the contract, which skips the mint (follower/store.ts, holdSkipped).
 import { judgePayer, type PayerFacts } from './payers/payer.ts'
 import { holdingTokenOf, type TierSelection, type TierVersion } from './tiers.ts'
 import type { Address, Hash } from './units.ts'
@@ -52,6 +52,22 @@ export interface Listed {
   root: Hash
   allocation: number
   used: number
+}
+
+/** `allocations` has the key `root wallet`; `used` has the key `tier number wallet`, and counts how much of the allocation is used. */
+export interface ListUse {
+  readonly allocations: ReadonlyMap<string, number>
+  readonly used: Map<string, number>
+}
+
+/** What the list of each selling version allows a wallet. */
+export function listedBy(selection: TierSelection, from: Address, { allocations, used }: ListUse): Listed[] {
+  if (selection.kind !== 'onSale') return []
+  return [selection.tier, ...selection.others].flatMap(({ tierNo, allowlist: root }) =>
+    root === null
+      ? []
+      : { root, allocation: allocations.get(`${root} ${from}`) ?? 0, used: used.get(`${tierNo} ${from}`) ?? 0 },
+  )
 }
 
 /** The facts for judging a payment. Counts are those of the payer's wallet. */

@@ -1,5 +1,5 @@
 // Selects the tier, and its version, by a transfer's exact amount. The version in force at the payment's own block decides. For a grace period, an
-// earlier version's price still buys the tier, because caches keep quotes.
+// earlier version's price still buys the tier, because caches keep quotes. Also says whether a node is in the tier that was paid for.
 import { type Address, type Hash, smaller, type Wei } from './units.ts'
 
 /** One version of a tier: in force from a block on, until the tier's next version. */
@@ -220,4 +220,37 @@ export function refuseTierVersion(
     if (graced) return { kind: 'priceInGrace', by: live.tierId, untilTime: graced.untilTime }
   }
   return null
+}
+
+/** `unknown`: neither a verdict nor the price shows it, so the operator confirms the node. */
+export type NodeTier = 'own' | 'other' | 'unknown'
+
+/** A payment and the node that was minted to its payer. Anyone with the minter's key can mint for a payment, in any tier. */
+export interface NodeTierFacts {
+  /** The node's tier; odd if a thief of the minter's key opened its cohort. */
+  tierNo: number
+  isOdd: boolean
+  /** The tier that a verdict names. A verdict comes before we follow the mint. */
+  paidTierNo: number | null
+  succeeded: boolean
+  innerIndex: number
+  /** True if the judge or the operator has decided the payment. */
+  isJudged: boolean
+  /** True if the payment's value is a price of the node's tier. A superseded price may still have been good. */
+  isPrice: boolean | null
+  /** True if the value is a price that some tier had in the payment's block. */
+  isPriceInForce: boolean | null
+  /** True if the ledger was lost since, perhaps with a release by hand. */
+  beforeRestore: boolean | null
+}
+
+/** The first rule that applies decides. */
+export function nodeTierOf(facts: NodeTierFacts): NodeTier {
+  if (!facts.succeeded || facts.isOdd) return 'other'
+  if (facts.paidTierNo !== null) return facts.paidTierNo === facts.tierNo ? 'own' : 'other'
+  if (facts.innerIndex > 0) return 'unknown'
+  if (facts.isPrice) return 'own'
+  if (facts.isPriceInForce) return 'other'
+  // A payment that was judged without a tier buys nothing.
+  return !facts.isJudged || facts.beforeRestore ? 'unknown' : 'other'
 }

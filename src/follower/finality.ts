@@ -6,7 +6,7 @@ import { readParted } from '../db/blocks/parted.ts'
 import { FINAL_AGE_SEC, FINAL_DEPTH, firmHeight, VOICES } from '../domain/finality.ts'
 import type { Block } from '../domain/observed.ts'
 import type { Hash } from '../domain/units.ts'
-import type { ChainRead, FollowRules, LedgerDb, RuledBy } from '../ports/contexts.ts'
+import type { ChainRead, FinalityRules, FollowRules, Ground, LedgerDb, RuledBy } from '../ports/contexts.ts'
 import { ChainFault, ProofFault } from '../ports/faults.ts'
 
 export interface FollowedFinality {
@@ -59,6 +59,19 @@ export function finalityInWords(found: FollowedFinality | Contradiction | null):
 export async function readFinality(ctx: FinalityContext, cursor: Cursor): Promise<FollowedFinality | null> {
   const found = await lookAtFinality(ctx, cursor)
   return isContradiction(found) ? null : found
+}
+
+/** The height up to which blocks count as settled (`FINALITY`), never above the last common block of histories that differ. */
+export async function finalizedHeight(
+  ctx: LedgerDb & ChainRead & RuledBy<FinalityRules & FollowRules>,
+  cursor: Cursor,
+  { guardUsable, agreed }: Ground,
+): Promise<number> {
+  const { finality } = ctx.rules
+  const most = agreed?.number ?? cursor.number
+  if (typeof finality === 'number') return Math.min(most, cursor.number - finality)
+  if (finality === 'guarded' && guardUsable) return most
+  return Math.min(most, (await readFinality(ctx, cursor))?.firm ?? -1)
 }
 
 /**

@@ -128,7 +128,7 @@ async function owedBy(ctx: LedgerDb & ChainRead, rules: TrustRules, readTerms: (
 
 /** Why a seed that rests on one provider's word must not be paid by; null if it may. */
 async function doubtOf({ pool, chain }: LedgerDb & ChainRead, seedBlock: number | null, rules: TrustRules) {
-  if (chain.providers.length >= VOICES) return `no two providers agree on block ${seedBlock}`
+  if (!isAlone(chain)) return `no two providers agree on block ${seedBlock}`
   if (isBelievedAlone((await readMode(pool))?.mode ?? null, rules)) return null
   return `only one provider reports block ${seedBlock}, and it is not linked to a followed block`
 }
@@ -188,7 +188,7 @@ const firstTime = (known: readonly { fromTime: number }[]) => Math.min(...known.
 async function findSeed(ctx: LedgerDb & ChainRead, due: number, upTo: number, fresh: Fresh): Promise<FoundSeed | null> {
   const observed = firstFresh(fresh.blocks, due)
   const kept = observed ? null : await readSeedBlock(ctx.pool, due)
-  if (kept) return kept.seedBlock > upTo ? null : await confirmed(ctx, kept, due, upTo)
+  if (kept) return kept.seedBlock > upTo ? null : await confirmSeed(ctx, kept, due, upTo)
   const stored = observed ?? (await firstStoredBlockAt(ctx.pool, due))
   const found = stored ?? (await ctx.chain.firstBlockAt(due, upTo))
   if (!found || found.block.number > upTo) return null
@@ -198,32 +198,37 @@ async function findSeed(ctx: LedgerDb & ChainRead, due: number, upTo: number, fr
   const isFollowed = !observed && stored !== null
   const isProven = isFollowed && number - 1 > ((await headersProvenFrom(ctx.pool)) ?? Number.POSITIVE_INFINITY)
   const proof = observed ? fresh.proof : isProven ? 'proven' : 'believed'
-  const sound = await confirmed(ctx, { seedBlock: number, seed: seedOf(block, parent), proof }, due, upTo)
+  const sound = await confirmSeed(ctx, { seedBlock: number, seed: seedOf(block, parent), proof }, due, upTo)
   if (stored) return sound
   const lookedUp = { number, time, parentTime: parent?.time ?? null, seed: sound.seed, proof: sound.proof }
   await keepOldSeedBlock(ctx.pool, lookedUp)
   return { ...sound, lookedUp }
 }
 
-/**
- * Confirms a seed that rests on one provider's word: by the block on which two providers agree, or by an only provider's, if that is a followed block
- * whose header is proven now. Returns the seed of that block, and stores it in place of a different one.
- */
-async function confirmed({ pool, chain }: LedgerDb & ChainRead, told: Seed, due: number, upTo: number): Promise<Seed> {
+/** Replaces a seed that rests on one provider's word by the seed of a confirmed block, and stores it. Without such a block the seed stays as it is. */
+async function confirmSeed(ctx: LedgerDb & ChainRead, told: Seed, due: number, upTo: number): Promise<Seed> {
   if (told.proof !== 'believed') return told
-  const areProven = (await headersProvenFrom(pool)) !== null
-  const isAlone = chain.providers.length < VOICES
-  if (isAlone && !(areProven && (await readBlock(pool, told.seedBlock)))) return told
-  const found =
-    (await orNull(chain.agreedFirstBlockAt(due, told.seedBlock))) ?? (await orNull(chain.agreedFirstBlockAt(due, upTo)))
-  if (!found) return told
+  const { pool, chain } = ctx
+  const areHeadersProven = (await headersProvenFrom(pool)) !== null
+  // No other provider can agree with an only one. So we must have followed the block, and must be proving headers now.
+  if (isAlone(chain) && !(areHeadersProven && (await readBlock(pool, told.seedBlock)))) return told
+  const agreedUpTo = (block: number) => orNull(chain.agreedFirstBlockAt(due, block))
+  const found = (await agreedUpTo(told.seedBlock)) ?? (await agreedUpTo(upTo))
+  if (!found || !(await fitsLedger(ctx, found.block))) return told
   const { block, parent } = found
-  const stored = await readBlock(pool, block.number)
-  if (stored ? stored.hash !== block.hash : isAlone) return told
-  const proof = areProven ? 'proven' : 'agreed'
-  const [number, seed] = [block.number, seedOf(block, parent)]
-  await keepAgreedSeedBlock(pool, { number, time: block.time, parentTime: parent?.time ?? null, seed, proof })
+  const { number, time } = block
+  const seed = seedOf(block, parent)
+  const proof = areHeadersProven ? 'proven' : 'agreed'
+  await keepAgreedSeedBlock(pool, { number, time, parentTime: parent?.time ?? null, seed, proof })
   return { seedBlock: number, seed, proof }
+}
+
+const isAlone = ({ providers }: ChainRead['chain']): boolean => providers.length < VOICES
+
+/** True if the ledger has this block or, unless an only provider reports it, none at its height. */
+async function fitsLedger({ pool, chain }: LedgerDb & ChainRead, block: Block): Promise<boolean> {
+  const stored = await readBlock(pool, block.number)
+  return stored ? stored.hash === block.hash : !isAlone(chain)
 }
 
 /** The first block of `fresh` at or after `time`. Null unless its parent is in `fresh` too, so that we know the parent is from before `time`. */

@@ -5,6 +5,8 @@ import { checkWalletBalances } from '../books/balance-check.ts'
 import type { Cursor } from '../db/blocks/blocks.ts'
 import { readMending } from '../db/blocks/mending.ts'
 import { countOpenPayments, releaseFromFormer } from '../db/payments/rows.ts'
+import { MINT_BATCH_MAX } from '../domain/send.ts'
+import { finalizedHeight } from '../follower/finality.ts'
 import { type FollowResult, follow } from '../follower/follow.ts'
 import { compareHistories } from '../follower/histories.ts'
 import { compareBelieved, findClaimedLeftOut, findSentLeftOut } from '../mending/compare.ts'
@@ -20,6 +22,7 @@ import type {
   RuledBy,
   Rules,
   Run,
+  RunLimits,
   RunLock,
   SendRules,
   Signers,
@@ -28,13 +31,16 @@ import type { BudgetAnswer, PaymentsOutcome, SignerAnswer } from '../ports/outco
 import { passRunner } from './run.ts'
 import { watchBudget } from './steps/budget.ts'
 import { watchFunds } from './steps/funds.ts'
-import { beginJudging, finalizedHeight, untilMint } from './steps/judge.ts'
+import { beginJudging, type Judging } from './steps/judge.ts'
 import { type Mintable, mint } from './steps/mint.ts'
 import { proveReleased } from './steps/prove-released.ts'
 import { lookAfterRefunds } from './steps/refunds.ts'
 import { resolvePending, type SenderRun } from './steps/send.ts'
 import { withSigner } from './steps/signer.ts'
 import { tellUnsent, whyUnsent } from './steps/unsent.ts'
+
+/** After this many milliseconds judging pauses, so that the pass can mint what it has accepted. */
+const BEFORE_MINT_MS = 2_000
 
 type PaymentsContext = LedgerDb & ChainRead & FactoryRead & NodeHistoryRead & Signers & RuledBy<Rules> & Logging
 
@@ -130,6 +136,12 @@ async function settleAndMint(
 async function takeOver(ctx: LedgerDb & Logging, minter: SignerAccount): Promise<void> {
   const refs = await releaseFromFormer(ctx.pool, minter.address)
   if (refs.length > 0) ctx.log.warn({ refs, minter: minter.address }, 'mints that a previous key signed are made again')
+}
+
+/** Creates a `stop` for `goOn`. It returns true once the accepted payments fill a mint, or have waited long enough for it. */
+function untilMint({ result }: Judging, run: RunLimits): () => boolean {
+  const deadline = performance.now() + BEFORE_MINT_MS
+  return () => run.outOfTime() || result.accepted >= MINT_BATCH_MAX || performance.now() >= deadline
 }
 
 /** For a run that did not take place. Its counts are null, because it counted nothing. */

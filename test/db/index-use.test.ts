@@ -25,6 +25,7 @@ import { readDenied } from '../../src/db/payments/deny-list.ts'
 import { isDust } from '../../src/db/payments/junk.ts'
 import { readPayerStandings } from '../../src/db/payments/payers.ts'
 import { readPlaces } from '../../src/db/payments/places.ts'
+import * as queues from '../../src/db/payments/queues.ts'
 import { isReleased, readLastVerdicts } from '../../src/db/payments/recheck.ts'
 import * as refunds from '../../src/db/payments/refunds.ts'
 import * as payments from '../../src/db/payments/rows.ts'
@@ -197,16 +198,16 @@ const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
     await deleteBlocksAbove(sql, height)
   },
   verdicts: async (sql) => {
-    await payments.readPayments(sql, { states: ['seen'], upToBlock: HEAD, limit: 1_000 })
-    await payments.readPayments(sql, {
-      states: ['held'],
-      reason: 'notOpenYet',
-      opened: true,
-      upToBlock: HEAD,
-      limit: 1_000,
-    })
-    const late = { states: ['held' as const], upToBlock: HEAD, limit: 1_000, waitsFor: [1] }
-    await payments.readPayments(sql, { ...late, reason: ['soldOut', 'supplySpent'] })
+    const extent = { upToBlock: HEAD, limit: 1_000 }
+    await queues.readUndecidedPayments(sql, HEAD, extent)
+    await queues.isAnyHeld(sql, ['soldOut', 'supplySpent'], HEAD)
+    await queues.readPaymentsWithRoom(sql, { walletMax: 7, now: HEAD }, extent)
+    await queues.readPaymentsWithPlace(sql, [1], extent)
+    await queues.readPaymentsOfOpenSteps(sql, extent)
+    await queues.readPaymentsOfChangedPayers(sql, { now: HEAD, trustsProvider: false }, extent)
+    await queues.readAcceptedPayments(sql, extent)
+    await queues.readMintablePayments(sql, { believes: false, exceptTiers: [1] }, extent)
+    await queues.readBelievedPayments(sql, extent)
     await payments.lockPayments(sql, [7, 8])
     await readPlaces(sql, [WALLET, addressOf(7), addressOf(9)])
     await readDenied(sql, [WALLET, addressOf(7)])

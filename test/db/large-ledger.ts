@@ -92,8 +92,8 @@ async function fillRest(sql: Pool): Promise<void> {
       SELECT n + 100, 0, 'EtherReceived', '{"amount":"1"}', to_timestamp(n + 100), ${hash('n')}, ${hash('n + 100')} ${each}`
     await sql`INSERT INTO expulsions (node_id, cohort, credited_wei, turn_count, expelled_at, tx_hash, block_number, block_hash)
       SELECT n, n % 200 + 1, 0, 0, to_timestamp(n + 100), ${hash('n')}, n + 100, ${hash('n + 100')} FROM generate_series(1, 20) n`
-    await sql`INSERT INTO attributions (residue_ref, ref, tx_hash, tx_index, inner_index, from_address, attributed_by)
-      SELECT ${hash('n')}, ${hash('n')}, ${hash('n')}, 0, 1, ${address('n')}, 'test' ${each}`
+    await sql`INSERT INTO attributions (ref, residue_ref, is_rest, tx_hash, tx_index, inner_index, from_address, attributed_by)
+      SELECT ${hash('n')}, ${hash('n')}, true, ${hash('n')}, 0, 1, ${address('n')}, 'test' ${each}`
     await sql`INSERT INTO payer_codes (payment_id, block_hash, code) SELECT n, ${hash('n + 100')}, '{"kind":"none"}' ${each}`
     await sql`INSERT INTO grants (ref, reason, granted_by) SELECT ${hash('n')}, 'test', 'test' ${each}`
     await sql`INSERT INTO audit (actor, action, subject, at) SELECT 'test', 'attributed', ${hash('n')}, to_timestamp(n + 100) ${each}`

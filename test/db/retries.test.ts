@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Pool } from '../../src/db/core/sql.ts'
+import { readUndecidedPayments } from '../../src/db/payments/queues.ts'
 import { retryPaymentAt } from '../../src/db/payments/retries.ts'
-import { readPayments } from '../../src/db/payments/rows.ts'
 import { type OpenDatabase, openDatabase } from '../support/postgres.ts'
 
 const PAYMENTS = 1_000
@@ -22,7 +22,7 @@ before(async () => {
 })
 after(() => database.close())
 
-const read = (sql: Pool, now: number) => readPayments(sql, { states: ['seen'], upToBlock: 7, now, limit: 10_000 })
+const read = (sql: Pool, now: number) => readUndecidedPayments(sql, now, { upToBlock: 7, limit: 10_000 })
 
 test('many payments of one wallet are read once each, none of them once for each other', async () => {
   const rows = await pool.begin(async (sql) => {

@@ -45,12 +45,12 @@ export async function takeParts(
   for (const part of parts) {
     // A refunded transfer stays refunded, whichever block it is in now. Other transfers are decided again.
     await reattach(sql, [part.ref], sql`EXISTS (SELECT FROM refunds r WHERE r.payment_ref = a.ref)`)
-    const takesOver = part.valueWei === restWei && (await findByRef(sql, part.ref)) === null
-    await remember(sql, residue, { part, by, takesOver })
+    const isRest = part.valueWei === restWei && (await findByRef(sql, part.ref)) === null
+    await remember(sql, residue, { part, by, isRest })
     await applyAttributions(sql, residue.ref)
     restWei -= part.valueWei
     const id = await findByRef(sql, part.ref)
-    if (id === null || (await readValue(sql, residue.id)) !== (takesOver ? part.valueWei : restWei))
+    if (id === null || (await readValue(sql, residue.id)) !== (isRest ? part.valueWei : restWei))
       throw new Error(`the transfer ${part.ref} was not taken out of residue ${residue.id}`)
     ids.push(id)
   }
@@ -60,16 +60,15 @@ export async function takeParts(
 async function remember(
   sql: Sql,
   residue: Residue,
-  { part, by, takesOver }: { part: Part; by: string; takesOver: boolean },
+  { part, by, isRest }: { part: Part; by: string; isRest: boolean },
 ): Promise<void> {
   const { ref, txHash, txIndex, innerIndex, from, valueWei, proof } = part
-  const [residueRef, partOf] = takesOver ? [residue.ref, null] : [ref, residue.ref]
-  // Removes an earlier attribution of the whole residue, which no longer applies.
-  await sql`DELETE FROM attributions WHERE residue_ref = ${residueRef} AND ref <> ${ref}`
+  // An earlier attribution of the rest no longer applies.
+  if (isRest) await sql`DELETE FROM attributions WHERE residue_ref = ${residue.ref} AND is_rest AND ref <> ${ref}`
   await sql`
-    INSERT INTO attributions (residue_ref, ref, part_of, wallet, value_wei, tx_hash, tx_index, inner_index, from_address, attributed_by, proof)
-    VALUES (${residueRef}, ${ref}, ${partOf}, ${residue.wallet}, ${valueWei.toString()}, ${txHash}, ${txIndex}, ${innerIndex}, ${from}, ${by}, ${proof})
-    ON CONFLICT (ref) DO UPDATE SET residue_ref = excluded.residue_ref, part_of = excluded.part_of, tx_index = excluded.tx_index,
+    INSERT INTO attributions (ref, residue_ref, is_rest, wallet, value_wei, tx_hash, tx_index, inner_index, from_address, attributed_by, proof)
+    VALUES (${ref}, ${residue.ref}, ${isRest}, ${residue.wallet}, ${valueWei.toString()}, ${txHash}, ${txIndex}, ${innerIndex}, ${from}, ${by}, ${proof})
+    ON CONFLICT (ref) DO UPDATE SET residue_ref = excluded.residue_ref, is_rest = excluded.is_rest, tx_index = excluded.tx_index,
       wallet = excluded.wallet, value_wei = excluded.value_wei, from_address = excluded.from_address, proof = excluded.proof,
       attributed_at = now(), attributed_by = excluded.attributed_by`
 }
@@ -93,7 +92,7 @@ export async function applyAttributions(sql: Sql, residueRef: Hash): Promise<voi
   const [applied] = await sql<{ id: number; ref: Hash }[]>`
     UPDATE payments p SET ref = a.ref, tx_hash = a.tx_hash, tx_index = a.tx_index, inner_index = a.inner_index,
       from_address = a.from_address, updated_at = now()
-    FROM attributions a WHERE a.residue_ref = ${residueRef} AND a.part_of IS NULL AND p.ref = a.residue_ref AND p.state <> 'orphaned'
+    FROM attributions a WHERE a.residue_ref = ${residueRef} AND a.is_rest AND p.ref = a.residue_ref AND p.state <> 'orphaned'
       AND coalesce(a.value_wei = p.value_wei, true) AND NOT EXISTS (SELECT FROM payments q WHERE q.ref = a.ref)
     RETURNING p.id, p.ref`
   if (applied && (await isReleased(sql, applied.id))) {
@@ -112,8 +111,8 @@ async function fileParts(sql: Sql, residueRef: Hash): Promise<Hash[]> {
     SELECT ref, "from", "blockHash" FROM (
       SELECT a.ref, a.from_address AS "from", p.block_hash AS "blockHash", p.value_wei AS whole,
         sum(a.value_wei) OVER (ORDER BY a.attributed_at, a.ref) AS taken
-      FROM attributions a JOIN payments p ON p.ref = a.part_of AND p.state <> 'orphaned' AND p.tx_hash IS NULL
-      WHERE a.part_of = ${residueRef} AND NOT EXISTS (SELECT FROM payments q WHERE q.ref = a.ref AND q.state <> 'orphaned')) r
+      FROM attributions a JOIN payments p ON p.ref = a.residue_ref AND p.state <> 'orphaned' AND p.tx_hash IS NULL
+      WHERE a.residue_ref = ${residueRef} AND NOT a.is_rest AND NOT EXISTS (SELECT FROM payments q WHERE q.ref = a.ref AND q.state <> 'orphaned')) r
     WHERE taken <= whole`
   if (parts.length === 0) return []
   const refs = parts.map(({ ref }) => ref)
@@ -122,7 +121,7 @@ async function fileParts(sql: Sql, residueRef: Hash): Promise<Hash[]> {
     columns: sql`tx_hash, inner_index, ref, wallet, from_address, value_wei, succeeded, block_number, block_hash, tx_index, block_time`,
     rows: sql`
       SELECT a.tx_hash, a.inner_index, a.ref, p.wallet, a.from_address, a.value_wei, true, p.block_number, p.block_hash, a.tx_index, p.block_time
-      FROM attributions a JOIN payments p ON p.ref = a.part_of WHERE a.ref = ANY(${refs})`,
+      FROM attributions a JOIN payments p ON p.ref = a.residue_ref WHERE a.ref = ANY(${refs})`,
     evidence: { rule: 'part', partOf: residueRef },
   })
   if (filed !== refs.length)
@@ -138,7 +137,7 @@ async function fileParts(sql: Sql, residueRef: Hash): Promise<Hash[]> {
 export async function detachOrphans(sql: Sql): Promise<void> {
   await sql`
     UPDATE payments p SET ref = a.residue_ref, tx_hash = NULL, tx_index = NULL, inner_index = 0, from_address = NULL
-    FROM attributions a WHERE p.ref = a.ref AND p.state = 'orphaned' AND a.part_of IS NULL
+    FROM attributions a WHERE p.ref = a.ref AND p.state = 'orphaned' AND a.is_rest
       AND NOT EXISTS (SELECT FROM payments q WHERE q.ref = a.residue_ref)`
 }
 
@@ -162,10 +161,9 @@ export async function readKnownResidues(sql: Sql, refs: readonly Hash[]): Promis
   return await sql<KnownResidue[]>`
     SELECT ref, bool_or(decided) AS decided FROM (
       SELECT ref, true AS decided FROM residue_traces WHERE ref = ANY(${[...refs]}) AND kept
-      UNION ALL SELECT p.ref, NOT EXISTS (SELECT FROM attributions a WHERE a.residue_ref = p.ref AND a.part_of IS NULL) FROM payments p
+      UNION ALL SELECT p.ref, NOT EXISTS (SELECT FROM attributions a WHERE a.residue_ref = p.ref AND a.is_rest) FROM payments p
       WHERE p.ref = ANY(${[...refs]}) AND ${decidedByHand(sql)}
-      UNION ALL SELECT coalesce(part_of, residue_ref), false FROM attributions
-      WHERE part_of = ANY(${[...refs]}) OR residue_ref = ANY(${[...refs]}) AND part_of IS NULL) r GROUP BY ref`
+      UNION ALL SELECT residue_ref, false FROM attributions WHERE residue_ref = ANY(${[...refs]})) r GROUP BY ref`
 }
 
 /** A transfer from a trace, with the fields that we compare with attributions. */
@@ -174,7 +172,7 @@ type Shown = Pick<InnerTransferIn, 'txHash' | 'wallet' | 'innerIndex' | 'from' |
 /** True if a trace shows every attributed transfer of a residue exactly as the operator attributed it. */
 export async function agreesWithAttributions(sql: Sql, residueRef: Hash, shown: readonly Shown[]): Promise<boolean> {
   const [row] = await sql<{ agrees: boolean }[]>`
-    SELECT NOT EXISTS (SELECT FROM attributions a WHERE (a.part_of = ${residueRef} OR a.residue_ref = ${residueRef} AND a.part_of IS NULL)
+    SELECT NOT EXISTS (SELECT FROM attributions a WHERE a.residue_ref = ${residueRef}
       AND NOT EXISTS (SELECT FROM jsonb_to_recordset(${jsonRows(shown)}::text::jsonb)
           AS r("txHash" text, wallet text, "innerIndex" int, "from" text, "valueWei" numeric)
         WHERE r."txHash" = a.tx_hash AND r."innerIndex" = a.inner_index AND r."from" = a.from_address

@@ -105,11 +105,11 @@ export async function describePayments(sql: Sql, key: PaymentKey): Promise<objec
       (SELECT row_to_json(x) FROM (SELECT r.tx_hash AS "txHash", r.from_address AS "from", r.to_address AS "to",
         r.value_wei::text AS "valueWei", r.block_number AS "blockNumber", r.final, r.recorded_by AS "recordedBy",
         iso(r.recorded_at) AS "recordedAt" FROM refunds r WHERE r.payment_ref = p.ref) x) AS refund,
-      (SELECT row_to_json(x) FROM (SELECT a.proof, (SELECT q.id FROM payments q WHERE q.ref = a.part_of) AS "partOf",
+      (SELECT row_to_json(x) FROM (SELECT a.proof, (SELECT q.id FROM payments q WHERE q.ref = a.residue_ref AND NOT a.is_rest) AS "partOf",
         a.attributed_by AS "attributedBy", iso(a.attributed_at) AS "attributedAt" FROM attributions a WHERE a.ref = p.ref) x) AS attribution,
       (SELECT coalesce(json_agg(row_to_json(x)), '[]') FROM (SELECT q.id, a.tx_hash AS "txHash", a.inner_index AS "innerIndex",
         a.from_address AS "from", a.value_wei::text AS "valueWei", a.proof FROM attributions a LEFT JOIN payments q ON q.ref = a.ref
-        WHERE a.part_of = coalesce((SELECT w.residue_ref FROM attributions w WHERE w.ref = p.ref AND w.part_of IS NULL), p.ref)
+        WHERE NOT a.is_rest AND a.residue_ref = coalesce((SELECT w.residue_ref FROM attributions w WHERE w.ref = p.ref AND w.is_rest), p.ref)
         ORDER BY a.attributed_at, a.ref) x) AS parts,
       (SELECT t.shown FROM residue_traces t WHERE t.ref = p.ref) AS "traceShows",
       (SELECT coalesce(json_agg(row_to_json(x)), '[]') FROM (SELECT w.tx_hash AS "txHash", w.block_number AS "blockNumber",

@@ -67,7 +67,7 @@ export async function insertInnerTransfers(
 export async function reattach(sql: Sql, refs: readonly Hash[], where = sql`true`): Promise<void> {
   await sql`
     UPDATE payments p SET ref = a.ref, tx_hash = a.tx_hash, inner_index = a.inner_index FROM attributions a
-    WHERE a.ref = ANY(${[...refs]}) AND a.part_of IS NULL AND p.ref = a.residue_ref AND p.state = 'orphaned'
+    WHERE a.ref = ANY(${[...refs]}) AND a.is_rest AND p.ref = a.residue_ref AND p.state = 'orphaned'
       AND ${where} AND NOT EXISTS (SELECT FROM payments q WHERE q.ref = a.ref)`
 }
 

@@ -199,7 +199,7 @@ const COMES_BACK = {
 
 /**
  * Stores payments of followed blocks, in one statement. A payment that was reorganised out returns as the operator last decided it, because decisions
- * by hand survive their block. A payment that is already in a block stays as it is.
+ * by hand survive their block. Without such a decision it is like a new one. A payment that is already in a block stays as it is.
  * @param rows a query with `columns`; `evidence` is for the verdict on new payments, if the move has a verdict.
  * @returns how many were added or returned.
  */
@@ -216,29 +216,42 @@ export async function enter(
       INSERT INTO payments AS p (${columns}, state, reason) SELECT r.*, ${fresh.state}, ${fresh.reason} FROM (${rows}) r
       ON CONFLICT (ref) DO UPDATE SET
         (state, reason, tier_id, tier_version) = (
-          SELECT CASE WHEN v.waits THEN 'held' ELSE coalesce(v.verdict, ${fresh.state}) END,
-            CASE WHEN v.waits THEN 'soldOut' WHEN v.verdict IS NULL THEN ${fresh.reason} ELSE v.reason END,
-            -- A release names its tier; the payment has lost it where it came back failed in between. A residue keeps what it has.
-            CASE WHEN v.verdict IS NOT NULL THEN coalesce(v.evidence ->> 'tierId', p.tier_id)
-              WHEN excluded.tx_hash IS NULL THEN p.tier_id END,
-            CASE WHEN v.verdict IS NOT NULL THEN coalesce((v.evidence ->> 'tierVersion')::int, p.tier_version)
-              WHEN excluded.tx_hash IS NULL THEN p.tier_version END
-          FROM (VALUES (1)) one(n) LEFT JOIN LATERAL (
-            -- A transfer that fails where it came back moved nothing: the judge decides it again, whatever was decided before.
-            SELECT verdict, reason, evidence, verdict = 'accepted' AND ${hasSupply(sql, sql`coalesce(evidence ->> 'tierId', p.tier_id)`)} AS waits
-            FROM standing_verdicts WHERE payment_id = p.id AND decided_by <> 'pass' AND excluded.succeeded
-            ORDER BY id DESC LIMIT 1) v ON v.verdict IN (${list(sql, back.to)})
-              -- Who released it looked at what a provider had misread.
-              AND (v.verdict <> 'accepted' OR (p.from_address, p.value_wei) IS NOT DISTINCT FROM (excluded.from_address, excluded.value_wei))),
-        -- A hash stands for one sender and one value. If they differ, a provider had misread them.
-        wallet = excluded.wallet, from_address = excluded.from_address, value_wei = excluded.value_wei,
-        unsigned_type = excluded.unsigned_type, proof = excluded.proof, codes = excluded.codes,
-        outbox_id = CASE WHEN excluded.tx_hash IS NULL THEN p.outbox_id END,
-        succeeded = excluded.succeeded, block_number = excluded.block_number, block_hash = excluded.block_hash,
-        tx_index = excluded.tx_index, block_time = excluded.block_time, updated_at = now()
+          SELECT state, reason, tier_id, tier_version FROM (${lastDecision(sql, back)} UNION ALL ${noDecision(sql, fresh)}) either
+          ORDER BY choice LIMIT 1),
+        ${sql.unsafe(FACTS_OF_BLOCK.map((name) => `${name} = excluded.${name}`).join(', '))},
+        outbox_id = CASE WHEN excluded.tx_hash IS NULL THEN p.outbox_id END, updated_at = now()
       WHERE p.state IN (${list(sql, back.from)})
       RETURNING p.id, p.reason, p.xmax = 0 AS fresh
     ) ${rule.verdict ? sql`, judged AS (${verdicts(sql, rule.verdict, { evidence, by: 'pass' }, sql`entered WHERE fresh`)})` : sql``}
     SELECT count(*) AS entered FROM entered`
   return row?.entered ?? 0
+}
+
+/** What a payment gets from its block. A hash stands for one sender and one value. If they differ, a provider had misread them. */
+const FACTS_OF_BLOCK = [
+  ...['wallet', 'from_address', 'value_wei', 'unsigned_type', 'proof', 'codes', 'succeeded'],
+  ...['block_number', 'block_hash', 'tx_index', 'block_time'],
+]
+
+/** The state, reason and tier of a payment `p` that comes back as `excluded`, by the last decision by hand; no row if that does not apply any longer. */
+function lastDecision(sql: Sql, back: Move): Fragment {
+  // A release names its tier. The payment has lost it if it once came back as a failed transfer.
+  const tierId = sql`coalesce(evidence ->> 'tierId', p.tier_id)`
+  const again = byVerdict(sql, { tierId, verdict: sql`verdict`, reason: sql`reason` })
+  return sql`
+    SELECT 1 AS choice, state, reason, tier_id, tier_version FROM (
+      SELECT verdict, ${again.to} AS state, ${again.reason} AS reason, ${tierId} AS tier_id,
+        coalesce((evidence ->> 'tierVersion')::int, p.tier_version) AS tier_version
+      FROM standing_verdicts WHERE payment_id = p.id AND decided_by <> 'pass' ORDER BY id DESC LIMIT 1) decided
+    WHERE decided.verdict IN (${list(sql, back.to)})
+      -- A transfer that failed this time moved nothing, so the judge decides it.
+      AND excluded.succeeded
+      -- The operator did not release the sender and value that the block shows now.
+      AND (decided.verdict <> 'accepted' OR (p.from_address, p.value_wei) IS NOT DISTINCT FROM (excluded.from_address, excluded.value_wei))`
+}
+
+/** What a payment `p` is without such a decision: like a new one. Only a residue, which has no hash, keeps its tier. */
+function noDecision(sql: Sql, { state, reason }: { state: Fragment; reason: Fragment }): Fragment {
+  const kept = (column: Fragment) => sql`CASE WHEN excluded.tx_hash IS NULL THEN ${column} END`
+  return sql`SELECT 2, ${state}, ${reason}, ${kept(sql`p.tier_id`)}, ${kept(sql`p.tier_version`)}`
 }

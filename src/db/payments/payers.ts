@@ -18,10 +18,10 @@ export interface PayerStanding {
   code: PayerCode | null
 }
 
-/** Reads the standing of the payer of each of these payments. */
+/** Reads the standing of the payer of each of these payments. Stores the `code` that we have just read, unless a code is already stored. */
 export async function readPayerStandings(
   sql: Sql,
-  payments: readonly { id: number; from: Address; blockHash: Hash }[],
+  payments: readonly { id: number; from: Address; blockHash: Hash; code?: PayerCode | null }[],
 ): Promise<Map<number, PayerStanding>> {
   if (payments.length === 0) return new Map()
   const rows = await sql<(PayerStanding & { id: number })[]>`
@@ -29,7 +29,14 @@ export async function readPayerStandings(
       (SELECT code FROM payer_codes WHERE payment_id = r.id AND block_hash = r.block_hash) AS code
     FROM unnest(${column(payments, 'id')}::bigint[], ${column(payments, 'from')}::text[], ${column(payments, 'blockHash')}::text[])
       AS r(id, wallet, block_hash)`
-  return new Map(rows.map(({ id, ...standing }) => [id, standing]))
+  const standings = new Map(rows.map(({ id, ...standing }) => [id, standing]))
+  for (const { code = null, ...payment } of payments) {
+    const standing = standings.get(payment.id)
+    if (!standing || standing.code || !code) continue
+    await storePayerCode(sql, payment, code)
+    standing.code = code
+  }
+  return standings
 }
 
 /** Whether a wallet has signed in here, and whether the operator allows it, as columns. */
@@ -38,7 +45,7 @@ export const permissionColumns = (sql: Sql, wallet: Address | Fragment): Fragmen
     EXISTS (SELECT FROM allowed_wallets WHERE address = ${wallet}) AS allowed`
 
 /** Stores the code of a payment's sender at a block. Replaces the code stored for another block. */
-export async function storePayerCode(
+async function storePayerCode(
   sql: Sql,
   { id, blockHash }: { id: number; blockHash: Hash },
   code: PayerCode,

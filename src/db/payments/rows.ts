@@ -1,14 +1,12 @@
 // Payments: transfers to the payments wallets, their states, and every verdict on them with its evidence.
 import type { Incoming, Outflow, Proof, Transfer } from '../../domain/observed.ts'
 import type { HoldReason, IgnoreReason } from '../../domain/payment.ts'
+import { type NodeTier, type NodeTierFacts, nodeTierOf } from '../../domain/tiers.ts'
 import type { PaymentState, ReasonAfter } from '../../domain/transitions.ts'
 import type { Address, Hash, Wei } from '../../domain/units.ts'
 import { column, jsonRows, type Sql } from '../core/sql.ts'
 import { isOdd } from '../nodes/cohorts.ts'
 import { enter, move, moveAndRead } from './moves.ts'
-import { payerChanged } from './payers.ts'
-import { maySkipAgain, waitsToBeRetried } from './retries.ts'
-import { waitsForOpening, waitsForPlace } from './supply.ts'
 
 /** A payment that is in a block. `blockTime` is unix seconds. */
 export interface Payment {
@@ -34,7 +32,8 @@ export interface Payment {
   unsignedType: number | null
 }
 
-function columns(sql: Sql) {
+/** The fields of a payment `p` in its tier's version `t`. */
+export function paymentColumns(sql: Sql) {
   return sql`p.id, p.tx_hash AS "txHash", p.ref, p.wallet, p.from_address AS "from", p.value_wei AS "valueWei", p.succeeded, p.state,
     p.reason, t.tier_no AS "tierNo", p.block_number AS "blockNumber",
     p.block_hash AS "blockHash", extract(epoch FROM p.block_time)::bigint AS "blockTime",
@@ -100,59 +99,33 @@ export async function insertOutflows(sql: Sql, outflows: readonly Outflow[]): Pr
 }
 
 /**
- * Payments in one of these states, in judging order: block, then position in it. The options narrow the list or change its order. `walletMax`: only
- * payments of wallets that hold fewer nodes. `now`, a block time: only payments that do not back off then. `pricedFirst`: payments that match the
- * price of a tier come first. `payerChangedAt`, a block: only payments from contracts about which the facts, including `trustsProvider`, have changed
- * by that block since the payment was judged. `waitsFor`: only payments that wait for a free place in these tiers. `opened`: only payments
- * whose step was open in their block after all. `rests`: only payments that rest on one provider's word, or only the others. `exceptTiers`:
- * no payments for these tiers.
- */
-export async function readPayments(
-  sql: Sql,
-  filter: {
-    states: PaymentState[]
-    reason?: HoldReason | readonly HoldReason[]
-    walletMax?: number
-    now?: number
-    pricedFirst?: boolean
-    payerChangedAt?: number
-    trustsProvider?: boolean
-    waitsFor?: readonly number[]
-    opened?: boolean
-    rests?: 'onOne' | 'onMore'
-    exceptTiers?: readonly number[]
-    upToBlock: number
-    limit: number
-  },
-): Promise<Payment[]> {
-  // Constants, because with parameters a prepared plan cannot use the indexes on open and held payments.
-  const oneOf = (names: readonly string[]) => sql.unsafe(`(${names.map((name) => `'${name}'`).join()})`)
-  return await sql<Payment[]>`
-    SELECT ${columns(sql)} FROM payments p LEFT JOIN tiers t ON t.tier_id = p.tier_id AND t.version = p.tier_version
-    WHERE p.state IN ${oneOf(filter.states)} AND p.block_number <= ${filter.upToBlock}
-      ${filter.reason ? sql`AND p.reason IN ${oneOf([filter.reason].flat())}` : sql``}
-      ${filter.walletMax === undefined ? sql`` : sql`AND coalesce((SELECT o.nodes FROM owners o WHERE o.owner = p.from_address), 0) < ${filter.walletMax} AND ${maySkipAgain(sql)}`}
-      ${filter.now === undefined ? sql`` : sql`AND NOT ${waitsToBeRetried(sql, filter.now)}`}
-      ${filter.payerChangedAt === undefined ? sql`` : sql`AND ${payerChanged(sql, filter.payerChangedAt, filter.trustsProvider ?? false)}`}
-      ${filter.waitsFor === undefined ? sql`` : sql`AND ${waitsForPlace(sql, filter.waitsFor)} AND ${maySkipAgain(sql)}`}
-      ${filter.opened ? sql`AND ${waitsForOpening(sql)}` : sql``}
-      ${filter.rests === undefined ? sql`` : sql`AND (p.proof IS NOT DISTINCT FROM 'believed') = ${filter.rests === 'onOne'}`}
-      ${filter.exceptTiers ? sql`AND (t.tier_no = ANY(${[...filter.exceptTiers]}::int[])) IS NOT TRUE` : sql``}
-      AND p.from_address IS NOT NULL AND p.tx_hash IS NOT NULL
-    ORDER BY ${filter.pricedFirst ? sql`(p.succeeded AND p.value_wei IN (SELECT price_wei FROM tiers)) DESC,` : sql``}
-      p.block_number, p.tx_index, p.inner_index LIMIT ${filter.limit}`
-}
-
-/**
  * Payments by id, locked until the transaction ends, in judging order. Without `wait` it throws if a payment is locked, because waiting for a lock
  * while holding others risks a deadlock.
  */
 export async function lockPayments(sql: Sql, ids: readonly number[], { wait } = { wait: true }): Promise<Payment[]> {
   const locked = await sql<Payment[]>`
-    SELECT ${columns(sql)} FROM payments p LEFT JOIN tiers t ON t.tier_id = p.tier_id AND t.version = p.tier_version
+    SELECT ${paymentColumns(sql)} FROM payments p LEFT JOIN tiers t ON t.tier_id = p.tier_id AND t.version = p.tier_version
     WHERE p.id = ANY(${[...ids]}) ORDER BY p.block_number, p.tx_index, p.inner_index FOR UPDATE OF p ${wait ? sql`` : sql`SKIP LOCKED`}`
   if (!wait && locked.length < ids.length) throw new Error('someone else is deciding about one of these payments')
   return locked
+}
+
+/**
+ * Locks payments that we read before, as `lockPayments` does. @returns the ids of those that are as they were: not decided elsewhere, and not removed by
+ * a reorganisation.
+ */
+export async function lockUnchanged(
+  sql: Sql,
+  payments: readonly Payment[],
+  options: { wait: boolean },
+): Promise<Set<number>> {
+  const ids = payments.map(({ id }) => id)
+  const current = new Map((await lockPayments(sql, ids, options)).map((payment) => [payment.id, payment]))
+  const isUnchanged = ({ id, state, reason, blockHash }: Payment) => {
+    const now = current.get(id)
+    return now?.state === state && now.reason === reason && now.blockHash === blockHash
+  }
+  return new Set(payments.filter(isUnchanged).map(({ id }) => id))
 }
 
 /** The payments that a transaction made, in any state: its own transfer, then those of its inner calls, in order. */
@@ -184,8 +157,8 @@ interface NodeOfPayment {
   tierNo: number
   valueWei: Wei
   state: PaymentState
-  /** Whether the node's tier is the tier that was paid for; `unknown` if neither a verdict nor the price shows it. */
-  tier: 'own' | 'other' | 'unknown'
+  /** Whether the node's tier is the tier that was paid for. */
+  tier: NodeTier
 }
 
 /** The outcome of assigning nodes to payments. */
@@ -224,33 +197,26 @@ export async function adoptNodes(sql: Sql, refs: readonly Hash[]): Promise<Adopt
   }
 }
 
-/**
- * Finds out whether each node is in the tier that was paid for. That is the verdict's tier, because a verdict comes before we follow the mint;
- * without a verdict, it is a tier with that price, now or earlier. A transfer judged to buy nothing buys no node. The exception is a ledger that was
- * lost since, because a release by hand may have been lost with it.
- */
+/** The nodes of these refs that were minted to the wallets that paid, in order of their ids. */
 async function readNodesOfPayments(sql: Sql, refs: readonly Hash[]): Promise<NodeOfPayment[]> {
-  return await sql<NodeOfPayment[]>`
-    SELECT p.id AS "paymentId", p.ref, n.node_id AS "nodeId", c.tier_no AS "tierNo", p.value_wei AS "valueWei", p.state,
-      CASE
-        WHEN NOT p.succeeded OR ${isOdd(sql)} THEN 'other'
-        WHEN p.tier_id IS NOT NULL THEN CASE WHEN paid.tier_no = c.tier_no THEN 'own' ELSE 'other' END
-        WHEN p.inner_index > 0 THEN 'unknown'
-        WHEN priced.own THEN 'own'
-        WHEN priced.in_force THEN 'other'
-        WHEN p.state = 'seen' OR p.block_number <= (SELECT (value ->> 'block')::bigint FROM settings WHERE name = 'recheckUpTo') THEN 'unknown'
-        ELSE 'other' END AS tier
+  const rows = await sql<(Omit<NodeOfPayment, 'tier'> & NodeTierFacts)[]>`
+    SELECT p.id AS "paymentId", p.ref, n.node_id AS "nodeId", c.tier_no AS "tierNo", p.value_wei AS "valueWei", p.state, p.state <> 'seen' AS "isJudged",
+      p.succeeded, ${isOdd(sql)} AS "isOdd", paid.tier_no AS "paidTierNo", p.inner_index AS "innerIndex", priced.own AS "isPrice", priced.in_force AS "isPriceInForce",
+      p.block_number <= (SELECT (value ->> 'block')::bigint FROM settings WHERE name = 'recheckUpTo') AS "beforeRestore"
     FROM nodes n
     JOIN payments p ON p.ref = n.ref AND p.state NOT IN ('orphaned', 'minted')
       AND p.from_address = coalesce((SELECT t.to_address FROM node_transfers t WHERE t.node_id = n.node_id
         ORDER BY t.block_number, t.log_index LIMIT 1), n.owner)
     JOIN cohorts c ON c.cohort = coalesce(n.cohort, (SELECT e.cohort FROM expulsions e WHERE e.node_id = n.node_id))
     LEFT JOIN tiers paid ON paid.tier_id = p.tier_id AND paid.version = p.tier_version
-    -- A superseded price may still have been good.
     CROSS JOIN LATERAL (SELECT bool_or(v.tier_no = c.tier_no) AS own, bool_or(NOT EXISTS (SELECT FROM tiers later
         WHERE later.tier_id = v.tier_id AND later.version > v.version AND later.from_block <= p.block_number)) AS in_force
       FROM tiers v WHERE v.price_wei = p.value_wei AND v.from_block <= p.block_number) priced
     WHERE n.ref = ANY(${[...refs]}) ORDER BY n.node_id`
+  return rows.map((row) => {
+    const { paymentId, ref, nodeId, tierNo, valueWei, state } = row
+    return { paymentId, ref, nodeId, tierNo, valueWei, state, tier: nodeTierOf(row) }
+  })
 }
 
 /** The nodes that the audit log has not yet reported. */

@@ -1,6 +1,5 @@
-// The places of a tier with a supply: what is sold, what undecided payments reserve, and who waits for a place. Hold the tier's lock (lock-order.ts) while you
-// count places and take one. We count the sizes of cohorts and the payments in flight, so the cost does not grow with the
-// ledger.
+// The places of tiers: what is sold, what undecided payments reserve, and what a supply or the contract's cap leaves. Hold the tier's lock (lock-order.ts)
+// while you count places and take one. We count the sizes of cohorts and the payments in flight, so the cost does not grow with the ledger.
 import { PLACE_RESERVED_SEC } from '../../domain/payment.ts'
 import { selectTier, type TierVersion, waitsForStep } from '../../domain/tiers.ts'
 import type { Wei } from '../../domain/units.ts'
@@ -84,6 +83,28 @@ export async function countPlaces(
   )
 }
 
+/** A tier that has a supply or a cap, or had one before, with its places. */
+export interface LimitedTier extends Places {
+  tierNo: number
+  /** Null if it has none now. */
+  supply: number | null
+}
+
+/** Those of these tiers that are or were limited, by their numbers. The caller holds their locks. */
+export async function readLimitedTiers(
+  sql: Sql,
+  tierNos: readonly number[],
+  versions: readonly TierVersion[],
+): Promise<Map<number, LimitedTier>> {
+  const supplies = await readSupplies(sql, tierNos)
+  const hadSupply = (no: number) => versions.some(({ tierNo, supply }) => tierNo === no && supply !== null)
+  const limited = tierNos.filter((no) => supplies.has(no) || hadSupply(no))
+  const counted = [...(await countPlaces(sql, limited, versions))]
+  return new Map(
+    counted.map(([tierNo, places]) => [tierNo, { ...places, tierNo, supply: supplies.get(tierNo) ?? null }]),
+  )
+}
+
 /** A tier's places. The caller holds its lock. */
 export const countPlacesOf = async (sql: Sql, tierNo: number): Promise<Places> =>
   (await countPlaces(sql, [tierNo])).get(tierNo) ?? { sold: 0, undecided: [], early: [], reserved: 0 }
@@ -108,38 +129,38 @@ async function readUndecided(
   })
 }
 
-/** For how long a payment that came too late may still get a freed place, seconds of block time. */
-const WAITS_FOR_PLACE_SEC = 86_400
-
 /**
- * True for a payment `p`, held for want of a place in a tier `t`, that gets a free place automatically. Either the operator released it, or it is recent,
- * its tier is on sale, the operator has not decided about it, and its payer has got nothing but recorded commissions since. Anything else may have
- * been its ether, so a person decides.
+ * SQL: the latest version of every tier with what it has sold, the largest supply that both ledger and contract allow, and the state of its sale at
+ * the followed block's time. The ledger's supply is the lower of the latest version's and of that in force at
+ * the followed block, because a raise counts only from its block on.
  */
-export const waitsForPlace = (sql: Sql, tierNos: readonly number[]): Fragment =>
-  sql`t.tier_no = ANY(${[...tierNos]}::int[]) AND ${mayStillBuy(sql)}`
-
-/**
- * True for a payment `p`, held as `notOpenYet` in a tier `t`, if its step was open in its block after all: the payment that took the last place before
- * the step was accepted long after its block. The conditions of a free place apply.
- */
-export function waitsForOpening(sql: Sql): Fragment {
-  return sql`EXISTS (SELECT FROM tier_openings o
-      WHERE o.tier_id = t.tier_id AND o.opens_after = t.opens_after AND o.from_block <= p.block_number)
-    AND (to_timestamp(t.opens_at) <= p.block_time) IS NOT FALSE AND ${mayStillBuy(sql)}`
+export function tiersNow(sql: Sql, places: ReadonlyMap<number, Places>): Fragment {
+  const of = [...places.values()]
+  const [sold, reserved] = [of.map((tier) => tier.sold), of.map((tier) => tier.reserved)]
+  return sql`SELECT t.*, sold, reserved, cap, least(own, cap) AS most,
+    CASE WHEN cap <= coalesce(own, cap) THEN 'contract' WHEN own IS NOT NULL THEN 'operator' ELSE 'none' END AS "supplyBy",
+    CASE WHEN NOT on_sale OR closes_at <= now THEN 'closed' WHEN opens_at > now OR (opens_after IS NOT NULL AND o.from_block IS NULL) THEN 'upcoming' WHEN sold >= least(own, cap) THEN 'soldOut' ELSE 'open' END AS state
+  FROM tiers t JOIN unnest(${[...places.keys()]}::int[], ${sold}::int[], ${reserved}::int[]) s (tier_no, sold, reserved) USING (tier_no)
+    LEFT JOIN tier_openings o USING (tier_id, opens_after)
+    LEFT JOIN (${sql.unsafe(CAPS)}) c USING (tier_no) LEFT JOIN cursors f ON f.name = 'follow', coalesce(f.block_time, 0) now,
+    least(supply, (SELECT v.supply FROM tiers v WHERE v.tier_id = t.tier_id AND v.from_block <= f.block_number
+      ORDER BY v.version DESC LIMIT 1)) own
+  WHERE live`
 }
 
-/** True for a held payment `p` that takes a place of its tier without a decision, once there is one. */
-export function mayStillBuy(sql: Sql): Fragment {
-  const now = sql`(SELECT block_time FROM cursors WHERE name = 'follow')`
-  // With EXISTS the database may read all verdicts into a hash table.
-  return sql`CASE
-    WHEN (SELECT true FROM payment_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass' LIMIT 1) THEN
-      (SELECT verdict FROM standing_verdicts v WHERE v.payment_id = p.id AND v.decided_by <> 'pass' ORDER BY id DESC LIMIT 1) = 'accepted'
-    ELSE p.block_time > to_timestamp(${now} - ${WAITS_FOR_PLACE_SEC})
-      AND EXISTS (SELECT FROM tiers l LEFT JOIN tier_openings s USING (tier_id, opens_after) WHERE l.tier_id = p.tier_id AND l.live AND l.on_sale
-        AND (l.opens_at <= ${now}) IS NOT FALSE AND (l.closes_at > ${now}) IS NOT FALSE AND (l.opens_after IS NULL OR s.from_block IS NOT NULL))
-      AND NOT EXISTS (SELECT FROM wallet_outflows o WHERE o.to_address = p.from_address AND o.value_wei > 0 AND o.block_number >= p.block_number
-        GROUP BY o.tx_hash, o.value_wei HAVING count(*) > (SELECT count(*) FROM refunds f
-          WHERE f.commission_of IS NOT NULL AND (f.tx_hash, f.to_address, f.value_wei) = (o.tx_hash, p.from_address, o.value_wei))) END`
+/** Tiers whose last place is sold, by the ledger's supply or the contract's cap. */
+export async function readSoldOut(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ tierId: string }[]>`
+    SELECT tier_id AS "tierId" FROM (${tiersNow(sql, await countPlaces(sql))}) now WHERE sold >= most`
+  return rows.map(({ tierId }) => tierId)
+}
+
+/** The numbers of the tiers with a free place. */
+export async function readTiersWithRoom(sql: Sql, versions: readonly TierVersion[]): Promise<number[]> {
+  const places = [...(await countPlaces(sql, undefined, versions))]
+  const supplies = await readSupplies(
+    sql,
+    places.map(([tierNo]) => tierNo),
+  )
+  return places.flatMap(([tierNo, { sold }]) => (sold < (supplies.get(tierNo) ?? sold + 1) ? tierNo : []))
 }

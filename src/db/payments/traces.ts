@@ -83,7 +83,7 @@ async function readUndecided(sql: Sql, which: Fragment): Promise<ToldResidue[]> 
       r.block_number AS number, r.block_hash AS hash, extract(epoch FROM r.block_time)::bigint AS time
     FROM (
       SELECT p.ref, p.wallet, p.value_wei::numeric AS wei, (v.evidence ->> 'fromBlock')::bigint AS from_block,
-        NOT EXISTS (SELECT FROM attributions a WHERE a.residue_ref = p.ref OR a.part_of = p.ref) AS is_whole, p.block_number, p.block_hash, p.block_time
+        NOT EXISTS (SELECT FROM attributions a WHERE a.residue_ref = p.ref) AS is_whole, p.block_number, p.block_hash, p.block_time
       FROM payments p CROSS JOIN LATERAL ${filedEvidence(sql)} v
       WHERE p.tx_hash IS NULL AND p.state = 'held' AND NOT ${isDecided(sql)}
       UNION ALL SELECT ref, wallet, -value_wei, from_block, true, block_number, block_hash, block_time FROM wallet_outflows

@@ -6,9 +6,8 @@ import { actionIn } from '../core/audit.ts'
 import type { Sql } from '../core/sql.ts'
 import { PAUSED } from '../core/state.ts'
 import { countUnpaid, DUE_AND_SCHEDULED } from '../nodes/cohorts.ts'
-import { countPlaces } from '../payments/supply.ts'
+import { countPlaces, tiersNow } from '../payments/supply.ts'
 import { LOST_ROLES, NOT_SIGNING } from '../sends/signers.ts'
-import { tiersNow } from './public-api.ts'
 
 /** We count at most this many rows one by one, because a flood of dust must not slow scrapes down. */
 const COUNT_MAX = 10_000

@@ -3,13 +3,13 @@
 import type { Address, Hash } from '../../domain/units.ts'
 import { STUCK } from '../blocks/stuck.ts'
 import { withoutSuccess } from '../core/passes.ts'
-import type { Fragment, Sql } from '../core/sql.ts'
+import type { Sql } from '../core/sql.ts'
 import { PAUSED } from '../core/state.ts'
 import { PRICED_ANSWER } from '../nodes/answers.ts'
 import { SOLD_OUT } from '../nodes/budget.ts'
 import { DUE_AND_SCHEDULED } from '../nodes/cohorts.ts'
 import { CREDITED } from '../nodes/nodes.ts'
-import { CAPS, countPlaces, type Places } from '../payments/supply.ts'
+import { countPlaces, tiersNow } from '../payments/supply.ts'
 import { NOT_SIGNING } from '../sends/signers.ts'
 
 /** The maximum number of entries in a list (specification, section 8). */
@@ -58,25 +58,6 @@ export async function readStats(sql: Sql): Promise<string> {
           (SELECT iso(created_at) FROM rounds WHERE node_count > 0 ORDER BY created_at DESC, round DESC LIMIT 1) AS "lastDistributionAt"
         FROM totals) s`,
   )
-}
-
-/**
- * SQL: the latest version of every tier with what it has sold, the largest supply that both ledger and contract allow, and the state of its sale at
- * the followed block's time. The ledger's supply is the lower of the latest version's and of that in force at
- * the followed block, because a raise counts only from its block on.
- */
-export function tiersNow(sql: Sql, places: ReadonlyMap<number, Places>): Fragment {
-  const of = [...places.values()]
-  const [sold, reserved] = [of.map((tier) => tier.sold), of.map((tier) => tier.reserved)]
-  return sql`SELECT t.*, sold, reserved, cap, least(own, cap) AS most,
-    CASE WHEN cap <= coalesce(own, cap) THEN 'contract' WHEN own IS NOT NULL THEN 'operator' ELSE 'none' END AS "supplyBy",
-    CASE WHEN NOT on_sale OR closes_at <= now THEN 'closed' WHEN opens_at > now OR (opens_after IS NOT NULL AND o.from_block IS NULL) THEN 'upcoming' WHEN sold >= least(own, cap) THEN 'soldOut' ELSE 'open' END AS state
-  FROM tiers t JOIN unnest(${[...places.keys()]}::int[], ${sold}::int[], ${reserved}::int[]) s (tier_no, sold, reserved) USING (tier_no)
-    LEFT JOIN tier_openings o USING (tier_id, opens_after)
-    LEFT JOIN (${sql.unsafe(CAPS)}) c USING (tier_no) LEFT JOIN cursors f ON f.name = 'follow', coalesce(f.block_time, 0) now,
-    least(supply, (SELECT v.supply FROM tiers v WHERE v.tier_id = t.tier_id AND v.from_block <= f.block_number
-      ORDER BY v.version DESC LIMIT 1)) own
-  WHERE live`
 }
 
 /** GET /api/tiers: the latest version of every tier, including those off sale. */
@@ -390,11 +371,4 @@ export function text(rows: { json?: unknown }[]): string {
   const json = takeOnly(rows)?.json
   if (typeof json !== 'string') throw new Error('a read that always has one row had none')
   return json
-}
-
-/** Tiers whose last place is sold, by the ledger's supply or the contract's cap. */
-export async function readSoldOut(sql: Sql): Promise<string[]> {
-  const rows = await sql<{ tierId: string }[]>`
-    SELECT tier_id AS "tierId" FROM (${tiersNow(sql, await countPlaces(sql))}) now WHERE sold >= most`
-  return rows.map(({ tierId }) => tierId)
 }

@@ -4,7 +4,7 @@ import { PLACELESS } from '../../domain/payment.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 import { assuranceOf } from '../payments/assurance.ts'
-import { mayStillBuy } from '../payments/supply.ts'
+import { mayStillBuy } from '../payments/waiting.ts'
 import { entriesMax, text } from './public-api.ts'
 
 /** The current states of a transaction's payments, for GET /api/payment/:hash and POST /api/payments/claim. */

@@ -1,6 +1,8 @@
 // The operator's allowlists: rows are added, never changed. A wallet's allocation is found by index, and its proof needs only a few parts of the
 // tree, so an answer costs as little for a million rows as for ten.
 import { NODE_BYTES, nodeCount, proofPlaces } from '../../domain/payers/allowlists.ts'
+import type { ListUse } from '../../domain/payment.ts'
+import type { TierVersion } from '../../domain/tiers.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import type { Sql } from '../core/sql.ts'
 
@@ -93,6 +95,24 @@ export async function readUsed(
       AND (p.state IN ('accepted', 'minting', 'minted') OR p.state = 'held' AND p.reason = 'refunding' AND p.outbox_id IS NOT NULL)
     GROUP BY 1, 2`
   return new Map(rows.map(({ tierNo, wallet, used }) => [`${tierNo} ${wallet}`, used]))
+}
+
+/**
+ * Reads allocations and their use for all lists that these tiers ever named. It reads them all because a step of a ladder may open while we judge the
+ * page.
+ */
+export async function readListUse(
+  sql: Sql,
+  versions: readonly TierVersion[],
+  { tierNos, wallets }: { tierNos: readonly number[]; wallets: readonly Address[] },
+): Promise<ListUse> {
+  const listed = versions.filter(({ tierNo, allowlist }) => allowlist !== null && tierNos.includes(tierNo))
+  const roots = listed.flatMap(({ allowlist }) => allowlist ?? [])
+  const used = [...new Set(listed.map(({ tierNo }) => tierNo))]
+  return {
+    allocations: await readAllocations(sql, [...new Set(roots)], wallets),
+    used: await readUsed(sql, used, wallets),
+  }
 }
 
 /** A wallet's allocation on a list, with the proof. If the wallet is not on the list, the allocation is 0 and the proof null. */

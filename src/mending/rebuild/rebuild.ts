@@ -11,11 +11,12 @@ import { readRecheck } from '../../db/payments/recheck.ts'
 import { readNextResidueBlock, readOpenWalletBalances } from '../../db/payments/wallet.ts'
 import { readWatching } from '../../db/sale/payment-wallets.ts'
 import { SURVEY } from '../../follower/ahead.ts'
+import { finalizedHeight } from '../../follower/finality.ts'
 import { follow } from '../../follower/follow.ts'
 import { createPace } from '../../follower/survey/pace.ts'
 import { readOfNoKey } from '../../follower/survey/survey.ts'
 import { KnownError } from '../../lib/errors.ts'
-import { finalizedHeight, judge } from '../../passes/steps/judge.ts'
+import { judge } from '../../passes/steps/judge.ts'
 import type { ChainFacts } from '../../ports/chain.ts'
 import type {
   ChainRead,

@@ -3,33 +3,25 @@
 // whether that is someone's wallet.
 import type { Cursor } from '../../db/blocks/blocks.ts'
 import { isDatabaseDown } from '../../db/core/faults.ts'
-import { inTransaction } from '../../db/core/sql.ts'
-import { notifyLedgerChanged } from '../../db/core/state.ts'
-import { lockTiers } from '../../db/payments/lock-order.ts'
+import * as queues from '../../db/payments/queues.ts'
 import { holdForRecheck, readRecheck } from '../../db/payments/recheck.ts'
 import { forgetRetries, readRetryTimes, retryPaymentAt } from '../../db/payments/retries.ts'
-import * as payments from '../../db/payments/rows.ts'
-import { countPlaces, readSupplies } from '../../db/payments/supply.ts'
-import { readSoldOut } from '../../db/reads/public-api.ts'
+import { byPlace } from '../../db/payments/rows.ts'
+import { readTiersWithRoom } from '../../db/payments/supply.ts'
 import { readModes } from '../../db/sale/contract-wallets.ts'
 import { readPaymentWallets } from '../../db/sale/payment-wallets.ts'
 import { hasTerms } from '../../db/sale/terms.ts'
-import { openSteps, readAwaited, readTierVersions } from '../../db/sale/tiers.ts'
+import { readTierVersions } from '../../db/sale/tiers.ts'
 import { VOICES } from '../../domain/finality.ts'
 import { PLACELESS, retryTimeOf } from '../../domain/payment.ts'
-import { MINT_BATCH_MAX } from '../../domain/send.ts'
-import { holdingTokenOf, selectTier, type TierVersion } from '../../domain/tiers.ts'
+import { holdingTokenOf, selectTier } from '../../domain/tiers.ts'
 import type { Address } from '../../domain/units.ts'
-import { readFinality } from '../../follower/finality.ts'
 import { Killed } from '../../lib/failpoint.ts'
 import { chunks } from '../../lib/parallel.ts'
 import {
   addressesOf,
   type ChainRead,
   type FactoryRead,
-  type FinalityRules,
-  type FollowRules,
-  type Ground,
   type LedgerDb,
   type Logging,
   type RuledBy,
@@ -37,16 +29,9 @@ import {
   type ServiceAccounts,
   type TrustRules,
 } from '../../ports/contexts.ts'
-import {
-  AGAIN,
-  type Candidate,
-  type Judged,
-  type JudgingBasis,
-  judgePage,
-  mayBuy,
-  type Outcome,
-  restsOnOne,
-} from './judge-page.ts'
+import { AGAIN, type Candidate, type JudgingBasis, mayBuy, type Outcome, restsOnOne } from './judge-facts.ts'
+import { type Judged, judgePage } from './judge-page.ts'
+import { openSoldOut } from './open-steps.ts'
 import { agree } from './prove-released.ts'
 
 type JudgeContext = LedgerDb & ChainRead & RuledBy<TrustRules> & Logging
@@ -60,8 +45,6 @@ const JUDGED_MAX = 10_000
 export const PAGE_MAX = 500
 /** For how many wallets we read facts from the chain at the same time. */
 const READINGS_AT_ONCE = 4
-/** After this many milliseconds judging pauses, so that the pass can mint what it has accepted. */
-const BEFORE_MINT_MS = 2_000
 
 export interface JudgeResult {
   accepted: number
@@ -136,80 +119,35 @@ export async function beginJudging(
   }
 }
 
-/** Creates a `stop` for `goOn`. It returns true once the accepted payments fill a mint, or have waited long enough for it. */
-export function untilMint({ result }: Judging, run: RunLimits): () => boolean {
-  const deadline = performance.now() + BEFORE_MINT_MS
-  return () => run.outOfTime() || result.accepted >= MINT_BATCH_MAX || performance.now() >= deadline
-}
-
-/** The payments to judge, in chain order, and the facts to judge them by. */
-interface Waiting extends Pick<JudgingBasis, 'walletMax' | 'versions'> {
-  candidates: Candidate[]
-}
-
+/** The payments to judge, in chain order, and the facts to judge them by; null if none waits. */
 async function readWaiting(
   ctx: LedgerDb & FactoryRead & RuledBy<TrustRules>,
   cursor: Cursor,
-  { upToBlock, limit }: { upToBlock: number; limit: number },
-): Promise<Waiting | null> {
-  // `pricedFirst`, because otherwise a flood of transfers that buy nothing could fill a run, and a buyer would have to wait.
-  const open = { states: ['seen' as const], upToBlock, now: cursor.time }
-  const forRoom = { states: ['held' as const], reason: 'walletLimit' as const, upToBlock }
-  const forPayer = {
-    states: ['held' as const],
-    reason: 'contractWallet' as const,
-    payerChangedAt: cursor.number,
-    trustsProvider: ctx.rules.trustsProvider,
-    upToBlock,
-  }
-  const late = { states: ['held' as const], reason: PLACELESS, upToBlock }
-  const early = { states: ['held' as const], reason: 'notOpenYet' as const, opened: true, upToBlock }
-  const [seen, [full], shown, [tooLate], opened] = [
-    await payments.readPayments(ctx.pool, { ...open, pricedFirst: true, limit }),
-    await payments.readPayments(ctx.pool, { ...forRoom, limit: 1 }),
-    await payments.readPayments(ctx.pool, { ...forPayer, limit }),
-    await payments.readPayments(ctx.pool, { ...late, limit: 1 }),
-    await payments.readPayments(ctx.pool, { ...early, limit }),
+  extent: { upToBlock: number; limit: number },
+) {
+  const { pool, contract, rules } = ctx
+  const payers = { now: cursor.number, trustsProvider: rules.trustsProvider }
+  const waiting = [
+    ...(await queues.readUndecidedPayments(pool, cursor.time, extent)),
+    ...(await queues.readPaymentsOfChangedPayers(pool, payers, extent)),
+    ...(await queues.readPaymentsOfOpenSteps(pool, extent)),
   ]
-  if (seen.length === 0 && !full && shown.length === 0 && !tooLate && opened.length === 0) return null
-  const walletMax = await ctx.contract.maxPerWallet()
+  const isAnyFull = await queues.isAnyHeld(pool, ['walletLimit'], extent.upToBlock)
+  const isAnyLate = await queues.isAnyHeld(pool, PLACELESS, extent.upToBlock)
+  if (waiting.length === 0 && !isAnyFull && !isAnyLate) return null
+  const walletMax = await contract.maxPerWallet()
   // We judge payments held for lack of room again in every run, because their wallets may have room by now. We leave out wallets that are still full,
   // because their payments could take up the entire run.
-  const roomy = full ? await payments.readPayments(ctx.pool, { ...forRoom, walletMax, now: cursor.time, limit }) : []
-
-  const versions = await readTierVersions(ctx.pool)
-  const tierNos = tooLate ? await tiersWithRoom(ctx, versions) : []
-  const placed = tierNos.length > 0 ? await payments.readPayments(ctx.pool, { ...late, waitsFor: tierNos, limit }) : []
-  const candidates = [...seen, ...roomy, ...shown, ...placed, ...opened]
-    .sort(payments.byPlace)
-    .map((payment): Candidate => {
-      const unread = { code: { kind: 'unread' }, holding: { kind: 'notNeeded' } } as const
-      return { payment, selection: selectTier(versions, payment), ...unread }
-    })
-  return { candidates, walletMax, versions }
-}
-
-/** Opens steps that wait for a tier, if the tier sold out without judging: by a release, a grant, a lower supply or the contract's cap. */
-async function openSoldOut({ pool }: LedgerDb, cursor: Cursor): Promise<void> {
-  const awaited = await readAwaited(pool)
-  if (awaited.length === 0) return
-  await inTransaction(pool, async (sql) => {
-    // Under these locks no other session can raise a supply in the meantime.
-    await lockTiers(sql, awaited, { wait: true })
-    const opened: string[] = []
-    for (const tierId of await readSoldOut(sql)) opened.push(...(await openSteps(sql, tierId, cursor.number)))
-    if (opened.length > 0) await notifyLedgerChanged(sql)
+  const roomy = isAnyFull ? await queues.readPaymentsWithRoom(pool, { walletMax, now: cursor.time }, extent) : []
+  const versions = await readTierVersions(pool)
+  // A payment that was held as too late gets a free place before newer payments do.
+  const tierNos = isAnyLate ? await readTiersWithRoom(pool, versions) : []
+  const placed = tierNos.length > 0 ? await queues.readPaymentsWithPlace(pool, tierNos, extent) : []
+  const candidates = [...waiting, ...roomy, ...placed].sort(byPlace).map((payment): Candidate => {
+    const unread = { code: { kind: 'unread' }, holding: { kind: 'notNeeded' } } as const
+    return { payment, selection: selectTier(versions, payment), ...unread }
   })
-}
-
-/** The numbers of the tiers with a free place. A payment that was held as too late gets a free place before newer payments do. */
-async function tiersWithRoom({ pool }: LedgerDb, versions: readonly TierVersion[]): Promise<number[]> {
-  const places = [...(await countPlaces(pool, undefined, versions))]
-  const supplies = await readSupplies(
-    pool,
-    places.map(([tierNo]) => tierNo),
-  )
-  return places.flatMap(([tierNo, { sold }]) => (sold < (supplies.get(tierNo) ?? sold + 1) ? tierNo : []))
+  return { candidates, walletMax, versions }
 }
 
 const candidateOf = ({ candidate }: Judged): Candidate => candidate
@@ -238,27 +176,33 @@ const WAITS: readonly Outcome[] = ['undecided', 'failed']
  * Judges pages one after the other. If a page fails, judges its payments one by one. If a payment waits, the later payments of its wallet are not
  * judged and get the same outcome.
  */
-async function* judgeInOrder(bench: Bench, pages: readonly Candidate[][]): AsyncGenerator<Judged[]> {
-  const waiting = new Map<Address, Outcome>()
-  const left = [...pages]
-  for (let page = left.shift(); page; page = left.shift()) {
+async function* judgeInOrder(
+  bench: Bench,
+  pages: readonly Candidate[][],
+  waiting = new Map<Address, Outcome>(),
+): AsyncGenerator<Judged[]> {
+  for (const page of pages) {
     const behind = page.flatMap((candidate): Judged[] => {
       const outcome = waiting.get(candidate.payment.from)
       return outcome ? [{ candidate, outcome }] : []
     })
-    const free = page.filter(({ payment }) => !waiting.has(payment.from))
-    const judged = await judgeTogether(bench, free)
-    if (judged === null) left.unshift(...free.map((candidate) => [candidate]))
-    for (const { candidate, outcome } of judged ?? [])
+    const judged = await judgeTogether(
+      bench,
+      page.filter(({ payment }) => !waiting.has(payment.from)),
+    )
+    if (judged === null) {
+      yield* judgeInOrder(bench, chunks(page, 1), waiting)
+      continue
+    }
+    for (const { candidate, outcome } of judged)
       if (WAITS.includes(outcome)) waiting.set(candidate.payment.from, outcome)
-    yield [...behind, ...(judged ?? [])]
+    yield [...behind, ...judged]
   }
 }
 
 /** Judges payments in one transaction. Null if that fails for several: the caller tries them one by one, so that one does not stop the rest. */
 async function judgeTogether(bench: Bench, page: readonly Candidate[]): Promise<Judged[] | null> {
-  const [first] = page
-  if (!first) return []
+  if (page.length === 0) return []
   try {
     return await judgePage(bench, bench.basis, page)
   } catch (error) {
@@ -267,12 +211,12 @@ async function judgeTogether(bench: Bench, page: readonly Candidate[]): Promise<
       bench.log.warn({ err: error, payments: page.length }, 'could not judge payments together: judging one by one')
       return null
     }
-    const { id, txHash } = first.payment
-    bench.log.error(
-      { id, txHash, err: error },
-      'a payment could not be judged: it waits, and so do the later ones of its wallet',
-    )
-    return [{ candidate: first, outcome: 'failed' }]
+    return page.map((candidate) => {
+      const { id, txHash } = candidate.payment
+      const says = 'a payment could not be judged: it waits, and so do the later ones of its wallet'
+      bench.log.error({ id, txHash, err: error }, says)
+      return { candidate, outcome: 'failed' }
+    })
   }
 }
 
@@ -285,10 +229,8 @@ async function* judgeWithReadings(bench: Bench, unread: readonly Candidate[]): A
   const retryTimes = await readRetryTimes(bench.pool)
   const triedAt = ([first]: readonly Candidate[]) => (first && retryTimes.get(first.payment.id)) ?? 0
   const ofWallets = [...Map.groupBy(unread, ({ payment }) => payment.from).values()]
-  for (const few of chunks(
-    ofWallets.sort((a, b) => triedAt(a) - triedAt(b)),
-    READINGS_AT_ONCE,
-  )) {
+  ofWallets.sort((a, b) => triedAt(a) - triedAt(b))
+  for (const few of chunks(ofWallets, READINGS_AT_ONCE)) {
     // Judges the first payment of each wallet; once it is decided, the second one, and so on.
     for (let open = few, place = 0; open.length > 0; place++) {
       const next = open.flatMap((ofWallet) => ofWallet[place] ?? [])
@@ -296,9 +238,8 @@ async function* judgeWithReadings(bench: Bench, unread: readonly Candidate[]): A
       const failed = new Set(decided.flatMap((one) => (one.outcome === 'failed' ? one.candidate.payment.id : [])))
       const behind = open.flatMap((all) => (failed.has(all[place]?.payment.id ?? 0) ? all.slice(place + 1) : []))
       yield [...decided, ...behind.map((candidate): Judged => ({ candidate, outcome: 'failed' }))]
-      const done = decided.filter(({ outcome }) => !WAITS.includes(outcome))
-      const ids = new Set(done.map(({ candidate }) => candidate.payment.id))
-      open = open.filter((ofWallet) => ids.has(ofWallet[place]?.payment.id ?? 0))
+      const done = new Set(decided.flatMap((one) => (WAITS.includes(one.outcome) ? [] : one.candidate.payment.id)))
+      open = open.filter((ofWallet) => done.has(ofWallet[place]?.payment.id ?? 0))
     }
   }
 }
@@ -314,16 +255,12 @@ async function judgeByReadings(bench: Bench, asked: readonly Candidate[]): Promi
   }
   // First without reading: a payment may just have been waiting for an earlier one of its wallet.
   await decide()
-  if (left.some(({ payment }) => payment.innerIndex > 0)) {
-    left = await Promise.all(left.map((candidate) => withCode(bench, bench.basis, candidate)))
+  for (const { isNeeded, read } of READINGS) {
+    if (!left.some((candidate) => isNeeded(candidate, bench.basis))) continue
+    const known = left.map((candidate) => (isNeeded(candidate, bench.basis) ? read(bench, candidate) : candidate))
+    left = await Promise.all(known)
     await decide()
   }
-  if (left.some(({ payment }) => restsOnOne(bench.basis, payment))) {
-    left = await Promise.all(left.map((candidate) => withProof(bench, bench.basis, candidate)))
-    await decide()
-  }
-  left = await Promise.all(left.map((candidate) => withHolding(bench, bench.basis, candidate)))
-  await decide()
   for (const { payment, selection } of left) {
     if (selection.kind === 'none') continue
     const at = { blockTime: payment.blockTime, now: bench.basis.now }
@@ -332,39 +269,33 @@ async function judgeByReadings(bench: Bench, asked: readonly Candidate[]): Promi
   return decided
 }
 
-/** The height up to which blocks count as settled (`FINALITY`), never above the last common block of histories that differ. */
-export async function finalizedHeight(
-  ctx: LedgerDb & ChainRead & RuledBy<FinalityRules & FollowRules>,
-  cursor: Cursor,
-  { guardUsable, agreed }: Ground,
-): Promise<number> {
-  const { finality } = ctx.rules
-  const most = agreed?.number ?? cursor.number
-  if (typeof finality === 'number') return Math.min(most, cursor.number - finality)
-  if (finality === 'guarded' && guardUsable) return most
-  return Math.min(most, (await readFinality(ctx, cursor))?.firm ?? -1)
-}
+/** The kinds of facts that we read from the chain, in this order. */
+const READINGS = [
+  { isNeeded: ({ payment }: Candidate) => payment.innerIndex > 0, read: withCode },
+  { isNeeded: ({ payment }: Candidate, basis: JudgingBasis) => restsOnOne(basis, payment), read: withProof },
+  { isNeeded: () => true, read: withHolding },
+]
 
-async function withCode(ctx: ChainRead, { now }: JudgingBasis, candidate: Candidate): Promise<Candidate> {
-  const { from, blockNumber, blockHash, blockTime, innerIndex } = candidate.payment
-  if (innerIndex === 0) return candidate
-  const code = await ctx.chain.payerCode(from, { number: blockNumber, hash: blockHash })
-  return { ...candidate, code: code ? { kind: 'read', code } : { kind: 'unreadable', sinceSec: now - blockTime } }
+async function withCode({ chain, basis }: Bench, candidate: Candidate): Promise<Candidate> {
+  const { from, blockNumber, blockHash, blockTime } = candidate.payment
+  const code = await chain.payerCode(from, { number: blockNumber, hash: blockHash })
+  const unreadable = { kind: 'unreadable', sinceSec: basis.now - blockTime } as const
+  return { ...candidate, code: code ? { kind: 'read', code } : unreadable }
 }
 
 /** A payment that rests on one provider's word waits until two agree. */
-async function withProof(ctx: JudgeContext, basis: JudgingBasis, candidate: Candidate): Promise<Candidate> {
+async function withProof(bench: Bench, candidate: Candidate): Promise<Candidate> {
   const { payment } = candidate
-  if (!restsOnOne(basis, payment) || !(await agree(ctx, payment, basis.now))) return candidate
-  return { ...candidate, payment: { ...payment, proof: 'agreed' } }
+  return (await agree(bench, payment, bench.basis.now))
+    ? { ...candidate, payment: { ...payment, proof: 'agreed' } }
+    : candidate
 }
 
-async function withHolding(ctx: ChainRead, { now }: JudgingBasis, candidate: Candidate): Promise<Candidate> {
+async function withHolding({ chain, basis }: Bench, candidate: Candidate): Promise<Candidate> {
   const { payment, selection } = candidate
   const token = holdingTokenOf(selection)
   if (token === null) return candidate
-  const at = { number: payment.blockNumber, hash: payment.blockHash }
-  const amountWei = await ctx.chain.holding(token, payment.from, at)
-  const unreadable = { kind: 'unreadable', sinceSec: now - payment.blockTime } as const
+  const amountWei = await chain.holding(token, payment.from, { number: payment.blockNumber, hash: payment.blockHash })
+  const unreadable = { kind: 'unreadable', sinceSec: basis.now - payment.blockTime } as const
   return { ...candidate, holding: amountWei === null ? unreadable : { kind: 'read', amountWei } }
 }

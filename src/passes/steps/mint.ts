@@ -5,6 +5,7 @@
 import type { Cursor } from '../../db/blocks/blocks.ts'
 import { readSoundCohorts } from '../../db/nodes/cohorts.ts'
 import { readWindows } from '../../db/nodes/owner-acts.ts'
+import { readMintablePayments } from '../../db/payments/queues.ts'
 import * as payments from '../../db/payments/rows.ts'
 import { readCreditTerms } from '../../db/sale/terms.ts'
 import { readTierVersions } from '../../db/sale/tiers.ts'
@@ -127,13 +128,7 @@ async function readAccepted(
   const exceptTiers: number[] = []
   // Ends, because each time around at least one more tier is excluded.
   for (;;) {
-    const page = await payments.readPayments(pool, {
-      states: ['accepted'],
-      upToBlock,
-      limit: MINT_BATCH_MAX,
-      exceptTiers,
-      ...(!believes && { rests: 'onMore' as const }),
-    })
+    const page = await readMintablePayments(pool, { believes, exceptTiers }, { upToBlock, limit: MINT_BATCH_MAX })
     const lacking = page.filter(({ tierNo }) => tierNo !== null && choose(tierNo) === null)
     if (page.length < MINT_BATCH_MAX || lacking.length === 0) return [...waiting, ...page]
     waiting.push(...lacking)

@@ -8,7 +8,7 @@ import { countUnbackedNodes, readSoundCohorts } from '../../db/nodes/cohorts.ts'
 import type { SeedWait } from '../../db/nodes/linked.ts'
 import { readWindows } from '../../db/nodes/owner-acts.ts'
 import type { TurnTerms } from '../../db/nodes/rounds.ts'
-import { readPayments } from '../../db/payments/rows.ts'
+import { readAcceptedPayments } from '../../db/payments/queues.ts'
 import { lockTermsForReading, readCreditTerms } from '../../db/sale/terms.ts'
 import { readTierVersions } from '../../db/sale/tiers.ts'
 import {
@@ -170,11 +170,7 @@ async function price(
 async function readCohortsToSkip(ctx: LedgerDb, cursor: Cursor, owing: Owing): Promise<Set<number>> {
   const schedule = termsAt(owing.terms, cursor.time)
   if (!schedule || owing.windows.length === 0) return new Set()
-  const accepted = await readPayments(ctx.pool, {
-    states: ['accepted'],
-    upToBlock: cursor.number,
-    limit: MINT_BATCH_MAX,
-  })
+  const accepted = await readAcceptedPayments(ctx.pool, { upToBlock: cursor.number, limit: MINT_BATCH_MAX })
   const tiers = new Set(accepted.flatMap(({ tierNo }) => (tierNo === null ? [] : [tierNo])))
   const at = { cohorts: owing.cohorts, schedule, now: cursor.time }
   return new Set([...tiers].flatMap((tierNo) => cohortToSkipFor(at, tierNo, owing) ?? []))

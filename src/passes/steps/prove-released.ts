@@ -4,6 +4,7 @@
 import { type Cursor, readCursor } from '../../db/blocks/blocks.ts'
 import { readMode } from '../../db/blocks/evidence.ts'
 import { inTransaction } from '../../db/core/sql.ts'
+import { readBelievedPayments } from '../../db/payments/queues.ts'
 import * as payments from '../../db/payments/rows.ts'
 import { isBelievedAlone, VOICES } from '../../domain/finality.ts'
 import { MINT_BATCH_MAX } from '../../domain/send.ts'
@@ -22,8 +23,7 @@ const TOLD_AFTER_SEC = 120
  */
 export async function proveReleased(ctx: ProveContext, cursor: Cursor, run: RunLimits): Promise<boolean> {
   if (await believesOne(ctx)) return true
-  const open = { states: ['accepted' as const], rests: 'onOne' as const, upToBlock: cursor.number }
-  for (const payment of await payments.readPayments(ctx.pool, { ...open, limit: MINT_BATCH_MAX })) {
+  for (const payment of await readBelievedPayments(ctx.pool, { upToBlock: cursor.number, limit: MINT_BATCH_MAX })) {
     if (run.outOfTime()) return false
     await prove(ctx, cursor, payment)
   }

@@ -1,4 +1,4 @@
-// Judging again: src/passes/steps/judge.ts and src/db/payments/supply.ts, with payments in every state and held for every reason, before and after a
+// Judging again: src/passes/steps/judge.ts and src/db/payments/waiting.ts, with payments in every state and held for every reason, before and after a
 // restore, with places, caps and decisions at their edges. They agree with the second reading about each payment and each verdict written.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

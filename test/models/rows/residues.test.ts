@@ -96,7 +96,7 @@ function rowsOf(all: model.Residue[]): Rows {
     attributions: arrived
       .filter(({ hasParts }) => hasParts)
       .map((one) => ({
-        ...{ residue_ref: partOf(one), ref: partOf(one), part_of: one.ref, wallet: one.wallet, value_wei: 1n },
+        ...{ ref: partOf(one), residue_ref: one.ref, is_rest: false, wallet: one.wallet, value_wei: 1n },
         ...{
           tx_hash: word(900),
           tx_index: 0,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import { waitsForPlace } from '../../../src/db/payments/supply.ts'
+import { waitsForPlace } from '../../../src/db/payments/waiting.ts'
 import { readUsed } from '../../../src/db/sale/allowlists.ts'
 import type { Address } from '../../../src/domain/units.ts'
 import { account, at, openTables, type Row, type Tables, word } from '../../db/direct-rows.ts'

@@ -296,8 +296,9 @@ function decisionRows(facts: Facts, at: number): Rows {
     attributions: facts.payments.flatMap((one, n): Row[] => {
       if (!one.isAttributed) return []
       const found = {
-        residue_ref: word(501 + n),
         ref: word(101 + n),
+        residue_ref: word(501 + n),
+        is_rest: true,
         tx_hash: word(1 + n),
         tx_index: 3,
         inner_index: 2,

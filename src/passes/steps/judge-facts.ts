@@ -1,0 +1,218 @@
+// What the ledger knows about a page of payments, read under the page's locks, and what the page has given away since. Answers the judge's questions
+// about one payment after the other.
+import type { Sql } from '../../db/core/sql.ts'
+import { readDenied } from '../../db/payments/deny-list.ts'
+import { lockPayers, lockTiers } from '../../db/payments/lock-order.ts'
+import { readPayerStandings } from '../../db/payments/payers.ts'
+import { readPlaces, type TierPlaces, type WalletUse, walletUse } from '../../db/payments/places.ts'
+import { readLastVerdicts } from '../../db/payments/recheck.ts'
+import { byPlace, lockUnchanged, type Payment } from '../../db/payments/rows.ts'
+import { type LimitedTier, readLimitedTiers, type Undecided } from '../../db/payments/supply.ts'
+import { readListUse } from '../../db/sale/allowlists.ts'
+import { readTierVersions } from '../../db/sale/tiers.ts'
+import { type CodeReading, type ModeEntry, modeFor, type PayerFacts } from '../../domain/payers/payer.ts'
+import { type HoldingReading, listedBy, type PaymentFacts, type Verdict } from '../../domain/payment.ts'
+import { isOldWallet, type PaymentWallet } from '../../domain/payment-wallets.ts'
+import { selectTier, type TierSelection, type TierVersion, waitsForStep, withSupply } from '../../domain/tiers.ts'
+import type { Address } from '../../domain/units.ts'
+import type { Sold } from './open-steps.ts'
+
+/** What we need to judge any payment of a run. */
+export interface JudgingBasis {
+  wallets: PaymentWallet[]
+  /** Who may buy by an inner call, and from which block on. */
+  modes: ModeEntry[]
+  walletMax: number
+  serviceAccounts: Address[]
+  /** Block time and number of the followed block. */
+  now: number
+  height: number
+  /** True if there are two providers. Then one provider's word is not enough for a sale. */
+  hasSecond: boolean
+  /** True if we believe a single provider about inner transfers. */
+  trustsProvider: boolean
+  /** All versions of all tiers. */
+  versions: readonly TierVersion[]
+  /** Unminted payments up to this block are left to the operator, because the ledger was restored or rebuilt; otherwise null. */
+  recheckUpTo: number | null
+}
+
+/** A payment to judge, the tier that its amount matches, and what we have read from the chain for it. */
+export interface Candidate {
+  payment: Payment
+  selection: TierSelection
+  code: CodeReading
+  holding: HoldingReading
+}
+
+/**
+ * False if the payment can never become a sale, because its amount was never the price of a tier. Always true for a held payment: it may be waiting
+ * for room, or the operator may have released it. And for a failed one: two providers must say so.
+ */
+export const mayBuy = ({ payment, selection }: Candidate): boolean =>
+  payment.state === 'held' || !payment.succeeded || selection.kind !== 'none'
+
+/** True if a payment rests on one provider's word although we could ask two. */
+export const restsOnOne = ({ hasSecond }: JudgingBasis, { proof }: { proof: string | null }): boolean =>
+  hasSecond && proof === 'believed'
+
+/** What became of a payment. `failed`: we could not judge it. `early`: its tier may still open; its wallet's later payments do not wait. */
+export type Outcome = Verdict['kind'] | 'unchanged' | 'failed' | 'early'
+/** Outcomes that may change within the run, once we have read from the chain or a step has opened. */
+export const AGAIN: readonly Outcome[] = ['undecided', 'early']
+
+/** Takes its locks in everyone's order (db/payments/lock-order.ts). If a payment matches no price, its wallet and tier need no lock. */
+export async function readLedger(sql: Sql, basis: JudgingBasis, page: readonly Candidate[]) {
+  const payments = page.map(({ payment }) => payment)
+  const buyers = page.filter(mayBuy)
+  const wallets = [...new Set(buyers.map(({ payment }) => payment.from))]
+  const isAlone = page.length === 1
+  await lockPayers(sql, wallets, { wait: isAlone })
+  const steps = page.filter(({ payment, selection }) => waitsForStep(selection, payment) !== null)
+  const awaited = steps.map(({ payment, selection }) => awaitedNo(basis, selection, payment))
+  const tierNos = [...new Set([...buyers.map(tierNoOf), ...awaited])].filter((tierNo) => tierNo !== null)
+  await lockTiers(sql, tierNos, { wait: isAlone })
+  const unchanged = await lockUnchanged(sql, payments, { wait: isAlone })
+  // Read again, because a step may have opened since. Once it is open, what came for it too early reserves its places too.
+  const versions = steps.length > 0 ? await readTierVersions(sql) : basis.versions
+  const isDecidable = (payment: Payment) => payment.state === 'held' || isRestored(basis, payment)
+  const decidable = payments.filter(isDecidable).map(({ id }) => id)
+  const inner = buyers.filter(({ payment }) => payment.innerIndex > 0 && unchanged.has(payment.id))
+  return {
+    ...{ unchanged, versions },
+    denied: await readDenied(sql, [...new Set(payments.map(({ from }) => from))]),
+    decisions: await readLastVerdicts(sql, decidable),
+    places: await readPlaces(sql, wallets),
+    tiers: await readLimitedTiers(sql, tierNos, versions),
+    lists: await readListUse(sql, basis.versions, { tierNos, wallets }),
+    payers: await readPayerStandings(sql, inner.map(withReadCode)),
+  }
+}
+
+const withReadCode = ({ payment, code }: Candidate) => ({ ...payment, code: code.kind === 'read' ? code.code : null })
+
+/** The tier in which a payment may take a place; null if there is none. */
+const tierNoOf = ({ payment, selection }: Candidate): number | null => payment.tierNo ?? selectedNo(selection)
+
+const selectedNo = (selection: TierSelection): number | null =>
+  selection.kind === 'none' ? null : selection.tier.tierNo
+
+/** The number of the tier that must sell out before this payment's step opens; null if the step waits for none. */
+function awaitedNo({ versions }: JudgingBasis, selection: TierSelection, payment: Payment): number | null {
+  const awaited = waitsForStep(selection, payment)
+  return versions.find(({ tierId }) => tierId === awaited)?.tierNo ?? null
+}
+
+const isRestored = ({ recheckUpTo }: JudgingBasis, { blockNumber }: Payment): boolean =>
+  recheckUpTo !== null && blockNumber <= recheckUpTo
+
+type Ledger = Awaited<ReturnType<typeof readLedger>>
+
+/** The facts about a page's payments. Tell it each decision (`count`) before you ask about the next payment. */
+export class PageFacts {
+  readonly #basis: JudgingBasis
+  readonly #ledger: Ledger
+  readonly #soldBefore: ReadonlyMap<number, number>
+
+  constructor(basis: JudgingBasis, ledger: Ledger) {
+    this.#basis = basis
+    this.#ledger = ledger
+    this.#soldBefore = new Map([...ledger.tiers].map(([tierNo, { sold }]) => [tierNo, sold]))
+  }
+
+  /** False if the payment was decided elsewhere since the run read it, or a reorganisation removed it. */
+  isUnchanged({ id }: Payment): boolean {
+    return this.#ledger.unchanged.has(id)
+  }
+
+  /** True if the operator has released a held payment despite its verdict. */
+  isReleased({ id, state }: Payment): boolean {
+    return state === 'held' && this.#ledger.decisions.get(id) === 'accepted'
+  }
+
+  /** How many nodes a payer may have, and how many it has, in all and of one tier. */
+  useOf({ from }: Payment, tierNo: number | null): WalletUse & { walletMax: number } {
+    return { walletMax: this.#basis.walletMax, ...walletUse(this.#ledger.places.get(from) ?? [], tierNo) }
+  }
+
+  /** What is left of a tier: its supply, how many places are sold, and how many earlier undecided payments reserve. */
+  roomFor(payment: Payment, tierNo: number | null): { supply: number | null; sold: number; reserved: number } {
+    const { supply = null, sold = 0, undecided = [] } = this.#tier(tierNo) ?? {}
+    const reserving = undecided.filter((earlier) => !earlier.isOld && byPlace(earlier, payment) < 0)
+    return { supply, sold, reserved: reserving.length }
+  }
+
+  /** What the rule must know to judge a payment. */
+  of(candidate: Candidate): PaymentFacts {
+    const [basis, { denied, decisions, versions, lists }] = [this.#basis, this.#ledger]
+    const { payment, holding } = candidate
+    const { id, from, wallet, valueWei, succeeded, blockTime, blockNumber } = payment
+    const isStep = waitsForStep(candidate.selection, payment) !== null
+    const selection = isStep ? selectTier(versions, payment) : candidate.selection
+    const tierNo = selectedNo(selection)
+    const { supply, sold, reserved } = this.roomFor(payment, tierNo)
+    return {
+      ...{ from, valueWei, succeeded, holding, blockTime, sold, reserved },
+      selection: withSupply(selection, supply),
+      listed: listedBy(selection, from, lists),
+      mayOpen: this.#mayOpen(awaitedNo(basis, selection, payment), payment),
+      wallets: basis.wallets.map((one) => one.wallet),
+      isToOldWallet: isOldWallet(basis.wallets, wallet, { number: blockNumber, time: blockTime }),
+      serviceAccounts: basis.serviceAccounts,
+      senderDenied: denied.has(from),
+      beforeRestore: isRestored(basis, payment) && !decisions.has(id),
+      ...this.useOf(payment, tierNo),
+      restsOnOne: restsOnOne(basis, payment),
+      payer: this.#payer(candidate),
+    }
+  }
+
+  /** Counts the place that a payment takes, and no longer what it reserved. */
+  count({ id, from }: Payment, outcome: Outcome, taken?: TierPlaces): void {
+    const { places, lists, tiers } = this.#ledger
+    if (taken) {
+      places.set(from, [...(places.get(from) ?? []), taken])
+      const key = `${taken.tierNo} ${from}`
+      lists.used.set(key, (lists.used.get(key) ?? 0) + 1)
+    }
+    const isOther = (one: Undecided) => one.id !== id
+    for (const tier of tiers.values()) {
+      if (taken?.tierNo === tier.tierNo) tier.sold++
+      if (outcome !== 'undecided') tier.undecided = tier.undecided.filter(isOther)
+      if (!AGAIN.includes(outcome)) tier.early = tier.early.filter(isOther)
+    }
+  }
+
+  /** The tiers with a supply of which the page took places. */
+  sales(): Sold[] {
+    return [...this.#ledger.tiers.values()].flatMap(({ tierNo, supply, sold }) => {
+      const before = this.#soldBefore.get(tierNo) ?? sold
+      return supply === null || sold === before ? [] : [{ tierNo, supply, before, sold }]
+    })
+  }
+
+  #tier(tierNo: number | null): LimitedTier | undefined {
+    return tierNo === null ? undefined : this.#ledger.tiers.get(tierNo)
+  }
+
+  /** True if the awaited tier is sold out, or undecided payments up to this block (not old ones that rest on one provider) may sell it out. */
+  #mayOpen(awaited: number | null, { blockNumber }: Payment): boolean {
+    const tier = this.#tier(awaited)
+    if (!tier || tier.supply === null) return false
+    const mayTake = (earlier: Undecided) =>
+      earlier.blockNumber <= blockNumber && !(earlier.isOld && restsOnOne(this.#basis, earlier))
+    return tier.sold + [...tier.undecided, ...tier.early].filter(mayTake).length >= tier.supply
+  }
+
+  /** What the rule must know about a payment's sender. */
+  #payer({ payment, code }: Candidate): PayerFacts {
+    const { id, from, innerIndex, blockNumber, unsignedType, proof } = payment
+    if (unsignedType !== null) return { kind: 'unsigned', type: unsignedType, from }
+    if (innerIndex === 0) return { kind: 'plain' }
+    const { modes, height, trustsProvider } = this.#basis
+    const { signedIn = false, allowed = false, code: known = null } = this.#ledger.payers.get(id) ?? {}
+    const mode = modeFor(modes, blockNumber, height)
+    const oneProvider = proof !== 'agreed' && !trustsProvider
+    return { kind: 'inner', mode, signedIn, allowed, oneProvider, code: known ? { kind: 'read', code: known } : code }
+  }
+}
