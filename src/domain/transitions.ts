@@ -195,7 +195,7 @@ export const MOVES = {
     to: ['held'],
     reasons: ['mintedElsewhere'],
     verdict: 'held',
-    why: 'Another wallet has the node of its ref, so its own node can never be minted.',
+    why: 'The node with its ref belongs to another wallet or tier, so its own node can never be minted.',
   },
   lapseMint: {
     by: ['store'],

@@ -62,7 +62,7 @@ export async function readFinality(ctx: FinalityContext, cursor: Cursor): Promis
 }
 
 /** The height up to which blocks count as settled (`FINALITY`), never above the last common block of histories that differ. */
-export async function finalizedHeight(
+export async function settledHeight(
   ctx: LedgerDb & ChainRead & RuledBy<FinalityRules & FollowRules>,
   cursor: Cursor,
   { guardUsable, agreed }: Ground,

@@ -1,7 +1,7 @@
 // Compares what the ledger recorded of a block with the block: with its own list of transactions, and with the factory's events. No list says who sent
 // a transaction, and we recover only the senders of those that seem to matter; and we may have followed the block before its list was proven. So a
 // provider may have hidden a payment or a transaction of ours. In that case the ledger rewinds to before the block and reads it again. It must never
-// write a row that a block would write.
+// insert anything from a block: it only raises the proof of rows, or rewinds.
 import { type Cursor, oldestBlockNumber, readBlock } from '../db/blocks/blocks.ts'
 import { takeClaimedBlock } from '../db/blocks/claimed.ts'
 import { isProven, noteReadWhole } from '../db/blocks/evidence.ts'

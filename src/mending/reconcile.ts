@@ -1,5 +1,5 @@
 // Compares the ledger with the contract at the followed block: the counters and the cohorts every time, the nodes in a rolling window, and all nodes
-// with a recorded difference. It reports each difference, keeps it on record until the two agree, and repairs what it can (repair.ts).
+// with a recorded difference. It reports each difference, keeps it on record until the two agree, and looks for blocks that explain it (seek.ts).
 import { isDeepStrictEqual } from 'node:util'
 import { textDigest } from '../chain/digest.ts'
 import { type Cursor, readCursor } from '../db/blocks/blocks.ts'

@@ -1,4 +1,4 @@
-// Finds the blocks that explain a difference between the ledger and the contract, and compares each with what the ledger recorded of it (left-out.ts).
+// Finds the blocks that explain a difference between the ledger and the contract, and compares each with what the ledger recorded of it (compare.ts).
 // Providers only say where to look. It must never store anything itself: if a block differs, the ledger rewinds to before it and follows again.
 
 import { type Cursor, oldestBlockNumber, readBlock } from '../db/blocks/blocks.ts'

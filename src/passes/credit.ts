@@ -5,14 +5,14 @@ import { readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { readMending } from '../db/blocks/mending.ts'
 import { readPaused } from '../db/core/state.ts'
 import { readCohorts, readSoundCohorts } from '../db/nodes/cohorts.ts'
-import { type SeedWait, writeSeedWait } from '../db/nodes/linked.ts'
+import { type SeedWait, writeSeedWait } from '../db/nodes/seed-waits.ts'
 import { hasTerms } from '../db/sale/terms.ts'
 import { readPending } from '../db/sends/outbox.ts'
 import type { RoundPlan } from '../domain/credit.ts'
 import type { LedgerCohort } from '../domain/replay.ts'
 import { isDue } from '../domain/schedule.ts'
 import { type Hash, sumWei, wei } from '../domain/units.ts'
-import { finalizedHeight } from '../follower/finality.ts'
+import { settledHeight } from '../follower/finality.ts'
 import { follow } from '../follower/follow.ts'
 import { compareHistories } from '../follower/histories.ts'
 import { linkSeeds } from '../follower/link-seeds.ts'
@@ -168,7 +168,7 @@ async function timeSettled(
   { run, cursor }: SenderRun,
 ): Promise<number> {
   if (run.guardUsable && !run.agreed) return cursor.time
-  return (await readBlock(ctx.pool, await finalizedHeight(ctx, cursor, run)))?.time ?? 0
+  return (await readBlock(ctx.pool, await settledHeight(ctx, cursor, run)))?.time ?? 0
 }
 
 const NO_SURPLUS = 'the contract holds too little ether beyond its debts, or its owner allows too little of it'

@@ -6,7 +6,7 @@ import type { Cursor } from '../db/blocks/blocks.ts'
 import { readMending } from '../db/blocks/mending.ts'
 import { countOpenPayments, releaseFromFormer } from '../db/payments/rows.ts'
 import { MINT_BATCH_MAX } from '../domain/send.ts'
-import { finalizedHeight } from '../follower/finality.ts'
+import { settledHeight } from '../follower/finality.ts'
 import { type FollowResult, follow } from '../follower/follow.ts'
 import { compareHistories } from '../follower/histories.ts'
 import { compareBelieved, findClaimedLeftOut, findSentLeftOut } from '../mending/compare.ts'
@@ -74,7 +74,7 @@ async function payments(ctx: PaymentsContext, limits: Run): Promise<PaymentsOutc
     held = await checkWalletBalances(ctx, cursor, run)
     run = { ...run, agreed: await compareHistories(ctx, cursor) }
     // Read once for both uses below, because with FINALITY=finalized it takes a request.
-    const settled = await finalizedHeight(ctx, cursor, run)
+    const settled = await settledHeight(ctx, cursor, run)
     const judging = await beginJudging(ctx, cursor, settled)
     await judging.goOn(untilMint(judging, run))
     await watchFunds(ctx)

@@ -12,7 +12,7 @@ import { readStuck, readUnsent } from '../../db/blocks/stuck.ts'
 import type { Pool } from '../../db/core/sql.ts'
 import { readPaused, readState } from '../../db/core/state.ts'
 import { listUnpaidNodes } from '../../db/nodes/grants.ts'
-import { readSeedWait } from '../../db/nodes/linked.ts'
+import { readSeedWait } from '../../db/nodes/seed-waits.ts'
 import {
   readFailedResidues,
   readHeldReasons,

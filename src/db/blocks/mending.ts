@@ -1,5 +1,6 @@
 // Whether the ledger reads blocks again because it differed from one of them. Until it is where it was, it may lack payments, nodes and rounds that
-// it had. So nothing is judged, minted, credited, granted, released or sold. A reorganisation does not count, because its blocks are gone.
+// it had. So nothing is judged, minted, credited, granted, released or sold, and no tier changes: see passes/payments.ts,
+// passes/credit.ts, operator/guard.ts and http/routes/deploy-quote.ts. A reorganisation does not count, because its blocks are gone.
 import type { Sql } from '../core/sql.ts'
 import { writeState } from '../core/state.ts'
 

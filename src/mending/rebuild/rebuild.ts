@@ -11,7 +11,7 @@ import { readRecheck } from '../../db/payments/recheck.ts'
 import { readNextResidueBlock, readOpenWalletBalances } from '../../db/payments/wallet.ts'
 import { readWatching } from '../../db/sale/payment-wallets.ts'
 import { SURVEY } from '../../follower/ahead.ts'
-import { finalizedHeight } from '../../follower/finality.ts'
+import { settledHeight } from '../../follower/finality.ts'
 import { follow } from '../../follower/follow.ts'
 import { createPace } from '../../follower/survey/pace.ts'
 import { readOfNoKey } from '../../follower/survey/survey.ts'
@@ -186,12 +186,7 @@ async function finish(
     (await ctx.pool`SELECT FROM payments WHERE state = 'seen' AND block_number <= ${cursor.number}`).count
   let left = await seen()
   for (let i = 0; i < JUDGING_MAX && left > 0; i++) {
-    const { failed } = await judge(
-      ctx,
-      cursor,
-      await finalizedHeight(ctx, cursor, { ...facts, agreed: null }),
-      UNLIMITED,
-    )
+    const { failed } = await judge(ctx, cursor, await settledHeight(ctx, cursor, { ...facts, agreed: null }), UNLIMITED)
     if (failed > 0) throw new Error(`could not judge ${failed} payments: the log says which, and why`)
     const now = await seen()
     if (now === left) break

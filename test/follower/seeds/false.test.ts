@@ -1,7 +1,7 @@
 // Seeds on a chain whose headers prove nothing: one of two providers must not choose what a turn pays.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { readSeedWait } from '../../../src/db/nodes/linked.ts'
+import { readSeedWait } from '../../../src/db/nodes/seed-waits.ts'
 import { readDistributions } from '../../../src/db/reads/public-api.ts'
 import type { Hash } from '../../../src/domain/units.ts'
 import { type FalseProvider, type Rule, startFalseProvider } from '../../chain/false-provider.ts'
