@@ -4,11 +4,12 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { poolWithin, type Sql } from '../../../src/db/core/sql.ts'
-import { byPlace, readPayments } from '../../../src/db/payments/rows.ts'
+import { byPlace, lockPayments } from '../../../src/db/payments/rows.ts'
 import { readTierVersions } from '../../../src/db/sale/tiers.ts'
 import { selectTier } from '../../../src/domain/tiers.ts'
 import { silentLog } from '../../../src/lib/log.ts'
-import { type Candidate, judgePage } from '../../../src/passes/steps/judge-page.ts'
+import type { Candidate } from '../../../src/passes/steps/judge-facts.ts'
+import { judgePage } from '../../../src/passes/steps/judge-page.ts'
 import { account, at, openTables, type Row, type Rows, type Tables, word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
 import * as model from './room.ts'
@@ -123,14 +124,11 @@ function rowsOf(given: Drawn, ledger: model.Ledger): Rows {
 
 async function judge(sql: Sql, ledger: model.Ledger): Promise<void> {
   const versions = await readTierVersions(sql)
-  const all = await readPayments(sql, { states: ['seen', 'held'], upToBlock: HEIGHT, limit: 99 })
-  const page = all
-    .filter(({ id }) => ledger.payments.some((one) => one.id === id && one.isInPage))
-    .sort(byPlace)
-    .map((payment): Candidate => {
-      const unread = { code: { kind: 'unread' }, holding: { kind: 'notNeeded' } } as const
-      return { payment, selection: selectTier(versions, payment), ...unread }
-    })
+  const inPage = ledger.payments.filter((one) => one.isInPage).map(({ id }) => id)
+  const page = (await lockPayments(sql, inPage)).sort(byPlace).map((payment): Candidate => {
+    const unread = { code: { kind: 'unread' }, holding: { kind: 'notNeeded' } } as const
+    return { payment, selection: selectTier(versions, payment), ...unread }
+  })
   const wallets = [
     { wallet: WALLET, watchedFrom: 0, closedBlock: null, fromBlock: 0, fromTime: 0, stolen: false, graceSec: 0 },
   ]

@@ -1,10 +1,10 @@
-// The height up to which a run judges and mints: src/passes/steps/judge.ts, with every FINALITY, with and without a guard that can be used, and while histories differ,
+// The height up to which a run judges and mints: settledHeight of src/follower/finality.ts, with every FINALITY, with and without a guard that can be used, and while histories differ,
 // is the one of the second reading.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { poolWithin } from '../../../src/db/core/sql.ts'
-import { finalizedHeight } from '../../../src/passes/steps/judge.ts'
+import { settledHeight } from '../../../src/follower/finality.ts'
 import { openTables, type Tables, word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
 import { look, type Said } from '../voices/finality.ts'
@@ -58,7 +58,7 @@ test('a run judges and mints as far as FINALITY says, never above what all histo
       const ctx = { pool: poolWithin(sql), chain: { providers: readers, finalized }, rules }
       const agreed = common === null ? null : { number: common, hash: word(common) }
       const cursor = { number: CURSOR, hash: word(CURSOR), time: NOW }
-      const found = await finalizedHeight(ctx as never, cursor as never, { guardUsable, agreed } as never)
+      const found = await settledHeight(ctx as never, cursor as never, { guardUsable, agreed } as never)
       const said = { word: named && { ...named, otherwise: false }, depth: null, providers }
       const final = look({ blocks: BLOCKS, isEmbedded: false, common: null }, said)
       const firm = final.kind === 'final' ? (final.block?.number ?? -1) : null
