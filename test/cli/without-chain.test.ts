@@ -77,7 +77,7 @@ test('what needs the database alone loads neither viem nor undici, and works whi
   )
   for (const { line, loaded } of ran) {
     const chain = loaded.filter((url) =>
-      /node_modules\/(viem|undici|ox|abitype)\/|src\/chain\/(rpc|factory)\//.test(url),
+      /node_modules\/(viem|undici|ox|abitype)\/|src\/chain\/(rpc|evidence|factory\/(?!bounds))/.test(url),
     )
     assert.deepEqual(chain, [], line)
   }
