@@ -139,5 +139,6 @@ test('what is given up for a higher nonce is below it, and its payments wait for
     })
   }
   await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(200) })
+  console.log(JSON.stringify(met))
   assert.ok(Math.min(met.nothing, met.some) >= cases(20), JSON.stringify(met))
 })
