@@ -45,7 +45,7 @@ const provider = fc.record({
 const drawn = fc.array(provider, { minLength: 1, maxLength: 4 })
 
 const hex = (n: number | bigint) => `0x${n.toString(16)}`
-const hashOf = ({ number, fork }: { number: number; fork: string }) => word(1_000 * (fork === 'a' ? 1 : 2) + number)
+const hashOf = ({ number, fork }: { number: number; fork: string }) => word(1_000 * (1 + 'abc'.indexOf(fork)) + number)
 const timeOf = ({ number, fork }: { number: number; fork: string }) => (fork === 'a' ? 500 : 600) + number
 
 function transactionOf({ tx }: model.Moment) {
@@ -73,8 +73,8 @@ function receiptOf({ tx, ended }: model.Moment) {
 function headerOf({ tx, header }: model.Moment, number: number) {
   if (header === 'none') return null
   const own = { number, fork: tx?.block?.fork ?? 'a' }
-  // Another fork's header at that height, or one of the same fork whose transaction is elsewhere.
-  const shown = header === 'own' && tx?.block?.number === number ? own : { number, fork: own.fork === 'a' ? 'b' : 'a' }
+  // Otherwise another fork's, which has the transaction elsewhere or not at all.
+  const shown = header === 'own' && tx?.block?.number === number ? own : { number, fork: 'c' }
   return { number: hex(number), hash: hashOf(shown), parentHash: word(0), timestamp: hex(timeOf(shown)) }
 }
 
