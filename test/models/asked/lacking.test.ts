@@ -128,6 +128,5 @@ test('a run compares the block of a mint that the ledger lacks, one block a minu
     })
   }
   await fc.assert(fc.asyncProperty(steps, compare), { numRuns: cases(150) })
-  console.log(JSON.stringify(met))
   assert.ok(Math.min(...Object.values(met)) >= cases(10), JSON.stringify(met))
 })

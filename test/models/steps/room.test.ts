@@ -172,6 +172,5 @@ test('a released payment takes a place that no earlier one reserves, if its wall
     })
   }
   await fc.assert(fc.asyncProperty(fc.oneof({ weight: 3, arbitrary: drawn }, crowd), compare), { numRuns: cases(240) })
-  console.log(JSON.stringify(met))
   assert.ok(Math.min(...Object.values(met)) >= cases(10), JSON.stringify(met))
 })

@@ -141,6 +141,5 @@ test('a transaction is mined if its receipt and header are of one block, and two
     met[expected === null ? 'none' : expected === 'fault' ? 'fault' : 'mined'] += 1
   }
   await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(600) })
-  console.log(JSON.stringify(met))
   assert.ok(Math.min(...Object.values(met)) >= cases(20), JSON.stringify(met))
 })

@@ -94,7 +94,6 @@ test('what one provider shows of old blocks counts if another has every one of t
     met[expected === null ? 'none' : expected === 0 ? 'believed' : 'later'] += 1
   }
   await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(500) })
-  console.log(JSON.stringify(met))
   assert.ok(Math.min(...Object.values(met)) >= cases(20), JSON.stringify(met))
 })
 

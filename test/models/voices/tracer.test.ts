@@ -182,6 +182,5 @@ test('a list of transfers counts if two give it, and who is out of time rests ev
   await fc.assert(fc.asyncProperty(fc.oneof({ weight: 9, arbitrary: runs }, lateRuns), compare), {
     numRuns: cases(300),
   })
-  console.log(JSON.stringify(met))
   assert.ok(Math.min(...Object.values(met)) >= cases(20), JSON.stringify(met))
 })
