@@ -1,9 +1,11 @@
 // What an idle service costs at its provider per day, on mainnet and on Base: calls, units and dollars by published lists, and bytes on the wire. For
 // comparison, Ponder and a loop written with viem watch the same chain for the same things. All run at the chain's own pace.
+import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { toFunctionSelector } from 'viem'
+import { type Hex, toFunctionSelector } from 'viem'
 import { factoryAbi } from '../src/chain/factory/abi.ts'
+import type { Address } from '../src/domain/units.ts'
 import { createEmptyDatabase } from '../test/support/postgres.ts'
 import { ETHER, startWorld, type World } from '../test/support/world.ts'
 import type { Bench, BenchOptions } from './lib/bench.ts'
@@ -28,6 +30,13 @@ const DAY_SEC = 86_400
 const TICK_CALLS_GOAL = 8
 const BILL_GOAL = 0.5
 const PRICE_WEI = ETHER / 100n
+/** A stranger's contract. It logs forty topics a call, so the bloom filter of a block of such calls matches everything. */
+const BUSY = '0x00000000000000000000000000000000000b0517'
+/** Forty times LOG1 with the first word of the calldata, counted up. */
+const BUSY_CODE = '0x60003560285b8160006000a19060010190600190038060055700'
+const CALL_GAS = '0x186a0'
+const CALLDATA_BYTES = 200
+const STRANGERS = 10
 
 /** The report of bench/servers/counting.ts. */
 interface Bill {
@@ -61,9 +70,12 @@ async function measure(shape: Shape, { quick, progress }: BenchOptions): Promise
   }
   const database = await createEmptyDatabase()
   try {
+    // Before the sale, because anvil proves no state of a block whose code was set.
+    await world.chain.rpc('anvil_setCode', [BUSY, BUSY_CODE])
+    await world.chain.mine()
     await world.pay(5, PRICE_WEI)
     await world.settle()
-    const provider = () => opened(serve('counting.ts', [world.chain.rpcUrl, String(shape.perBlock)]))
+    const provider = () => opened(serve('counting.ts', [world.chain.rpcUrl]))
     const providers = { ours: await provider(), ponder: await provider(), viem: await provider() }
     await opened(startOurs(world, providers.ours))
     const task = { databaseUrl: database.url, rpcOrigin: providers.ponder.origin, chainId: world.chain.chainId }
@@ -94,20 +106,32 @@ async function startOurs(world: World, provider: Served) {
   return await startService([process.execPath, LAUNCHER, 'start'], settings)
 }
 
-/** Mines empty blocks at the chain's pace; the provider adds other people's transactions. */
-async function mineFor({ chain }: World, { blockSec }: Shape, sec: number): Promise<void> {
+/** Mines blocks of other people's transactions at the chain's pace. */
+async function mineFor(world: World, { blockSec, perBlock }: Shape, sec: number): Promise<void> {
   const until = performance.now() + sec * 1000
   for (let next = performance.now(); next < until; next += blockSec * 1000) {
+    await crowd(world, perBlock)
     await sleep(Math.max(0, next - performance.now()))
-    await chain.mine()
+    await world.chain.mine()
   }
   await sleep(Math.max(0, until - performance.now()))
 }
 
+/** Sends strangers' calls, each with its own topics. An account sends one after the other, because the chain numbers them. */
+async function crowd(world: World, count: number): Promise<void> {
+  const callsOf = async (from: Address) => {
+    for (let i = 0; i < count / STRANGERS; i++) {
+      const data: Hex = `0x${randomBytes(CALLDATA_BYTES).toString('hex')}`
+      await world.chain.send({ from, to: BUSY, gas: CALL_GAS, data })
+    }
+  }
+  await Promise.all(Array.from({ length: STRANGERS }, (_, index) => callsOf(world.at(10 + index))))
+}
+
 /** Mines until our service has ended this many more ticks. @returns how many blocks. */
 async function mineTicks(world: World, shape: Shape, ours: Served, ticks: number): Promise<number> {
-  // Each tick checks the wallet's balance once.
-  const checks = async () => (await billsOf({ ours })).ours.purposes[`eth_getBalance ${world.at(3)}`] ?? 0
+  // Each tick checks the wallet's balance once, by its proof.
+  const checks = async () => (await billsOf({ ours })).ours.purposes[`eth_getProof ${world.at(3)}`] ?? 0
   const goal = (await checks()) + ticks
   let blocks = 0
   for (; (await checks()) < goal; blocks++) await mineFor(world, shape, shape.blockSec)
