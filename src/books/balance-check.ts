@@ -11,12 +11,12 @@ import { hasBelieved } from '../db/payments/rows.ts'
 import { noteFailedTrace, proveResidueNow } from '../db/payments/traces.ts'
 import * as wallet from '../db/payments/wallet.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
-import { VOICES, weakest } from '../domain/finality.ts'
+import { weakest } from '../domain/finality.ts'
 import type { Block, Proof } from '../domain/observed.ts'
 import type { Address, Hash } from '../domain/units.ts'
 import { ledgerChainId } from '../follower/halt.ts'
 import { tellFailedProofs, tellFault } from '../follower/proofs.ts'
-import { compareTransfers, LeftOutFault } from '../mending/compare.ts'
+import { compareTransfers, LeftOutFault, mustAgree } from '../mending/compare.ts'
 import type { ChainRead, FollowRules, LedgerDb, Logging, RuledBy, RunLimits } from '../ports/contexts.ts'
 import { ChainFault } from '../ports/faults.ts'
 import {
@@ -145,7 +145,7 @@ async function compareBlocks(
  * two agree.
  */
 async function withoutBelieved(ctx: LedgerDb & ChainRead, differences: readonly NamedDifference[]) {
-  if (ctx.chain.providers.length < VOICES || (await isProven(ctx.pool))) return differences
+  if (!(await mustAgree(ctx))) return differences
   const left: NamedDifference[] = []
   for (const one of differences) if (!(await hasBelieved(ctx.pool, one.block.number))) left.push(one)
   return left

@@ -225,9 +225,9 @@ async function isLeft({ pool, chain }: LedgerDb & ChainRead, number: number): Pr
   const stored = await readBlock(pool, number)
   if (!stored || chain.providers.length === 0) return false
   const hashes = (await blocksAt(chain, number)).flatMap(({ block }) => block?.hash ?? [])
-  const counts = [...Map.groupBy(hashes, (hash) => hash)].map(([hash, { length }]) => ({ hash, length }))
-  const most = Math.max(0, ...counts.filter(({ hash }) => hash !== stored.hash).map(({ length }) => length))
-  return most >= Math.min(VOICES, chain.providers.length) && most > hashes.filter((hash) => hash === stored.hash).length
+  const others = hashes.filter((hash) => hash !== stored.hash)
+  const most = Math.max(0, ...[...Map.groupBy(others, (hash) => hash).values()].map(({ length }) => length))
+  return most >= Math.min(VOICES, chain.providers.length) && most > hashes.length - others.length
 }
 
 /**

@@ -52,7 +52,7 @@ const REORGANISATION: Cause = { actor: 'pass', action: 'reorganisation' }
 
 /**
  * Rewinds to `fork` in one transaction. If `fork` is null, rewinds to before the first block. Does nothing if the cursor is no longer at `expected`.
- * If the cause is not a reorganisation, `cause` names who rewinds, and the action for the audit log; until the ledger is where it was, it sells and
+ * If the cause is not a reorganisation, `cause` names who rewinds, and the action for the audit log; until the ledger has caught up, it sells and
  * sends nothing. @returns whether it rewound.
  */
 export async function rewindTo(

@@ -176,13 +176,17 @@ export async function findClaimedLeftOut(ctx: CompareContext, cursor: Cursor): P
   if (own) await compareBlock(ctx, cursor, own)
 }
 
+/** True if this ledger proves no blocks, and two providers could agree on what they say. */
+export const mustAgree = async ({ pool, chain }: LedgerDb & ChainRead): Promise<boolean> =>
+  chain.providers.length >= VOICES && !(await isProven(pool))
+
 /**
  * On a ledger that proves nothing, compares again a block of an undecided payment that rests on one provider's word, or of a residue. A provider may
  * have lied when we followed it, and two may agree by now. One block a run.
  * @throws a LeftOutFault once the ledger has rewound.
  */
 export async function compareBelieved(ctx: CompareContext, cursor: Cursor): Promise<void> {
-  if (ctx.chain.providers.length < VOICES || (await isProven(ctx.pool))) return
+  if (!(await mustAgree(ctx))) return
   const block = await readBelievedBlock(ctx.pool)
   if (block && block.number <= cursor.number) await compareBlock(ctx, cursor, block)
 }

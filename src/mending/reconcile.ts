@@ -9,6 +9,7 @@ import { readState, writeAudit, writeState } from '../db/core/state.ts'
 import { readCohorts } from '../db/nodes/cohorts.ts'
 import * as nodes from '../db/nodes/nodes.ts'
 import { forgetSeedBlocks } from '../db/nodes/seed-blocks.ts'
+import { readAcceptedPayments } from '../db/payments/queues.ts'
 import {
   type Counters,
   compareCohort,
@@ -152,9 +153,9 @@ async function compareNamed(ctx: LedgerDb & FactoryRead, cursor: Cursor): Promis
 
 /** Asks whether the contract has a node for a payment that waits for its mint. The contract would skip each further mint of it. */
 async function compareRefs(ctx: LedgerDb & FactoryRead, cursor: Cursor): Promise<Drift[]> {
-  const refs = await nodes.readUnmintedRefs(ctx.pool, REFS_MAX)
+  const waiting = await readAcceptedPayments(ctx.pool, { upToBlock: cursor.number, limit: REFS_MAX })
   const drifts = await Promise.all(
-    refs.map(async (ref): Promise<Drift[]> => {
+    waiting.map(async ({ ref }): Promise<Drift[]> => {
       const nodeId = await ctx.contract.nodeOfRef(ref, cursor.number)
       const ledger = nodeId === null ? null : await nodes.readRef(ctx.pool, nodeId)
       // The counters show a node that the ledger lacks.

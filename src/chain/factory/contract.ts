@@ -6,7 +6,7 @@ import type { BlockRef, ChainNode, ContractReader } from '../../ports/chain.ts'
 import { ChainFault, orNull } from '../../ports/faults.ts'
 import { readStorageRoot } from '../evidence/logs/storage-root.ts'
 import { canTrace } from '../evidence/trace/transaction.ts'
-import type { ReadOptions, Rpc, RpcReads } from '../rpc/rpc.ts'
+import { askEach, type ReadOptions, type Rpc, type RpcReads } from '../rpc/rpc.ts'
 import { byHash, bytes, count, quantity, safeNumber, toQuantity } from '../rpc/wire.ts'
 import { readView, readViews, requestView, type ViewArgs, type ViewName, type ViewResult, viewCall } from './calls.ts'
 import { figure, figureNumber } from './figures.ts'
@@ -150,13 +150,9 @@ async function viewFromAll<Name extends ViewName>(
   factory: Address,
   { at, name }: { at: number | 'latest'; name: Name },
 ): Promise<ViewResult<Name>[]> {
-  const told = rpc.providers.length === 1 ? [] : await Promise.all(rpc.providers.map((one) => orNull(ask(one, ASIDE))))
-  const answers = told.filter((answer) => answer !== null)
-  return answers.length > 0 ? answers : [await ask(rpc)]
-
-  function ask(reads: RpcReads, options?: ReadOptions): Promise<ViewResult<Name>> {
-    return requestView(reads, { factory, at, name, args: [] as never }, options)
-  }
+  const ask = (reads: RpcReads, options?: ReadOptions): Promise<ViewResult<Name>> =>
+    requestView(reads, { factory, at, name, args: [] as never }, options)
+  return await askEach(rpc, ask, ASIDE)
 }
 
 async function readNodes(

@@ -2,9 +2,9 @@
 // rejects a range, we ask for its halves. If it rejects a single block, that is a fault. Nothing of an answer is stored: it says where to look.
 import type { Address, Hash } from '../../domain/units.ts'
 import type { LogPlace, NodeHistory } from '../../ports/chain.ts'
-import { ChainFault, orNull, RpcFault } from '../../ports/faults.ts'
+import { ChainFault, RpcFault } from '../../ports/faults.ts'
 import { readReceipt } from '../evidence/receipt.ts'
-import type { Rpc, RpcReads } from '../rpc/rpc.ts'
+import { askEach, type Rpc, type RpcReads } from '../rpc/rpc.ts'
 import { list, log, receiptLogs, toQuantity } from '../rpc/wire.ts'
 import { factoryTopics } from './abi.ts'
 import { mintOf } from './events.ts'
@@ -54,8 +54,7 @@ async function logsByAll(rpc: Rpc, filters: readonly object[], from: number, to:
     for (const filter of filters) found.push(...(await logsOf(reads, filter, from, to)))
     return found
   }
-  const answers = (await Promise.all(rpc.providers.map((one) => orNull(logs(one))))).filter((one) => one !== null)
-  return answers.length > 0 ? answers : [await logs(rpc)]
+  return await askEach(rpc, logs)
 }
 
 /** The logs of a range, read in pieces that the provider accepts: first the whole range, then halves of each piece that it rejects. */

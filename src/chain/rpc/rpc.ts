@@ -4,7 +4,7 @@
 // contradictions; follower/halt.ts (askOthers) and chain/factory/check-deployment.ts find providers on another chain.
 import type { Dispatcher } from 'undici'
 import type { Log } from '../../lib/log.ts'
-import { RpcFault } from '../../ports/faults.ts'
+import { orNull, RpcFault } from '../../ports/faults.ts'
 import { withBatches } from './batches.ts'
 import { metered, type ObserveRpc } from './metered.ts'
 import { createProvider, type Provider, type RpcReply } from './provider.ts'
@@ -65,6 +65,20 @@ export interface Rpc extends RpcReads {
   /** Sends the same call to every provider, once each, and returns what each of them answered. Never throws. */
   sendToAll(method: string, params: readonly unknown[]): Promise<SendReply[]>
   close(): Promise<void>
+}
+
+/**
+ * What each provider answers to one question, because one may be wrong, or leave something out. If none answers alone, what the usual order gives.
+ * `aside`: options for the questions to single providers.
+ */
+export async function askEach<T>(
+  rpc: Rpc,
+  ask: (reads: RpcReads, options?: ReadOptions) => Promise<T>,
+  aside?: ReadOptions,
+): Promise<T[]> {
+  const told = rpc.providers.length === 1 ? [] : await Promise.all(rpc.providers.map((one) => orNull(ask(one, aside))))
+  const answers: T[] = told.filter((answer) => answer !== null)
+  return answers.length > 0 ? answers : [await ask(rpc)]
 }
 
 export interface RpcOptions {

@@ -12,7 +12,7 @@ import { factoryAbi } from '../factory/abi.ts'
 import { readView, revertName, viewCall } from '../factory/calls.ts'
 import { isOfKind } from '../rpc/kinds.ts'
 import { isLimit, isRevert, revertData } from '../rpc/provider.ts'
-import { type Rpc, type RpcReads, type RpcReply, resultOf, type SendReply } from '../rpc/rpc.ts'
+import { askEach, type Rpc, type RpcReads, type RpcReply, resultOf, type SendReply } from '../rpc/rpc.ts'
 import { byHash, count, header, quantity } from '../rpc/wire.ts'
 import { classifyEstimateError, classifySendError } from './send-errors.ts'
 import type { Signer } from './signer.ts'
@@ -53,10 +53,8 @@ export function createSignerAccount({ rpc, signer, chainId, factory }: SignerAcc
     async balance() {
       const read = async (reads: RpcReads) =>
         quantity(await reads.request('eth_getBalance', [self, 'latest']), 'balance')
-      if (rpc.providers.length < VOICES) return wei(await read(rpc))
       // The chain refuses what an account cannot pay, so one provider's low figure stops nothing.
-      const told = (await Promise.all(rpc.providers.map((one) => orNull(read(one))))).filter((one) => one !== null)
-      if (told.length === 0) return wei(await read(rpc))
+      const told = await askEach(rpc, read)
       return wei(told.reduce((most, one) => (one > most ? one : most)))
     },
 

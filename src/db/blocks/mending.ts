@@ -1,4 +1,4 @@
-// Whether the ledger reads blocks again because it differed from one of them. Until it is where it was, it may lack payments, nodes and rounds that
+// Whether the ledger reads blocks again because it differed from one of them. Until it has caught up, it may lack payments, nodes and rounds that
 // it had. So nothing is judged, minted, credited, granted, released or sold, and no tier changes: see passes/payments.ts,
 // passes/credit.ts, operator/guard.ts and http/routes/deploy-quote.ts. A reorganisation does not count, because its blocks are gone.
 import type { Sql } from '../core/sql.ts'
@@ -16,7 +16,7 @@ export async function noteMending(sql: Sql, from: number): Promise<void> {
   await writeState(sql, 'mending', { to }, 'pass')
 }
 
-/** Forgets it once the ledger is where it was. */
+/** Clears the note once the ledger has caught up. */
 export async function noteMended(sql: Sql): Promise<void> {
   await sql`
     DELETE FROM settings WHERE name = 'mending'

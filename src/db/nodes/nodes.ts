@@ -213,13 +213,6 @@ export async function readEventBlocks(sql: Sql, nodeId: bigint, from: number): P
   return rows.map(({ block }) => block)
 }
 
-/** Refs of payments that wait for their mint, oldest first. The ledger has no node with one of these refs. */
-export async function readUnmintedRefs(sql: Sql, limit: number): Promise<Hash[]> {
-  const rows = await sql<{ ref: Hash }[]>`
-    SELECT ref FROM payments WHERE state = 'accepted' ORDER BY block_number, tx_index, inner_index LIMIT ${limit}`
-  return rows.map(({ ref }) => ref)
-}
-
 /** The ref that the ledger has for a node; null if it lacks the node. */
 export async function readRef(sql: Sql, nodeId: bigint): Promise<Hash | null> {
   const [row] = await sql<{ ref: Hash }[]>`SELECT ref FROM nodes WHERE node_id = ${nodeId.toString()}`

@@ -227,7 +227,7 @@ export async function enter(
   return row?.entered ?? 0
 }
 
-/** What a payment gets from its block. A hash stands for one sender and one value. If they differ, a provider had misread them. */
+/** The columns that a payment takes from its block. A hash stands for one sender and one value. If they differ, a provider had misread them. */
 const FACTS_OF_BLOCK = [
   ...['wallet', 'from_address', 'value_wei', 'unsigned_type', 'proof', 'codes', 'succeeded'],
   ...['block_number', 'block_hash', 'tx_index', 'block_time'],
@@ -250,7 +250,7 @@ function lastDecision(sql: Sql, back: Move): Fragment {
       AND (decided.verdict <> 'accepted' OR (p.from_address, p.value_wei) IS NOT DISTINCT FROM (excluded.from_address, excluded.value_wei))`
 }
 
-/** What a payment `p` is without such a decision: like a new one. Only a residue, which has no hash, keeps its tier. */
+/** The state of a payment `p` without such a decision: that of a new one. Only a residue, which has no hash, keeps its tier. */
 function noDecision(sql: Sql, { state, reason }: { state: Fragment; reason: Fragment }): Fragment {
   const kept = (column: Fragment) => sql`CASE WHEN excluded.tx_hash IS NULL THEN ${column} END`
   return sql`SELECT 2, ${state}, ${reason}, ${kept(sql`p.tier_id`)}, ${kept(sql`p.tier_version`)}`

@@ -46,9 +46,10 @@ export async function judgePage(
         MOVE_OF[verdict],
         group.map(({ row }) => row),
       )
-    await tellScarce(sql, basis.versions, facts.sales())
+    const sales = facts.sales()
+    await tellScarce(sql, basis.versions, sales)
     // Cached answers depend only on sales.
-    if (facts.sales().length > 0) await notifyLedgerChanged(sql)
+    if (sales.length > 0) await notifyLedgerChanged(sql)
     failpoint('judge.storing')
     return decided
   })
