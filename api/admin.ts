@@ -3,504 +3,64 @@
  * Do not make direct changes to the file.
  */
 
-export interface paths {
-    "/api/admin/payments": {
-        /** List payments with state and reason, newest first */
-        get: operations["listPayments"];
-    };
-    "/api/admin/payments/dismiss": {
-        /** Dismiss every held payment below an amount, which may be at most the lowest price ever */
-        post: operations["dismissDust"];
-    };
-    "/api/admin/payments/decide": {
-        /** Release or dismiss several held payments */
-        post: operations["decidePayments"];
-    };
-    "/api/admin/payments/refunds/prepare": {
-        /** Prepare the refunds of several payments: the service signs no more mints for them */
-        post: operations["prepareRefunds"];
-    };
-    "/api/admin/payments/counts": {
-        /** How many payments wait, and for what */
-        get: operations["countPayments"];
-    };
-    "/api/admin/payments/{payment}": {
-        /** Show all about a payment: verdicts with evidence, refund, mint */
-        get: operations["showPayment"];
-    };
-    "/api/admin/payments/{payment}/attribute": {
-        /** Name the transactions that brought the ether of an unexplained payment */
-        post: operations["attributePayment"];
-    };
-    "/api/admin/payments/{payment}/release": {
-        /** Release a held payment: the next pass mints its node to its payer */
-        post: operations["releasePayment"];
-    };
-    "/api/admin/payments/{payment}/dismiss": {
-        /** Decide that a held payment gets neither a node nor a refund */
-        post: operations["dismissPayment"];
-    };
-    "/api/admin/payments/{payment}/refund/prepare": {
-        /** Prepare a refund, and say whether you may send it now */
-        post: operations["prepareRefund"];
-    };
-    "/api/admin/payments/{payment}/refund/cancel": {
-        /** Cancel a prepared refund: the payment returns to its earlier state, or the service judges it again */
-        post: operations["cancelRefund"];
-    };
-    "/api/admin/payments/{payment}/refund": {
-        /** Record a refund that you sent; the chain must confirm it */
-        post: operations["recordRefund"];
-    };
-    "/api/admin/payment-wallets": {
-        /** List the payments wallets: the one that buyers pay, those still watched, those closed */
-        get: operations["listWallets"];
-        /** Change the wallet that buyers pay */
-        post: operations["changeWallet"];
-    };
-    "/api/admin/payment-wallets/preview": {
-        /** Say what a change of the payments wallet would do; changes nothing */
-        post: operations["previewWallet"];
-    };
-    "/api/admin/payment-wallets/take-back": {
-        /** Take back the latest change of the payments wallet, unless it has taken effect or something was paid there */
-        post: operations["takeBackWallet"];
-    };
-    "/api/admin/payment-wallets/close": {
-        /** Close a replaced wallet: the service does not see later payments to it */
-        post: operations["closeBooks"];
-    };
-    "/api/admin/terms": {
-        /** List the credit terms, and what the contract's owner must sign for them */
-        get: operations["listTerms"];
-        /** Set the credit terms from a time on: whether turns are owed, their range, the schedule */
-        post: operations["enterTerms"];
-    };
-    "/api/admin/terms/preview": {
-        /** Say what an entry of credit terms would do; changes nothing */
-        post: operations["previewTerms"];
-    };
-    "/api/admin/terms/take-back": {
-        /** Take back the latest credit terms, before they take effect */
-        post: operations["takeBackTerms"];
-    };
-    "/api/admin/tiers": {
-        /** List the tiers with their prices and terms */
-        get: operations["listTiers"];
-        /** Create a tier, on sale from the next block on */
-        post: operations["createTier"];
-    };
-    "/api/admin/tiers/{tierId}": {
-        /** Change a tier's price or other terms from the next block on */
-        post: operations["changeTier"];
-    };
-    "/api/admin/tiers/{tierId}/preview": {
-        /** Show what a supply would change for payments under way, and what the contract’s owner may sign */
-        get: operations["previewSupply"];
-    };
-    "/api/admin/tiers/{tierId}/sale": {
-        /** Put a tier on sale, or take it off sale after a grace period */
-        post: operations["setOnSale"];
-    };
-    "/api/admin/contract-wallets": {
-        /** List which contract wallets may buy: the mode, and the contracts you allow */
-        get: operations["listContractWallets"];
-        /** Set which contract wallets may buy: hold, proven or all */
-        post: operations["setContractWallets"];
-    };
-    "/api/admin/contract-wallets/allow": {
-        /** Allow a contract to buy in the mode proven */
-        post: operations["allowContractWallet"];
-    };
-    "/api/admin/contract-wallets/{address}/disallow": {
-        /** Stop allowing a contract; its nodes stay */
-        post: operations["disallowContractWallet"];
-    };
-    "/api/admin/pause": {
-        /** Pause rounds; the service still follows, judges and mints */
-        post: operations["pause"];
-    };
-    "/api/admin/resume": {
-        /** Credit rounds again; turns that were missed are paid one after the other */
-        post: operations["resume"];
-    };
-    "/api/admin/halt/clear": {
-        /** Let halted passes look at the chain again; they halt again if nothing has changed */
-        post: operations["clearHalt"];
-    };
-    "/api/admin/rescan": {
-        /** Read blocks again and compare them with the ledger; if they differ, rewind and follow again */
-        post: operations["rescan"];
-    };
-    "/api/admin/evidence/set": {
-        /** Believe blocks that two providers agree on, after a fork that this version does not know, or have blocks proven again */
-        post: operations["setEvidence"];
-    };
-    "/api/admin/transactions/stuck": {
-        /** List signer accounts and transactions that are stuck, and why */
-        get: operations["listStuck"];
-    };
-    "/api/admin/transactions/free": {
-        /** Adopt the nonce that the providers name for a signer account, and replace transactions that can no longer be mined */
-        post: operations["freeSender"];
-    };
-    "/api/admin/allowlists": {
-        /** List the allowlists, newest first */
-        get: operations["listAllowlists"];
-        /** Add an allowlist: wallets, and how many nodes each may buy */
-        post: operations["addAllowlist"];
-    };
-    "/api/admin/referrals": {
-        /** List the referral codes with their versions */
-        get: operations["listReferrals"];
-        /** Register a referral code, or give it a new version, from the next block on */
-        post: operations["registerReferral"];
-    };
-    "/api/admin/referrals/commissions": {
-        /** List what each code earned, and how much of that is reversed, paid and due */
-        get: operations["listCommissions"];
-    };
-    "/api/admin/referrals/commissions/file": {
-        /** Make the file with which a Safe pays all commissions that are due */
-        post: operations["fileCommissions"];
-    };
-    "/api/admin/referrals/{code}/paid": {
-        /** Record that you paid a commission, which the chain must confirm */
-        post: operations["recordCommission"];
-    };
-    "/api/admin/nodes/unpaid": {
-        /** List nodes without a payment, each with its grant */
-        get: operations["listUnpaidNodes"];
-    };
-    "/api/admin/nodes/{nodeId}/grant": {
-        /** Grant a node without a payment, so its cohort is credited */
-        post: operations["grantNode"];
-    };
-    "/api/admin/nodes/{nodeId}/revoke": {
-        /** Revoke a grant; earlier credits stay */
-        post: operations["revokeGrant"];
-    };
-    "/api/admin/senders": {
-        /** List the wallets whose payments the service holds for your review */
-        get: operations["listDenied"];
-        /** Hold every payment of a wallet, for example an exchange's, which pays for many people */
-        post: operations["deny"];
-    };
-    "/api/admin/senders/{address}/remove": {
-        /** Take a wallet off the deny list; held payments stay held until you decide */
-        post: operations["allow"];
-    };
-    "/api/admin/statement": {
-        /** A period's books: sales, mints, refunds, credits, withdrawals, gas, and every account from opening to closing balance */
-        get: operations["readStatement"];
-    };
-    "/api/admin/statement.csv": {
-        /** The statement as CSV */
-        get: operations["readStatementCsv"];
-    };
-    "/api/admin/exports/payments.csv": {
-        /** All payments of a period as CSV */
-        get: operations["exportPayments"];
-    };
-    "/api/admin/exports/nodes.csv": {
-        /** All nodes of a period as CSV */
-        get: operations["exportNodes"];
-    };
-    "/api/admin/exports/credits.csv": {
-        /** All credits of a period as CSV */
-        get: operations["exportCredits"];
-    };
-    "/api/admin/exports/withdrawals.csv": {
-        /** All withdrawals of a period as CSV */
-        get: operations["exportWithdrawals"];
-    };
-    "/api/admin/exports/refunds.csv": {
-        /** All refunds of a period as CSV */
-        get: operations["exportRefunds"];
-    };
-    "/api/admin/exports/transactions.csv": {
-        /** All transactions of a period as CSV */
-        get: operations["exportTransactions"];
-    };
-    "/api/admin/exports/outflows.csv": {
-        /** All outflows of a period as CSV */
-        get: operations["exportOutflows"];
-    };
-    "/api/admin/exports/commissions.csv": {
-        /** All commissions of a period as CSV */
-        get: operations["exportCommissions"];
-    };
-    "/api/admin/exports/owner.csv": {
-        /** What a wallet was credited and withdrew, as CSV, with the price of the hour */
-        get: operations["exportOwner"];
-    };
-    "/api/admin/transactions": {
-        /** List the transactions of our signer accounts, newest first: nonce, state, gas, fees */
-        get: operations["listTransactions"];
-    };
-    "/api/admin/rounds": {
-        /** List the rounds, newest first, with what they credited and cost */
-        get: operations["listRounds"];
-    };
-    "/api/admin/trends": {
-        /** Sales, held payments and gas over time */
-        get: operations["showTrends"];
-    };
-    "/api/admin/credit/preview": {
-        /** Show what a credit pass would pay now, what stops it, and what the next day will cost */
-        get: operations["previewRound"];
-    };
-    "/api/admin/reconciliation": {
-        /** What the last comparisons with the chain found */
-        get: operations["showReconciliation"];
-    };
-    "/api/admin/reconciliation/run": {
-        /** Compare every node and cohort with the contract, and put what differs on record */
-        post: operations["runReconciliation"];
-    };
-    "/api/admin/config": {
-        /** Settings in effect, secrets masked */
-        get: operations["showConfig"];
-    };
-    "/api/admin/keys/self": {
-        /** The key that asks */
-        get: operations["showOwnKey"];
-    };
-    "/api/admin/keys": {
-        /** List the admin keys, passkeys and invitations: scopes, maker, last use, expiry */
-        get: operations["listKeys"];
-        /** Create an admin key for a person or a machine, with the scopes you name */
-        post: operations["createKey"];
-    };
-    "/api/admin/keys/{id}/revoke": {
-        /** Revoke an admin key; it works on every instance within three seconds */
-        post: operations["revokeKey"];
-    };
-    "/api/admin/keys/self/sign-out": {
-        /** End your own session */
-        post: operations["signOut"];
-    };
-    "/api/admin/keys/invite": {
-        /** Invite a person to create a passkey for signing in to the console */
-        post: operations["invite"];
-    };
-    "/api/admin/passkeys/{id}/revoke": {
-        /** Revoke a passkey and its sessions; it works on every instance within three seconds */
-        post: operations["revokePasskey"];
-    };
-    "/api/admin/invitations/{id}/revoke": {
-        /** Revoke an invitation */
-        post: operations["revokeInvitation"];
-    };
-    "/api/admin/second-person": {
-        /** Show the amount above which an act needs a second person */
-        get: operations["showSecondPerson"];
-        /** Require a second person for terms and payments wallets, and above an amount for acts that release or refund payments */
-        post: operations["setSecondPerson"];
-    };
-    "/api/admin/proposals": {
-        /** List acts that wait for a second person, and earlier proposals with their results */
-        get: operations["listProposals"];
-    };
-    "/api/admin/proposals/{id}/confirm": {
-        /** Confirm another person’s proposal: the service does it now, if it still can */
-        post: operations["confirmProposal"];
-    };
-    "/api/admin/proposals/{id}/refuse": {
-        /** Refuse a proposal, or withdraw your own */
-        post: operations["refuseProposal"];
-    };
-    "/api/admin/webhooks": {
-        /** List the endpoints that get events, and their state */
-        get: operations["listWebhooks"];
-        /** Add an endpoint, or replace an endpoint’s secrets */
-        post: operations["addWebhook"];
-    };
-    "/api/admin/webhooks/remove": {
-        /** Remove an endpoint */
-        post: operations["removeWebhook"];
-    };
-    "/api/admin/webhooks/events": {
-        /** Choose which kinds of events an endpoint gets */
-        post: operations["chooseEvents"];
-    };
-    "/api/admin/webhooks/enable": {
-        /** Enable a disabled endpoint; waiting events go out at once */
-        post: operations["enableWebhook"];
-    };
-    "/api/admin/webhooks/deliveries": {
-        /** List deliveries and their results, newest first; --json has each event and its attempts */
-        get: operations["listDeliveries"];
-    };
-    "/api/admin/webhooks/deliveries/{id}/redeliver": {
-        /** Send a delivery again, failed or not */
-        post: operations["redeliver"];
-    };
-    "/api/admin/audit": {
-        /** List who did what to what, newest first */
-        get: operations["listAudit"];
-    };
-    "/api/admin/openapi.json": {
-        /** This document */
-        get: operations["getAdminOpenApi"];
-    };
-    "/api/passkeys": {
-        /** Whether people can sign in by a passkey */
-        get: operations["showPasskeyOffer"];
-    };
-    "/api/passkeys/challenge": {
-        /** Begin to sign in */
-        post: operations["beginSignIn"];
-    };
-    "/api/passkeys/sign-in": {
-        /** Sign in */
-        post: operations["signIn"];
-    };
-    "/api/passkeys/invitation": {
-        /** Begin to make the passkey of an invitation */
-        post: operations["beginPasskey"];
-    };
-    "/api/passkeys/make": {
-        /** Make the passkey of an invitation, and sign in */
-        post: operations["makePasskey"];
-    };
-}
 export interface components {
     schemas: {
-        Error: {
-            /** @description What is wrong, for people. */
-            error: string;
-            /** @description What is wrong, for programs: of a request that an act or a reading refused. */
-            problems?: components["schemas"]["Problem"][];
-        };
         Problem: {
-            /** @description The field, after whose name the text goes on; null if it is about none. */
             field: string | null;
-            /** @enum {string} */
             code: "missing" | "malformed" | "unknownField" | "invalid" | "forbidden" | "notFound" | "conflict" | "notYet" | "unavailable";
-            /** @description For people. */
             text: string;
         };
-        /** @description An amount of wei, as a decimal string. */
         Wei: string;
         NullableWei: string | null;
-        /** @description An amount of wei that may be negative. */
         SignedWei: string;
         NullableSignedWei: string | null;
-        /** @description An address in lower case. */
         Address: string;
         NullableAddress: string | null;
-        /** @description An address; in mixed case with its EIP-55 checksum. */
-        AddressInput: string;
-        /** @description A hash in lower case. */
         Hash: string;
         NullableHash: string | null;
-        /** @description A transaction hash. */
-        HashInput: string;
-        /**
-         * Format: date-time
-         * @description A time in UTC.
-         */
         Time: string;
-        /** Format: date-time */
         NullableTime: string | null;
-        /** @description Unix seconds of block time. */
         UnixTime: number;
-        /** @description A block's number. */
         BlockNumber: number;
         NullableBlockNumber: number | null;
-        /** @description A number of things. */
         Count: number;
-        /** @description A ledger row id. */
         Id: number;
-        /** @description The node's id on chain. */
         NodeId: string;
         NullableNodeId: string | null;
-        /** @description A tier's id. */
         TierId: string;
         NullableTierId: string | null;
-        /** @description The `cursor` of the next page; `null` on the last. */
         NextCursor: string | null;
-        /** @description An endpoint's host and a digest of its URL. */
         EndpointName: string;
-        /** @description Why; kept with what was done. */
-        ReasonInput: string;
-        /** @description A whole number. */
-        WholeInput: number | string;
-        /**
-         * @description True or false.
-         * @enum {unknown}
-         */
-        FlagInput: true | false | "true" | "false";
-        /** @description What was done, in a line or a few, for people. */
         Says: string;
-        /** @description A list, or a text `hash#place,hash#place`. */
-        TransfersInput: string | {
-            txHash: components["schemas"]["HashInput"];
-            innerIndex?: components["schemas"]["WholeInput"];
-            from?: components["schemas"]["AddressInput"];
-            valueWei?: components["schemas"]["Wei"];
-        }[];
-        /**
-         * @description docs/ARCHITECTURE.md draws which may follow which.
-         * @enum {string}
-         */
         PaymentStatus: "seen" | "accepted" | "minting" | "minted" | "held" | "refunded" | "dismissed" | "orphaned" | "ignored";
-        /**
-         * @description Why a payment is held or ignored.
-         * @enum {string}
-         */
-        PaymentReason: "wrongAmount" | "saleClosed" | "notOpenYet" | "soldOut" | "notListed" | "tierAllowance" | "holding" | "walletLimit" | "senderDenied" | "unattributed" | "mintReverted" | "supplySpent" | "mintedElsewhere" | "oldWallet" | "recheck" | "refunding" | "contractWallet" | "self" | "operator" | "zero" | "failed";
-        /** @enum {string|null} */
         NullablePaymentReason: "wrongAmount" | "saleClosed" | "notOpenYet" | "soldOut" | "notListed" | "tierAllowance" | "holding" | "walletLimit" | "senderDenied" | "unattributed" | "mintReverted" | "supplySpent" | "mintedElsewhere" | "oldWallet" | "recheck" | "refunding" | "contractWallet" | "self" | "operator" | "zero" | "failed" | null;
-        /**
-         * @description What became of a transaction.
-         * @enum {string}
-         */
         TransactionStatus: "pending" | "mined" | "reverted" | "displaced";
-        /**
-         * @description What became of a delivery.
-         * @enum {string}
-         */
         DeliveryState: "pending" | "delivered" | "failed";
-        /**
-         * @description What a rule looked at: expected and received amount, the tier's version, the allowance and how much of it was used, the holding and
-         *     the block it was read at. Each rule has fields of its own.
-         */
         Evidence: {
-            /** @description The rule, or the act. */
             rule: string;
         } & {
             [key: string]: unknown;
         };
         Verdict: {
-            /** @enum {string} */
             verdict: "accepted" | "held" | "ignored" | "refunded" | "dismissed";
             reason: components["schemas"]["NullablePaymentReason"];
-            /** @description `pass`, or the label of a key. */
             decidedBy: string;
             decidedAt: components["schemas"]["Time"];
             evidence: components["schemas"]["Evidence"];
         };
         PastVerdict: {
-            /** @enum {string} */
             verdict: "accepted" | "held" | "ignored" | "refunded" | "dismissed";
             reason: components["schemas"]["NullablePaymentReason"];
-            /** @description `pass`, or the label of a key. */
             decidedBy: string;
             decidedAt: components["schemas"]["Time"];
             evidence: components["schemas"]["Evidence"];
-            /** @description Who gave a refund up. */
             withdrawnBy: string | null;
             withdrawnAt: components["schemas"]["NullableTime"];
         };
         Payment: {
             id: components["schemas"]["Id"];
-            /** @description The transfer; `null` for value that no transaction explains. */
             txHash: components["schemas"]["NullableHash"];
-            /** @description Its number within a transaction that made several; 0 for the transaction's own value. */
             innerIndex: components["schemas"]["Count"];
-            /** @description Who paid; `null` where nobody is proven to have. */
             from: components["schemas"]["NullableAddress"];
             valueWei: components["schemas"]["Wei"];
             status: components["schemas"]["PaymentStatus"];
@@ -511,7 +71,6 @@ export interface components {
             blockTime: components["schemas"]["Time"];
             nodeId: components["schemas"]["NullableNodeId"];
             updatedAt: components["schemas"]["Time"];
-            /** @description The one that stands; `null` before the first. */
             verdict: null | components["schemas"]["Verdict"];
         };
         WaitingPayments: {
@@ -520,21 +79,15 @@ export interface components {
                 reason: components["schemas"]["NullablePaymentReason"];
                 count: components["schemas"]["Count"];
                 sumWei: components["schemas"]["Wei"];
-                /** @description The block time of the oldest. */
                 oldestAt: components["schemas"]["Time"];
             }[];
-            /** @description Nodes with neither payment nor grant. */
             unpaidNodes: components["schemas"]["Count"];
-            /** @description Held payments, others and nodes are each counted up to this, the oldest payments first. If a count equals it, there may be more. */
             atMost: number;
         };
         PaymentInFull: {
             id: components["schemas"]["Id"];
-            /** @description The transfer; `null` for value that no transaction explains. */
             txHash: components["schemas"]["NullableHash"];
-            /** @description Its number within a transaction that made several; 0 for the transaction's own value. */
             innerIndex: components["schemas"]["Count"];
-            /** @description Who paid; `null` where nobody is proven to have. */
             from: components["schemas"]["NullableAddress"];
             valueWei: components["schemas"]["Wei"];
             status: components["schemas"]["PaymentStatus"];
@@ -545,36 +98,26 @@ export interface components {
             blockTime: components["schemas"]["Time"];
             nodeId: components["schemas"]["NullableNodeId"];
             updatedAt: components["schemas"]["Time"];
-            /** @description What its mint carries on chain. */
             ref: components["schemas"]["Hash"];
             blockHash: components["schemas"]["NullableHash"];
             txIndex: number | null;
             succeeded: boolean;
-            /** @description The terms that it was judged by. */
             tier: null | components["schemas"]["JudgedTier"];
-            /** @description All of them, oldest first. */
             verdicts: components["schemas"]["PastVerdict"][];
             refund: null | components["schemas"]["Refund"];
-            /** @description Who attributed it to its transaction by hand; `null` where it was not. */
             attribution: null | components["schemas"]["PastAttribution"];
-            /** @description What was taken out of this residue by hand. */
             parts: components["schemas"]["ResiduePart"][];
-            /** @description What a later trace of its block shows of a residue that stays, since it is decided or the trace contradicts its parts; `null` where there is none. */
             traceShows: null | components["schemas"]["ShownTransfer"][];
-            /** @description Transactions by which the payments wallet sent its sender the very amount since, and which are no refund on record. */
             looksRefundedBy: {
                 txHash: components["schemas"]["NullableHash"];
                 blockNumber: components["schemas"]["BlockNumber"];
                 blockTime: components["schemas"]["Time"];
             }[];
-            /** @description The transaction that carries the mint. */
             intent: null | components["schemas"]["Intent"];
-            /** @description The node. */
             mint: null | components["schemas"]["Mint"];
         };
         PastAttribution: {
             proof: components["schemas"]["AttributionProof"];
-            /** @description The row of the residue that it was taken out of; `null`: it was the whole. */
             partOf: number | null;
             attributedBy: string;
             attributedAt: components["schemas"]["Time"];
@@ -589,10 +132,8 @@ export interface components {
         };
         ShownTransfer: {
             txHash: components["schemas"]["Hash"];
-            /** @enum {unknown} */
             direction: "in" | "out";
             innerIndex: components["schemas"]["Count"];
-            /** @description The address at the other end. */
             other: components["schemas"]["Address"];
             valueWei: components["schemas"]["Wei"];
         };
@@ -611,7 +152,6 @@ export interface components {
             to: components["schemas"]["Address"];
             valueWei: components["schemas"]["Wei"];
             blockNumber: components["schemas"]["BlockNumber"];
-            /** @description Whether no reorganisation can take it out. */
             final: boolean;
             recordedBy: string;
             recordedAt: components["schemas"]["Time"];
@@ -633,9 +173,7 @@ export interface components {
                 txHash: components["schemas"]["Hash"];
                 maxFeeWei: components["schemas"]["Wei"];
                 maxPriorityFeeWei: components["schemas"]["Wei"];
-                /** @description How often it was handed to a provider. */
                 sends: components["schemas"]["Count"];
-                /** @description What the provider said. */
                 lastOutcome: string | null;
                 signedAt: components["schemas"]["Time"];
                 lastSentAt: components["schemas"]["NullableTime"];
@@ -644,7 +182,6 @@ export interface components {
         Mint: {
             nodeId: components["schemas"]["NodeId"];
             owner: components["schemas"]["Address"];
-            /** @description `null` once it was expelled. */
             cohort: number | null;
             mintTxHash: components["schemas"]["Hash"];
             mintedAt: components["schemas"]["Time"];
@@ -657,10 +194,6 @@ export interface components {
             tierId: components["schemas"]["NullableTierId"];
             says: components["schemas"]["Says"];
         };
-        /**
-         * @description `word`: no provider could trace the transaction, and the operator alone says who sent it.
-         * @enum {string}
-         */
         AttributionProof: "trace" | "word";
         AttributedPart: {
             id: components["schemas"]["Id"];
@@ -671,7 +204,6 @@ export interface components {
             ref: components["schemas"]["Hash"];
             proof: components["schemas"]["AttributionProof"];
             status: components["schemas"]["PaymentStatus"];
-            /** @description Where its node is on chain already. */
             nodeId: components["schemas"]["NullableNodeId"];
         };
         Attributed: {
@@ -683,58 +215,39 @@ export interface components {
             ref: components["schemas"]["Hash"];
             proof: components["schemas"]["AttributionProof"];
             status: components["schemas"]["PaymentStatus"];
-            /** @description Where its node is on chain already. */
             nodeId: components["schemas"]["NullableNodeId"];
-            /** @description All that were attributed by this act; the fields above are of the first. */
             parts: components["schemas"]["AttributedPart"][];
-            /** @description What is left of the payment without a sender. */
             restWei: components["schemas"]["Wei"];
             says: components["schemas"]["Says"];
         };
         RefundPrepared: {
             id: components["schemas"]["Id"];
             txHash: components["schemas"]["NullableHash"];
-            /** @constant */
             status: "held";
-            /** @constant */
             reason: "refunding";
             tierId: components["schemas"]["NullableTierId"];
-            /** @description Until then a mint that was signed can be carried out; `null`: there is none. */
             safeAfter: components["schemas"]["NullableTime"];
-            /** @description Whether a node may yet come of it. */
             mayStillMint: boolean;
-            /** @description Whether no reorganisation can take the payment out. */
             isPaymentFinal: boolean;
-            /** @description Whether to send the ether back now. */
             sendNow: boolean;
-            /** @description When the first file for a Safe was made that pays it back: send the ether only if none of them was sent. `null`: none was made. */
             fileMadeAt: components["schemas"]["NullableTime"];
-            /** @description The same in words. */
             says: string;
         };
         RefundsPrepared: {
-            /** @description One for each payment, in the order in which they were named. */
             results: {
-                /** @description As it was named. */
                 payment: string;
-                /** @description Its payer; `null` where none is proven: it is not in the file. */
                 from: null | components["schemas"]["Address"];
                 valueWei: components["schemas"]["NullableWei"];
                 prepared: null | components["schemas"]["RefundPrepared"];
-                /** @description Why it was not prepared; `null` if it was. A second name of a payment is refused. */
                 refusal: string | null;
             }[];
-            /** @description The sum of what may be sent now to payers that are known. */
             sendNowWei: components["schemas"]["Wei"];
             safeBatch: null | components["schemas"]["SafeBatch"];
             says: components["schemas"]["Says"];
         };
-        /** @description A file that Safe's Transaction Builder imports, with a transfer for each payment that may be paid back now. */
         SafeBatch: {
-            /** @constant */
             version: "1.0";
             chainId: string;
-            /** @description Milliseconds since 1970. */
             createdAt: number;
             meta: {
                 name: string;
@@ -742,11 +255,8 @@ export interface components {
                 checksum: components["schemas"]["Hash"];
             };
             transactions: {
-                /** @description The payer, with its checksum. */
                 to: string;
-                /** @description In wei. */
                 value: string;
-                /** @constant */
                 data: "0x";
             }[];
         };
@@ -763,24 +273,17 @@ export interface components {
             status: components["schemas"]["PaymentStatus"];
             tierId: components["schemas"]["NullableTierId"];
             says: components["schemas"]["Says"];
-            /**
-             * @description What the refund contradicts; `null` where all is well.
-             * @enum {string|null}
-             */
             alarm: "refundTooEarly" | "refundOfMinted" | "refundOfOrphaned" | null;
         };
         ManyDecided: {
             dryRun: boolean;
             decided: components["schemas"]["Count"];
-            /** @description One for each payment, in the order in which they were named. */
             results: {
-                /** @description As it was named. */
                 payment: string;
                 id: number | null;
                 txHash: components["schemas"]["NullableHash"];
                 status: null | components["schemas"]["PaymentStatus"];
                 tierId: components["schemas"]["NullableTierId"];
-                /** @description Why it was not decided; `null` if it was. */
                 refusal: string | null;
             }[];
             says: components["schemas"]["Says"];
@@ -789,21 +292,15 @@ export interface components {
             dryRun: boolean;
             count: components["schemas"]["Count"];
             sumWei: components["schemas"]["Wei"];
-            /** @description How many one more such act would find. */
             remaining: components["schemas"]["Count"];
             says: components["schemas"]["Says"];
         };
         PaymentsWallet: {
             wallet: components["schemas"]["Address"];
-            /** @enum {string} */
             state: "toCome" | "inForce" | "grace" | "old" | "closed";
-            /** @description It holds in blocks that are neither below this one … */
             fromBlock: components["schemas"]["BlockNumber"];
-            /** @description … nor older than this. */
             fromTime: components["schemas"]["UnixTime"];
-            /** @description Whether it was entered since the one before was stolen. */
             stolen: boolean;
-            /** @description For how long a payment to the one before is a sale. */
             graceSec: components["schemas"]["Count"];
             watchedFrom: components["schemas"]["BlockNumber"];
             closedBlock: components["schemas"]["NullableBlockNumber"];
@@ -814,71 +311,49 @@ export interface components {
         };
         WalletChange: {
             wallet: components["schemas"]["Address"];
-            /** @description The wallet that buyers pay to at the followed block. */
             before: components["schemas"]["NullableAddress"];
             followedBlock: components["schemas"]["NullableBlockNumber"];
             fromBlock: components["schemas"]["BlockNumber"];
             fromTime: components["schemas"]["UnixTime"];
-            /** @description Up to this block time a payment to the one before is a sale. */
             graceUntil: number | null;
             graceSec: components["schemas"]["Count"];
             stolen: boolean;
             says: components["schemas"]["Says"];
         };
         TermsEntry: {
-            /** @description It holds from here on; 0 is the beginning. */
             fromTime: components["schemas"]["UnixTime"];
-            /** @description Whether turns are owed. */
             payouts: boolean;
-            /** @description Least of a turn's draw at the base rate. */
             minWei: components["schemas"]["Wei"];
-            /** @description Most of it. */
             maxWei: components["schemas"]["Wei"];
-            /** @description Time between two turns of a node. */
             intervalSec: number;
-            /** @description Time between groups of nodes. */
             slotSec: number;
         };
         Terms: {
-            /** @description It holds from here on; 0 is the beginning. */
             fromTime: components["schemas"]["UnixTime"];
-            /** @description Whether turns are owed. */
             payouts: boolean;
-            /** @description Least of a turn's draw at the base rate. */
             minWei: components["schemas"]["Wei"];
-            /** @description Most of it. */
             maxWei: components["schemas"]["Wei"];
-            /** @description Time between two turns of a node. */
             intervalSec: number;
-            /** @description Time between groups of nodes. */
             slotSec: number;
-            /** @enum {string} */
             state: "past" | "inForce" | "toCome";
             enteredAt: components["schemas"]["Time"];
             enteredBy: string;
         };
-        /** @description Turns due in it are not owed, by the contract's owner. */
         NotOwedWindow: {
-            /** @description Its number on the contract. */
             window: number;
             from: components["schemas"]["UnixTime"];
             until: components["schemas"]["UnixTime"];
         };
         OwnersTransaction: {
-            /** @description The factory. */
             to: components["schemas"]["Address"];
             valueWei: components["schemas"]["Wei"];
             data: string;
-            /** @description The call as people read it. */
             call: string;
         };
-        /** @description What the contract's owner has to send next; `null`: nothing. */
         NextOwnersTransaction: null | components["schemas"]["OwnersTransaction"];
         TermsProposal: {
-            /** @description False where the latest entry says the same. */
             changed: boolean;
             entries: components["schemas"]["TermsEntry"][];
-            /** @description The latest entry before. */
             before: null | components["schemas"]["TermsEntry"];
             latestBlockTime: components["schemas"]["UnixTime"];
             ownersTransaction: components["schemas"]["NextOwnersTransaction"];
@@ -887,7 +362,6 @@ export interface components {
         TierVersion: {
             tierId: components["schemas"]["TierId"];
             version: number;
-            /** @description The tier's number on the contract. */
             tierNo: number;
             label: string;
             priceWei: components["schemas"]["Wei"];
@@ -896,38 +370,25 @@ export interface components {
             holdingToken: components["schemas"]["NullableAddress"];
             holdingSymbol: string | null;
             holdingDecimals: number | null;
-            /** @description 10000 is the base rate. */
             payoutBps: components["schemas"]["Count"];
             onSale: boolean;
-            /** @description How long what was on sale before still buys the tier. */
             graceSec: components["schemas"]["Count"];
-            /** @description How long the service asks again for a holding that it cannot read. */
             holdingRetrySec: components["schemas"]["Count"];
-            /** @description Nodes of it that may ever be sold; null: no limit. */
             supply: number | null;
-            /** @description When it opens, unix seconds of block time; null: at once. */
             opensAt: number | null;
-            /** @description When it closes, unix seconds of block time; a grace period follows. Null: never. */
             closesAt: number | null;
-            /** @description The tier that must be sold out first; null: none. */
             opensAfter: string | null;
-            /** @description The block in which that happened, from which on it is open; null: not yet. */
             openedBlock: number | null;
-            /** @description The root of the list of those who may buy; null: anyone. */
             allowlist: string | null;
-            /** @description The first block that it holds in. */
             fromBlock: components["schemas"]["BlockNumber"];
             fromTime: components["schemas"]["UnixTime"];
             enteredAt: components["schemas"]["Time"];
             enteredBy: string;
-            /** @description The tier's latest version, on sale or not. */
             live: boolean;
         };
-        /** @description A tier as it is now, with all its versions. */
         Tier: {
             tierId: components["schemas"]["TierId"];
             version: number;
-            /** @description The tier's number on the contract. */
             tierNo: number;
             label: string;
             priceWei: components["schemas"]["Wei"];
@@ -936,168 +397,108 @@ export interface components {
             holdingToken: components["schemas"]["NullableAddress"];
             holdingSymbol: string | null;
             holdingDecimals: number | null;
-            /** @description 10000 is the base rate. */
             payoutBps: components["schemas"]["Count"];
             onSale: boolean;
-            /** @description How long what was on sale before still buys the tier. */
             graceSec: components["schemas"]["Count"];
-            /** @description How long the service asks again for a holding that it cannot read. */
             holdingRetrySec: components["schemas"]["Count"];
-            /** @description Nodes of it that may ever be sold; null: no limit. */
             supply: number | null;
-            /** @description When it opens, unix seconds of block time; null: at once. */
             opensAt: number | null;
-            /** @description When it closes, unix seconds of block time; a grace period follows. Null: never. */
             closesAt: number | null;
-            /** @description The tier that must be sold out first; null: none. */
             opensAfter: string | null;
-            /** @description The block in which that happened, from which on it is open; null: not yet. */
             openedBlock: number | null;
-            /** @description The root of the list of those who may buy; null: anyone. */
             allowlist: string | null;
-            /** @description The first block that it holds in. */
             fromBlock: components["schemas"]["BlockNumber"];
             fromTime: components["schemas"]["UnixTime"];
             enteredAt: components["schemas"]["Time"];
             enteredBy: string;
-            /** @description How many the contract has for it. */
             cohorts: components["schemas"]["Count"];
-            /** @description Nodes of it and payments that are about to become one. */
             sold: components["schemas"]["Count"];
-            /** @description Oldest first. */
             versions: components["schemas"]["TierVersion"][];
         };
         SupplyPreview: {
             tierId: components["schemas"]["TierId"];
             supply: number;
             sold: components["schemas"]["Count"];
-            /** @description Undecided payments that reserve a place. */
             reserved: components["schemas"]["Count"];
-            /** @description Nodes of the tier that the contract may ever mint; null if it could not be read. */
             contractMost: number | null;
-            /** @description The same in sentences. */
             notes: string[];
         };
         TierEntered: {
             tier: components["schemas"]["Tier"];
-            /** @description False where it stood so already, and no version was added. */
             changed: boolean;
             says: components["schemas"]["Says"];
         };
-        /** @description A list of wallets, each with the nodes that it may buy. */
         Allowlist: {
-            /** @description Its root. */
             root: components["schemas"]["Hash"];
-            /** @description The operator's name for it. */
             label: string;
-            /** @description Its wallets. */
             entries: components["schemas"]["Count"];
-            /** @description The sum of their allocations. */
             allocated: components["schemas"]["Count"];
             enteredAt: components["schemas"]["Time"];
-            /** @description Who entered it. */
             enteredBy: string;
         };
-        /** @description A version of a referral code, in force from a block on until the next one. */
         ReferralVersion: {
-            /** @description The code. */
             code: string;
-            /** @description Its version, from 1. */
             version: components["schemas"]["Count"];
-            /** @description Who is paid the commission. */
             payee: components["schemas"]["Address"];
-            /** @description The commission in basis points of the price. */
             commissionBps: components["schemas"]["Count"];
-            /** @description From when it counts, unix seconds of block time; null: it counts. */
             opensAt: number | null;
-            /** @description Until when it counts, unix seconds of block time; null: for good. */
             closesAt: number | null;
-            /** @description The first block whose payments it holds for. */
             fromBlock: components["schemas"]["BlockNumber"];
             enteredAt: components["schemas"]["Time"];
-            /** @description Who registered it. */
             enteredBy: string;
         };
         AllowlistEntered: {
-            /** @description Its root; null if a line is bad. */
             root: string | null;
-            /** @description Its good rows. */
             entries: components["schemas"]["Count"];
-            /** @description The sum of their allocations. */
             allocated: components["schemas"]["Count"];
-            /** @description Lines that cannot be taken. */
             badLines: components["schemas"]["Count"];
-            /** @description Those of a wallet that has a row already. */
             duplicates: components["schemas"]["Count"];
-            /** @description Those with a wrong checksum. */
             badChecksums: components["schemas"]["Count"];
-            /** @description The first bad lines. */
             problems: {
-                /** @description Its number, from 1. */
                 line: components["schemas"]["Count"];
-                /** @description What is wrong. */
                 text: string;
             }[];
-            /** @description False if the list was known, or was only previewed. */
             changed: boolean;
             says: components["schemas"]["Says"];
         };
         Paused: {
             paused: boolean;
-            /** @description False where the switch stood there already. */
             changed: boolean;
             says: components["schemas"]["Says"];
         };
         Halt: {
-            /** @enum {string} */
             reason: "otherChain" | "tooDeep" | "pastFinalized" | "mintedTwice" | "unproven";
             since: components["schemas"]["Time"];
-            /** @description What was seen. */
             detail: Record<string, never>;
-            /** @description Runs that saw it. */
             looks: components["schemas"]["Count"];
-            /** @description True once only an operator can clear it. */
             sealed: boolean;
         };
         Rescanned: {
             dryRun: boolean;
             fromBlock: components["schemas"]["BlockNumber"];
-            /** @description Up to here the blocks were read. */
             toBlock: components["schemas"]["BlockNumber"];
-            /** @description Where `toBlock` is less, ask again from the block after it. */
             followedTo: components["schemas"]["BlockNumber"];
-            /** @description What the chain has and the ledger lacks. */
             missing: components["schemas"]["Happening"][];
-            /** @description The other way round. */
             surplus: components["schemas"]["Happening"][];
-            /** @description The block that the ledger went back to. */
             wentBackTo: components["schemas"]["NullableBlockNumber"];
             says: components["schemas"]["Says"];
         };
         Happening: {
             blockNumber: components["schemas"]["BlockNumber"];
-            /** @description What happened in it. */
             key: string;
         };
-        /** @description An account of which the providers name a nonce that no followed block bears out. */
         StuckSender: {
             sender: components["schemas"]["Address"];
-            /** @description The nonce that the providers name. */
             said: components["schemas"]["Count"];
-            /** @description The lowest that no followed block has used. */
             known: components["schemas"]["Count"];
             sinceBlock: components["schemas"]["BlockNumber"];
-            /** @description Whether the next run takes it over. */
             takeOver: boolean;
         };
         StuckSenderFreed: {
             sender: components["schemas"]["Address"];
-            /** @description The nonce that the providers name. */
             said: components["schemas"]["Count"];
-            /** @description The lowest that no followed block has used. */
             known: components["schemas"]["Count"];
             sinceBlock: components["schemas"]["BlockNumber"];
-            /** @description Whether the next run takes it over. */
             takeOver: boolean;
             says: components["schemas"]["Says"];
         };
@@ -1109,17 +510,13 @@ export interface components {
             pendingBlocks: components["schemas"]["Count"];
             attempts: components["schemas"]["Count"];
             lastOutcome: string | null;
-            /** @description Most that it offers per gas. */
             maxFeeWei: components["schemas"]["Wei"];
-            /** @description The base fee of the last followed block. */
             baseFeeWei: components["schemas"]["NullableWei"];
-            /** @enum {string} */
             why: "nonce" | "behind" | "over" | "fee" | "refused" | "waiting";
         };
         UnpaidNode: {
             nodeId: components["schemas"]["NodeId"];
             owner: components["schemas"]["Address"];
-            /** @description 0 once it was expelled. */
             cohort: components["schemas"]["Count"];
             tierNo: number | null;
             ref: components["schemas"]["Hash"];
@@ -1135,14 +532,11 @@ export interface components {
         Granted: {
             nodeId: components["schemas"]["NodeId"];
             granted: boolean;
-            /** @description False where it stood so already. */
             changed: boolean;
             says: components["schemas"]["Says"];
         };
-        /** @enum {string} */
         ContractWalletMode: "hold" | "proven" | "all";
         ContractWallets: {
-            /** @description That of the followed block. */
             mode: components["schemas"]["ContractWalletMode"];
             modes: {
                 mode: components["schemas"]["ContractWalletMode"];
@@ -1151,7 +545,6 @@ export interface components {
                 enteredBy: string;
             }[];
             allowed: components["schemas"]["AllowedWallet"][];
-            /** @description The version of the list of known wallets. */
             knownWallets: components["schemas"]["Count"];
         };
         AllowedWallet: {
@@ -1174,53 +567,31 @@ export interface components {
             blockTime: components["schemas"]["Time"];
         };
         CommissionLine: {
-            /** @description The referral code. */
             code: string;
-            /** @description Who is paid. */
             payee: components["schemas"]["Address"];
-            /** @description Payments that became nodes. */
             count: components["schemas"]["Count"];
-            /** @description What they paid. */
             valueWei: components["schemas"]["Wei"];
-            /** @description The commission of these. */
             earnedWei: components["schemas"]["Wei"];
-            /** @description That of payments that were refunded. */
             takenBackWei: components["schemas"]["Wei"];
-            /** @description What you paid and recorded. */
             paidWei: components["schemas"]["Wei"];
         };
         DueCommission: {
-            /** @description The referral code. */
             code: string;
-            /** @description Who is paid. */
             payee: components["schemas"]["Address"];
-            /** @description Payments that became nodes. */
             count: components["schemas"]["Count"];
-            /** @description What they paid. */
             valueWei: components["schemas"]["Wei"];
-            /** @description The commission of these. */
             earnedWei: components["schemas"]["Wei"];
-            /** @description That of payments that were refunded. */
             takenBackWei: components["schemas"]["Wei"];
-            /** @description What you paid and recorded. */
             paidWei: components["schemas"]["Wei"];
-            /** @description How much of what was earned and not taken back only one provider reports. It is due only with TRUST_PROVIDER and one provider. */
             believedWei: string;
-            /** @description What is left to pay; negative if more was paid than is earned by now. */
             dueWei: string;
-            /**
-             * Format: date-time
-             * @description When the latest file that pays it was made, if nothing was recorded since.
-             */
             fileMadeAt: string | null;
         };
-        /** @description docs/BOOKS.md says what each figure means. */
         Statement: {
             period: {
                 opening: components["schemas"]["Place"];
                 closing: components["schemas"]["Place"];
                 blocks: components["schemas"]["Count"];
-                /** @description False while the period goes on. */
                 complete: boolean;
             };
             sales: {
@@ -1237,18 +608,14 @@ export interface components {
                 valueWei: components["schemas"]["Wei"];
             }[];
             assurance: {
-                /** @enum {string} */
                 of: "payments" | "turns";
-                /** @enum {string|null} */
                 assurance: "proven" | "linked" | "agreed" | "believed" | null;
                 count: components["schemas"]["Count"];
                 wei: components["schemas"]["Wei"];
             }[];
             happened: {
                 nodes: components["schemas"]["Count"];
-                /** @description Nodes without a payment, granted or not. */
                 nodesUnpaid: components["schemas"]["Count"];
-                /** @description Expelled nodes that had been paid for. */
                 paidNodesExpelled: components["schemas"]["Count"];
                 rounds: components["schemas"]["Count"];
                 credits: components["schemas"]["Count"];
@@ -1288,12 +655,10 @@ export interface components {
             name: string;
             address: components["schemas"]["Address"];
             openingWei: components["schemas"]["NullableSignedWei"];
-            /** @enum {string|null} */
             openingFrom: "chain" | "books" | null;
             movements: {
                 what: string;
                 count: components["schemas"]["Count"];
-                /** @description Negative where it left. */
                 wei: components["schemas"]["SignedWei"];
             }[];
             computedWei: components["schemas"]["NullableSignedWei"];
@@ -1322,11 +687,8 @@ export interface components {
             createdAt: components["schemas"]["Time"];
             pendingSec: number | null;
             pendingBlocks: number | null;
-            /** @description The round that it was for. */
             distributionId: number | null;
-            /** @description Mints that it carries; `payments` has the first hundred. */
             orders: components["schemas"]["Count"];
-            /** @description Cohorts that it opens. */
             openings: components["schemas"]["Count"];
             payments: {
                 ref: components["schemas"]["Hash"];
@@ -1339,9 +701,7 @@ export interface components {
                 txHash: components["schemas"]["Hash"];
                 maxFeeWei: components["schemas"]["Wei"];
                 maxPriorityFeeWei: components["schemas"]["Wei"];
-                /** @description How often it was handed to a provider. */
                 sends: components["schemas"]["Count"];
-                /** @description What the provider said. */
                 lastOutcome: string | null;
                 signedAt: components["schemas"]["Time"];
                 lastSentAt: components["schemas"]["NullableTime"];
@@ -1349,9 +709,7 @@ export interface components {
             }[];
         };
         Round: {
-            /** @description The round's number. */
             id: components["schemas"]["Id"];
-            /** @enum {string} */
             mode: "treasury" | "swaps";
             totalWei: components["schemas"]["Wei"];
             nodeCount: components["schemas"]["Count"];
@@ -1376,37 +734,21 @@ export interface components {
             }[];
         };
         Trends: {
-            /** @enum {string} */
             range: "24h" | "7d" | "30d" | "90d";
-            /** @enum {string} */
             by: "hour" | "day";
             bins: components["schemas"]["TrendBin"][];
         };
         TrendBin: {
-            /**
-             * Format: date-time
-             * @description Its first moment. The last bin is not over yet.
-             */
             startAt: string;
-            /** @description What followed blocks brought, by block time; null if the ledger has not followed to its beginning. */
             ledger: {
-                /** @description Payments of that time that are nodes now. */
                 sold: components["schemas"]["TrendAmount"];
-                /** @description Payments of that time that are held now. */
                 held: components["schemas"]["TrendAmount"];
-                /** @description Payments of that time that are paid back now. */
                 refunded: components["schemas"]["TrendAmount"];
-                /** @description Payments of that time that are dismissed now. */
                 dismissed: components["schemas"]["TrendAmount"];
-                /** @description Nodes minted, with or without a payment. */
                 nodes: number;
-                /** @description Rounds that credited a node. */
                 rounds: components["schemas"]["TrendAmount"];
-                /** @description The minter's transactions. */
                 mintGas: components["schemas"]["TrendGas"];
-                /** @description The distributor's transactions. */
                 roundGas: components["schemas"]["TrendGas"];
-                /** @description Those of other accounts, as of keys that were replaced, of which the kind is not known. */
                 otherGas: components["schemas"]["TrendGas"];
             } | null;
         };
@@ -1422,34 +764,26 @@ export interface components {
         Preview: {
             blockNumber: components["schemas"]["BlockNumber"];
             blockTime: components["schemas"]["Time"];
-            /** @enum {string} */
             mode: "treasury" | "swaps";
             round: {
                 totalWei: components["schemas"]["Wei"];
                 nodeCount: components["schemas"]["Count"];
                 turns: components["schemas"]["DueTurns"][];
-                /** @description They wait for the owner's window of turns not owed, */
                 delayedCohorts: number[];
-                /** @description for a grant of nodes that nobody paid for, */
                 unbackedCohorts: number[];
-                /** @description for terms or a seed block, */
                 unknownCohorts: number[];
-                /** @description for wider bounds on the contract. */
                 outOfBoundsCohorts: number[];
             };
             funds: {
                 distributor: components["schemas"]["NullableAddress"];
                 balanceWei: components["schemas"]["NullableWei"];
                 gasEstimate: string;
-                /** @description At what the distributor last paid per gas. */
                 gasCostWei: components["schemas"]["NullableWei"];
                 surplusWei: components["schemas"]["NullableSignedWei"];
                 swapsAllowanceWei: components["schemas"]["NullableWei"];
                 contractPaused: boolean | null;
-                /** @description Whether the round can be paid for. */
                 sufficient: boolean | null;
             };
-            /** @description Everything that keeps the round from being sent now. */
             stops: string[];
             nextDay: {
                 until: components["schemas"]["Time"];
@@ -1466,17 +800,13 @@ export interface components {
                 }[];
             };
         };
-        /** @description The due turns of a cohort. Terms and seed are those of a turn that is alone, else `null`. */
         DueTurns: {
             cohort: number;
             tierId: components["schemas"]["NullableTierId"];
             due: components["schemas"]["Time"];
-            /** @description Turns that are paid. */
             count: components["schemas"]["Count"];
-            /** @description Turns that are not owed. */
             skipped: components["schemas"]["Count"];
             nodeCount: components["schemas"]["Count"];
-            /** @description For each node. */
             amountWei: components["schemas"]["NullableWei"];
             seedBlock: components["schemas"]["NullableBlockNumber"];
             minWei: components["schemas"]["NullableWei"];
@@ -1485,11 +815,8 @@ export interface components {
             unbackedNodes: components["schemas"]["Count"];
             inRound: boolean;
         };
-        /** @description A difference between ledger and contract. Which of the other fields it has hangs on its `kind`. */
         Drift: {
-            /** @enum {string} */
             kind: "counter" | "node" | "notInLedger" | "notOnChain" | "cohort";
-            /** @description The counter. */
             name?: string;
             nodeId?: components["schemas"]["NodeId"];
             cohort?: number;
@@ -1498,7 +825,6 @@ export interface components {
             chain?: string;
         };
         Reconciliation: {
-            /** @description The last run of each pass, by its name; `null` before the first. */
             passes: {
                 [key: string]: {
                     startedAt: components["schemas"]["Time"];
@@ -1513,10 +839,8 @@ export interface components {
                 since: components["schemas"]["Time"];
                 by: string;
                 count: components["schemas"]["Count"];
-                /** @description The first hundred. */
                 drifts: components["schemas"]["Drift"][];
             };
-            /** @description Where the reconciler goes on. */
             nextNodeId: number;
             followed: null | components["schemas"]["Place"];
             wallets: {
@@ -1526,26 +850,14 @@ export interface components {
                 bookedWei: components["schemas"]["NullableSignedWei"];
                 closedBlock: components["schemas"]["NullableBlockNumber"];
             }[];
-            /** @description What the contract's owner lets the minter and the distributor do still, as last read; `null` before that. */
             budget: {
-                /** @description Nodes that may still be minted. */
                 nodes: number;
-                /** @description Cohorts that may still be opened. */
                 cohorts: number;
-                /** @description Nodes that a week like the last one takes. */
                 nodesPerWeek: number;
-                /** @description Cohorts that one more tier takes. */
                 cohortsPerTier: number;
-                /** @description The least that a node may be credited for a turn. */
                 floorWei: components["schemas"]["Wei"];
-                /** @description The most. */
                 ceilingWei: components["schemas"]["Wei"];
-                /** @description What does not suffice for a week, or for one more tier. */
                 low: ("nodes" | "cohorts")[];
-                /**
-                 * @description What work waits for; `null` where none does.
-                 * @enum {string|null}
-                 */
                 spent: "nodes" | "cohorts" | null;
             } | null;
             halted: null | components["schemas"]["Halt"];
@@ -1553,7 +865,6 @@ export interface components {
         Comparison: {
             blockNumber: components["schemas"]["BlockNumber"];
             blockHash: components["schemas"]["Hash"];
-            /** @description How many were compared. */
             nodes: components["schemas"]["Count"];
             cohorts: components["schemas"]["Count"];
             cover: {
@@ -1563,20 +874,17 @@ export interface components {
                 surplusWei: components["schemas"]["SignedWei"];
                 coverBps: number | null;
             };
-            /** @description The first hundred. */
             drifts: components["schemas"]["Drift"][];
             driftCount: components["schemas"]["Count"];
             equal: boolean;
             says: components["schemas"]["Says"];
         };
-        /** @description The actor in the audit log. */
         KeyLabel: string;
         Scopes: ("read" | "decide" | "prices" | "terms" | "operate")[];
         AdminKey: {
             id: components["schemas"]["Id"];
             label: components["schemas"]["KeyLabel"];
             scopes: components["schemas"]["Scopes"];
-            /** @enum {unknown} */
             state: "open" | "expired" | "revoked";
             madeBy: string;
             madeAt: components["schemas"]["Time"];
@@ -1589,16 +897,13 @@ export interface components {
             id: components["schemas"]["Id"];
             label: components["schemas"]["KeyLabel"];
             scopes: components["schemas"]["Scopes"];
-            /** @enum {unknown} */
             state: "open" | "expired" | "revoked";
             invitedBy: string;
             madeAt: components["schemas"]["Time"];
             expiresAt: components["schemas"]["Time"];
-            /** @description When somebody last signed in with it. */
             usedAt: components["schemas"]["NullableTime"];
             revokedAt: components["schemas"]["NullableTime"];
             revokedBy: string | null;
-            /** @description Sessions that are open. */
             sessions: number;
         };
         Invitation: {
@@ -1610,40 +915,26 @@ export interface components {
             expiresAt: components["schemas"]["Time"];
             passkeyExpiresAt: components["schemas"]["Time"];
         };
-        /** @description More than this needs a second person; null: nothing does. */
         NullableBound: string | null;
         Proposal: {
             id: components["schemas"]["Id"];
             act: string;
-            /** @description What the act was asked with. */
             input: {
                 [key: string]: unknown;
             };
-            /**
-             * @description Of whoever confirms it.
-             * @enum {unknown}
-             */
             scope: "read" | "decide" | "prices" | "terms" | "operate" | null;
-            /** @enum {unknown} */
             state: "open" | "confirmed" | "refused" | "failed" | "expired";
             proposedBy: string;
-            /** @description True if nobody can confirm it any more, because the key or passkey that proposed it was revoked, has expired or is no longer in the settings. */
             makerEnded: boolean;
             proposedAt: components["schemas"]["Time"];
             expiresAt: components["schemas"]["Time"];
             settledBy: string | null;
             settledAt: components["schemas"]["NullableTime"];
-            /** @description Why it could not be done any more. */
             refusal: string | null;
         };
-        /**
-         * @description The kinds of events that an endpoint is sent: `all`, or kinds with commas.
-         * @example payment.held,funds.low
-         */
         EventsChosen: string;
         Endpoint: {
             endpoint: components["schemas"]["EndpointName"];
-            /** @description False once it was removed. */
             active: boolean;
             events: components["schemas"]["EventsChosen"];
             failingSince: components["schemas"]["NullableTime"];
@@ -1655,7 +946,6 @@ export interface components {
         };
         Delivery: {
             id: components["schemas"]["Id"];
-            /** @description The `webhook-id`. */
             eventId: string;
             type: string;
             endpoint: components["schemas"]["EndpointName"];
@@ -1667,12 +957,10 @@ export interface components {
             event: {
                 type: string;
                 timestamp: components["schemas"]["Time"];
-                /** @description What docs/WEBHOOKS.md has for the type. */
                 data: {
                     [key: string]: unknown;
                 };
             };
-            /** @description The attempts, oldest first. */
             log: {
                 at: components["schemas"]["Time"];
                 status: number | null;
@@ -1683,3726 +971,317 @@ export interface components {
         AuditEntry: {
             id: components["schemas"]["Id"];
             at: components["schemas"]["Time"];
-            /** @description The label of a key, `cli:<user>`, or `pass` and others for the service itself. */
             actor: string;
             action: string;
-            /** @description What it was done to: a hash, a tier, an address. */
             subject: string | null;
             requestId: string | null;
-            /** @description Before, after and the reason. */
             detail: {
                 [key: string]: unknown;
             };
         };
-    };
-    responses: {
-        /** @description Not done yet: a second person has to confirm it. */
-        Proposed: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": {
-                    proposal: {
-                        id: components["schemas"]["Id"];
-                        act: string;
-                        expiresAt: components["schemas"]["Time"];
-                        says: string;
-                    };
-                };
-            };
-        };
-        /** @description Wrong input; the text names all that is wrong. */
-        BadRequest: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description Without the right key, or from a page of another origin. */
-        Unauthorized: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description The key is right, and lacks the scope (`x-scope`), or cannot give what it lacks: the text says which. */
-        Forbidden: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description No such thing; or no key is configured, and nothing is here. */
-        NotFound: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description It stands otherwise than the act needs it, or is not there yet: the text says which. */
-        Conflict: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description The `Idempotency-Key` was used for another request. */
-        KeyReused: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description The challenge was used or has lapsed, or the ledger does not know the passkey or what it signed. */
-        NotLetIn: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description That method is not allowed here. */
-        WrongMethod: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description Too many requests or wrong keys from this address. */
-        RateLimited: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description Unexpected failure. */
-        Unexpected: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description Database or chain are away, or no answer came in time. An act may have been done all the same. */
-        Unavailable: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-    };
-    parameters: {
-        /** @description The `nextCursor` of the page before. */
-        Cursor: components["schemas"]["WholeInput"];
-        /** @description Rows of a page. */
-        Limit: number;
-        /** @description The first block, date or time of the period: `1200`, `2026-10-01`, `2026-10-01T12:00:00Z`. */
-        From: string;
-        /** @description The last block of the period, or the first date or time behind it. */
-        To: string;
-        /** @description In place of both: a month in UTC. */
-        Month: string;
-        /** @description The same request under the same key is done once and answered the same again. */
-        IdempotencyKey: string;
-    };
-    requestBodies: never;
-    headers: never;
-    pathItems: never;
-}
-export interface operations {
-    listPayments: {
-        parameters: {
-            query?: {
-                /** @description seen, accepted, minting, minted, held, refunded, dismissed, orphaned or ignored */
-                status?: components["schemas"]["PaymentStatus"];
-                /** @description the reason it is held for: wrongAmount, tierAllowance and so on */
-                reason?: components["schemas"]["PaymentReason"];
-                /** @description the wallet that paid */
-                from?: components["schemas"]["AddressInput"];
-                /** @description the tier it was judged by */
-                tierId?: components["schemas"]["TierId"];
-                /** @description Rows of a page. */
-                limit?: components["parameters"]["Limit"];
-                /** @description The `nextCursor` of the page before. */
-                cursor?: components["parameters"]["Cursor"];
-            };
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of payments. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        payments: components["schemas"]["Payment"][];
-                        nextCursor: components["schemas"]["NextCursor"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    dismissDust: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description held payments below this amount */
-                    belowWei: components["schemas"]["Wei"];
-                    /** @description only say how many there are, and their sum */
-                    dryRun?: components["schemas"]["FlagInput"];
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description What was dismissed, or would be. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DustDismissed"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    decidePayments: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /**
-                     * @description what to do with them
-                     * @enum {string}
-                     */
-                    decision: "release" | "dismiss";
-                    /** @description each a transaction hash, or the row's `id` */
-                    payments: (string | number)[];
-                    /** @description for payments whose amount matches no tier */
-                    tierId?: components["schemas"]["TierId"];
-                    /** @description only say what would happen to each: the service tries it and undoes it */
-                    dryRun?: components["schemas"]["FlagInput"];
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description What became of each, or would; one that is refused keeps no other from it. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ManyDecided"];
-                };
-            };
-            202: components["responses"]["Proposed"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    prepareRefunds: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description each a transaction hash, or the row's `id` */
-                    payments: (string | number)[];
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description What became of each, and what may be sent now, as a file for a Safe; one that is refused keeps no other from it. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RefundsPrepared"];
-                };
-            };
-            202: components["responses"]["Proposed"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    countPayments: {
-        requestBody?: never;
-        responses: {
-            /** @description Payments that wait for a pass or for the operator, by state and reason; and nodes that have no payment. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WaitingPayments"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    showPayment: {
-        parameters: {
-            path: {
-                /** @description its transaction's hash, or its row id */
-                payment: string;
-            };
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The payments of that transaction; one, as a rule. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        payments: components["schemas"]["PaymentInFull"][];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    attributePayment: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /** @description its row id, as "payments list" shows it */
-                payment: string;
-            };
-        };
-        requestBody?: {
-            content: {
-                "application/json": {
-                    /** @description the transaction, as an explorer shows it */
-                    txHash?: components["schemas"]["HashInput"];
-                    /** @description the transfer’s place among the transaction’s transfers to the wallet, from 1 */
-                    innerIndex?: components["schemas"]["WholeInput"];
-                    /** @description who made the transfer, as an explorer shows it */
-                    from?: components["schemas"]["AddressInput"];
-                    /** @description the value of the transfer */
-                    valueWei?: components["schemas"]["Wei"];
-                    /** @description several transfers instead, as hash#place,hash#place; #place only if a transaction made several */
-                    transfers?: components["schemas"]["TransfersInput"];
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description The payment with its sender, or the parts that were taken out of it, each a payment of its own. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Attributed"];
-                };
-            };
-            202: components["responses"]["Proposed"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    releasePayment: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /** @description its transaction's hash, or its row id */
-                payment: string;
-            };
-        };
-        requestBody?: {
-            content: {
-                "application/json": {
-                    /** @description the tier, if no tier has that price */
-                    tierId?: components["schemas"]["TierId"];
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description The payment, accepted. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Decided"];
-                };
-            };
-            202: components["responses"]["Proposed"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    dismissPayment: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /** @description its transaction's hash, or its row id */
-                payment: string;
-            };
-        };
-        requestBody?: {
-            content: {
-                "application/json": {
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description The payment, dismissed. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Decided"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    prepareRefund: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /** @description its transaction's hash, or its row id */
-                payment: string;
-            };
-        };
-        requestBody?: {
-            content: {
-                "application/json": {
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description Whether its ether may be sent back already. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RefundPrepared"];
-                };
-            };
-            202: components["responses"]["Proposed"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    cancelRefund: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /** @description its transaction's hash, or its row id */
-                payment: string;
-            };
-        };
-        requestBody?: {
-            content: {
-                "application/json": {
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description The payment as it stands again. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RefundCancelled"];
-                };
-            };
-            202: components["responses"]["Proposed"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    recordRefund: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /** @description its transaction's hash, or its row id */
-                payment: string;
-            };
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description the transaction of your refund */
-                    refundTxHash: components["schemas"]["HashInput"];
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description The payment, and what the refund contradicts. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Refunded"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listWallets: {
-        requestBody?: never;
-        responses: {
-            /** @description The wallets. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        wallets: components["schemas"]["PaymentsWallet"][];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    changeWallet: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description the wallet */
-                    address: components["schemas"]["AddressInput"];
-                    /** @description seconds for which payments to the old wallet still buy; by default as at the last change */
-                    graceSec?: components["schemas"]["WholeInput"];
-                    /** @description the current wallet’s key was stolen */
-                    stolen?: components["schemas"]["FlagInput"];
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description The change. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WalletChange"];
-                };
-            };
-            202: components["responses"]["Proposed"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    previewWallet: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description the wallet */
-                    address: components["schemas"]["AddressInput"];
-                    /** @description seconds for which payments to the old wallet still buy; by default as at the last change */
-                    graceSec?: components["schemas"]["WholeInput"];
-                    /** @description the current wallet’s key was stolen */
-                    stolen?: components["schemas"]["FlagInput"];
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description The change that would be made. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WalletChange"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    takeBackWallet: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description the wallet */
-                    address: components["schemas"]["AddressInput"];
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description The wallet that is no more, and the one that buyers are told. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        takenBack: components["schemas"]["Address"];
-                        inForce: components["schemas"]["Address"];
-                        says: components["schemas"]["Says"];
-                    };
-                };
-            };
-            202: components["responses"]["Proposed"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    closeBooks: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description the wallet */
-                    address: components["schemas"]["AddressInput"];
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description The wallet, and its last block. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        wallet: components["schemas"]["Address"];
-                        closedBlock: components["schemas"]["BlockNumber"];
-                        says: components["schemas"]["Says"];
-                    };
-                };
-            };
-            202: components["responses"]["Proposed"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listTerms: {
-        requestBody?: never;
-        responses: {
-            /** @description All entries, and what the contract's owner has to do. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        terms: components["schemas"]["Terms"][];
-                        windows: components["schemas"]["NotOwedWindow"][];
-                        ownersTransaction: components["schemas"]["NextOwnersTransaction"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    enterTerms: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-        };
-        requestBody?: {
-            content: {
-                "application/json": {
-                    /** @description whether turns due from then on are owed */
-                    payouts?: components["schemas"]["FlagInput"];
-                    /** @description the least draw of a turn; a tier's rate multiplies it */
-                    minWei?: components["schemas"]["Wei"];
-                    /** @description the greatest draw of a turn */
-                    maxWei?: components["schemas"]["Wei"];
-                    /** @description seconds between two turns of a node, for cohorts opened from then on */
-                    intervalSec?: components["schemas"]["WholeInput"];
-                    /** @description seconds between the cohorts of a tier; must divide the interval */
-                    slotSec?: components["schemas"]["WholeInput"];
-                    /** @description the block time from which they are in force, in unix seconds */
-                    fromTime?: components["schemas"]["WholeInput"];
-                    /** @description allow turns that pay nothing */
-                    zero?: components["schemas"]["FlagInput"];
-                    /**
-                     * @description for a ledger without terms: how to pay earlier turns, "same", "range" or "notOwed"
-                     * @enum {string}
-                     */
-                    before?: "same" | "range" | "notOwed";
-                    /** @description with `before` range: the least draw of earlier turns */
-                    beforeMinWei?: components["schemas"]["Wei"];
-                    /** @description with `before` range: the greatest draw of earlier turns */
-                    beforeMaxWei?: components["schemas"]["Wei"];
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description What was entered. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TermsProposal"];
-                };
-            };
-            202: components["responses"]["Proposed"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    previewTerms: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-        };
-        requestBody?: {
-            content: {
-                "application/json": {
-                    /** @description whether turns due from then on are owed */
-                    payouts?: components["schemas"]["FlagInput"];
-                    /** @description the least draw of a turn; a tier's rate multiplies it */
-                    minWei?: components["schemas"]["Wei"];
-                    /** @description the greatest draw of a turn */
-                    maxWei?: components["schemas"]["Wei"];
-                    /** @description seconds between two turns of a node, for cohorts opened from then on */
-                    intervalSec?: components["schemas"]["WholeInput"];
-                    /** @description seconds between the cohorts of a tier; must divide the interval */
-                    slotSec?: components["schemas"]["WholeInput"];
-                    /** @description the block time from which they are in force, in unix seconds */
-                    fromTime?: components["schemas"]["WholeInput"];
-                    /** @description allow turns that pay nothing */
-                    zero?: components["schemas"]["FlagInput"];
-                    /**
-                     * @description for a ledger without terms: how to pay earlier turns, "same", "range" or "notOwed"
-                     * @enum {string}
-                     */
-                    before?: "same" | "range" | "notOwed";
-                    /** @description with `before` range: the least draw of earlier turns */
-                    beforeMinWei?: components["schemas"]["Wei"];
-                    /** @description with `before` range: the greatest draw of earlier turns */
-                    beforeMaxWei?: components["schemas"]["Wei"];
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description What would be entered. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TermsProposal"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    takeBackTerms: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description the time from which the latest entry is in force */
-                    fromTime: components["schemas"]["WholeInput"];
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description The entry that is no more. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        takenBack: components["schemas"]["TermsEntry"];
-                        says: components["schemas"]["Says"];
-                    };
-                };
-            };
-            202: components["responses"]["Proposed"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listTiers: {
-        requestBody?: never;
-        responses: {
-            /** @description The tiers with all their versions. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        tiers: components["schemas"]["Tier"][];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    createTier: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description its permanent id */
-                    tierId: components["schemas"]["TierId"];
-                    /** @description its price; the exact amount of a payment */
-                    priceWei: components["schemas"]["Wei"];
-                    /** @description its name, as buyers see it */
-                    label: string;
-                    /** @description nodes of this tier that one wallet may hold */
-                    maxPerWallet: components["schemas"]["WholeInput"];
-                    /** @description its rate, in basis points of a draw; 10000 is the base rate */
-                    payoutBps?: components["schemas"]["WholeInput"];
-                    /** @description ERC-20 token that a buyer must hold */
-                    holdingToken?: components["schemas"]["AddressInput"];
-                    /** @description how much of it, in its smallest unit; 0: open to anyone */
-                    holdingWei?: components["schemas"]["Wei"];
-                    /** @description the token's symbol, as buyers see it */
-                    holdingSymbol?: string;
-                    /** @description the token's decimals */
-                    holdingDecimals?: components["schemas"]["WholeInput"];
-                    /** @description seconds for which the service retries to read a holding */
-                    holdingRetrySec?: components["schemas"]["WholeInput"];
-                    /** @description the most nodes of it ever sold; 0: no limit */
-                    supply?: components["schemas"]["WholeInput"];
-                    /** @description when it opens, unix seconds of block time; 0: at once */
-                    opensAt?: components["schemas"]["WholeInput"];
-                    /** @description when it closes, unix seconds of block time; a grace period follows; 0: never */
-                    closesAt?: components["schemas"]["WholeInput"];
-                    /** @description the tier that must be sold out before it opens; -: none */
-                    opensAfter?: string;
-                    /** @description the root of the allowlist; 0: anyone may buy */
-                    allowlist?: string;
-                    /** @description its number on the contract; by default the next free one */
-                    tierNo?: components["schemas"]["WholeInput"];
-                    /** @description whether it is on sale */
-                    onSale?: components["schemas"]["FlagInput"];
-                    /** @description seconds for which the old price still buys; by default as at the last change */
-                    graceSec?: components["schemas"]["WholeInput"];
-                    /** @description after a mistake: without a grace period, from the next block on */
-                    atOnce?: components["schemas"]["FlagInput"];
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description The tier as it stands. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TierEntered"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    changeTier: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /** @description the tier */
-                tierId: components["schemas"]["TierId"];
-            };
-        };
-        requestBody?: {
-            content: {
-                "application/json": {
-                    /** @description its new price */
-                    priceWei?: components["schemas"]["Wei"];
-                    /** @description its name, as buyers see it */
-                    label?: string;
-                    /** @description nodes of this tier that one wallet may hold */
-                    maxPerWallet?: components["schemas"]["WholeInput"];
-                    /** @description its rate, in basis points of a draw; 10000 is the base rate */
-                    payoutBps?: components["schemas"]["WholeInput"];
-                    /** @description ERC-20 token that a buyer must hold */
-                    holdingToken?: components["schemas"]["AddressInput"];
-                    /** @description how much of it, in its smallest unit; 0: open to anyone */
-                    holdingWei?: components["schemas"]["Wei"];
-                    /** @description the token's symbol, as buyers see it */
-                    holdingSymbol?: string;
-                    /** @description the token's decimals */
-                    holdingDecimals?: components["schemas"]["WholeInput"];
-                    /** @description seconds for which the service retries to read a holding */
-                    holdingRetrySec?: components["schemas"]["WholeInput"];
-                    /** @description the most nodes of it ever sold; 0: no limit */
-                    supply?: components["schemas"]["WholeInput"];
-                    /** @description when it opens, unix seconds of block time; 0: at once */
-                    opensAt?: components["schemas"]["WholeInput"];
-                    /** @description when it closes, unix seconds of block time; a grace period follows; 0: never */
-                    closesAt?: components["schemas"]["WholeInput"];
-                    /** @description the tier that must be sold out before it opens; -: none */
-                    opensAfter?: string;
-                    /** @description the root of the allowlist; 0: anyone may buy */
-                    allowlist?: string;
-                    /** @description whether it is on sale */
-                    onSale?: components["schemas"]["FlagInput"];
-                    /** @description seconds for which the old price still buys; by default as at the last change */
-                    graceSec?: components["schemas"]["WholeInput"];
-                    /** @description after a mistake: without a grace period, from the next block on */
-                    atOnce?: components["schemas"]["FlagInput"];
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description The tier as it stands. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TierEntered"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    previewSupply: {
-        parameters: {
-            query: {
-                /** @description nodes of it that may ever be sold */
-                supply: components["schemas"]["WholeInput"];
-            };
-            path: {
-                /** @description the tier */
-                tierId: components["schemas"]["TierId"];
-            };
-        };
-        requestBody?: never;
-        responses: {
-            /** @description What is sold beside that supply, and what the contract allows. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SupplyPreview"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    setOnSale: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /** @description the tier */
-                tierId: components["schemas"]["TierId"];
-            };
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description whether it is on sale */
-                    onSale: components["schemas"]["FlagInput"];
-                    /** @description seconds for which the old price still buys; by default as at the last change */
-                    graceSec?: components["schemas"]["WholeInput"];
-                    /** @description after a mistake: without a grace period, from the next block on */
-                    atOnce?: components["schemas"]["FlagInput"];
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description The tier as it stands. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TierEntered"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listContractWallets: {
-        requestBody?: never;
-        responses: {
-            /** @description The mode at the followed block, all modes, and the contracts that are allowed. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ContractWallets"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    setContractWallets: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description hold, proven or all */
-                    mode: components["schemas"]["ContractWalletMode"];
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description The mode, and from which block on it holds. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        mode: components["schemas"]["ContractWalletMode"];
-                        before: components["schemas"]["ContractWalletMode"];
-                        fromBlock: components["schemas"]["BlockNumber"];
-                        /** @description False where the latest mode is the same. */
-                        changed: boolean;
-                        says: components["schemas"]["Says"];
-                    };
-                };
-            };
-            202: components["responses"]["Proposed"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    allowContractWallet: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description the contract */
-                    address: components["schemas"]["AddressInput"];
-                    /** @description whose wallet it is */
-                    label: string;
-                    reason: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description The contract as it is on the list. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        wallet: components["schemas"]["AllowedWallet"];
-                        says: components["schemas"]["Says"];
-                    };
-                };
-            };
-            202: components["responses"]["Proposed"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    disallowContractWallet: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /** @description the contract */
-                address: components["schemas"]["AddressInput"];
-            };
-        };
-        requestBody?: {
-            content: {
-                "application/json": {
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description The contract. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        address: components["schemas"]["Address"];
-                        /** @constant */
-                        disallowed: true;
-                        says: components["schemas"]["Says"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    pause: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-        };
-        requestBody?: {
-            content: {
-                "application/json": {
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description The switch. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Paused"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    resume: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-        };
-        requestBody?: {
-            content: {
-                "application/json": {
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description The switch. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Paused"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    clearHalt: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-        };
-        requestBody?: {
-            content: {
-                "application/json": {
-                    /** @description only say what it would do */
-                    dryRun?: components["schemas"]["FlagInput"];
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description The halt that was cleared. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        dryRun: boolean;
-                        cleared: components["schemas"]["Halt"];
-                        says: components["schemas"]["Says"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    rescan: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description the first block */
-                    fromBlock: components["schemas"]["WholeInput"];
-                    /** @description only report differences */
-                    dryRun?: components["schemas"]["FlagInput"];
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description What differed. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Rescanned"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    setEvidence: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /**
-                     * @description what blocks are worth
-                     * @enum {string}
-                     */
-                    mode: "proven" | "agreed";
-                    /** @description only say what it would do */
-                    dryRun?: components["schemas"]["FlagInput"];
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description What blocks are worth from the next one on. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        dryRun: boolean;
-                        /** @enum {string} */
-                        before: "proven" | "agreed";
-                        /** @enum {string} */
-                        after: "proven" | "agreed";
-                        /** @description What the newest blocks show. */
-                        found: string;
-                        /** @enum {string} */
-                        restsOn: "proven" | "agreed" | "believed";
-                        says: components["schemas"]["Says"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listStuck: {
-        requestBody?: never;
-        responses: {
-            /** @description Senders that send nothing, and transactions that wait. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        senders: components["schemas"]["StuckSender"][];
-                        transactions: components["schemas"]["StuckTransaction"][];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    freeSender: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description the account, as "transactions stuck" lists it */
-                    sender: components["schemas"]["AddressInput"];
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description The sender. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["StuckSenderFreed"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listAllowlists: {
-        requestBody?: never;
-        responses: {
-            /** @description The lists. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        allowlists: components["schemas"]["Allowlist"][];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    addAllowlist: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description lines of address,allocation, up to 300; the command takes larger lists */
-                    rows: string;
-                    /** @description its name, for you */
-                    label: string;
-                    /** @description only check it, and list its mistakes */
-                    dryRun?: components["schemas"]["FlagInput"];
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description What the list has, entered or not. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AllowlistEntered"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listReferrals: {
-        requestBody?: never;
-        responses: {
-            /** @description The codes, each with its versions. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        referrals: components["schemas"]["ReferralVersion"][];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    registerReferral: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description the code */
-                    code: string;
-                    /** @description who is paid the commission */
-                    payee: components["schemas"]["AddressInput"];
-                    /** @description the commission, in basis points of the price */
-                    commissionBps: components["schemas"]["WholeInput"];
-                    /** @description from when it counts, unix seconds of block time; by default from the next block on */
-                    opensAt?: components["schemas"]["WholeInput"];
-                    /** @description until when it counts, unix seconds of block time; by default forever */
-                    closesAt?: components["schemas"]["WholeInput"];
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description The code as it counts from now on. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        referral: components["schemas"]["ReferralVersion"];
-                        /** @description False if it said the same already. */
-                        changed: boolean;
-                        says: components["schemas"]["Says"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listCommissions: {
-        requestBody?: never;
-        responses: {
-            /** @description By code and payee; of what was earned only what is final. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        commissions: components["schemas"]["DueCommission"][];
-                        /** @description Why nothing is due yet, or what rests on one provider. */
-                        note: string | null;
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    fileCommissions: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-        };
-        requestBody?: {
-            content: {
-                "application/json": {
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description What is due, and the file that pays it. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        commissions: components["schemas"]["DueCommission"][];
-                        /** @description Their sum. */
-                        sendNowWei: components["schemas"]["Wei"];
-                        /** @description What waits and why, or what rests on one provider. */
-                        note: string | null;
-                        safeBatch: null | components["schemas"]["SafeBatch"];
-                        says: components["schemas"]["Says"];
-                    };
-                };
-            };
-            202: components["responses"]["Proposed"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    recordCommission: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /** @description the code */
+        Error: {
+            error: string;
+            problems?: components["schemas"]["Problem"][];
+        };
+        Readings: {
+            payments: {
+                payments: components["schemas"]["Payment"][];
+                nextCursor: components["schemas"]["NextCursor"];
+            };
+            "payments/counts": components["schemas"]["WaitingPayments"];
+            "payments/{payment}": {
+                payments: components["schemas"]["PaymentInFull"][];
+            };
+            "payment-wallets": {
+                wallets: components["schemas"]["PaymentsWallet"][];
+            };
+            terms: {
+                terms: components["schemas"]["Terms"][];
+                windows: components["schemas"]["NotOwedWindow"][];
+                ownersTransaction: components["schemas"]["NextOwnersTransaction"];
+            };
+            tiers: {
+                tiers: components["schemas"]["Tier"][];
+            };
+            "tiers/{tierId}/preview": components["schemas"]["SupplyPreview"];
+            "contract-wallets": components["schemas"]["ContractWallets"];
+            "transactions/stuck": {
+                senders: components["schemas"]["StuckSender"][];
+                transactions: components["schemas"]["StuckTransaction"][];
+            };
+            allowlists: {
+                allowlists: components["schemas"]["Allowlist"][];
+            };
+            referrals: {
+                referrals: components["schemas"]["ReferralVersion"][];
+            };
+            "referrals/commissions": {
+                commissions: components["schemas"]["DueCommission"][];
+                note: string | null;
+            };
+            "nodes/unpaid": {
+                nodes: components["schemas"]["UnpaidNode"][];
+                nextCursor: components["schemas"]["NextCursor"];
+            };
+            senders: {
+                senders: components["schemas"]["DeniedSender"][];
+            };
+            statement: components["schemas"]["Statement"];
+            transactions: {
+                transactions: components["schemas"]["Transaction"][];
+                nextCursor: components["schemas"]["NextCursor"];
+            };
+            rounds: {
+                rounds: components["schemas"]["Round"][];
+                nextCursor: components["schemas"]["NextCursor"];
+            };
+            trends: components["schemas"]["Trends"];
+            "credit/preview": components["schemas"]["Preview"];
+            reconciliation: components["schemas"]["Reconciliation"];
+            config: {
+                settings: {
+                    [key: string]: string | null;
+                };
+            };
+            "keys/self": {
+                id: components["schemas"]["Id"] | null;
+                label: components["schemas"]["KeyLabel"];
+                scopes: components["schemas"]["Scopes"];
+                expiresAt: components["schemas"]["NullableTime"];
+                passkeyId: components["schemas"]["Id"] | null;
+            };
+            keys: {
+                environment: string[];
+                keys: components["schemas"]["AdminKey"][];
+                passkeys: components["schemas"]["Passkey"][];
+                invitations: components["schemas"]["Invitation"][];
+            };
+            "second-person": {
+                aboveWei: components["schemas"]["NullableBound"];
+            };
+            proposals: {
+                proposals: components["schemas"]["Proposal"][];
+            };
+            webhooks: {
+                endpoints: components["schemas"]["Endpoint"][];
+            };
+            "webhooks/deliveries": {
+                deliveries: components["schemas"]["Delivery"][];
+                nextCursor: components["schemas"]["NextCursor"];
+            };
+            audit: {
+                entries: components["schemas"]["AuditEntry"][];
+                nextCursor: components["schemas"]["NextCursor"];
+            };
+            "openapi.json": Record<string, never>;
+            "/api/passkeys": {
+                offered: boolean;
+                whyNot: string | null;
+            };
+        };
+        Acts: {
+            "payments/dismiss": components["schemas"]["DustDismissed"];
+            "payments/decide": components["schemas"]["ManyDecided"];
+            "payments/refunds/prepare": components["schemas"]["RefundsPrepared"];
+            "payments/{payment}/attribute": components["schemas"]["Attributed"];
+            "payments/{payment}/release": components["schemas"]["Decided"];
+            "payments/{payment}/dismiss": components["schemas"]["Decided"];
+            "payments/{payment}/refund/prepare": components["schemas"]["RefundPrepared"];
+            "payments/{payment}/refund/cancel": components["schemas"]["RefundCancelled"];
+            "payments/{payment}/refund": components["schemas"]["Refunded"];
+            "payment-wallets": components["schemas"]["WalletChange"];
+            "payment-wallets/preview": components["schemas"]["WalletChange"];
+            "payment-wallets/take-back": {
+                takenBack: components["schemas"]["Address"];
+                inForce: components["schemas"]["Address"];
+                says: components["schemas"]["Says"];
+            };
+            "payment-wallets/close": {
+                wallet: components["schemas"]["Address"];
+                closedBlock: components["schemas"]["BlockNumber"];
+                says: components["schemas"]["Says"];
+            };
+            terms: components["schemas"]["TermsProposal"];
+            "terms/preview": components["schemas"]["TermsProposal"];
+            "terms/take-back": {
+                takenBack: components["schemas"]["TermsEntry"];
+                says: components["schemas"]["Says"];
+            };
+            tiers: components["schemas"]["TierEntered"];
+            "tiers/{tierId}": components["schemas"]["TierEntered"];
+            "tiers/{tierId}/sale": components["schemas"]["TierEntered"];
+            "contract-wallets": {
+                mode: components["schemas"]["ContractWalletMode"];
+                before: components["schemas"]["ContractWalletMode"];
+                fromBlock: components["schemas"]["BlockNumber"];
+                changed: boolean;
+                says: components["schemas"]["Says"];
+            };
+            "contract-wallets/allow": {
+                wallet: components["schemas"]["AllowedWallet"];
+                says: components["schemas"]["Says"];
+            };
+            "contract-wallets/{address}/disallow": {
+                address: components["schemas"]["Address"];
+                disallowed: true;
+                says: components["schemas"]["Says"];
+            };
+            pause: components["schemas"]["Paused"];
+            resume: components["schemas"]["Paused"];
+            "halt/clear": {
+                dryRun: boolean;
+                cleared: components["schemas"]["Halt"];
+                says: components["schemas"]["Says"];
+            };
+            rescan: components["schemas"]["Rescanned"];
+            "evidence/set": {
+                dryRun: boolean;
+                before: "proven" | "agreed";
+                after: "proven" | "agreed";
+                found: string;
+                restsOn: "proven" | "agreed" | "believed";
+                says: components["schemas"]["Says"];
+            };
+            "transactions/free": components["schemas"]["StuckSenderFreed"];
+            allowlists: components["schemas"]["AllowlistEntered"];
+            referrals: {
+                referral: components["schemas"]["ReferralVersion"];
+                changed: boolean;
+                says: components["schemas"]["Says"];
+            };
+            "referrals/commissions/file": {
+                commissions: components["schemas"]["DueCommission"][];
+                sendNowWei: components["schemas"]["Wei"];
+                note: string | null;
+                safeBatch: null | components["schemas"]["SafeBatch"];
+                says: components["schemas"]["Says"];
+            };
+            "referrals/{code}/paid": {
                 code: string;
+                payee: components["schemas"]["Address"];
+                txHash: components["schemas"]["Hash"];
+                valueWei: components["schemas"]["Wei"];
+                changed: boolean;
+                says: components["schemas"]["Says"];
             };
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description the transaction of your payment */
-                    txHash: components["schemas"]["HashInput"];
-                    /** @description the amount, if the transaction pays the payee more than once */
-                    valueWei?: components["schemas"]["Wei"];
-                    reason?: components["schemas"]["ReasonInput"];
-                };
+            "nodes/{nodeId}/grant": components["schemas"]["Granted"];
+            "nodes/{nodeId}/revoke": components["schemas"]["Granted"];
+            senders: {
+                sender: components["schemas"]["DeniedSender"];
+                says: components["schemas"]["Says"];
             };
-        };
-        responses: {
-            /** @description The transfer on record. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description The code. */
-                        code: string;
-                        /** @description Who was paid. */
-                        payee: components["schemas"]["Address"];
-                        txHash: components["schemas"]["Hash"];
-                        valueWei: components["schemas"]["Wei"];
-                        /** @description False if it was recorded before. */
-                        changed: boolean;
-                        says: components["schemas"]["Says"];
-                    };
-                };
+            "senders/{address}/remove": {
+                address: components["schemas"]["Address"];
+                removed: true;
+                says: components["schemas"]["Says"];
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listUnpaidNodes: {
-        parameters: {
-            query?: {
-                /** @description only those without a grant */
-                open?: components["schemas"]["FlagInput"];
-                /** @description Rows of a page. */
-                limit?: components["parameters"]["Limit"];
-                /** @description The `nextCursor` of the page before. */
-                cursor?: components["parameters"]["Cursor"];
-            };
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of nodes. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        nodes: components["schemas"]["UnpaidNode"][];
-                        nextCursor: components["schemas"]["NextCursor"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    grantNode: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /** @description its id on the contract */
-                nodeId: components["schemas"]["NodeId"];
-            };
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    reason: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description The node. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Granted"];
-                };
-            };
-            202: components["responses"]["Proposed"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    revokeGrant: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /** @description its id on the contract */
-                nodeId: components["schemas"]["NodeId"];
-            };
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    reason: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description The node. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Granted"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listDenied: {
-        requestBody?: never;
-        responses: {
-            /** @description Everybody on the list, by address. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        senders: components["schemas"]["DeniedSender"][];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    deny: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description the wallet */
-                    address: components["schemas"]["AddressInput"];
-                    /** @description whose wallet it is */
-                    label: string;
-                    reason: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description The wallet as it is on the list. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        sender: components["schemas"]["DeniedSender"];
-                        says: components["schemas"]["Says"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    allow: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /** @description the wallet */
-                address: components["schemas"]["AddressInput"];
-            };
-        };
-        requestBody?: {
-            content: {
-                "application/json": {
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description The wallet. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        address: components["schemas"]["Address"];
-                        /** @constant */
-                        removed: true;
-                        says: components["schemas"]["Says"];
-                    };
-                };
-            };
-            202: components["responses"]["Proposed"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    readStatement: {
-        parameters: {
-            query?: {
-                /** @description In place of both: a month in UTC. */
-                month?: components["parameters"]["Month"];
-                /** @description The first block, date or time of the period: `1200`, `2026-10-01`, `2026-10-01T12:00:00Z`. */
-                from?: components["parameters"]["From"];
-                /** @description The last block of the period, or the first date or time behind it. */
-                to?: components["parameters"]["To"];
-            };
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The statement. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Statement"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    readStatementCsv: {
-        parameters: {
-            query?: {
-                /** @description In place of both: a month in UTC. */
-                month?: components["parameters"]["Month"];
-                /** @description The first block, date or time of the period: `1200`, `2026-10-01`, `2026-10-01T12:00:00Z`. */
-                from?: components["parameters"]["From"];
-                /** @description The last block of the period, or the first date or time behind it. */
-                to?: components["parameters"]["To"];
-            };
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A file. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/csv": string;
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    exportPayments: {
-        parameters: {
-            query?: {
-                /** @description In place of both: a month in UTC. */
-                month?: components["parameters"]["Month"];
-                /** @description The first block, date or time of the period: `1200`, `2026-10-01`, `2026-10-01T12:00:00Z`. */
-                from?: components["parameters"]["From"];
-                /** @description The last block of the period, or the first date or time behind it. */
-                to?: components["parameters"]["To"];
-            };
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A file. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/csv": string;
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    exportNodes: {
-        parameters: {
-            query?: {
-                /** @description In place of both: a month in UTC. */
-                month?: components["parameters"]["Month"];
-                /** @description The first block, date or time of the period: `1200`, `2026-10-01`, `2026-10-01T12:00:00Z`. */
-                from?: components["parameters"]["From"];
-                /** @description The last block of the period, or the first date or time behind it. */
-                to?: components["parameters"]["To"];
-            };
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A file. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/csv": string;
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    exportCredits: {
-        parameters: {
-            query?: {
-                /** @description In place of both: a month in UTC. */
-                month?: components["parameters"]["Month"];
-                /** @description The first block, date or time of the period: `1200`, `2026-10-01`, `2026-10-01T12:00:00Z`. */
-                from?: components["parameters"]["From"];
-                /** @description The last block of the period, or the first date or time behind it. */
-                to?: components["parameters"]["To"];
-            };
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A file. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/csv": string;
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    exportWithdrawals: {
-        parameters: {
-            query?: {
-                /** @description In place of both: a month in UTC. */
-                month?: components["parameters"]["Month"];
-                /** @description The first block, date or time of the period: `1200`, `2026-10-01`, `2026-10-01T12:00:00Z`. */
-                from?: components["parameters"]["From"];
-                /** @description The last block of the period, or the first date or time behind it. */
-                to?: components["parameters"]["To"];
-            };
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A file. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/csv": string;
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    exportRefunds: {
-        parameters: {
-            query?: {
-                /** @description In place of both: a month in UTC. */
-                month?: components["parameters"]["Month"];
-                /** @description The first block, date or time of the period: `1200`, `2026-10-01`, `2026-10-01T12:00:00Z`. */
-                from?: components["parameters"]["From"];
-                /** @description The last block of the period, or the first date or time behind it. */
-                to?: components["parameters"]["To"];
-            };
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A file. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/csv": string;
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    exportTransactions: {
-        parameters: {
-            query?: {
-                /** @description In place of both: a month in UTC. */
-                month?: components["parameters"]["Month"];
-                /** @description The first block, date or time of the period: `1200`, `2026-10-01`, `2026-10-01T12:00:00Z`. */
-                from?: components["parameters"]["From"];
-                /** @description The last block of the period, or the first date or time behind it. */
-                to?: components["parameters"]["To"];
-            };
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A file. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/csv": string;
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    exportOutflows: {
-        parameters: {
-            query?: {
-                /** @description In place of both: a month in UTC. */
-                month?: components["parameters"]["Month"];
-                /** @description The first block, date or time of the period: `1200`, `2026-10-01`, `2026-10-01T12:00:00Z`. */
-                from?: components["parameters"]["From"];
-                /** @description The last block of the period, or the first date or time behind it. */
-                to?: components["parameters"]["To"];
-            };
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A file. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/csv": string;
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    exportCommissions: {
-        parameters: {
-            query?: {
-                /** @description In place of both: a month in UTC. */
-                month?: components["parameters"]["Month"];
-                /** @description The first block, date or time of the period: `1200`, `2026-10-01`, `2026-10-01T12:00:00Z`. */
-                from?: components["parameters"]["From"];
-                /** @description The last block of the period, or the first date or time behind it. */
-                to?: components["parameters"]["To"];
-            };
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A file. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/csv": string;
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    exportOwner: {
-        parameters: {
-            query: {
-                /** @description the wallet, for "owner" */
-                address: components["schemas"]["AddressInput"];
-                /** @description In place of both: a month in UTC. */
-                month?: components["parameters"]["Month"];
-                /** @description The first block, date or time of the period: `1200`, `2026-10-01`, `2026-10-01T12:00:00Z`. */
-                from?: components["parameters"]["From"];
-                /** @description The last block of the period, or the first date or time behind it. */
-                to?: components["parameters"]["To"];
-            };
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A file. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/csv": string;
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listTransactions: {
-        parameters: {
-            query?: {
-                /** @description only those of this account */
-                sender?: components["schemas"]["AddressInput"];
-                /** @description pending, mined, reverted or displaced */
-                status?: components["schemas"]["TransactionStatus"];
-                /** @description Rows of a page. */
-                limit?: components["parameters"]["Limit"];
-                /** @description The `nextCursor` of the page before. */
-                cursor?: components["parameters"]["Cursor"];
-            };
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of transactions. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        transactions: components["schemas"]["Transaction"][];
-                        nextCursor: components["schemas"]["NextCursor"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listRounds: {
-        parameters: {
-            query?: {
-                /** @description Rows of a page. */
-                limit?: components["parameters"]["Limit"];
-                /** @description The `nextCursor` of the page before. */
-                cursor?: components["parameters"]["Cursor"];
-            };
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of rounds. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        rounds: components["schemas"]["Round"][];
-                        nextCursor: components["schemas"]["NextCursor"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    showTrends: {
-        parameters: {
-            query?: {
-                /** @description how far back; by default `24h` */
-                range?: "24h" | "7d" | "30d" | "90d";
-                /** @description the length of a bin, in UTC; by default `hour` up to a week and `day` beyond */
-                by?: "hour" | "day";
-            };
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Every hour or day that the range touches, oldest first. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Trends"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    previewRound: {
-        requestBody?: never;
-        responses: {
-            /** @description The round, what stops it, and what the next day costs. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Preview"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    showReconciliation: {
-        requestBody?: never;
-        responses: {
-            /** @description Runs of the passes, the drift on record, audits, a halt. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Reconciliation"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    runReconciliation: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-        };
-        requestBody?: {
-            content: {
-                "application/json": {
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description What differs, at one block. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Comparison"];
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    showConfig: {
-        requestBody?: never;
-        responses: {
-            /** @description Every setting by its name. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        settings: {
-                            [key: string]: string | null;
-                        };
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    showOwnKey: {
-        requestBody?: never;
-        responses: {
-            /** @description What it may do, and until when. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Null for a key of the settings. */
-                        id: components["schemas"]["Id"] | null;
-                        label: components["schemas"]["KeyLabel"];
-                        scopes: components["schemas"]["Scopes"];
-                        expiresAt: components["schemas"]["NullableTime"];
-                        /** @description The passkey that signed in; null for a key that is no session. */
-                        passkeyId: components["schemas"]["Id"] | null;
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listKeys: {
-        requestBody?: never;
-        responses: {
-            /** @description Those that open first, then the newest; at most 500. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Labels of the keys of `ADMIN_KEY`. */
-                        environment: string[];
-                        keys: components["schemas"]["AdminKey"][];
-                        passkeys: components["schemas"]["Passkey"][];
-                        /** @description Those that wait. */
-                        invitations: components["schemas"]["Invitation"][];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    createKey: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description who uses it */
-                    label: components["schemas"]["KeyLabel"];
-                    /** @description some of read,decide,prices,terms,operate */
-                    scopes: components["schemas"]["Scopes"];
-                    /**
-                     * @description how long it is valid, such as 90d or 8h; 90d by default, at most 366d
-                     * @default 90d
-                     * @example 90d
-                     * @example 8h
-                     */
-                    expires?: string;
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description The key, which is shown this once. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        id: components["schemas"]["Id"];
-                        label: components["schemas"]["KeyLabel"];
-                        scopes: components["schemas"]["Scopes"];
-                        expiresAt: components["schemas"]["Time"];
-                        /** @description For `x-admin-key`. Null where the request was answered before under its `Idempotency-Key`. */
-                        key: string | null;
-                        says: components["schemas"]["Says"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    revokeKey: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /** @description its number in the list */
+            "reconciliation/run": components["schemas"]["Comparison"];
+            keys: {
                 id: components["schemas"]["Id"];
+                label: components["schemas"]["KeyLabel"];
+                scopes: components["schemas"]["Scopes"];
+                expiresAt: components["schemas"]["Time"];
+                key: string | null;
+                says: components["schemas"]["Says"];
             };
-        };
-        requestBody?: {
-            content: {
-                "application/json": {
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description The key. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        id: components["schemas"]["Id"];
-                        label: components["schemas"]["KeyLabel"];
-                        /** @constant */
-                        revoked: true;
-                        says: components["schemas"]["Says"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    signOut: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Its key opens no more. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @constant */
-                        signedOut: true;
-                        says: components["schemas"]["Says"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    invite: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description who uses it */
-                    label: components["schemas"]["KeyLabel"];
-                    /** @description some of read,decide,prices,terms,operate */
-                    scopes: components["schemas"]["Scopes"];
-                    /**
-                     * @description how long the passkey signs in; 365d by default, at most 366d
-                     * @default 365d
-                     * @example 90d
-                     * @example 8h
-                     */
-                    expires?: string;
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description The link, which is shown this once. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        id: components["schemas"]["Id"];
-                        label: components["schemas"]["KeyLabel"];
-                        scopes: components["schemas"]["Scopes"];
-                        expiresAt: components["schemas"]["Time"];
-                        passkeyExpiresAt: components["schemas"]["Time"];
-                        /** @description To the console, with the code. Null where the request was answered before under its `Idempotency-Key`. */
-                        link: string | null;
-                        says: components["schemas"]["Says"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    revokePasskey: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /** @description its number in the list */
+            "keys/{id}/revoke": {
                 id: components["schemas"]["Id"];
+                label: components["schemas"]["KeyLabel"];
+                revoked: true;
+                says: components["schemas"]["Says"];
             };
-        };
-        requestBody?: {
-            content: {
-                "application/json": {
-                    reason?: components["schemas"]["ReasonInput"];
-                };
+            "keys/self/sign-out": {
+                signedOut: true;
+                says: components["schemas"]["Says"];
             };
-        };
-        responses: {
-            /** @description The passkey. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        id: components["schemas"]["Id"];
-                        label: components["schemas"]["KeyLabel"];
-                        /** @constant */
-                        revoked: true;
-                        says: components["schemas"]["Says"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    revokeInvitation: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /** @description its number in the list */
+            "keys/invite": {
                 id: components["schemas"]["Id"];
+                label: components["schemas"]["KeyLabel"];
+                scopes: components["schemas"]["Scopes"];
+                expiresAt: components["schemas"]["Time"];
+                passkeyExpiresAt: components["schemas"]["Time"];
+                link: string | null;
+                says: components["schemas"]["Says"];
             };
-        };
-        requestBody?: {
-            content: {
-                "application/json": {
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description The invitation. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        id: components["schemas"]["Id"];
-                        label: components["schemas"]["KeyLabel"];
-                        /** @constant */
-                        revoked: true;
-                        says: components["schemas"]["Says"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    showSecondPerson: {
-        requestBody?: never;
-        responses: {
-            /** @description The rule. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        aboveWei: components["schemas"]["NullableBound"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    setSecondPerson: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-        };
-        requestBody?: {
-            content: {
-                "application/json": {
-                    /** @description the amount above which an act needs a second person; 0: every release and refund */
-                    aboveWei?: components["schemas"]["Wei"];
-                    /** @description switch the rule off */
-                    off?: components["schemas"]["FlagInput"];
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description The rule. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        aboveWei: components["schemas"]["NullableBound"];
-                        changed: boolean;
-                        says: components["schemas"]["Says"];
-                    };
-                };
-            };
-            202: components["responses"]["Proposed"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listProposals: {
-        requestBody?: never;
-        responses: {
-            /** @description Those that wait first, then the newest; at most 200. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        proposals: components["schemas"]["Proposal"][];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    confirmProposal: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /** @description its number in the list */
+            "passkeys/{id}/revoke": {
                 id: components["schemas"]["Id"];
+                label: components["schemas"]["KeyLabel"];
+                revoked: true;
+                says: components["schemas"]["Says"];
             };
-        };
-        requestBody?: {
-            content: {
-                "application/json": {
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description The proposal. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        id: components["schemas"]["Id"];
-                        /** @constant */
-                        state: "confirmed";
-                        /** @description What the act answers. */
-                        done: {
-                            [key: string]: unknown;
-                        };
-                        says: components["schemas"]["Says"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    refuseProposal: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /** @description its number in the list */
+            "invitations/{id}/revoke": {
                 id: components["schemas"]["Id"];
+                label: components["schemas"]["KeyLabel"];
+                revoked: true;
+                says: components["schemas"]["Says"];
             };
-        };
-        requestBody?: {
-            content: {
-                "application/json": {
-                    reason?: components["schemas"]["ReasonInput"];
-                };
+            "second-person": {
+                aboveWei: components["schemas"]["NullableBound"];
+                changed: boolean;
+                says: components["schemas"]["Says"];
             };
-        };
-        responses: {
-            /** @description The proposal. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        id: components["schemas"]["Id"];
-                        /** @constant */
-                        state: "refused";
-                        says: components["schemas"]["Says"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listWebhooks: {
-        requestBody?: never;
-        responses: {
-            /** @description The endpoints; those that were removed, too. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        endpoints: components["schemas"]["Endpoint"][];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    addWebhook: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description its URL: https, or smtps://user:password@host?from=…&to=… for mail */
-                    url: string;
-                    /** @description what its events are signed with; a chat and a mail have none */
-                    secret?: string;
-                    /** @description all, or kinds separated by commas */
-                    events?: components["schemas"]["EventsChosen"];
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description The endpoint. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        endpoint: components["schemas"]["EndpointName"];
-                        /** @description False where it was there. */
-                        added: boolean;
-                        says: components["schemas"]["Says"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    removeWebhook: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description as "webhooks list" shows it */
-                    endpoint: components["schemas"]["EndpointName"];
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description The endpoint. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        endpoint: components["schemas"]["EndpointName"];
-                        /** @constant */
-                        removed: true;
-                        says: components["schemas"]["Says"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    chooseEvents: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description as "webhooks list" shows it */
-                    endpoint: components["schemas"]["EndpointName"];
-                    /** @description all, or kinds separated by commas */
-                    events: components["schemas"]["EventsChosen"];
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description The endpoint. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        endpoint: components["schemas"]["EndpointName"];
-                        events: components["schemas"]["EventsChosen"];
-                        says: components["schemas"]["Says"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    enableWebhook: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description as "webhooks list" shows it */
-                    endpoint: components["schemas"]["EndpointName"];
-                    reason?: components["schemas"]["ReasonInput"];
-                };
-            };
-        };
-        responses: {
-            /** @description The endpoint. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        endpoint: components["schemas"]["EndpointName"];
-                        /** @constant */
-                        enabled: true;
-                        says: components["schemas"]["Says"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listDeliveries: {
-        parameters: {
-            query?: {
-                /** @description pending, delivered or failed */
-                state?: components["schemas"]["DeliveryState"];
-                /** @description payment.minted, round.credited and so on */
-                type?: string;
-                /** @description Rows of a page. */
-                limit?: components["parameters"]["Limit"];
-                /** @description The `nextCursor` of the page before. */
-                cursor?: components["parameters"]["Cursor"];
-            };
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of deliveries. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        deliveries: components["schemas"]["Delivery"][];
-                        nextCursor: components["schemas"]["NextCursor"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    redeliver: {
-        parameters: {
-            header?: {
-                /** @description The same request under the same key is done once and answered the same again. */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                /** @description the delivery, as "webhooks deliveries" shows it */
+            "proposals/{id}/confirm": {
                 id: components["schemas"]["Id"];
-            };
-        };
-        requestBody?: {
-            content: {
-                "application/json": {
-                    reason?: components["schemas"]["ReasonInput"];
+                state: "confirmed";
+                done: {
+                    [key: string]: unknown;
                 };
+                says: components["schemas"]["Says"];
             };
-        };
-        responses: {
-            /** @description The delivery. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        id: components["schemas"]["Id"];
-                        eventId: string;
-                        type: string;
-                        endpoint: components["schemas"]["EndpointName"];
-                        /** @constant */
-                        state: "pending";
-                        says: components["schemas"]["Says"];
-                    };
-                };
+            "proposals/{id}/refuse": {
+                id: components["schemas"]["Id"];
+                state: "refused";
+                says: components["schemas"]["Says"];
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            422: components["responses"]["KeyReused"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listAudit: {
-        parameters: {
-            query?: {
-                /** @description the label of an admin key, cli:<user>, or pass */
-                actor?: string;
-                /** @description released, tierChanged, paused and so on */
-                action?: string;
-                /** @description a hash, a tier, an address, a node */
-                subject?: string;
-                /** @description Rows of a page. */
-                limit?: components["parameters"]["Limit"];
-                /** @description The `nextCursor` of the page before. */
-                cursor?: components["parameters"]["Cursor"];
+            webhooks: {
+                endpoint: components["schemas"]["EndpointName"];
+                added: boolean;
+                says: components["schemas"]["Says"];
             };
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of entries. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        entries: components["schemas"]["AuditEntry"][];
-                        nextCursor: components["schemas"]["NextCursor"];
-                    };
+            "webhooks/remove": {
+                endpoint: components["schemas"]["EndpointName"];
+                removed: true;
+                says: components["schemas"]["Says"];
+            };
+            "webhooks/events": {
+                endpoint: components["schemas"]["EndpointName"];
+                events: components["schemas"]["EventsChosen"];
+                says: components["schemas"]["Says"];
+            };
+            "webhooks/enable": {
+                endpoint: components["schemas"]["EndpointName"];
+                enabled: true;
+                says: components["schemas"]["Says"];
+            };
+            "webhooks/deliveries/{id}/redeliver": {
+                id: components["schemas"]["Id"];
+                eventId: string;
+                type: string;
+                endpoint: components["schemas"]["EndpointName"];
+                state: "pending";
+                says: components["schemas"]["Says"];
+            };
+            "/api/passkeys/challenge": {
+                [key: string]: unknown;
+            };
+            "/api/passkeys/sign-in": {
+                key: string;
+                label: components["schemas"]["KeyLabel"];
+                expiresAt: components["schemas"]["Time"];
+            };
+            "/api/passkeys/invitation": {
+                label: components["schemas"]["KeyLabel"];
+                scopes: components["schemas"]["Scopes"];
+                passkeyExpiresAt: components["schemas"]["Time"];
+                options: {
+                    [key: string]: unknown;
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getAdminOpenApi: {
-        requestBody?: never;
-        responses: {
-            /** @description An OpenAPI 3.1 document. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
+            "/api/passkeys/make": {
+                key: string;
+                label: components["schemas"]["KeyLabel"];
+                expiresAt: components["schemas"]["Time"];
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    showPasskeyOffer: {
-        requestBody?: never;
-        responses: {
-            /** @description Whether they can; and why nobody can at this address. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Somebody has a passkey that signs in. */
-                        offered: boolean;
-                        whyNot: string | null;
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            405: components["responses"]["WrongMethod"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    beginSignIn: {
-        requestBody: {
-            content: {
-                "application/json": Record<string, never>;
-            };
-        };
-        responses: {
-            /** @description What the browser is asked for. Its challenge holds five minutes, once. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            405: components["responses"]["WrongMethod"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    signIn: {
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description What the browser answered: a `RegistrationResponseJSON` or `AuthenticationResponseJSON` of WebAuthn. */
-                    credential: {
-                        [key: string]: unknown;
-                    };
-                };
-            };
-        };
-        responses: {
-            /** @description A key of at most eight hours, which is shown this once. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description For `x-admin-key`. */
-                        key: string;
-                        label: components["schemas"]["KeyLabel"];
-                        expiresAt: components["schemas"]["Time"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["NotLetIn"];
-            405: components["responses"]["WrongMethod"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    beginPasskey: {
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description Of the invitation: `nli_` and 43 characters. */
-                    code: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Whom it is for, and what the browser is asked for. Its challenge holds five minutes, once. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        label: components["schemas"]["KeyLabel"];
-                        scopes: components["schemas"]["Scopes"];
-                        passkeyExpiresAt: components["schemas"]["Time"];
-                        /** @description As `navigator.credentials` takes them, a `PublicKeyCredentialCreationOptionsJSON` of WebAuthn. */
-                        options: {
-                            [key: string]: unknown;
-                        };
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["WrongMethod"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    makePasskey: {
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description Of the invitation: `nli_` and 43 characters. */
-                    code: string;
-                    /** @description What the browser answered: a `RegistrationResponseJSON` or `AuthenticationResponseJSON` of WebAuthn. */
-                    credential: {
-                        [key: string]: unknown;
-                    };
-                };
-            };
-        };
-        responses: {
-            /** @description A key of at most eight hours, which is shown this once. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description For `x-admin-key`. */
-                        key: string;
-                        label: components["schemas"]["KeyLabel"];
-                        expiresAt: components["schemas"]["Time"];
-                    };
-                };
-            };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["NotLetIn"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["WrongMethod"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["Unexpected"];
-            503: components["responses"]["Unavailable"];
         };
     };
 }

@@ -1,9 +1,11 @@
-// The types of the routes' answers: the client's from api/openapi.yaml, the operator's from api/admin.yaml. openapi-typescript generates them, and
-// needs the client's own TypeScript 5. Also generates the declarations of the operator's acts, for the console.
+// The types of what the routes take and answer: the client's from api/openapi.yaml, the operator's from api/admin.yaml. openapi-typescript generates
+// them, and needs the client's own TypeScript 5. Also generates the declarations of the operator's acts, for the console.
 import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parse } from 'yaml'
 import type { Field } from '../src/operator/input.ts'
 import { OPERATIONS } from '../src/operator/operations.ts'
 
@@ -13,8 +15,8 @@ const GENERATOR = join(CLIENT, 'node_modules/openapi-typescript/bin/cli.js')
 
 /** The generated files, each with its source document. */
 const MADE = [
-  { file: 'client/src/schema.ts', document: 'api/openapi.yaml', make: types(['components', 'operations']) },
-  { file: 'api/admin.ts', document: 'api/admin.yaml', make: types(['paths', 'components', 'operations']) },
+  { file: 'client/src/schema.ts', document: 'api/openapi.yaml', make: answers },
+  { file: 'api/admin.ts', document: 'api/admin.yaml', make: routes },
   { file: 'api/admin-acts.ts', document: 'src/operator/operations.ts', make: acts },
 ]
 
@@ -64,21 +66,79 @@ const quotedIfNeeded = (name: string) => (/^\w+$/.test(name) ? name : `'${name}'
 const formOf = ({ help, value, words, required }: Field) =>
   `{ help: ${JSON.stringify(help)}, value: ${JSON.stringify(value)}, required: ${required}${words ? `, words: ${JSON.stringify(words)}` : ''} }`
 
-/** Keeps only the types with these names, and the types to which they refer. */
-function types(names: readonly string[]): (document: string) => string {
-  return (document) => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [GENERATOR, join('..', document)], {
-      cwd: CLIENT,
-      encoding: 'utf8',
-      maxBuffer: 16 << 20,
-    })
-    if (status !== 0) throw new Error(`openapi-typescript failed:\n${stderr}`)
-    const [head = '', ...parts] = stdout.split(/^(?=export )/m)
-    const kept = parts.filter((part) => names.some((name) => part.startsWith(`export interface ${name} `)))
-    // The generator lists all methods and parameters of each route, even absent ones.
-    return [head, ...kept]
-      .join('')
-      .replaceAll(/^ +(get|put|post|delete|options|head|patch|trace|query|header|path|cookie)\?: never;\n/gm, '')
-      .replaceAll(/^ +parameters: \{\n +\};\n/gm, '')
+type Schema = Readonly<Record<string, unknown>>
+type Content = { readonly content?: { readonly 'application/json'?: { readonly schema: Schema } } }
+type Operation = { readonly responses: Readonly<Record<string, Content>> }
+interface Document {
+  readonly paths: Readonly<Record<string, { readonly get?: Operation; readonly post?: Operation }>>
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
+}
+
+const read = (path: string): Document => parse(readFileSync(join(ROOT, path), 'utf8'), { merge: true })
+/** The JSON that a route answers; undefined if it answers something else. */
+const answerOf = (operation: Operation | undefined): Schema | undefined =>
+  operation?.responses[200]?.content?.['application/json']?.schema
+const COMMENT = /^ +\/\*\*(?:.|\n)*?\*\/\n/gm
+
+/** The shapes in the public answers, with their descriptions. */
+function answers(path: string): string {
+  const { paths, components } = read(path)
+  const roots = Object.values(paths).flatMap(({ get, post }) => [answerOf(get), answerOf(post)])
+  return typesOf(reached(components.schemas, roots))
+}
+
+/**
+ * What each of the operator's routes answers, and the shapes in it, without comments: `Readings` has the GETs, `Acts` the POSTs. Paths are relative to
+ * /api/admin. What an act takes is in admin-acts.ts.
+ */
+function routes(path: string): string {
+  const { paths, components } = read(path)
+  const readings: Record<string, Schema> = {}
+  const acts: Record<string, Schema> = {}
+  for (const [full, { get, post }] of Object.entries(paths)) {
+    const route = full.replace('/api/admin/', '')
+    const answer = answerOf(get)
+    if (answer) readings[route] = answer
+    const outcome = answerOf(post)
+    if (outcome) acts[route] = outcome
   }
+  const tables = { Readings: objectOf(readings), Acts: objectOf(acts) }
+  const { Error: refusal = {} } = components.schemas
+  const schemas = reached(components.schemas, [tables, refusal])
+  return typesOf({ ...schemas, Error: refusal, ...tables }).replaceAll(COMMENT, '')
+}
+
+const objectOf = (properties: Readonly<Record<string, Schema>>): Schema => ({
+  type: 'object',
+  required: Object.keys(properties),
+  properties,
+})
+
+/** The schemas to which these refer, directly or through others, in the document's order. */
+function reached(schemas: Document['components']['schemas'], roots: readonly unknown[]): Record<string, Schema> {
+  const names = new Set<string>()
+  const follow = (value: unknown) => {
+    for (const [, name = ''] of JSON.stringify(value ?? null).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      if (names.has(name)) continue
+      names.add(name)
+      follow(schemas[name])
+    }
+  }
+  roots.forEach(follow)
+  return Object.fromEntries(Object.entries(schemas).filter(([name]) => names.has(name)))
+}
+
+/** The types of these schemas. */
+function typesOf(schemas: Readonly<Record<string, Schema>>): string {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [GENERATOR], {
+    cwd: CLIENT,
+    encoding: 'utf8',
+    input: JSON.stringify({ openapi: '3.1.0', info: { title: 'types', version: '1' }, components: { schemas } }),
+    maxBuffer: 16 << 20,
+  })
+  if (status !== 0) throw new Error(`openapi-typescript failed:\n${stderr}`)
+  const [head = '', ...parts] = stdout.split(/^(?=export )/m)
+  return [head, ...parts.filter((part) => part.startsWith('export interface components '))]
+    .join('')
+    .replaceAll(/^ {4}\w+: never;\n/gm, '')
 }

@@ -49,6 +49,8 @@ export interface Quote extends Revived<Schemas['Quote']> {}
 export interface CanBuy extends Revived<Schemas['CanBuy']> {}
 /** One of the checks of {@link CanBuy}. */
 export type BuyerCheck = CanBuy['checks'][number]
+/** A deployment: its chain, its contract, its payments wallet. */
+export interface Deployment extends Revived<Schemas['Deployment']> {}
 export interface Cover extends Revived<Schemas['Cover']> {}
 export interface Node extends Revived<Schemas['Node']> {}
 export interface NodeDetail extends Revived<Schemas['NodeDetail']> {}
@@ -76,35 +78,6 @@ export type LedgerEvent =
   | { event: 'payment'; data: Payment; id: null }
   | { event: 'node'; data: Node; id: null }
   | { event: 'current'; data: { payments: Hex[]; nodes: string[] }; id: string }
-
-/** A deployment: its chain, its contract, its payments wallet. */
-export interface Deployment {
-  chainId: number
-  /** A public JSON-RPC URL; `null` if the operator offers none. */
-  rpcUrl: string | null
-  factoryAddress: Hex | null
-  /** How many nodes the contract lets a wallet hold, over all tiers; `null` if the service could not read it. */
-  maxPerWallet: number | null
-  paymentAddress: Hex | null
-  apiBase: string
-  /** True for a demonstration on its own chain. */
-  embedded: boolean
-  /** The chain's display name. */
-  chainName: string | null
-  /** Base URL of a block explorer, without a trailing slash; append `/tx/…`, `/address/…` or `/block/…`. */
-  explorerUrl: string | null
-  /** Who sells. Each field is `null` if the operator has not set it. */
-  brand: {
-    name: string | null
-    /** An SVG image, as a path on the service. */
-    logoUrl: string | null
-    /** `#` and six hex digits. */
-    color: string | null
-    /** A `mailto:` link or a page's URL. */
-    contact: string | null
-    termsUrl: string | null
-  }
-}
 
 export interface SyncedNodes {
   node: Node

@@ -10,7 +10,7 @@ import type {
   Turn,
   Wallet,
 } from '../src/index.ts'
-import type { components, operations } from '../src/schema.ts'
+import type { components } from '../src/schema.ts'
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 const holds = <T extends true>(): T | undefined => undefined
@@ -27,6 +27,7 @@ holds<Equal<Distribution['turns'][number]['due'], Date>>()
 holds<Equal<Turn['seed'], `0x${string}` | null>>()
 holds<Equal<Payment['status'], components['schemas']['Payment']['status']>>()
 holds<Equal<Payment['txHash'], `0x${string}`>>()
+holds<Equal<Deployment['factoryAddress'], `0x${string}` | null>>()
 holds<Equal<Wallet['unrecordedNodeIds'], string[] | null>>()
 holds<Equal<Awaited<ReturnType<LedgerClient['getPrice']>>, number | null>>()
 holds<Equal<Awaited<ReturnType<LedgerClient['getMe']>>, Wallet | null>>()
@@ -40,7 +41,3 @@ ledger.syncNode({})
 node.priceWei + 1n
 // @ts-expect-error: an amount is no number
 node.creditedWei + 1
-
-// Written out in types.ts because the document gives this answer no name.
-type WellKnown = operations['getWellKnown']['responses'][200]['content']['application/json']
-holds<Equal<keyof WellKnown, keyof Deployment>>()

@@ -52,7 +52,7 @@ const signingSecrets: Parse<readonly string[]> = (given, ask) => {
 
 export const WEBHOOKS = {
   title: 'Webhooks',
-  text: 'These settings only fill a ledger that never had an endpoint; later `node-ledger webhooks` adds and removes them.',
+  text: 'Settings marked 🌱 fill a ledger that never had an endpoint; later `node-ledger webhooks` adds and removes them.',
   settings: {
     WEBHOOK_URL: {
       parse: endpointUrls,
@@ -65,7 +65,7 @@ export const WEBHOOKS = {
       parse: signingSecrets,
       secret: true,
       first: true,
-      text: 'The secret that signs events by Standard Webhooks: `whsec_` and the base64 of 24 to 64 random bytes. While you rotate it, write the new one and the previous one, separated by a comma. Required unless every `WEBHOOK_URL` is a chat’s own or mail.',
+      text: 'The secret that signs events by Standard Webhooks: `whsec_` and the base64 of 24 to 64 random bytes. While you rotate it, write the new one and the previous one, separated by a comma. Required if a `WEBHOOK_URL` is neither a chat’s own nor mail.',
     },
     WEBHOOK_EVENTS: {
       parse: choices,

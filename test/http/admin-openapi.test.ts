@@ -11,7 +11,7 @@ import { PAYMENT_STATES } from '../../src/domain/transitions.ts'
 import { buildRoutes } from '../../src/http/routes.ts'
 import { buildTools } from '../../src/http/tools.ts'
 import { startService } from '../support/http.ts'
-import { adminDocument, document } from '../support/http-contract.ts'
+import { adminDocument, assertRequired, document } from '../support/http-contract.ts'
 import { type Desk, KEYS, startDesk } from '../support/operator.ts'
 
 const PREFIX = '/api/admin/'
@@ -69,19 +69,8 @@ describe('the operator’s document', () => {
     assert.equal(adminDocument.info.version, version)
   })
 
-  it('requires every field that it names, so that none stays which is never answered', () => {
-    const check = (part: unknown, place: string): void => {
-      if (typeof part !== 'object' || part === null) return
-      const { properties, required = [] } = part as { properties?: object; required?: string[] }
-      const [name = ''] = place.split('/')
-      const optional = (OPTIONAL as Record<string, string[]>)[name] ?? []
-      if (properties && !Array.isArray(part))
-        assert.deepEqual([...required, ...optional].sort(), Object.keys(properties).sort(), place)
-      for (const [key, inner] of Object.entries(part)) check(inner, `${place}/${key}`)
-    }
-    for (const [name, schema] of Object.entries(adminDocument.components.schemas)) check(schema, name)
-    for (const { path, operation } of operations) check(operation.responses, path)
-  })
+  it('requires every field that it names, so that none stays which is never answered', () =>
+    assertRequired(adminDocument, OPTIONAL))
 
   it('has no reference that leads nowhere, no part that is used nowhere, and no text that a comma has torn in two', () => {
     const text = JSON.stringify(adminDocument)

@@ -9,7 +9,7 @@ import addFormats from 'ajv-formats'
 import { buildRoutes } from '../../src/http/routes.ts'
 import { buildTools } from '../../src/http/tools.ts'
 import { startService } from '../support/http.ts'
-import { document } from '../support/http-contract.ts'
+import { assertRequired, document } from '../support/http-contract.ts'
 
 /** Not part of the API's public surface: the operator's, the scheduler's and the platform's routes, and all pages. */
 const UNDOCUMENTED = /^\/api\/cron\/(payments|credit)$|^\/api\/(admin|passkeys)|^\/(?!api\/|\.well-known\/node-ledger)/
@@ -132,6 +132,9 @@ describe('the document', () => {
         assert.ok(operation.summary && operation.operationId, path)
     }
   })
+
+  it('requires every field of an answer, so that none becomes optional in the client', () =>
+    assertRequired(document, { Payment: ['payments'] }))
 
   it('has no reference that leads nowhere', () => {
     const resolve = (ref: string) => {

@@ -86,6 +86,21 @@ export function assertAsked(method: 'GET' | 'POST', path: string, body: unknown 
   )
 }
 
+/** Checks that a document requires every field that its shapes and answers name, but for the optional ones of each shape. */
+export function assertRequired(document: Document, optional: Readonly<Record<string, readonly string[]>>): void {
+  const check = (part: Document, place: string): void => {
+    if (typeof part !== 'object' || part === null) return
+    const { properties, required = [] } = part
+    const [name = ''] = place.split('/')
+    if (properties && !Array.isArray(part))
+      assert.deepEqual([...required, ...(optional[name] ?? [])].sort(), Object.keys(properties).sort(), place)
+    for (const [key, inner] of Object.entries(part)) check(inner, `${place}/${key}`)
+  }
+  for (const [name, schema] of Object.entries(document.components.schemas)) check(schema, name)
+  for (const operations of Object.values<Document>(document.paths))
+    for (const { operationId, responses } of Object.values<Document>(operations)) check(responses, operationId)
+}
+
 function assertCommon(where: string, method: string, { status, headers, json, text }: Answer): void {
   assert.equal(headers['x-content-type-options'], 'nosniff', where)
   assert.equal(headers['referrer-policy'], 'no-referrer', where)

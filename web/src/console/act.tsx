@@ -7,8 +7,8 @@ import { type ActField, type Filled, fieldsOf, problemsOf, readForm } from './ac
 import {
   ACTS,
   type ActRoute,
-  type BodyOf,
   type Did,
+  type FieldOf,
   isWaiting,
   lacking,
   type ParamOf,
@@ -27,11 +27,11 @@ type ActProps<Route extends ActRoute> = Wording & {
   /** The route, as the API document names it. */
   act: Route
   /** The fields to ask for, in addition to the reason. Default: all of the act's fields. */
-  fields?: readonly (keyof BodyOf<Route> & string)[]
+  fields?: readonly FieldOf<Route>[]
   /** What only the page knows about a field. */
-  more?: { readonly [Name in keyof BodyOf<Route>]?: Partial<ActField> }
+  more?: { readonly [Name in FieldOf<Route>]?: Partial<ActField> }
   /** The fixed part of the body. */
-  body?: Partial<BodyOf<Route>>
+  body?: { readonly [Name in FieldOf<Route>]?: string | number | boolean }
   /** What to show as the result. Default: the line that the act returns. */
   did?: (answer: Did<Route>) => ReactNode
   /** A warning about the filled-in form, shown before it is sent. */

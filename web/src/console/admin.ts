@@ -2,7 +2,7 @@
 // keeps it.
 import { LedgerError, type Revived } from '@node-ledger/client'
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query'
-import type { components, paths } from '../../../api/admin.ts'
+import type { components } from '../../../api/admin.ts'
 import { ACTS } from '../../../api/admin-acts.ts'
 import { revive } from '../../../client/src/revive.ts'
 import { keptForTab } from '../kept.ts'
@@ -119,38 +119,21 @@ function refusal(status: number | null, message: string, cause?: unknown): Ledge
   return new LedgerError(message, { status, retryable: status === null || status >= 500, retryAfter: null, cause })
 }
 
-/** The response of an operation, according to the API document. */
-export type AnswerOf<Operation> = Operation extends {
-  responses: { 200: { content: { 'application/json': infer Body } } }
-}
-  ? Revived<Body>
-  : never
-/** The routes of one method that return JSON, by their paths in the API document. */
-type RouteOf<Method extends 'get' | 'post'> = {
-  [Path in keyof paths]: paths[Path] extends {
-    [Key in Method]: { responses: { 200: { content: { 'application/json': unknown } } } }
-  }
-    ? Path extends `/api/admin/${infer Route}`
-      ? Route
-      : never
-    : never
-}[keyof paths]
+type Schemas = components['schemas']
 /** The operator's readings. */
-export type ReadRoute = RouteOf<'get'>
+export type ReadRoute = keyof Schemas['Readings']
 /** The operator's acts. */
 export type ActRoute = keyof typeof ACTS
-type ActOf<Route extends ActRoute> = paths[`/api/admin/${Route}`]['post']
 /** The response to an act, with amounts as bigint and times as Date. */
-export type Did<Route extends ActRoute> = AnswerOf<ActOf<Route>>
-/** The body of an act, as sent. */
-export type BodyOf<Route extends ActRoute> =
-  ActOf<Route> extends { requestBody?: { content: { 'application/json': infer Body } } } ? Body : Record<never, never>
+export type Did<Route extends keyof Schemas['Acts']> = Revived<Schemas['Acts'][Route]>
+/** The names of the fields that an act takes. */
+export type FieldOf<Route extends ActRoute> = keyof (typeof ACTS)[Route]['fields'] & string
 /** The names in braces in a route's path. */
 export type ParamOf<Route extends string> = Route extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParamOf<Rest>
   : never
 /** The response to a reading, with amounts as bigint and times as Date. */
-export type Read<Route extends ReadRoute> = AnswerOf<paths[`/api/admin/${Route}`]['get']>
+export type Read<Route extends ReadRoute> = Revived<Schemas['Readings'][Route]>
 
 /** One of the operator's readings, refreshed while the page is open. Fields that are not in the route's path go into the query. */
 export function useAdmin<Route extends ReadRoute>(
@@ -204,7 +187,6 @@ export async function download(path: string): Promise<void> {
   saveBlob(await response.blob(), name)
 }
 
-type Schemas = components['schemas']
 /** A shape of api/admin.yaml with amounts as bigint and times as Date. */
 type Shape<Name extends keyof Schemas> = Revived<Schemas[Name]>
 

@@ -6,15 +6,14 @@ import type {
   PublicKeyCredentialRequestOptionsJSON,
 } from '@simplewebauthn/browser'
 import { useQuery } from '@tanstack/react-query'
-import type { paths } from '../../../api/admin.ts'
 import type { Reading } from '../ledger.ts'
 import { part } from '../ui/part.ts'
-import { type AnswerOf, enter, request } from './admin.ts'
+import { type Did, enter, type Read, request } from './admin.ts'
 
-type Offer = AnswerOf<paths['/api/passkeys']['get']>
-type Session = AnswerOf<paths['/api/passkeys/sign-in']['post']>
+type Offer = Read<'/api/passkeys'>
+type Session = Did<'/api/passkeys/sign-in'>
 /** The person whom an invitation is for, and the options for the browser. */
-export type Invited = AnswerOf<paths['/api/passkeys/invitation']['post']>
+export type Invited = Did<'/api/passkeys/invitation'>
 
 const post = <T>(path: string, body: object) => request<T>('POST', `/api/passkeys${path}`, {}, body)
 

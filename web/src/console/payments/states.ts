@@ -18,7 +18,7 @@ export const TONES = {
 export const STATES = Object.keys(TONES)
 
 /** The state that each reason belongs to. */
-const STATE_FOR: Readonly<Record<Schemas['PaymentReason'], 'held' | 'ignored'>> = {
+const STATE_FOR: Readonly<Record<NonNullable<Schemas['NullablePaymentReason']>, 'held' | 'ignored'>> = {
   wrongAmount: 'held',
   saleClosed: 'held',
   notOpenYet: 'held',
