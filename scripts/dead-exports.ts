@@ -8,7 +8,7 @@ import { target } from './imports.ts'
 const STARTED = [
   /^src\/main\.ts$/,
   /^bin\/|\.config\.ts$/,
-  /^scripts\/(release\/)?[^/]+\.ts$/,
+  /^scripts\/((release\/)?[^/]+|mutation\/hook)\.ts$/,
   /^bench\/([^/]+|servers\/[^/]+)\.ts$/,
   /^(test|client\/test|contracts\/test)\/.*\.test\.ts$|^client\/test\/types\.ts$/,
   /^client\/src\/(viem\/)?index\.ts$/,

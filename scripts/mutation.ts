@@ -1,35 +1,26 @@
 // `npm run mutation`: changes the rules about money and auth, and the code around them, one small change at a time, and counts how many changes the
 // tests notice (Stryker). Exits with 1 if a goal is not met. Works on a copy, and leaves nothing behind.
-//   node bin/with-runtime.mjs scripts/mutation.ts [--changed [<git ref>]] [part of a path ...]
+//   npm run mutation -- [--changed [<git ref>]] [part of a path ...]
+//   npm run mutation -- --drawn [--seed <number>] [--count <number>] [--by <part of a test's path>] <file> ...
 // `--changed` mutates only files changed since this branch left the ref (by default main), or since the commit before.
+// `--drawn` mutates any files of src, and draws mutants by a seed, because each may need tests on real parts (mutation/drawn.ts).
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { copyProject } from './copy-project.ts'
-import { EXCEPTIONS, type Exception } from './mutation/exceptions.ts'
+import { mutateDrawn } from './mutation/drawn.ts'
+import { type Report, show } from './mutation/report.ts'
 import { GROUPS, type Group } from './mutation/scope.ts'
+import { install, ROOT, STRYKER } from './mutation/tool.ts'
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url))
-/** Stryker's own small package, installed on first use, so that the project's own dependencies stay few. */
-const TOOL = join(ROOT, 'toolchain/mutation')
-const STRYKER = join(TOOL, 'node_modules/@stryker-mutator')
 /** If a test takes this much longer than without the change, Stryker counts it as an endless loop. */
 const TIMEOUT = { timeoutMS: 20_000, timeoutFactor: 4 }
 
-interface Mutant {
-  status: string
-  mutatorName: string
-  replacement: string
-  location: { start: { line: number } }
-}
-interface Report {
-  files: Record<string, { source: string; mutants: Mutant[] }>
-}
-
-const wanted = fileFilter(process.argv.slice(2))
+const args = process.argv.slice(2)
 install()
+if (args.includes('--drawn')) process.exit((await mutateDrawn(args)) ? 0 : 1)
+const wanted = fileFilter(args)
 const lines: string[] = []
 let met = true
 for (const group of GROUPS) {
@@ -65,16 +56,6 @@ function changedSince(ref: string | null): Set<string> {
   return new Set(names.split('\n'))
 }
 
-function install(): void {
-  if (existsSync(STRYKER)) return
-  console.log('Installing Stryker into toolchain/mutation, once.')
-  const { status } = spawnSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], {
-    cwd: TOOL,
-    stdio: 'inherit',
-  })
-  if (status !== 0) process.exit(2)
-}
-
 /** Runs Stryker in a copy of the project. */
 async function mutate(group: Group, files: readonly string[]): Promise<Report> {
   const directory = copyProject()
@@ -105,60 +86,4 @@ async function mutate(group: Group, files: readonly string[]): Promise<Report> {
   const code = await new Promise<number | null>((done) => child.once('exit', done))
   if (code !== 0) throw new Error(`Stryker ended with ${code}`)
   return JSON.parse(readFileSync(join(directory, 'mutation.json'), 'utf8')) as Report
-}
-
-/** Prints the survivors, and adds the scores of each file and of the group to `lines`. @returns true if the goal is met, and no exception is needless. */
-function show({ name, goal }: Group, { files }: Report, lines: string[]): boolean {
-  const sum = { noticed: 0, excepted: 0, all: 0 }
-  let needless = 0
-  for (const [file, { source, mutants }] of Object.entries(files)) {
-    const noticed = mutants.filter(({ status }) => status === 'Killed' || status === 'Timeout').length
-    const unnoticed = mutants.filter(({ status }) => status === 'Survived' || status === 'NoCoverage')
-    const known = EXCEPTIONS.filter((exception) => exception.file === file)
-    const missed = unnoticed.filter((mutant) => !known.some((exception) => isOf(exception, source, mutant)))
-    for (const mutant of missed) console.log(described(file, source, mutant))
-    for (const exception of known.filter((each) => !unnoticed.some((mutant) => isOf(each, source, mutant)))) {
-      console.log(`needless exception: ${file} ${exception.mutator}\n    ${exception.line}\n    with ${exception.put}`)
-      needless += 1
-    }
-    const excepted = unnoticed.length - missed.length
-    const all = noticed + unnoticed.length
-    lines.push(scoreOf({ noticed, excepted, all }, file))
-    sum.noticed += noticed
-    sum.excepted += excepted
-    sum.all += all
-  }
-  const good = sum.noticed + sum.excepted >= sum.all * (goal / 100)
-  const word = good ? 'met' : 'MISSED'
-  const more = needless === 0 ? '' : `, ${needless} needless exceptions`
-  lines.push(`${scoreOf(sum, name)}: goal ${goal} %, ${word}${more}\n`)
-  return good && needless === 0
-}
-
-/** A line of scores. Changes that no test can notice count as noticed. */
-function scoreOf({ noticed, excepted, all }: { noticed: number; excepted: number; all: number }, of: string): string {
-  const known = excepted === 0 ? '' : ` and ${excepted} exceptions`
-  return `${percent(noticed + excepted, all)}  ${noticed}${known} of ${all}  ${of}`
-}
-
-function isOf({ line, mutator, put }: Exception, source: string, mutant: Mutant): boolean {
-  return mutator === mutant.mutatorName && line === lineOf(source, mutant) && put === putBy(mutant)
-}
-
-function lineOf(source: string, { location }: Mutant): string {
-  return source.split('\n')[location.start.line - 1]?.trim() ?? ''
-}
-
-function putBy({ replacement }: Mutant): string {
-  return replacement.replaceAll(/\s+/g, ' ').slice(0, 100)
-}
-
-function described(file: string, source: string, mutant: Mutant): string {
-  const { status, location, mutatorName } = mutant
-  const word = status === 'NoCoverage' ? 'untested' : 'survived'
-  return `${word} ${file}:${location.start.line} ${mutatorName}\n    ${lineOf(source, mutant)}\n    with ${putBy(mutant)}`
-}
-
-function percent(part: number, all: number): string {
-  return `${((100 * part) / Math.max(1, all)).toFixed(1).padStart(5)} %`
 }

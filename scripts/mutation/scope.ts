@@ -1,4 +1,6 @@
 // The files to mutate, in two groups with their goals, and the tests that must notice a change: quick tests that need no service.
+// Other files have their mutants drawn, and any quick test of their room may notice.
+import { findTestFiles } from '../tests/files.ts'
 
 export interface Group {
   name: string
@@ -48,3 +50,18 @@ export const GROUPS: readonly [Group, Group] = [
     ],
   },
 ]
+
+/** The percentage of drawn changes that the tests must notice. */
+export const DRAWN_GOAL = 90
+/** Where else the quick tests of a room stand. */
+const OTHER_TESTS: Readonly<Record<string, readonly string[]>> = {
+  db: ['test/passes/', 'test/operator/', 'test/follower/'],
+  operator: ['test/http/admin', 'test/cli/'],
+}
+
+/** The quick tests that may notice a change of these files of src: all models, and those of the files' rooms. */
+export function candidateTests(files: readonly string[]): string[] {
+  const rooms = new Set(files.map((file) => file.split('/')[1] as string))
+  const places = ['test/models/', ...[...rooms].flatMap((room) => [`test/${room}/`, ...(OTHER_TESTS[room] ?? [])])]
+  return findTestFiles('quick').filter((file) => places.some((place) => file.startsWith(place)))
+}

@@ -22,13 +22,18 @@ export function nodeBench(signal: AbortSignal): Bench {
     run: (copy, test, bug) => {
       // A changed migration needs a server that creates its own template.
       const ownServer = bug?.edits.some(({ file }) => file.startsWith('migrations/')) ?? false
-      return runTests(copy, test, ownServer, signal)
+      return runTests(copy, test, signal, { ownServer })
     },
   }
 }
 
-/** Runs a test file of the copy up to the first failure; returns the failure, or null if all passed. */
-async function runTests(copy: string, file: string, ownServer: boolean, signal: AbortSignal): Promise<string | null> {
+/** Runs a test file of the copy up to the first failure; returns the failure, or null if all passed. Too late is a failure. */
+export async function runTests(
+  copy: string,
+  file: string,
+  signal: AbortSignal,
+  { ownServer = false, limitMs = FILE_MS }: { ownServer?: boolean; limitMs?: number } = {},
+): Promise<string | null> {
   // This many seeds of the simulation are enough to notice.
   const env: NodeJS.ProcessEnv = { NL_SIM_SEEDS: '100', ...process.env }
   // A changed migration needs a server that creates its own template.
@@ -46,7 +51,7 @@ async function runTests(copy: string, file: string, ownServer: boolean, signal: 
     // Ends at the first failure. The tests' chains and databases end with their process.
     if (failed !== null) child.kill('SIGTERM')
   })
-  const late = setTimeout(endAll, FILE_MS)
+  const late = setTimeout(endAll, limitMs)
   const code = await new Promise<number | null>((resolve) => child.once('exit', resolve))
   clearTimeout(late)
   signal.removeEventListener('abort', endAll)

@@ -1,0 +1,125 @@
+// Which wallets a run reads from the chain when it has time for a few only, and when it reads them again, as a second reading of docs/ARCHITECTURE.md
+// (Judging). A wallet whose facts no provider gives holds up its own later payments only.
+
+// Choices in what the documents leave open:
+// - Four wallets are read at a time, each at its earliest payment. Those that were never read come first, then who has waited longest.
+// - Each pause is half of the payment's age, five minutes at most, and ends once the payment is held for it.
+// - What can buy nothing is judged last, and reads nothing.
+// - A code that was read once stays: what a provider says later of that block changes nothing, although it is asked.
+
+export interface Payment {
+  id: number
+  wallet: string
+  block: number
+  time: number
+  /** A call inside a transaction made it, so its payer's code decides; and its tier asks for a token. */
+  isInner: boolean
+  price: 'holders' | 'plain' | 'none'
+  state: 'seen' | 'accepted' | 'held'
+  reason: string | null
+  retryAt: number | null
+  /** The payer's code, once it was read. */
+  code: Wallet['code']
+}
+/** What the chain says of a wallet in this run; null if it says nothing. */
+export interface Wallet {
+  code: 'delegation' | 'contract' | null
+  heldWei: bigint | null
+}
+interface Run {
+  now: number
+  /** It ends once it has read so much. */
+  most: number
+  wallets: Map<string, Wallet>
+}
+type Known = Partial<Wallet>
+
+export const NEEDED_WEI = 5n
+export const RETRY_SEC = { holders: 900, plain: 300, none: 0 }
+const AT_ONCE = 4
+const PAUSE_SEC_MAX = 300
+
+/** @returns true if it is decided by what is known. */
+function decide(payment: Payment, { heldWei, ...known }: Known, now: number): boolean {
+  payment.code ??= known.code ?? null
+  const code = payment.code ?? known.code
+  const isLate = now - payment.time >= RETRY_SEC[payment.price]
+  const become = (state: 'accepted' | 'held', reason: string | null) => {
+    Object.assign(payment, { state, reason })
+    return true
+  }
+  if (payment.price === 'none') return become('held', 'wrongAmount')
+  if (payment.isInner) {
+    if (code === undefined || (code === null && !isLate)) return false
+    if (code !== 'delegation') return become('held', 'contractWallet')
+  }
+  if (payment.price === 'holders') {
+    if (heldWei === undefined || (heldWei === null && !isLate)) return false
+    if (heldWei === null || heldWei < NEEDED_WEI) return become('held', 'holding')
+  }
+  return become('accepted', null)
+}
+
+/** Reads what the payments need, the codes of all of them first. @returns those that are decided. */
+function read(payments: Payment[], { now, wallets }: Run, asked: string[]): Payment[] {
+  const known = new Map<Payment, Known>()
+  let left = payments.filter((one) => !decide(one, {}, now))
+  for (const fact of ['code', 'heldWei'] as const) {
+    for (const one of left) {
+      if (fact === 'code' ? !one.isInner : one.price !== 'holders') continue
+      asked.push(`${fact} ${one.wallet} ${one.block}`)
+      known.set(one, { ...known.get(one), [fact]: wallets.get(one.wallet)?.[fact] ?? null })
+    }
+    left = left.filter((one) => !decide(one, known.get(one) ?? {}, now))
+  }
+  for (const one of left) {
+    const pause = Math.min(Math.floor((now - one.time) / 2), PAUSE_SEC_MAX)
+    one.retryAt = Math.max(now, Math.min(now + pause, one.time + RETRY_SEC[one.price]))
+  }
+  return payments.filter((one) => !left.includes(one))
+}
+
+/** Those that wait for no pause, of their own or of an earlier payment of their wallet. */
+function openAt(payments: Payment[], now: number): Payment[] {
+  const rests = new Set<string>()
+  return payments.filter(({ state, wallet, retryAt }) => {
+    if (state === 'seen' && retryAt !== null && retryAt > now) rests.add(wallet)
+    return state === 'seen' && !rests.has(wallet)
+  })
+}
+
+/** Decides what needs no reading. @returns the others of each wallet, with what waits behind them. */
+function undecidedByWallet(open: Payment[], now: number): Payment[][] {
+  const queues = new Map<string, Payment[]>()
+  for (const one of open) {
+    if (one.price === 'none') continue
+    const before = queues.get(one.wallet)
+    if (before) before.push(one)
+    else if (!decide(one, {}, now)) queues.set(one.wallet, [one])
+  }
+  return [...queues.values()]
+}
+
+/** Judges payments, which are in the order of the chain, until the run's time is over. @returns what it read, in order. */
+export function judgeBriefly(payments: Payment[], run: Run): string[] {
+  const asked: string[] = []
+  const isOver = () => asked.length >= run.most
+  for (const one of payments) if (one.state !== 'seen') one.retryAt = null
+  const open = openAt(payments, run.now)
+  if (isOver()) return asked
+  const inTurn = undecidedByWallet(open, run.now).toSorted(([a], [b]) => (a?.retryAt ?? 0) - (b?.retryAt ?? 0))
+  for (let first = 0; first < inTurn.length; first += AT_ONCE) {
+    let some = inTurn.slice(first, first + AT_ONCE)
+    while (some.length > 0) {
+      if (isOver()) return asked
+      const decided = read(
+        some.flatMap(([next]) => next ?? []),
+        run,
+        asked,
+      )
+      some = some.filter(([next]) => next && decided.includes(next)).map((queue) => queue.slice(1))
+    }
+  }
+  if (!isOver()) for (const one of open) if (one.price === 'none') decide(one, {}, run.now)
+  return asked
+}
