@@ -1,4 +1,4 @@
-// The files to mutate, in two groups with their goals, and the tests that must notice a change: quick tests that need no service.
+// The files to mutate, in groups with their goals, and the tests that must notice a change: quick tests that need no service.
 // Other files have their mutants drawn, and any quick test of their room may notice.
 import { findTestFiles } from '../tests/files.ts'
 
@@ -10,7 +10,7 @@ export interface Group {
   tests: readonly string[]
 }
 
-export const GROUPS: readonly [Group, Group] = [
+export const GROUPS: readonly [Group, ...Group[]] = [
   {
     name: 'money and auth',
     goal: 95,
@@ -33,18 +33,22 @@ export const GROUPS: readonly [Group, Group] = [
     ],
   },
   {
+    name: 'proofs',
+    goal: 95,
+    files: ['src/chain/prove/**/*.ts', 'client/src/viem/{allowlist,amount,interval,place,turns,verify}.ts'],
+    tests: [
+      'test/chain/prove/{account-proof,bloom,body,header,list-root,published,transaction}.test.ts',
+      'test/chain/fuzz/{accounts,prover}.property.test.ts',
+      'test/models/verified/*.test.ts',
+    ],
+  },
+  {
     name: 'the rest',
     goal: 85,
-    files: [
-      'src/http/edge/{client-address,limits}.ts',
-      'src/chain/prove/bloom.ts',
-      'src/price/eth-usd.ts',
-      'src/config/{values,weak}.ts',
-    ],
+    files: ['src/http/edge/{client-address,limits}.ts', 'src/price/eth-usd.ts', 'src/config/{values,weak}.ts'],
     tests: [
       'test/http/{limits,parsers}.property.test.ts',
       'test/http/client-address.test.ts',
-      'test/chain/prove/bloom.test.ts',
       'test/price/eth-usd.test.ts',
       'test/config/{load,values}.test.ts',
     ],

@@ -39,7 +39,6 @@ export const QUICK: readonly QuickTests[] = [
   { path: 'test/cli/commands.test.ts', seconds: 11.2, why: 'every command, so every act, by its examples' },
   { path: 'test/cli/decide-many.test.ts', seconds: 1.5, why: 'many decisions at once' },
   { path: 'test/client/client.test.ts', seconds: 1, why: "the client's methods" },
-  { path: 'test/client/verify.test.ts', seconds: 0.5, why: "the client's verdicts on a service that lies" },
   { path: 'test/config/', seconds: 1.4, why: 'every setting' },
   { path: 'test/db/answers.test.ts', seconds: 0.3, why: 'stored answers' },
   { path: 'test/db/blocks.test.ts', seconds: 0.2, why: 'stored blocks' },

@@ -15,7 +15,8 @@ export interface VerifyOptions {
   chainId?: number
   /**
    * How old the service's reading may be. Its block is too old once it lies further behind your provider's head than
-   * both. Default: 64 blocks and 900 seconds.
+   * both. The time that it gives may be later than the next block by these seconds, and earlier than its block by the
+   * skew of clocks. Default: 64 blocks and 900 seconds.
    */
   maxAge?: { blocks?: number; sec?: number }
 }

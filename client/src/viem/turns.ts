@@ -37,18 +37,21 @@ export function recomputeTurn(turn: Turn, ofRound: readonly SingleTurn[]): Recom
 export const addsUp = ({ turns, totalWei }: Distribution): boolean =>
   turns.reduce((sum, { amountWei, nodeCount }) => sum + amountWei * BigInt(nodeCount), 0n) === totalWei
 
-/** The seconds between the first two single turns of a sum, as the service says. */
-export const stepOf = (singles: readonly SingleTurn[]): number => (singles[1]?.dueSec ?? 0) - (singles[0]?.dueSec ?? 0)
+/** True if single turns begin at a time, and are as far apart as that. */
+export const areApart = (singles: readonly SingleTurn[], fromSec: number, stepSec: number): boolean =>
+  singles.every(({ dueSec }, i) => dueSec === fromSec + i * stepSec)
 
 /** True if single turns match a sum: how many there are, the time of the first, their even spacing, and each amount. */
 function areThose(singles: readonly SingleTurn[], { count, due, dueSec, nodeCount, tierId }: Turn): boolean {
-  const step = stepOf(singles)
+  const step = count === 1 ? 1 : (singles[1]?.dueSec ?? dueSec) - dueSec
   return (
     singles.length === count &&
+    step > 0 &&
+    areApart(singles, dueSec, step) &&
     isAt(due, dueSec) &&
-    singles.every((single, i) => single.dueSec === dueSec + i * step && isAt(single.due, single.dueSec)) &&
+    singles.every((single) => isAt(single.due, single.dueSec)) &&
     singles.every((single) => single.nodeCount === nodeCount && single.tierId === tierId) &&
-    (count === 1 || (step > 0 && singles.every((single) => single.amountWei === recompute(single))))
+    singles.every((single) => single.amountWei === recompute(single))
   )
 }
 

@@ -1,12 +1,12 @@
 // Verifies the service's answers: reads the chain directly and compares. Null means "could not be read".
-import { type Hash, parseEventLogs } from 'viem'
+import { type Block, BlockNotFoundError, type Hash, parseEventLogs } from 'viem'
 import { getBalance, getBlock, getTransactionReceipt, readContract } from 'viem/actions'
 import type { LedgerClient, NodeId } from '../client.ts'
 import type { Cover, Distribution, Hex, NodeDetail, SingleTurn, Turn } from '../types.ts'
 import { factoryAbi } from './factory.ts'
 import { intervalAt } from './interval.ts'
 import { type ChainClient, placeOf, readAt, type VerifyOptions } from './place.ts'
-import { addsUp, isAt, type RecomputedTurn, recomputeTurn, singlesOf, stepOf } from './turns.ts'
+import { addsUp, areApart, isAt, type RecomputedTurn, recomputeTurn, singlesOf } from './turns.ts'
 
 export type { ChainClient, VerifyOptions } from './place.ts'
 
@@ -55,8 +55,9 @@ export async function verifyNode(
   }
   const told = said.chain
   const { value, blockNumber, isOld } = await readAt(chain, told ?? { blockNumber: null }, read, options)
-  const verified = compared(said, value, blockNumber, ['owner', 'balanceWei', 'creditedWei', 'withdrawnWei'])
   if (!isAskedFor(said, id)) differences.push('nodeId')
+  const isElsewhere = differences.length > 0
+  const verified = compared(said, value, blockNumber, ['owner', 'balanceWei', 'creditedWei', 'withdrawnWei'])
   differences.push(...verified.differences)
   if (isOld) differences.push('chain.blockNumber')
   if (told !== null && BigInt(told.blockNumber) === blockNumber) {
@@ -65,12 +66,17 @@ export async function verifyNode(
     if (told.matchesLedger !== verified.matches) differences.push('chain.matchesLedger')
   }
   if ((said.expelledAt !== null) !== value.isExpelled) differences.push('expelledAt')
-  return { ...verified, matches: differences.length === 0, differences }
+  const matches = told === null && !isElsewhere ? null : differences.length === 0
+  return { ...verified, matches, differences }
 }
 
-/** True if a record is the requested node, according to either of its two ids. */
+/** The row id of a node is this much more than the contract's id. */
+const ROW_IDS_FROM = 1_000_000_000n
+
+/** True if a record is the requested node, according to either of its two ids. One follows from the other, so that neither can name another node. */
 function isAskedFor({ matchedBy, nodeId, id: rowId }: NodeDetail, id: NodeId): boolean {
-  return BigInt(matchedBy === 'nodeId' ? nodeId : rowId) === BigInt(id)
+  const isWhole = BigInt(rowId) === BigInt(nodeId) + ROW_IDS_FROM
+  return isWhole && BigInt(matchedBy === 'nodeId' ? nodeId : rowId) === BigInt(id)
 }
 
 export interface CoverOnChain {
@@ -215,7 +221,9 @@ async function verifyTurn(turn: Turn, ofRound: readonly SingleTurn[], asked: Ask
     ...recomputed,
     seedMatches: allOf(seedsMatch),
     creditedMatches: saysTheSame(event, turn),
-    intervalMatches: turn.count === 1 || (interval === null ? null : interval === BigInt(stepOf(singles))),
+    intervalMatches:
+      turn.count === 1 ||
+      (interval === null ? null : singles.length === turn.count && areApart(singles, turn.dueSec, Number(interval))),
   }
 }
 
@@ -234,26 +242,33 @@ function saysTheSame(event: CreditedEvent | undefined, turn: Turn): boolean {
   )
 }
 
+/** Reads a block; null if the provider does not have it. */
+type ReadBlock = (number: number) => Promise<Block | null>
+
 /** Compares seeds with the chain. Fetches each block once, because turns of several cohorts may share their seed. */
 function seedsOf(chain: ChainClient): (turn: SingleTurn) => Promise<boolean | null> {
-  const blocks = new Map<number, ReturnType<typeof getBlock>>()
+  const blocks = new Map<number, Promise<Block | null>>()
   const read = (number: number) => {
-    const known = blocks.get(number) ?? getBlock(chain, { blockNumber: BigInt(number) })
+    const known = blocks.get(number) ?? blockAt(chain, BigInt(number))
     blocks.set(number, known)
     return known
   }
   return (turn) => seedIsTheChains(turn, read)
 }
 
+const blockAt = (chain: ChainClient, blockNumber: bigint): Promise<Block | null> =>
+  getBlock(chain, { blockNumber }).catch((error: unknown) => {
+    if (error instanceof BlockNotFoundError) return null
+    throw error
+  })
+
 /** Matches if none of the four 64-bit words is below 2^32, because chains without randomness put counters and times there. */
 const DRAWN = /^0x(?:(?!0{8})[0-9a-fA-F]{16}){4}$/
 
-async function seedIsTheChains(
-  { seed, seedBlock, dueSec }: SingleTurn,
-  read: (number: number) => ReturnType<typeof getBlock>,
-): Promise<boolean | null> {
+async function seedIsTheChains({ seed, seedBlock, dueSec }: SingleTurn, read: ReadBlock): Promise<boolean | null> {
   if (seed === null || seedBlock === null) return null
   const [block, parent] = await Promise.all([read(seedBlock), seedBlock === 0 ? null : read(seedBlock - 1)])
+  if (block === null || (parent === null && seedBlock > 0)) return null
   const due = BigInt(dueSec)
   const isFirst = block.timestamp >= due && (parent === null || parent.timestamp < due)
   // If the mixHash is not random, the block's hash is the seed instead.
@@ -268,12 +283,14 @@ async function readPaid(chain: ChainClient, factory: Hex, { id, txHash }: Distri
   const ours = logs.filter(({ address }) => address.toLowerCase() === factory)
   const events = parseEventLogs({ abi: factoryAbi, eventName: ['Credited', 'SurplusSpent'], logs: ours })
   const ofRound = events.filter(({ args }) => args.round === BigInt(id))
+  const credited = ofRound.filter((event) => event.eventName === 'Credited')
   return {
-    events: ofRound.filter((event) => event.eventName === 'Credited'),
+    events: credited,
     mode: ofRound.some((event) => event.eventName === 'SurplusSpent') ? 'swaps' : 'treasury',
     blockNumber: Number(blockNumber),
     timeSec: Number(timestamp),
-    intervalOf: (cohort: number) => intervalAt(chain, factory, BigInt(cohort), blockNumber),
+    intervalOf: async (cohort: number) =>
+      credited[0] ? intervalAt(chain, factory, BigInt(cohort), credited[0]) : null,
   }
 }
 

@@ -1,0 +1,161 @@
+// What the client says of a node, the cover and an allowlist, and what a second reading of the documents says: over random chains, true answers and lies.
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { createClient, custom } from 'viem'
+import type { Allowlisted, LedgerClient } from '../../../client/src/index.ts'
+import { verifyAllowlisted } from '../../../client/src/viem/allowlist.ts'
+import { verifyCover, verifyNode } from '../../../client/src/viem/verify.ts'
+import { cases, randomBelow } from '../../support/property.ts'
+import { allocationMatches, leafOf, parentOf } from './allowlisted.ts'
+import { headOf, type PlainChain, type SaidPlace, type Trusted } from './chain.ts'
+import { assertBothSeen, assertSame, inOrder, outcome } from './compared.ts'
+import { type Lie, withLie } from './lies.ts'
+import { providerOf } from './provider.ts'
+import { type Reading, verifiedCover, verifiedNode } from './readings.ts'
+import { coverOf, type Dice, FACTORY, hashOf, nodeOf, OTHER_FACTORY, one, readingWorld } from './worlds.ts'
+
+const ELSEWHERE = { factoryAddress: OTHER_FACTORY.toUpperCase().replace('0X', '0x') }
+const KNOWN: Trusted[] = [{}, {}, { chainId: 31_337 }, { factoryAddress: FACTORY }, ELSEWHERE, { chainId: 1 }]
+const AGES: Trusted['maxAge'][] = [
+  undefined,
+  {},
+  { blocks: 2 },
+  { sec: 10 },
+  { blocks: 1, sec: 10 },
+  { blocks: 0, sec: 0 },
+]
+
+/** A chain, what is known of it, and where the service says that it reads. */
+function placed(dice: Dice) {
+  const chain = readingWorld(dice)
+  const maxAge = one(dice, AGES)
+  const trusted = { ...one(dice, KNOWN), ...(maxAge && { maxAge }) }
+  const isTrue = dice(3) > 0
+  const place: SaidPlace = {
+    chainId: isTrue ? 31_337 : one(dice, [31_337, 1]),
+    factoryAddress: isTrue ? FACTORY : one(dice, [FACTORY, OTHER_FACTORY, null]),
+  }
+  const head = headOf(chain)
+  const block = Math.max(0, one(dice, [0, head, head - 1, head - 2, 3, dice(head)]))
+  return { chain, trusted, place, block, client: clientOf(chain) }
+}
+
+const clientOf = (chain: PlainChain) =>
+  createClient({ transport: custom({ request: providerOf(chain) }, { retryCount: 0 }) })
+
+/** None to two lies, mostly one or none. */
+function lied<T extends object>(dice: Dice, said: T, nullable: readonly string[], others: readonly T[]): Lie<T> {
+  let lie = { said, isOdd: false }
+  for (let left = one(dice, [0, 0, 1, 1, 2]); left > 0 && !lie.isOdd; left--)
+    lie = withLie(dice, lie.said, nullable, others)
+  return lie
+}
+
+interface Case {
+  isOdd: boolean
+  said: unknown
+  given: object
+  found: () => Promise<Reading<unknown> & { said: unknown }>
+  expected: () => Reading<unknown>
+}
+
+/** @returns whether the second reading has it right. */
+async function compare({ isOdd, said, given, found, expected }: Case): Promise<boolean> {
+  const [verdict, second] = [await outcome(found), await outcome(expected)]
+  const isRight = second !== 'threw' && second.matches === true
+  if (isOdd) assertSame(isRight || verdict === 'threw' || verdict.matches !== true, true, { said, given })
+  else assertSame(inOrder(verdict), inOrder(second === 'threw' ? second : { ...second, said }), { said, given })
+  return isRight
+}
+
+async function played(usual: number, play: (dice: Dice) => Promise<boolean>): Promise<void> {
+  const seen = { right: 0, not: 0 }
+  const counted = async (seed: number) => {
+    seen[(await play(randomBelow(seed))) ? 'right' : 'not']++
+  }
+  await fc.assert(fc.asyncProperty(fc.integer(), counted), { numRuns: cases(usual) })
+  assertBothSeen(seen)
+}
+
+test('a node is right by the client if it is by the second reading, and wrong for the same reasons', async () => {
+  await played(300, async (dice) => {
+    const { chain, trusted, place, block, client } = placed(dice)
+    const nodes = ['5', '6', '1000000005'].flatMap((nodeId) =>
+      (['nodeId', 'id'] as const).map((by) => nodeOf(dice, chain, block, nodeId, by)),
+    )
+    const truth = one(dice, nodes)
+    const asked = BigInt(one(dice, [nodes[0], truth, truth, truth, truth, truth])?.[truth.matchedBy] ?? 0)
+    let { said, isOdd } = lied(dice, truth, ['tierId', 'expelledAt', 'mintedAt'], nodes)
+    if (said.chain && dice(3) === 0) {
+      const lie = lied(
+        dice,
+        said.chain,
+        [],
+        nodes.flatMap((node) => node.chain ?? []),
+      )
+      said = { ...said, chain: lie.said }
+      isOdd ||= lie.isOdd
+    }
+    const ledger = { getWellKnown: async () => place, getNode: async () => said } as unknown as LedgerClient
+    return compare({
+      ...{ isOdd, said, given: { chain, place, trusted, asked } },
+      found: () => verifyNode(ledger, client, one(dice, [asked, `${asked}`, Number(asked)]), trusted),
+      expected: () => verifiedNode(chain, place, trusted, asked, said),
+    })
+  })
+})
+
+test('the cover is right by the client if it is by the second reading, and wrong for the same reasons', async () => {
+  await played(300, async (dice) => {
+    const { chain, trusted, place, block, client } = placed(dice)
+    const others = [0, headOf(chain)].map((other) => coverOf(dice, chain, other))
+    const truth = coverOf(dice, chain, block)
+    const fields = Object.keys(truth)
+    const { said, isOdd } =
+      dice(9) === 0
+        ? { said: Object.fromEntries(fields.map((field) => [field, null])) as unknown as typeof truth, isOdd: false }
+        : lied(dice, truth, fields, others)
+    const ledger = { getWellKnown: async () => place, getCover: async () => said } as unknown as LedgerClient
+    return compare({
+      ...{ isOdd, said, given: { chain, place, trusted } },
+      found: () => verifyCover(ledger, client, trusted),
+      expected: () => verifiedCover(chain, place, trusted, said),
+    })
+  })
+})
+
+/** A tree over some wallets: the hashes beside each on its way to the root. */
+function treeOf(wallets: readonly { address: string; allocation: number }[]) {
+  const layers = [wallets.map(({ address, allocation }) => leafOf(address, allocation))]
+  for (let layer = layers[0] as string[]; layer.length > 1; layers.push(layer)) {
+    const pairs = Array.from({ length: Math.ceil(layer.length / 2) }, (_, index) =>
+      layer.slice(2 * index, 2 * index + 2),
+    )
+    layer = pairs.map(([one, other]) => (other ? parentOf(one as string, other) : (one as string)))
+  }
+  const proofOf = (leaf: number) => layers.flatMap((layer, height) => layer[(leaf >> height) ^ 1] ?? [])
+  return { root: layers.at(-1)?.[0] as `0x${string}`, proofOf }
+}
+
+test('an allocation is right by the client if it is by the second reading', async () => {
+  await played(300, async (dice) => {
+    const addresses = Array.from({ length: 1 + dice(6) }, (_, index) => hashOf(`wallet ${index}`).slice(0, 42))
+    const wallets = addresses.map((address) => ({ address, allocation: dice(4) }))
+    const { root, proofOf } = treeOf(wallets)
+    const answers = wallets.map(
+      ({ address, allocation }, index): Allowlisted =>
+        ({ root, address, allocation, proof: proofOf(index) }) as Allowlisted,
+    )
+    const none = { root, address: hashOf('nobody').slice(0, 42), allocation: 0, proof: null } as Allowlisted
+    const truth = one(dice, [...answers, none])
+    const { said, isOdd } = lied(dice, truth, ['proof'], [...answers, none])
+    const spelt = <T extends string>(text: T) => (dice(2) ? text : text.toUpperCase().replace('0X', '0x')) as T
+    const ledger = { getAllowlisted: async () => said } as unknown as LedgerClient
+    const asked = [spelt(root), truth.address] as const
+    const verdict = await outcome(() => verifyAllowlisted(ledger, ...asked))
+    const expected = await outcome(() => allocationMatches(root, truth.address, said))
+    if (isOdd) assertSame(expected === true || verdict === 'threw' || verdict.matches !== true, true, { root, said })
+    else assertSame(verdict, { matches: expected, said }, { root, truth, said })
+    return expected === true
+  })
+})

@@ -1,0 +1,120 @@
+// What the client says of a round, and what a second reading of the documents says: over random chains, true rounds and lies about them.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { createClient, custom } from 'viem'
+import type { Distribution, LedgerClient, SingleTurn, Turn } from '../../../client/src/index.ts'
+import { recomputeRound } from '../../../client/src/viem/turns.ts'
+import { verifyRound } from '../../../client/src/viem/verify.ts'
+import { cases, randomBelow } from '../../support/property.ts'
+import type { SaidPlace, Trusted } from './chain.ts'
+import { assertBothSeen, assertSame, inOrder, outcome } from './compared.ts'
+import { withRoundLie } from './lies.ts'
+import { providerOf } from './provider.ts'
+import { type RoundVerdict, recomputedRound, singlesOf, verifiedRound } from './rounds.ts'
+import { type Dice, FACTORY, OTHER_FACTORY, one, type RoundWorld, roundWorld } from './worlds.ts'
+
+interface Case extends RoundWorld {
+  /** What the service says of how many single turns there are, and how many it lists at once. */
+  total: number
+  page: number
+  place: SaidPlace
+  trusted: Trusted
+}
+
+function serviceOf({ round, singles, total, page, place }: Case): LedgerClient {
+  return {
+    getWellKnown: async () => place,
+    getDistributions: async () => [{ ...round, id: round.id + 1 }, round],
+    getTurns: async (id: number, { offset = 0 } = {}) => {
+      assert.equal(id, round.id)
+      return { total, turns: singles.slice(offset, offset + page) }
+    },
+  } as unknown as LedgerClient
+}
+
+const KNOWN: Trusted[] = [
+  {},
+  { chainId: 31_337 },
+  { factoryAddress: FACTORY.toUpperCase().replace('0X', '0x') },
+  { chainId: 1 },
+]
+
+function caseOf(dice: Dice, world: RoundWorld): Case {
+  const all = world.singles.length
+  return {
+    ...world,
+    total: one(dice, [all, all, all, all + 1, all - 1, 0]),
+    page: one(dice, [1, 2, 200]),
+    trusted: dice(2) ? {} : one(dice, KNOWN),
+    place:
+      dice(3) > 0
+        ? { chainId: 31_337, factoryAddress: FACTORY }
+        : { chainId: one(dice, [31_337, 1]), factoryAddress: one(dice, [FACTORY, OTHER_FACTORY, null]) },
+  }
+}
+
+/** Compares the client with the second reading. @returns whether the second reading has the round right. */
+async function compare(dice: Dice, given: Case, isOdd: boolean): Promise<boolean> {
+  const { chain, round, place, trusted, total, page } = given
+  // A service that says that there are fewer has its pages read until there are as many.
+  const singles = given.singles.slice(0, Math.max(1, Math.ceil(total / page)) * page)
+  const ledger = serviceOf(given)
+  const client = createClient({ transport: custom({ request: providerOf(chain) }, { retryCount: 0 }) })
+  const sides = [
+    {
+      found: () => verifyRound(ledger, dice(2) ? round : round.id, client, trusted),
+      expected: () => verifiedRound(round, singles, { chain, place, trusted }),
+    },
+    { found: () => verifyRound(ledger, round), expected: () => verifiedRound(round, singles, null) },
+  ]
+  const right: boolean[] = []
+  for (const side of sides) {
+    const [found, expected] = [await outcome(side.found), await outcome(side.expected)]
+    right.push(expected !== 'threw' && expected.matches)
+    if (isOdd) assertSame(right.at(-1) || found === 'threw' || !found.matches, true, given)
+    else assertSame(inOrder(found), inOrder(expected === 'threw' ? expected : wholeOf(expected, round, singles)), given)
+  }
+  const [found, expected] = [
+    await outcome(() => recomputeRound(ledger, round)),
+    await outcome(() => recomputedRound(round, singles)),
+  ]
+  assertSame(isOdd ? expected === true || found !== true : found, isOdd ? true : expected, given)
+  return right[0] as boolean
+}
+
+/** A verdict as the client gives it: each turn with what it stands for. */
+const wholeOf = (verdict: RoundVerdict, { turns }: Distribution, singles: readonly SingleTurn[]) => ({
+  ...verdict,
+  turns: verdict.turns.map((of, index) => {
+    const turn = turns[index] as Turn
+    return { turn, singles: singlesOf(turn, singles), ...of }
+  }),
+})
+
+test('a round is right by the client if it is by the second reading, and wrong for the same reasons', async () => {
+  const seen = { right: 0, not: 0 }
+  const play = async (seed: number) => {
+    const dice = randomBelow(seed)
+    let world = { ...roundWorld(dice), isOdd: false }
+    for (let left = one(dice, [0, 0, 1, 1, 2]); left > 0 && !world.isOdd; left--) world = withRoundLie(dice, world)
+    seen[(await compare(dice, caseOf(dice, world), world.isOdd)) ? 'right' : 'not']++
+  }
+  await fc.assert(fc.asyncProperty(fc.integer(), play), { numRuns: cases(150) })
+  assertBothSeen(seen)
+})
+
+test('a service that lists turns without end is asked no more than the contract can pay', async () => {
+  const { round, singles } = roundWorld(randomBelow(1))
+  let asked = 0
+  const turns = Array.from({ length: 200 }, () => singles[0] as SingleTurn)
+  const ledger = {
+    getTurns: async () => {
+      asked += 1
+      return { total: 1e9, turns }
+    },
+  } as unknown as LedgerClient
+  const several = round.turns.map((turn) => ({ ...turn, count: 3 }))
+  assert.equal((await verifyRound(ledger, { ...round, turns: several })).matches, false)
+  assert.equal(asked, 10)
+})
