@@ -49,7 +49,7 @@ const LAYERS: readonly Layer[] = [
   {
     of: ['src/chain/send/kms'],
     may: ['src/domain', 'src/lib', 'src/ports/faults.ts', 'src/chain/send', 'src/chain/send/kms/key.ts'],
-    packages: ['node', 'viem', '@noble/curves', 'aws4fetch'],
+    packages: ['node', 'viem', '@noble/curves', '@aws-sdk/client-kms', 'google-auth-library'],
   },
   { of: ['src/chain/factory/owner-calls.ts'], may: ['src/domain'], packages: ['viem'] },
   { of: ['src/chain/factory/bounds.ts'], may: ['src/domain', 'src/ports/chain.ts'] },
@@ -128,7 +128,7 @@ const LAYERS: readonly Layer[] = [
     may: ['src/lib', 'src/domain', 'src/chain/digest.ts', 'src/chain/send/keystore.ts', 'src/chain/send/kms/key.ts'],
     packages: ['node'],
   },
-  { of: ['src/config/load.ts'], may: ['src/config', 'src/chain/send/kms/key.ts', 'src/lib'], packages: ['node'] },
+  { of: ['src/config/load.ts'], may: ['src/config', 'src/lib'], packages: ['node'] },
   {
     of: ['src/boot/keys.ts'],
     may: ['src/config', 'src/config/load.ts', 'src/chain/send/keystore.ts', 'src/chain/send/kms', 'src/chain/send'],

@@ -1,6 +1,7 @@
 // Opens the keys that the settings name, and makes signers of them; nothing else sees the keys. It refuses faults that show only once a key file is
 // open. It must never log or repeat a key or a password.
 import { decryptKeystore, KeystoreError } from '../chain/send/keystore.ts'
+import { ClientMissing } from '../chain/send/kms/client.ts'
 import { kmsSigner } from '../chain/send/kms/signer.ts'
 import { localSigner, remoteSigner, type Signer } from '../chain/send/signer.ts'
 import { type Config, ConfigError, type KeyConfig } from '../config/load.ts'
@@ -40,9 +41,18 @@ export async function openKey(
     case 'signer':
       return remoteSigner(key)
     case 'kms':
-      return kmsSigner(key.key, keys.kms, key.address)
+      return await openKms(`${role.toUpperCase()}_KMS_KEY`, key)
     case 'keystore':
       return localSigner(await openKeystore(`${role.toUpperCase()}_KEYSTORE`, key, production))
+  }
+}
+
+async function openKms(setting: string, { key, address }: Extract<KeyConfig, { kind: 'kms' }>): Promise<Signer> {
+  try {
+    return await kmsSigner(key, address)
+  } catch (error) {
+    if (!(error instanceof ClientMissing)) throw error
+    throw new ConfigError([{ setting, message: error.message }], [])
   }
 }
 

@@ -1,14 +1,12 @@
-// What is derived from several settings: the keys that send, the terms of a new ledger, the webhook endpoints. The settings are already parsed, so
-// the only mistake found here is in the file of a service account.
-import type { KmsAccess, KmsKey, ServiceAccount } from '../chain/send/kms/key.ts'
+// What is derived from several settings: the keys that send, the terms of a new ledger, the webhook endpoints. The settings are already parsed.
+import type { KmsKey } from '../chain/send/kms/key.ts'
 import type { TermsContent } from '../domain/terms.ts'
 import type { FirstSaleTerms } from '../domain/tiers.ts'
 import type { Address } from '../domain/units.ts'
 import { ALL, type Choice } from '../domain/webhooks/choice.ts'
-import { objectIn } from '../lib/json.ts'
 import { KNOWN_CHAINS } from './known-chains.ts'
 import type { SettingName, Settings } from './names.ts'
-import type { Problem, Source } from './source.ts'
+import type { Problem } from './source.ts'
 
 /** The configuration as the rest of the program sees it: every setting by its name, and what is derived from the settings. */
 export interface Config extends Settings {
@@ -25,14 +23,11 @@ export interface Config extends Settings {
   readonly firstSaleTerms: FirstSaleTerms
   /** Where to get the price of ether, and the field to read there; null if not set. Without it, all `usd` fields are null. */
   readonly price: { readonly url: string; readonly field: string } | null
-  /** Warnings rather than mistakes: variables that look like a misspelt setting, keys that the next release will refuse. */
+  /** Warnings rather than mistakes: variables that look like a misspelt setting, settings of earlier releases, keys that the next one will refuse. */
   readonly hints: readonly Problem[]
 }
 
-/**
- * Where a signer account's key is. These parts are secret: the keystore's text and password, the private key, and credentials for a key management
- * service.
- */
+/** Where a signer account's key is. These parts are secret: the keystore's text and password, and the private key. */
 export type KeyConfig =
   | { readonly kind: 'privateKey'; readonly privateKey: `0x${string}` }
   | { readonly kind: 'keystore'; readonly path: string; readonly text: string; readonly password: string }
@@ -44,8 +39,6 @@ export interface KeysConfig {
   readonly minter: KeyConfig | null
   /** Null if the service sends no rounds. An embedded chain brings its own key. */
   readonly distributor: KeyConfig | null
-  /** The service's credentials for key management services. */
-  readonly kms: KmsAccess
 }
 
 export interface WebhooksConfig {
@@ -62,14 +55,12 @@ export interface WebhooksConfig {
 /** Derives what depends on several settings. */
 export function derive(
   values: Settings,
-  source: Source,
 ): Pick<Config, 'keys' | 'webhooks' | 'namedTerms' | 'firstSaleTerms' | 'price'> {
   const { PRICE_URL: url, PRICE_FIELD: field } = values
   return {
     keys: {
       minter: keyOf(values, 'MINTER'),
       distributor: keyOf(values, 'DISTRIBUTOR'),
-      kms: kmsAccess(values, needsKms(source) ? source : null),
     },
     webhooks: webhooksOf(values),
     namedTerms: termsOf(values),
@@ -77,9 +68,6 @@ export function derive(
     price: url === null || field === null ? null : { url, field },
   }
 }
-
-/** True if the settings name a key in a key management service. */
-export const needsKms = (source: Source) => source.isSet('MINTER_KMS_KEY') || source.isSet('DISTRIBUTOR_KMS_KEY')
 
 function keyOf(values: Settings, role: 'MINTER' | 'DISTRIBUTOR'): KeyConfig | null {
   const { [`${role}_PRIVATE_KEY` as const]: privateKey, [`${role}_KEYSTORE` as const]: keystore } = values
@@ -89,58 +77,6 @@ function keyOf(values: Settings, role: 'MINTER' | 'DISTRIBUTOR'): KeyConfig | nu
   if (keystore && password) return { kind: 'keystore', ...keystore, password }
   if (url && address) return { kind: 'signer', url, address }
   return key && address && { kind: 'kms', key, address }
-}
-
-/** The address to which relative credential paths are appended on ECS. */
-const ECS_URL = 'http://169.254.170.2'
-
-/** The service's credentials for key management services. `source` is for the file of a service account; null if no file is needed. */
-export function kmsAccess(values: Settings, source: Source | null): KmsAccess {
-  const relative = values.AWS_CONTAINER_CREDENTIALS_RELATIVE_URI
-  return {
-    aws: {
-      endpoint: values.AWS_ENDPOINT_URL_KMS,
-      given: {
-        accessKeyId: values.AWS_ACCESS_KEY_ID,
-        secretAccessKey: values.AWS_SECRET_ACCESS_KEY,
-        sessionToken: values.AWS_SESSION_TOKEN,
-      },
-      containerUrl: relative === null ? values.AWS_CONTAINER_CREDENTIALS_FULL_URI : new URL(relative, ECS_URL).href,
-      containerTokenFile: values.AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE,
-      metadataUrl: values.AWS_EC2_METADATA_SERVICE_ENDPOINT,
-    },
-    google: {
-      endpoint: values.CLOUDSDK_API_ENDPOINT_OVERRIDES_CLOUDKMS,
-      accountFile: values.GOOGLE_APPLICATION_CREDENTIALS,
-      account: source && readAccount(source),
-      metadataHost: values.GCE_METADATA_HOST,
-    },
-  }
-}
-
-/** Reads the file of a service account, as Google writes it. */
-function readAccount(source: Source): ServiceAccount | null {
-  const name = 'GOOGLE_APPLICATION_CREDENTIALS'
-  const text = source.file(name)
-  if (text === null) return null
-  const {
-    client_email: email,
-    private_key_id: keyId,
-    private_key: privateKey,
-    token_uri: tokenUrl,
-  } = objectIn(text) ?? {}
-  const isAccount =
-    typeof email === 'string' &&
-    typeof keyId === 'string' &&
-    typeof privateKey === 'string' &&
-    typeof tokenUrl === 'string' &&
-    URL.canParse(tokenUrl)
-  if (isAccount) return { email, keyId, privateKey, tokenUrl }
-  source.refuse(
-    name,
-    "names a file that is not a service account's key (JSON with client_email, private_key_id, private_key and token_uri)",
-  )
-  return null
 }
 
 /** The terms that the settings name; null unless all of them are set. */

@@ -1,13 +1,11 @@
 // Turns the environment into the configuration, once, at start-up: every setting by name, with all mistakes reported together. It must never read the
 // clock, the network or process.env, and never put a secret into a message.
 import { isIP } from 'node:net'
-import type { KmsAccess } from '../chain/send/kms/key.ts'
 import { KnownError } from '../lib/errors.ts'
-import { type Config, derive, kmsAccess } from './derived.ts'
-import { KMS } from './kms.ts'
+import { type Config, derive } from './derived.ts'
 import { isSecret, SETTINGS, type SettingName, type Settings } from './names.ts'
-import { checkAwsKey, checkRules } from './rules.ts'
-import type { Setting, SettingGroup } from './setting.ts'
+import { checkRules } from './rules.ts'
+import type { Setting } from './setting.ts'
 import { openSource, type Problem, type ReadFile, type Source } from './source.ts'
 import { SETTING_GROUPS } from './table.ts'
 
@@ -49,16 +47,6 @@ export function loadConfig(env: NodeJS.ProcessEnv, options: LoadOptions): Config
   return config
 }
 
-/** Reads only the credentials for key management services. Throws a ConfigError with all mistakes. */
-export function loadKmsAccess(env: NodeJS.ProcessEnv, { readFile }: LoadOptions): KmsAccess {
-  const source = openSource(env, readFile)
-  const values = readValues(source, { groups: [{ ...KMS, onlyWith: [] }] })
-  checkAwsKey(values, source.refuse)
-  const access = kmsAccess(values, source)
-  if (source.problems.length > 0) throw new ConfigError(source.problems, source.hints)
-  return access
-}
-
 /** Reads the settings together with their mistakes, for display. An invalid setting gets its default. Never throws. */
 export function inspectConfig(
   env: NodeJS.ProcessEnv,
@@ -82,25 +70,23 @@ export function inspectConfig(
   }
   checkRules(values, source, embedded)
   const given = SETTINGS.filter((name) => source.isSet(name))
-  const config = { ...values, production, embedded, given, ...derive(values, source), hints: source.hints }
+  const config = { ...values, production, embedded, given, ...derive(values), hints: source.hints }
   return { config: freeze(config), problems: source.problems }
 }
 
 interface Reading {
-  readonly groups?: readonly SettingGroup[]
   /** True if the chain is embedded. */
   readonly embedded?: boolean
   readonly generated?: Partial<Record<string, string>>
 }
 
 /** Parses every setting that is set, and takes the defaults for the others. */
-function readValues(source: Source, { groups = SETTING_GROUPS, embedded = false, generated = {} }: Reading): Settings {
+function readValues(source: Source, { embedded = false, generated = {} }: Reading): Settings {
   const values: Record<string, unknown> = {}
-  for (const { settings, onlyWith } of groups) {
-    const matters = !onlyWith?.length || onlyWith.some((name) => source.isSet(name as SettingName))
+  for (const { settings } of SETTING_GROUPS) {
     for (const [name, setting] of Object.entries(settings) as [SettingName, Setting][]) {
       const usual = generated[name] ?? (embedded ? setting.embedded : undefined) ?? setting.default
-      values[name] = readOne(matters ? source : { ...source, refuse: source.warn }, name, setting, usual ?? null)
+      values[name] = readOne(source, name, setting, usual ?? null)
     }
   }
   return values as Settings

@@ -3,7 +3,7 @@
 import { creditMaxWei } from '../domain/credit.ts'
 import { COHORTS_PER_TIER_MAX, type TermsContent } from '../domain/terms.ts'
 import { isSigned } from '../domain/webhooks/receiver.ts'
-import { type Config, needsKms, termsOf } from './derived.ts'
+import { type Config, termsOf } from './derived.ts'
 import type { SettingName, Settings } from './names.ts'
 import { isLoopback } from './service.ts'
 import type { Source } from './source.ts'
@@ -23,7 +23,6 @@ export function checkRules(values: Settings, source: Source, embedded: Config['e
   checkPlaces(source, 'MINTER')
   checkPlaces(source, 'DISTRIBUTOR')
   checkTwoKeys(values, source)
-  checkAwsKey(values, needsKms(source) ? source.refuse : source.warn)
   checkWebhooks(values, source)
   checkPrice(source)
   checkPorts(values, source, embedded.chain)
@@ -181,13 +180,6 @@ function checkTwoKeys(values: Settings, source: Source): void {
     if (values[own] !== null && values[own] === values[other])
       source.refuse(own, `is also ${other}: use two accounts, one for each role`)
   }
-}
-
-/** Checks that both parts of the AWS credentials are set, or neither. */
-export function checkAwsKey(values: Settings, say: Source['refuse']): void {
-  const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret } = values
-  if ((id === null) === (secret === null)) return
-  say(id === null ? 'AWS_ACCESS_KEY_ID' : 'AWS_SECRET_ACCESS_KEY', 'is missing: set both or neither')
 }
 
 function checkWebhooks(values: Settings, source: Source): void {

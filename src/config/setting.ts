@@ -44,8 +44,6 @@ export interface SettingGroup {
   readonly title: string
   /** A description of the whole group. */
   readonly text?: string
-  /** If none of these settings is set, mistakes in the group are only warnings. */
-  readonly onlyWith?: readonly string[]
   readonly settings: Readonly<Record<string, Setting>>
 }
 

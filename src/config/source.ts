@@ -2,6 +2,7 @@
 // to which the parsers add theirs. It must never put a secret's value into a mistake.
 import { parseEnv } from 'node:util'
 import { codeOf } from '../lib/errors.ts'
+import { GONE_SETTINGS, type GoneSetting } from './gone.ts'
 import { isSecret, likelyMeant, SETTINGS, type SettingName } from './names.ts'
 import { shown } from './setting.ts'
 
@@ -20,7 +21,7 @@ export type Environment = 'production' | 'development' | 'test'
 export interface Source {
   readonly environment: Environment
   readonly problems: Problem[]
-  /** Warnings: variables that look like a misspelt setting, and what the parsers add. */
+  /** Warnings: variables that look like a misspelt setting, settings of earlier releases, and what the parsers add. */
   readonly hints: readonly Problem[]
   /** The text of a setting; null if it is not set or empty. */
   get(name: SettingName): string | null
@@ -45,7 +46,8 @@ export function openSource(env: NodeJS.ProcessEnv, readFile: ReadFile): Source {
   const refuse = (setting: SettingName, message: string) => problems.push({ setting, message })
   const environment = readEnvironment(env, refuse)
   const merged = environment === 'development' ? over(readDotEnv(readFile, refuse), present(env)) : present(env)
-  const hints = [...findHints(merged)]
+  const hints = findHints(merged)
+  for (const { isMistake, ...gone } of goneSettings(merged)) (isMistake ? problems : hints).push(gone)
   const values = new Map<SettingName, string>()
   const given = new Set<SettingName>()
   for (const name of SETTINGS) {
@@ -146,8 +148,18 @@ function readSecret(
   return text
 }
 
+/** The settings of earlier releases that are set. */
+function goneSettings(env: Record<string, string>): (Problem & GoneSetting)[] {
+  const forms = Object.entries(GONE_SETTINGS).flatMap(([name, gone]) =>
+    [name, `${name}_FILE`].map((setting) => ({ setting, ...gone })),
+  )
+  return forms.filter(({ setting }) => env[setting] !== undefined)
+}
+
 function findHints(env: Record<string, string>): Problem[] {
-  const known = new Set<string>(SETTINGS.flatMap((name) => (isSecret(name) ? [name, `${name}_FILE`] : [name])))
+  const settings = SETTINGS.flatMap((name) => (isSecret(name) ? [name, `${name}_FILE`] : [name]))
+  const gone = Object.keys(GONE_SETTINGS).flatMap((name) => [name, `${name}_FILE`])
+  const known = new Set<string>([...settings, ...gone])
   return Object.keys(env).flatMap((name) => {
     const meant = known.has(name) ? null : likelyMeant(name)
     return meant === null ? [] : [{ setting: name, message: hintOf(name, meant) }]

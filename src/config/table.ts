@@ -2,7 +2,6 @@
 // From the table follow the type of the configuration, the names, `node-ledger config`, .env.example and docs/SETTINGS.md.
 import { CHAIN } from './chain.ts'
 import { KEYS } from './keys.ts'
-import { KMS } from './kms.ts'
 import { PRICE, REWARDS, SALE, SCHEDULE } from './sale.ts'
 import { SECRETS } from './secrets.ts'
 import { DATABASE, EMBEDDED, SERVICE } from './service.ts'
@@ -17,7 +16,6 @@ export const SETTING_GROUPS = [
   CHAIN,
   SALE,
   KEYS,
-  KMS,
   REWARDS,
   SCHEDULE,
   SECRETS,

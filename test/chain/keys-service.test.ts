@@ -100,14 +100,14 @@ test('with a key in a key management service it mints, and waits while the servi
     status: 400,
     body: '{"__type":"AccessDeniedException","message":"not authorized to kms:Sign"}',
   })
-  const env = { ...kms.settings.given, MINTER_KMS_KEY: AWS_KEY, MINTER_ADDRESS: addressOf(1), LOG_LEVEL: 'trace' }
+  const env = { ...kms.variables.given, MINTER_KMS_KEY: AWS_KEY, MINTER_ADDRESS: addressOf(1), LOG_LEVEL: 'trace' }
   const service = await startServiceHere(env)
   try {
     await buy(service, 5)
     await until('it was asked while it refused', () => service.output().includes('AccessDeniedException'))
     kms.instead = null
     await until('the node is there', owns(service, 5), HANGING_MS, 1_500)
-    nothingLeaked(service, kms.settings.given.AWS_SECRET_ACCESS_KEY ?? assert.fail())
+    nothingLeaked(service, kms.variables.given.AWS_SECRET_ACCESS_KEY ?? assert.fail())
   } finally {
     await service.stop()
     await kms.close()

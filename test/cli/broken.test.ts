@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import type { Finding } from '../../src/cli/doctor/check.ts'
 import { addEndpoint } from '../../src/db/webhooks.ts'
 import { type FalseProvider, startFalseProvider } from '../chain/false-provider.ts'
-import { AWS_KEY, type KmsDouble, startKms } from '../chain/kms/double.ts'
+import { AWS_KEY, type KmsDouble, letIn, startKms } from '../chain/kms/double.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
 import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts'
 import { runtimeEnv } from '../support/runtime-env.ts'
@@ -47,11 +47,13 @@ after(async () => {
   await world.close()
 })
 
+const inKms = () => ({ MINTER_PRIVATE_KEY: '', MINTER_KMS_KEY: AWS_KEY, MINTER_ADDRESS: world.at(1) })
+
 interface Broken {
   /** Settings that differ from a sound set-up's. */
   env?: () => Record<string, string>
   /** Breaks the ledger or the chain, and returns what repairs it. */
-  break?: () => Promise<() => Promise<unknown>>
+  break?: () => Promise<() => unknown>
   /** The check that finds it, its verdict, and its advice. */
   check: string
   verdict?: Finding['verdict']
@@ -158,24 +160,15 @@ const BROKEN: Readonly<Record<string, Broken>> = {
     todo: /MINTER_ADDRESS unlocked/,
   },
   'a key management service that lets nobody in': {
-    env: () => ({
-      ...kms.settings.given,
-      AWS_SECRET_ACCESS_KEY: `${SECRET}${SECRET}`,
-      MINTER_PRIVATE_KEY: '',
-      MINTER_KMS_KEY: AWS_KEY,
-      MINTER_ADDRESS: world.at(1),
-    }),
+    env: inKms,
+    break: async () => letIn({ ...kms.variables.given, AWS_SECRET_ACCESS_KEY: `${SECRET}${SECRET}` }),
     check: 'signer.minter',
     says: /InvalidSignatureException/,
     todo: /MINTER_KMS_KEY can be reached .* keys address/,
   },
   'a key management service with the key of another account': {
-    env: () => ({
-      ...kms.settings.given,
-      MINTER_PRIVATE_KEY: '',
-      MINTER_KMS_KEY: AWS_KEY,
-      MINTER_ADDRESS: world.at(1),
-    }),
+    env: inKms,
+    break: async () => letIn(kms.variables.given),
     check: 'signer.minter',
     says: /another account/,
     todo: /MINTER_ADDRESS is its account/,

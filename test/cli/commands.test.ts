@@ -14,7 +14,7 @@ import { addEndpoint } from '../../src/db/webhooks.ts'
 import { hash } from '../../src/domain/units.ts'
 import { createKey } from '../../src/operator/acts/keys/admin-keys.ts'
 import { startFalseProvider } from '../chain/false-provider.ts'
-import { AWS_KEY, type KmsDouble, startKms } from '../chain/kms/double.ts'
+import { AWS_KEY, type KmsDouble, letIn, startKms } from '../chain/kms/double.ts'
 import { type Outcome, runHere, runProcess, worldEnv } from '../support/cli.ts'
 import { mintData } from '../support/factory.ts'
 import { payInside, putForwarder, traceNothing } from '../support/forwarder.ts'
@@ -35,18 +35,21 @@ let world: World
 let env: Record<string, string>
 let empty: TestDatabase
 let kms: KmsDouble
+let letNobodyIn: () => void
 const directory = temporaryDirectory()
 before(async () => {
   world = await startWorld()
   // Settings that `webhooks add` reads.
   const hooks = { WEBHOOK_URL: 'https://hooks.example/y', WEBHOOK_SECRET: `whsec_${'A'.repeat(32)}` }
   kms = await startKms(`0x${'8f3c21d5e6b7a904'.repeat(4)}`)
-  env = { ...worldEnv(world), ...hooks, ...kms.settings.given }
+  env = { ...worldEnv(world), ...hooks }
+  letNobodyIn = letIn(kms.variables.given)
   empty = await createEmptyDatabase()
   await world.pay(6, CENT)
   await world.settle()
 })
 after(async () => {
+  letNobodyIn()
   await kms.close()
   await world.close()
   await empty.drop()

@@ -15,7 +15,7 @@ import { developmentAccount } from '../../src/domain/development.ts'
 import { type Address, address } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { forging, startFalseProvider } from '../chain/false-provider.ts'
-import { AWS_KEY, startKms } from '../chain/kms/double.ts'
+import { AWS_KEY, letIn, startKms } from '../chain/kms/double.ts'
 import { CTRL_D, runHere, runProcess } from '../support/cli.ts'
 import { createEmptyDatabase, type TestDatabase } from '../support/postgres.ts'
 import { runtimeEnv } from '../support/runtime-env.ts'
@@ -293,20 +293,19 @@ test('cut off after its deployment was sent, it finds the contract and pays for 
 test('keys that are elsewhere are taken as they are: one in an encrypted file, one in a key management service', async () => {
   const [folder, own] = [newFolder(), await createEmptyDatabase()]
   const kms = await startKms(`0x${'6d1e0b93c7a8f254'.repeat(4)}`)
+  const letNobodyIn = letIn(kms.variables.given)
   try {
     put(folder, { minter_keystore_password: 'a password of some length' })
     const [keystore, password] = ['keystore', 'keystore_password'].map((name) => join(folder, `secrets/minter_${name}`))
     const made = await runHere(['keys', 'new', '--out', keystore ?? '', '--password-file', password ?? ''], {})
-    const { out: account } = await runHere(['keys', 'address', AWS_KEY], kms.settings.given)
-    const { AWS_ACCESS_KEY_ID = '', AWS_SECRET_ACCESS_KEY = '', ...plain } = kms.settings.given
+    const { out: account } = await runHere(['keys', 'address', AWS_KEY], {})
     put(folder, { distributor_kms_key: AWS_KEY, distributor_address: account.trim() })
-    put(folder, { aws_access_key_id: AWS_ACCESS_KEY_ID, aws_secret_access_key: AWS_SECRET_ACCESS_KEY })
     const call = ['init', '--folder', folder, '--yes']
     const stopped = await runHere([...call, ...ANSWERS], { ...urls(), DATABASE_URL: own.url })
     assert.match(stopped.err, new RegExp(`minter +${made.out.trim()}[\\s\\S]*distributor +${account.trim()}`))
     assert.match(stopped.err, /key management service.*tested on doubles only/)
     await fund(chain.rpcUrl, stopped.err)
-    const { code, err, out } = await runHere(call, { ...plain, ...(await freePorts()) })
+    const { code, err, out } = await runHere(call, { ...kms.variables.given, ...(await freePorts()) })
     assert.equal(code, 0, err + out)
     const settings = parseEnv(readIn(folder, 'settings.env'))
     assert.deepEqual([settings.DISTRIBUTOR_KMS_KEY, settings.DISTRIBUTOR_ADDRESS], [AWS_KEY, account.trim()])
@@ -315,6 +314,7 @@ test('keys that are elsewhere are taken as they are: one in an encrypted file, o
       [],
     )
   } finally {
+    letNobodyIn()
     await kms.close()
     await own.drop()
   }

@@ -83,9 +83,6 @@ describe('with nothing set', () => {
         ...{ TRUST_PROVIDER: false, FINALITY: 'guarded', VALID_FOR_SEC: 900 },
         ...{ PRICE_GRACE_SEC: 900, HOLDING_RETRY_SEC: 3600, CONTRACT_WALLETS: 'hold' },
         FUNDS_WARN_TRANSACTIONS: 50,
-        AWS_EC2_METADATA_SERVICE_ENDPOINT: 'http://169.254.169.254',
-        GCE_METADATA_HOST: 'metadata.google.internal',
-        CLOUDSDK_API_ENDPOINT_OVERRIDES_CLOUDKMS: 'https://cloudkms.googleapis.com',
         ...{ DIST_ENABLED: true, DIST_MODE: 'treasury' },
         ...{ CREDIT_MIN_WEI: 500_000_000_000_000n, CREDIT_MAX_WEI: 1_500_000_000_000_000n },
         ...{ CREDIT_INTERVAL_SEC: 60, CREDIT_SLOT_SEC: 10 },
@@ -130,19 +127,6 @@ test('a chain that is not embedded has the careful defaults', () => {
   assert.deepEqual([namedTerms, TICK_SEC, STALE_AFTER_SEC, SCHEDULER], [null, 60, 300, false])
   assert.deepEqual([START_BLOCK, CHAIN_ID], [0, null])
 })
-
-/** Credentials for key management services if nothing names any. */
-const NO_KMS = {
-  aws: {
-    endpoint: null,
-    given: { accessKeyId: null, secretAccessKey: null, sessionToken: null },
-    ...{ containerUrl: null, containerTokenFile: null, metadataUrl: 'http://169.254.169.254' },
-  },
-  google: {
-    endpoint: 'https://cloudkms.googleapis.com',
-    ...{ accountFile: null, account: null, metadataHost: 'metadata.google.internal' },
-  },
-}
 
 test('in production nothing is embedded, nothing generated is used, and every setting arrives in its place', () => {
   const config = load(
@@ -244,7 +228,6 @@ test('in production nothing is embedded, nothing generated is used, and every se
     keys: {
       minter: { kind: 'privateKey', privateKey: KEY_A },
       distributor: { kind: 'privateKey', privateKey: KEY_B },
-      kms: NO_KMS,
     },
     webhooks: {
       urls: ['https://hooks.example.org/x'],
@@ -640,11 +623,9 @@ test('the description of a start with nothing set says what is embedded and what
   ])
   const none = Object.entries(described).filter(([, value]) => value === null)
   const expected = `
-    ADMIN_KEY AWS_ACCESS_KEY_ID AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE AWS_CONTAINER_CREDENTIALS_FULL_URI
-    AWS_CONTAINER_CREDENTIALS_RELATIVE_URI AWS_ENDPOINT_URL_KMS AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN BRAND_COLOR
-    BRAND_CONTACT BRAND_LOGO BRAND_NAME CHAIN_NAME CRON_KEY DISTRIBUTOR_ADDRESS DISTRIBUTOR_KEYSTORE
+    ADMIN_KEY BRAND_COLOR BRAND_CONTACT BRAND_LOGO BRAND_NAME CHAIN_NAME CRON_KEY DISTRIBUTOR_ADDRESS DISTRIBUTOR_KEYSTORE
     DISTRIBUTOR_KEYSTORE_PASSWORD DISTRIBUTOR_KMS_KEY DISTRIBUTOR_SIGNER_URL EXPLORER_URL FACTORY_CODE_HASH FEE_CAP_WEI
-    FORMER_FACTORIES FRAME_ANCESTORS GOOGLE_APPLICATION_CREDENTIALS MINTER_ADDRESS MINTER_KEYSTORE MINTER_KEYSTORE_PASSWORD
+    FORMER_FACTORIES FRAME_ANCESTORS MINTER_ADDRESS MINTER_KEYSTORE MINTER_KEYSTORE_PASSWORD
     MINTER_KMS_KEY MINTER_SIGNER_URL PRICE_FIELD PRICE_URL PUBLIC_RPC_URL QUOTE_TIER SESSION_SECRET SESSION_SECRET_PREVIOUS TERMS_URL TIP_MAX_WEI
     TRUSTED_PROXIES WEBHOOK_EVENTS WEBHOOK_SECRET WEBHOOK_URL`
   assert.deepEqual(none.map(([name]) => name).sort(), expected.trim().split(/\s+/))

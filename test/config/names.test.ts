@@ -1,7 +1,9 @@
-// A mistyped name of a setting: the loader suggests the right one.
+// A name that is no setting: for a mistyped one the loader suggests the right one, for one of an earlier release what replaces it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { likelyMeant } from '../../src/config/names.ts'
+import { GONE_SETTINGS } from '../../src/config/gone.ts'
+import { inspectConfig } from '../../src/config/load.ts'
+import { likelyMeant, SETTINGS } from '../../src/config/names.ts'
 
 test('names are guessed at within a few letters, and short ones not at all', () => {
   const rows: [string, string | null][] = [
@@ -16,4 +18,17 @@ test('names are guessed at within a few letters, and short ones not at all', () 
     ['SESSION_SECRETS_FILE', 'SESSION_SECRET'],
   ]
   for (const [name, meant] of rows) assert.equal(likelyMeant(name), meant, name)
+})
+
+test('a setting of an earlier release is named once, with what replaces it, and its value is not shown', () => {
+  for (const [gone, { message, isMistake }] of Object.entries(GONE_SETTINGS)) {
+    assert.ok(!SETTINGS.some((name) => name === gone), gone)
+    for (const setting of [gone, `${gone}_FILE`]) {
+      const { config, problems } = inspectConfig({ NODE_ENV: 'test', [setting]: 'value' }, { readFile: () => 'value' })
+      assert.deepEqual(
+        [config.hints, problems],
+        isMistake ? [[], [{ setting, message }]] : [[{ setting, message }], []],
+      )
+    }
+  }
 })

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { resolveConfig } from 'vite'
 import { parse, parseAllDocuments } from 'yaml'
 import { SETTINGS } from '../../src/config/names.ts'
+import { AWS_KEY } from '../chain/kms/double.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -192,8 +193,8 @@ test('the copied files start, without privileges, in a root file system that can
   const system = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc']
   const own = binds.flatMap((path) => ['--ro-bind', join(ROOT, path), join(app, path)])
   const user = ['--unshare-user', '--uid', '65532', '--gid', '65532', '--chdir', app, '--setenv', 'NODE_ENV']
-  const start = (environment: string) =>
-    run('bwrap', [...system, ...own, ...user, environment, process.execPath, 'src/main.js', 'start'], dirname(app))
+  const start = (environment: string, words: readonly string[] = ['start']) =>
+    run('bwrap', [...system, ...own, ...user, environment, process.execPath, 'src/main.js', ...words], dirname(app))
   // It imports everything, and lists the missing settings, which is as far as it gets without a database and a chain.
   const { output, status } = start('production')
   assert.equal(status, 2, output)
@@ -203,4 +204,8 @@ test('the copied files start, without privileges, in a root file system that can
   const embedded = start('development')
   assert.equal(embedded.status, 1, embedded.output)
   assert.match(embedded.output, /has no embedded PostgreSQL.*DATABASE_URL/)
+  // It has no vendor's client, and says which one a key needs.
+  const client = start('production', ['keys', 'address', AWS_KEY])
+  assert.equal(client.status, 2, client.output)
+  assert.match(client.output, /needs the package @aws-sdk\/client-kms@3, which is not installed/)
 })

@@ -46,9 +46,6 @@ const SETTING_OF: Readonly<Record<string, string>> = {
   distributor_keystore: 'DISTRIBUTOR_KEYSTORE',
   distributor_keystore_password: 'DISTRIBUTOR_KEYSTORE_PASSWORD_FILE',
   distributor_signer_url: 'DISTRIBUTOR_SIGNER_URL_FILE',
-  aws_access_key_id: 'AWS_ACCESS_KEY_ID_FILE',
-  aws_secret_access_key: 'AWS_SECRET_ACCESS_KEY_FILE',
-  google_account: 'GOOGLE_APPLICATION_CREDENTIALS',
 }
 
 export class Folder {
@@ -143,13 +140,13 @@ export class Folder {
     )
   }
 
-  /** All settings of this folder, plus what a process needs from the environment. */
+  /** All settings of this folder, plus what a process needs from the environment: also what the clients of key management services read there. */
   environment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-    const { PATH, HOME, LOG_LEVEL } = env
+    const needed = Object.entries(env).filter(([name]) => /^(?:PATH|HOME|(?:AWS|GOOGLE|GCE)_\w+)$/.test(name))
+    const { LOG_LEVEL } = env
     const settings = parseEnv((readIfExists(this.at('settings.env')) ?? '').replace(/^\uFEFF/, ''))
     return {
-      PATH,
-      HOME,
+      ...Object.fromEntries(needed),
       ...(LOG_LEVEL ? { LOG_LEVEL } : {}),
       ...this.keySettings(),
       ...settings,

@@ -9,7 +9,6 @@ import { addressOfKey } from '../../chain/pages/wallets.ts'
 import { encryptKeystore } from '../../chain/send/keystore.ts'
 import { parseKmsKey } from '../../chain/send/kms/key.ts'
 import { accountOfKmsKey } from '../../chain/send/kms/signer.ts'
-import { loadKmsAccess } from '../../config/load.ts'
 import { parsePrivateKey } from '../../config/values.ts'
 import { type Call, EXIT, type ExitCode } from '../command.ts'
 import { RefusedError, UsageError } from '../errors.ts'
@@ -33,14 +32,13 @@ export async function newKey({ io, out, values, flags, signal }: Call): Promise<
   return EXIT.done
 }
 
-export async function keyAddress({ io, out, args }: Call): Promise<ExitCode> {
+export async function keyAddress({ out, args }: Call): Promise<ExitCode> {
   const key = parseKmsKey(args.key ?? '')
   if (key === null)
     throw new UsageError(
       'Not the name of a key. Use arn:aws:kms:<region>:<account>:key/<id>, or projects/<project>/locations/<location>/keyRings/<ring>/cryptoKeys/<key>/cryptoKeyVersions/<version>.',
     )
-  const access = loadKmsAccess(io.env, { readFile: (path) => readFileSync(path, 'utf8') })
-  const account = checksum(await accountOfKmsKey(key, access))
+  const account = checksum(await accountOfKmsKey(key))
   await out.result({ key: key.name, address: account }, account)
   return EXIT.done
 }

@@ -1,17 +1,22 @@
 // Key management services for tests: AWS KMS and Google Cloud KMS, and the sources of credentials for them, by their documentation.
 // They check what the real ones check (signatures of requests by Signature Version 4, tokens, names, the form of a digest) with their
-// own code, and sign with a key that a test chooses. They use none of the code under test.
-//   AWS: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html; API_Sign, API_GetPublicKey; IMDSv2;
-//   container credentials. Google: asymmetricSign, publicKey, OAuth 2.0 for service accounts, the metadata server.
-import { createHash, createHmac, createPublicKey, generateKeyPairSync, verify } from 'node:crypto'
+// own code, and sign with a key that a test chooses. They use none of the code under test. The vendors' clients find them by the
+// clients' own variables and files.
+//   AWS: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html; API_Sign, API_GetPublicKey; container
+//   credentials; AssumeRoleWithWebIdentity. Google: asymmetricSign, publicKey, the metadata server, token exchange (RFC 8693).
+import { createHash, createHmac, createPublicKey } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { secp256k1 } from '@noble/curves/secp256k1'
+import { temporaryDirectory } from '../../support/temporary.ts'
 
 export const AWS_KEY = 'arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab'
 export const GOOGLE_KEY = 'projects/a-sale/locations/europe-west3/keyRings/ledger/cryptoKeys/minter/cryptoKeyVersions/1'
 
 const REGION = 'eu-central-1'
+const SCOPE = 'https://www.googleapis.com/auth/cloudkms'
 const LENT = {
   id: 'ASIALENTLENTLENTLENT',
   secret: 'lent/secret+of/a/role+lent/secret+of/a/r',
@@ -19,7 +24,11 @@ const LENT = {
 }
 const GIVEN = { id: 'AKIAGIVENGIVENGIVENG', secret: 'given/secret+given/secret+given/secret+g' }
 const CONTAINER_TOKEN = 'a-token-of-a-pod'
-const EMAIL = 'ledger@a-sale.iam.gserviceaccount.com'
+const IDENTITY_TOKEN = 'an-identity-of-a-pod'
+const ROLE = 'arn:aws:iam::111122223333:role/ledger'
+
+/** Ways in which a program gets credentials. */
+export type Way = 'given' | 'profile' | 'webIdentity' | 'container' | 'metadata' | 'federation'
 
 export interface KmsDouble {
   url: string
@@ -33,12 +42,8 @@ export interface KmsDouble {
   instead: ((path: string) => { status: number; body: string } | null | undefined) | null
   /** Lifetime of temporary credentials and tokens, in seconds. */
   lentSec: number
-  /** Settings that let a program in, by the source of its credentials. */
-  readonly settings: Readonly<
-    Record<'given' | 'container' | 'machine' | 'account' | 'metadata', Record<string, string>>
-  >
-  /** Files that the settings name. */
-  readonly files: Readonly<Record<string, string>>
+  /** Variables that let a client in, by the source of its credentials. */
+  readonly variables: Readonly<Record<Way, Record<string, string>>>
   close(): Promise<void>
 }
 
@@ -65,7 +70,6 @@ interface Request {
 
 /** Starts one that has the key. */
 export async function startKms(privateKey: `0x${string}`): Promise<KmsDouble> {
-  const account = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const tokens = new Set<string>()
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = []
@@ -80,7 +84,8 @@ export async function startKms(privateKey: `0x${string}`): Promise<KmsDouble> {
     const instead = double.instead?.(asked.path)
     if (instead === null) return
     const { status, body } = instead ?? answerTo(asked)
-    response.writeHead(status, { 'content-type': 'application/json' }).end(body)
+    const type = body.startsWith('<') ? 'text/xml' : 'application/json'
+    response.writeHead(status, { 'content-type': type, 'metadata-flavor': 'Google' }).end(body)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
@@ -124,29 +129,30 @@ export async function startKms(privateKey: `0x${string}`): Promise<KmsDouble> {
   /** The handler of credentials and tokens; null if the path is none of theirs. */
   function hand({ method, path, headers, body }: Request): object | string | null {
     const lapses = new Date(Date.now() + double.lentSec * 1_000).toISOString()
-    const lent = { AccessKeyId: LENT.id, SecretAccessKey: LENT.secret, Token: LENT.token, Expiration: lapses }
     const token = () => {
       const access_token = `ya29.${tokens.size}`
       tokens.add(access_token)
       return { access_token, expires_in: double.lentSec, token_type: 'Bearer' }
     }
-    const roles = '/latest/meta-data/iam/security-credentials/'
-    switch (true) {
-      case path === '/v1/credentials':
+    const form = new URLSearchParams(body)
+    switch (path.split('?', 1)[0]) {
+      case '/v1/credentials':
         if (headers.authorization !== CONTAINER_TOKEN) throw new Refused(401, { message: 'no token of a pod' })
-        return lent
-      case path === '/latest/api/token':
-        if (method !== 'PUT' || !headers['x-aws-ec2-metadata-token-ttl-seconds']) throw new Refused(400, {})
-        return 'a-token-of-the-machine'
-      case path.startsWith(roles):
-        if (headers['x-aws-ec2-metadata-token'] !== 'a-token-of-the-machine') throw new Refused(401, {})
-        return path === roles ? 'the-role' : { Code: 'Success', Type: 'AWS-HMAC', ...lent }
-      case path === '/computeMetadata/v1/instance/service-accounts/default/token':
-        if (headers['metadata-flavor'] !== 'Google') throw new Refused(403, {})
+        return { AccessKeyId: LENT.id, SecretAccessKey: LENT.secret, Token: LENT.token, Expiration: lapses }
+      case '/sts/':
+        if (form.get('Action') !== 'AssumeRoleWithWebIdentity' || form.get('RoleArn') !== ROLE)
+          throw new Refused(400, {})
+        if (form.get('WebIdentityToken') !== IDENTITY_TOKEN) throw new Refused(400, {})
+        return assumedRole(lapses)
+      case '/computeMetadata/v1/instance':
+        return {}
+      case '/computeMetadata/v1/instance/service-accounts/default/token':
+        if (method !== 'GET' || headers['metadata-flavor'] !== 'Google') throw new Refused(403, {})
         return token()
-      case path === '/token':
-        checkAssertion(new URLSearchParams(body), `${url}/token`, account.publicKey)
-        return token()
+      case '/exchange':
+        if (form.get('subject_token') !== IDENTITY_TOKEN || form.get('scope') !== SCOPE)
+          throw new Refused(400, { error: 'invalid_grant', error_description: 'Invalid subject token.' })
+        return { ...token(), issued_token_type: 'urn:ietf:params:oauth:token-type:access_token' }
       default:
         return null
     }
@@ -176,27 +182,7 @@ export async function startKms(privateKey: `0x${string}`): Promise<KmsDouble> {
     forge: (der) => der,
     instead: null,
     lentSec: 3_600,
-    settings: {
-      given: { AWS_ENDPOINT_URL_KMS: url, AWS_ACCESS_KEY_ID: GIVEN.id, AWS_SECRET_ACCESS_KEY: GIVEN.secret },
-      container: {
-        AWS_ENDPOINT_URL_KMS: url,
-        AWS_CONTAINER_CREDENTIALS_FULL_URI: `${url}/v1/credentials`,
-        AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: 'pod-token',
-      },
-      machine: { AWS_ENDPOINT_URL_KMS: url, AWS_EC2_METADATA_SERVICE_ENDPOINT: url },
-      account: { CLOUDSDK_API_ENDPOINT_OVERRIDES_CLOUDKMS: url, GOOGLE_APPLICATION_CREDENTIALS: 'account.json' },
-      metadata: { CLOUDSDK_API_ENDPOINT_OVERRIDES_CLOUDKMS: url, GCE_METADATA_HOST: `127.0.0.1:${port}` },
-    },
-    files: {
-      'pod-token': `${CONTAINER_TOKEN}\n`,
-      'account.json': JSON.stringify({
-        type: 'service_account',
-        client_email: EMAIL,
-        private_key_id: 'the-key-id',
-        private_key: account.privateKey.export({ format: 'pem', type: 'pkcs8' }),
-        token_uri: `${url}/token`,
-      }),
-    },
+    variables: variablesFor(url),
     async close() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
@@ -232,19 +218,64 @@ function checkSignature({ method, headers, body }: Request): void {
   throw awsError('InvalidSignatureException', `The request signature does not match.\nThe String-to-Sign is ${toSign}`)
 }
 
-/** A service account's assertion (RFC 7523). */
-function checkAssertion(form: URLSearchParams, audience: string, key: ReturnType<typeof createPublicKey>): void {
-  const [head = '', claims = '', signature = ''] = (form.get('assertion') ?? '').split('.')
-  const read = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString()) as Record<string, unknown>
-  const said = read(claims)
-  const isRight =
-    form.get('grant_type') === 'urn:ietf:params:oauth:grant-type:jwt-bearer' &&
-    read(head).alg === 'RS256' &&
-    said.iss === EMAIL &&
-    said.aud === audience &&
-    said.scope === 'https://www.googleapis.com/auth/cloudkms' &&
-    Number(said.exp) - Number(said.iat) <= 3_600 &&
-    Math.abs(Number(said.iat) - Date.now() / 1_000) < 300 &&
-    verify('RSA-SHA256', Buffer.from(`${head}.${claims}`), key, Buffer.from(signature, 'base64url'))
-  if (!isRight) throw new Refused(400, { error: 'invalid_grant', error_description: 'Invalid JWT Signature.' })
+/** Sets variables of this process, which the vendors' clients read. Returns what removes them. */
+export function letIn(variables: Record<string, string>): () => void {
+  Object.assign(process.env, variables)
+  return () => {
+    for (const name of Object.keys(variables)) delete process.env[name]
+  }
+}
+
+/** The answer of AssumeRoleWithWebIdentity. */
+const assumedRole = (lapses: string) =>
+  `<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleWithWebIdentityResult><Credentials><AccessKeyId>${LENT.id}</AccessKeyId><SecretAccessKey>${LENT.secret}</SecretAccessKey><SessionToken>${LENT.token}</SessionToken><Expiration>${lapses}</Expiration></Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>`
+
+/** The variables of each way, and the files that they name. */
+function variablesFor(url: string): KmsDouble['variables'] {
+  const folder = temporaryDirectory()
+  const file = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text)
+    return join(folder, name)
+  }
+  const identity = file('identity', IDENTITY_TOKEN)
+  const pool = '//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/a-pool/providers/a-cluster'
+  const keys = `aws_access_key_id = ${GIVEN.id}\naws_secret_access_key = ${GIVEN.secret}\n`
+  const services = `[services double]\nkms =\n  endpoint_url = ${url}\n`
+  // The clients must not find what the machine has.
+  const nothing = file('nothing', '')
+  const isolated = { AWS_CONFIG_FILE: nothing, AWS_SHARED_CREDENTIALS_FILE: nothing, AWS_EC2_METADATA_DISABLED: 'true' }
+  const aws = { ...isolated, AWS_ENDPOINT_URL_KMS: url }
+  return {
+    given: { ...aws, AWS_ACCESS_KEY_ID: GIVEN.id, AWS_SECRET_ACCESS_KEY: GIVEN.secret },
+    profile: {
+      ...isolated,
+      AWS_PROFILE: 'ledger',
+      AWS_CONFIG_FILE: file('config', `[profile ledger]\nservices = double\n${services}`),
+      AWS_SHARED_CREDENTIALS_FILE: file('credentials', `[ledger]\n${keys}`),
+    },
+    webIdentity: {
+      ...aws,
+      AWS_ENDPOINT_URL_STS: `${url}/sts`,
+      AWS_ROLE_ARN: ROLE,
+      AWS_WEB_IDENTITY_TOKEN_FILE: identity,
+    },
+    container: {
+      ...aws,
+      AWS_CONTAINER_CREDENTIALS_FULL_URI: `${url}/v1/credentials`,
+      AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: file('pod-token', CONTAINER_TOKEN),
+    },
+    metadata: { GCE_METADATA_HOST: new URL(url).host },
+    federation: {
+      GOOGLE_APPLICATION_CREDENTIALS: file(
+        'federation.json',
+        JSON.stringify({
+          type: 'external_account',
+          audience: pool,
+          subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
+          token_url: `${url}/exchange`,
+          credential_source: { file: identity },
+        }),
+      ),
+    },
+  }
 }

@@ -1,20 +1,18 @@
-// Keys in key management services: their signatures equal the key's own, whatever the source of credentials. The
+// Keys in key management services, through their vendors' own clients: their signatures equal the key's own, whatever the source of credentials. The
 // service rejects a signature that is not the account's, and shows no credential anywhere.
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { after, before, beforeEach, describe, test } from 'node:test'
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { privateKeyToAccount } from 'viem/accounts'
 import { parseTransaction } from 'viem/utils'
-import { openKeys } from '../../../src/boot/keys.ts'
+import { ClientMissing, loadClient } from '../../../src/chain/send/kms/client.ts'
 import { parseKmsKey } from '../../../src/chain/send/kms/key.ts'
+import { accountOfKmsKey, kmsSigner } from '../../../src/chain/send/kms/signer.ts'
 import { localSigner, type UnsignedTransaction } from '../../../src/chain/send/signer.ts'
 import { ConfigError, describeConfig, loadConfig } from '../../../src/config/load.ts'
 import { address } from '../../../src/domain/units.ts'
 import { SignerFault } from '../../../src/ports/faults.ts'
 import { runHere } from '../../support/cli.ts'
-import { temporaryDirectory } from '../../support/temporary.ts'
-import { AWS_KEY, GOOGLE_KEY, type KmsDouble, startKms } from './double.ts'
+import { AWS_KEY, GOOGLE_KEY, type KmsDouble, letIn, startKms, type Way } from './double.ts'
 
 const KEY = `0x${'8f3c21d5e6b7a904'.repeat(4)}` as const
 const OTHER = `0x${'1d5e6b7a9048f3c2'.repeat(4)}` as const
@@ -32,46 +30,36 @@ const TX: UnsignedTransaction = {
 }
 
 let kms: KmsDouble
-let directory: string
+let letNobodyIn = () => {}
 before(async () => {
   kms = await startKms(KEY)
-  directory = temporaryDirectory()
-  for (const [name, text] of Object.entries(kms.files)) writeFileSync(join(directory, name), text)
 })
 after(() => kms.close())
 beforeEach(() => {
   Object.assign(kms, { privateKey: KEY, forge: (der: Uint8Array) => der, instead: null, lentSec: 3_600 })
   kms.seen.length = 0
 })
+afterEach(() => letNobodyIn())
 
-/** Settings, with the files that they name in the test's directory. */
-const settingsFor = (way: keyof KmsDouble['settings']) =>
-  Object.fromEntries(
-    Object.entries(kms.settings[way]).map(([name, value]) => [
-      name,
-      value in kms.files ? join(directory, value) : value,
-    ]),
-  )
-const keyFor = (way: string) => (way === 'account' || way === 'metadata' ? GOOGLE_KEY : AWS_KEY)
-const envFor = (way: keyof KmsDouble['settings']) => ({
-  NODE_ENV: 'test',
-  MINTER_KMS_KEY: keyFor(way),
-  MINTER_ADDRESS: ACCOUNT,
-  ...settingsFor(way),
-})
-const readFile = (path: string) => kms.files[path.split('/').at(-1) ?? ''] ?? assert.fail(path)
-const configFor = (env: Record<string, string>) => loadConfig(env, { readFile })
-async function signerFor(way: keyof KmsDouble['settings']) {
-  return (await openKeys(configFor(envFor(way)))).minter ?? assert.fail('no signer')
+function letInBy(way: Way, changes: Record<string, string> = {}): void {
+  letNobodyIn()
+  letNobodyIn = letIn({ ...kms.variables[way], ...changes })
+}
+const keyFor = (way: Way) => (way === 'metadata' || way === 'federation' ? GOOGLE_KEY : AWS_KEY)
+const parsed = (name: string) => parseKmsKey(name) ?? assert.fail(name)
+function signerFor(way: Way, options: { timeoutMs?: number } = {}) {
+  letInBy(way)
+  return kmsSigner(parsed(keyFor(way)), ACCOUNT, { googleUrl: kms.url, ...options })
 }
 const fault = (words: RegExp) => (error: Error) => {
   assert.ok(error instanceof SignerFault, String(error))
   assert.match(error.message, words)
   assert.ok(!/secret|a-token|PRIVATE KEY|ya29/i.test(error.message), error.message)
+  assert.ok(error.cause === undefined || error.cause instanceof SignerFault)
   return true
 }
 
-for (const way of ['given', 'container', 'machine', 'account', 'metadata'] as const) {
+for (const way of ['given', 'profile', 'webIdentity', 'container', 'metadata', 'federation'] as const) {
   test(`signs what the key itself would have signed, let in by: ${way}`, async () => {
     const signer = await signerFor(way)
     assert.equal(signer.address, ACCOUNT)
@@ -85,25 +73,26 @@ for (const way of ['given', 'container', 'machine', 'account', 'metadata'] as co
     }
     const handed = kms.seen.filter((line) => !/TrentService|asymmetricSign/.test(line))
     assert.ok(handed.length <= 3, `what lets it in is fetched once: ${handed.join(', ')}`)
-    const { code, out, err } = await runHere(['keys', 'address', keyFor(way)], settingsFor(way))
-    assert.equal(code, 0, err)
-    assert.equal(out.trim().toLowerCase(), ACCOUNT)
+    assert.equal(await accountOfKmsKey(parsed(keyFor(way)), { googleUrl: kms.url }), ACCOUNT)
   })
 }
 
-test('keys of a role and tokens are fetched again before they lapse, and old ones used while there are no new ones', async () => {
-  kms.lentSec = 200
-  const container = await signerFor('container')
-  await container.sign(TX)
-  await container.sign(TX)
-  assert.equal(kms.seen.filter((line) => line === 'GET /v1/credentials').length, 2)
-  kms.instead = (path) => (path === '/v1/credentials' ? { status: 500, body: '' } : undefined)
-  await container.sign(TX)
-  kms.lentSec = 3_600
-  kms.instead = null
-  await container.sign(TX)
-  await container.sign(TX)
-  assert.equal(kms.seen.filter((line) => line === 'GET /v1/credentials').length, 4)
+test('the command prints the account of a key', async () => {
+  letInBy('webIdentity')
+  const { code, out, err } = await runHere(['keys', 'address', AWS_KEY], {})
+  assert.equal(code, 0, err)
+  assert.equal(out.trim().toLowerCase(), ACCOUNT)
+})
+
+test('a client that is not installed is named, with what installs it', async () => {
+  const absent: string = '@node-ledger/no-such-client'
+  await assert.rejects(
+    loadClient(`${absent}@1`, () => import(absent)),
+    (error: Error) =>
+      error instanceof ClientMissing && /npm install --no-save @node-ledger\/no-such-client@1/.test(error.message),
+  )
+  const broken = () => Promise.reject(new TypeError('it is there, and does not load'))
+  await assert.rejects(loadClient('broken@1', broken), TypeError)
 })
 
 describe('not taken', () => {
@@ -121,21 +110,12 @@ describe('not taken', () => {
     [
       'no signature',
       (double) => Object.assign(double, { instead: () => ({ status: 200, body: '{}' }) }),
-      /without [Ss]ignature/,
+      /answered without what we asked for/,
     ],
-    [
-      'an answer without end',
-      (double) => Object.assign(double, { instead: () => ({ status: 200, body: 'x'.repeat(200_000) }) }),
-      /too long/,
-    ],
-    [
-      'a page',
-      (double) => Object.assign(double, { instead: () => ({ status: 200, body: '<html>' }) }),
-      /did not return a JSON object/,
-    ],
-    ['a redirection', (double) => Object.assign(double, { instead: () => ({ status: 302, body: '' }) }), /\(302\)/],
+    ['a page', (double) => Object.assign(double, { instead: () => ({ status: 200, body: '<html>' }) }), /KMS/],
+    ['a redirection', (double) => Object.assign(double, { instead: () => ({ status: 302, body: '' }) }), /KMS/],
   ]
-  for (const way of ['given', 'account'] as const) {
+  for (const way of ['given', 'metadata'] as const) {
     for (const [what, spoil, words] of refusals) {
       test(`${way}: ${what}`, async () => {
         const signer = await signerFor(way)
@@ -148,18 +128,34 @@ describe('not taken', () => {
 })
 
 test('who is not let in is told why, without what they tried', async () => {
-  const stranger = { ...envFor('given'), AWS_SECRET_ACCESS_KEY: 'secret-of-nobody-secret-of-nobody-secret' }
-  const { minter } = await openKeys(configFor(stranger))
+  letInBy('given', { AWS_SECRET_ACCESS_KEY: 'secret-of-nobody-secret-of-nobody-secret' })
+  const stranger = await kmsSigner(parsed(AWS_KEY), ACCOUNT)
   await assert.rejects(
-    minter?.sign(TX) ?? assert.fail(),
-    fault(/InvalidSignatureException: The request signature.*\(400\)/),
+    stranger.sign(TX),
+    fault(/AWS KMS: InvalidSignatureException: The request signature does not match/),
   )
+  letInBy('given')
   const absent = AWS_KEY.replace('1234abcd', '9999abcd')
-  const asked = await runHere(['keys', 'address', absent], settingsFor('given'))
+  const asked = await runHere(['keys', 'address', absent], {})
   assert.equal(asked.code, 3)
   assert.match(asked.err, /NotFoundException: Key .* does not exist/)
   assert.match((await runHere(['keys', 'address', 'alias/minter'], {})).err, /Not the name of a key/)
+  letInBy('given', { AWS_ACCESS_KEY_ID: '' })
+  const nobody = await kmsSigner(parsed(AWS_KEY), ACCOUNT)
+  await assert.rejects(nobody.sign(TX), fault(/AWS KMS: Could not load credentials/))
 })
+
+test('a service that does not answer ends the wait', async () => {
+  for (const way of ['given', 'metadata'] as const) {
+    const signer = await signerFor(way, { timeoutMs: 200 })
+    kms.instead = () => null
+    await assert.rejects(signer.sign(TX), fault(/KMS does not answer in time/))
+    kms.instead = null
+  }
+})
+
+const NAMED = { NODE_ENV: 'test', MINTER_KMS_KEY: AWS_KEY, MINTER_ADDRESS: ACCOUNT }
+const configFor = (env: Record<string, string>) => loadConfig(env, { readFile: (path) => assert.fail(path) })
 
 describe('settings', () => {
   test('a key is named in full, with its account, and in one place', () => {
@@ -179,7 +175,7 @@ describe('settings', () => {
       assert.equal(parseKmsKey(name), null, name)
     const refused = (change: Record<string, string>, words: RegExp) =>
       assert.throws(
-        () => configFor({ ...envFor('given'), ...change }),
+        () => configFor({ ...NAMED, ...change }),
         (error: Error) => {
           assert.ok(error instanceof ConfigError)
           assert.match(error.message, words)
@@ -189,26 +185,13 @@ describe('settings', () => {
     refused({ MINTER_KMS_KEY: 'alias/minter' }, /MINTER_KMS_KEY is "alias\/minter": set it to the ARN/)
     refused({ MINTER_ADDRESS: '' }, /MINTER_ADDRESS is missing: MINTER_KMS_KEY needs it/)
     refused({ MINTER_PRIVATE_KEY: KEY }, /MINTER_KMS_KEY and MINTER_PRIVATE_KEY are both set/)
-    refused({ AWS_SECRET_ACCESS_KEY: '' }, /AWS_SECRET_ACCESS_KEY is missing/)
-    refused(
-      { AWS_CONTAINER_CREDENTIALS_FULL_URI: 'http://roles.example/x' },
-      /FULL_URI is plain http to another machine/,
-    )
     refused(
       { DISTRIBUTOR_KMS_KEY: GOOGLE_KEY, DISTRIBUTOR_ADDRESS: ACCOUNT },
       /DISTRIBUTOR_ADDRESS is also MINTER_ADDRESS/,
     )
   })
 
-  test('what lets one in is masked, and means nothing where no key is in a service', () => {
-    const described = describeConfig(configFor(envFor('given')))
-    assert.equal(described.MINTER_KMS_KEY, AWS_KEY)
-    assert.equal(described.AWS_SECRET_ACCESS_KEY, '***')
-    const text = JSON.stringify([described, describeConfig(configFor(envFor('account')))])
-    assert.ok(!text.includes('given/secret') && !text.includes('PRIVATE KEY'))
-    assert.equal(described.AWS_ENDPOINT_URL_KMS, kms.url)
-    assert.doesNotThrow(() =>
-      configFor({ NODE_ENV: 'test', AWS_ACCESS_KEY_ID: 'x', AWS_CONTAINER_CREDENTIALS_FULL_URI: 'http://a.example' }),
-    )
+  test('a key’s name is shown', () => {
+    assert.equal(describeConfig(configFor(NAMED)).MINTER_KMS_KEY, AWS_KEY)
   })
 })

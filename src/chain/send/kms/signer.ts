@@ -10,14 +10,14 @@ import { SignerFault } from '../../../ports/faults.ts'
 import { asViem, type Signer } from '../signer.ts'
 import { awsKms } from './aws.ts'
 import { googleKms } from './google.ts'
-import type { Kms, KmsAccess, KmsKey } from './key.ts'
+import type { Kms, KmsKey, KmsOptions } from './key.ts'
 
-const openKms = (key: KmsKey, access: KmsAccess): Kms =>
-  key.service === 'aws' ? awsKms(key, access.aws) : googleKms(key, access.google)
+const openKms = (key: KmsKey, options: KmsOptions): Promise<Kms> =>
+  key.service === 'aws' ? awsKms(key, options) : googleKms(key, options)
 
-/** The signer of an account whose key is in a key management service. */
-export function kmsSigner(key: KmsKey, access: KmsAccess, account: Address): Signer {
-  const kms = openKms(key, access)
+/** The signer of an account whose key is in a key management service. Throws a ClientMissing if the service's client is not installed. */
+export async function kmsSigner(key: KmsKey, account: Address, options: KmsOptions = {}): Promise<Signer> {
+  const kms = await openKms(key, options)
   const fault = (said: string, cause?: unknown) => new SignerFault(`the signer of ${account}: ${said}`, cause)
   return {
     address: account,
@@ -41,9 +41,13 @@ export function kmsSigner(key: KmsKey, access: KmsAccess, account: Address): Sig
   }
 }
 
-/** The address of a key in a key management service. Throws a SignerFault if the service does not answer, or if the key is of the wrong kind. */
-export async function accountOfKmsKey(key: KmsKey, access: KmsAccess): Promise<Address> {
-  const spki = Buffer.from(await openKms(key, access).publicKey())
+/**
+ * The address of a key in a key management service. Throws a SignerFault if the service does not answer, or if the key is of the wrong kind; throws a
+ * ClientMissing if the service's client is not installed.
+ */
+export async function accountOfKmsKey(key: KmsKey, options: KmsOptions = {}): Promise<Address> {
+  const kms = await openKms(key, options)
+  const spki = Buffer.from(await kms.publicKey())
   const jwk = (() => {
     try {
       return createPublicKey({ key: spki, format: 'der', type: 'spki' }).export({ format: 'jwk' })
