@@ -43,7 +43,6 @@ const LAYERS: readonly Layer[] = [
   { of: ['src/chain'], may: ['src/domain', ...CHAIN_FACTS, 'src/lib'], packages: ['node', 'undici', 'viem'] },
   { of: CHAIN_FACTS, may: ['src/domain', 'src/lib'], packages: ['@noble/hashes'] },
   { of: ['src/chain/pages/wallets.ts'], may: ['src/domain', 'src/chain', 'src/ports/faults.ts'], packages: ['viem'] },
-  { of: ['src/chain/send/keystore.ts'], may: ['src/domain'], packages: ['node', '@noble/hashes', 'viem'] },
   { of: ['src/chain/send'], may: ['src/domain', 'src/chain', ...CHAIN_FACTS], packages: ['viem'] },
   { of: ['src/chain/send/kms/key.ts'], may: [] },
   {
@@ -125,13 +124,13 @@ const LAYERS: readonly Layer[] = [
 
   {
     of: ['src/config'],
-    may: ['src/lib', 'src/domain', 'src/chain/digest.ts', 'src/chain/send/keystore.ts', 'src/chain/send/kms/key.ts'],
+    may: ['src/lib', 'src/domain', 'src/chain/digest.ts', 'src/chain/send/kms/key.ts'],
     packages: ['node'],
   },
   { of: ['src/config/load.ts'], may: ['src/config', 'src/lib'], packages: ['node'] },
   {
     of: ['src/boot/keys.ts'],
-    may: ['src/config', 'src/config/load.ts', 'src/chain/send/keystore.ts', 'src/chain/send/kms', 'src/chain/send'],
+    may: ['src/config', 'src/config/load.ts', 'src/chain/send/kms', 'src/chain/send'],
   },
   { of: ['src/boot/embedded.ts'], may: ['packages/embed', 'src/lib'], packages: ['node'] },
   { of: ['src/boot/database.ts'], may: ['src/config/load.ts', 'src/boot/embedded.ts'] },

@@ -98,7 +98,7 @@ const REFUSED: readonly [from: string, to: string][] = [
   ['src/domain/a.ts', 'viem/utils'],
   ['src/db/a.ts', '../boot/keys.ts'],
   ['src/db/a.ts', '../ports/chain.ts'],
-  ['src/chain/rpc/rpc.ts', '../send/keystore.ts'],
+  ['src/chain/rpc/rpc.ts', '../send/signer.ts'],
   ['src/chain/a.ts', '../db/sql.ts'],
   ['src/metrics/a.ts', '../ports/contexts.ts'],
   ['src/webhooks/a.ts', '../ports/chain.ts'],

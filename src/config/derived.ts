@@ -27,10 +27,9 @@ export interface Config extends Settings {
   readonly hints: readonly Problem[]
 }
 
-/** Where a signer account's key is. These parts are secret: the keystore's text and password, and the private key. */
+/** Where a signer account's key is. The private key is secret, and so is the signer's URL. */
 export type KeyConfig =
   | { readonly kind: 'privateKey'; readonly privateKey: `0x${string}` }
-  | { readonly kind: 'keystore'; readonly path: string; readonly text: string; readonly password: string }
   | { readonly kind: 'signer'; readonly url: string; readonly address: Address }
   | { readonly kind: 'kms'; readonly key: KmsKey; readonly address: Address }
 
@@ -70,11 +69,9 @@ export function derive(
 }
 
 function keyOf(values: Settings, role: 'MINTER' | 'DISTRIBUTOR'): KeyConfig | null {
-  const { [`${role}_PRIVATE_KEY` as const]: privateKey, [`${role}_KEYSTORE` as const]: keystore } = values
-  const { [`${role}_SIGNER_URL` as const]: url, [`${role}_KMS_KEY` as const]: key } = values
-  const { [`${role}_ADDRESS` as const]: address, [`${role}_KEYSTORE_PASSWORD` as const]: password } = values
+  const { [`${role}_PRIVATE_KEY` as const]: privateKey, [`${role}_SIGNER_URL` as const]: url } = values
+  const { [`${role}_KMS_KEY` as const]: key, [`${role}_ADDRESS` as const]: address } = values
   if (privateKey) return { kind: 'privateKey', privateKey }
-  if (keystore && password) return { kind: 'keystore', ...keystore, password }
   if (url && address) return { kind: 'signer', url, address }
   return key && address && { kind: 'kms', key, address }
 }

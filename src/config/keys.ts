@@ -1,10 +1,8 @@
-// The settings that say where the minter's and the distributor's keys are: in the settings themselves, in an encrypted key file, at a remote signer,
-// or in a key management service. Each key is in one place. We read key files here, so that a missing file is reported together with all other
-// mistakes; they are decrypted at start. It must never repeat a key, a password or a URL.
-import { KeystoreError, keystoreAddress } from '../chain/send/keystore.ts'
+// The settings that say where the minter's and the distributor's keys are: in the settings themselves, at a remote signer, or in a key management
+// service. Each key is in one place. It must never repeat a key or a URL.
 import { type KmsKey, parseKmsKey } from '../chain/send/kms/key.ts'
 import { type Parse, type SettingGroup, shown } from './setting.ts'
-import { account, httpUrl, parsePrivateKey, text, whole } from './values.ts'
+import { account, httpUrl, parsePrivateKey, whole } from './values.ts'
 import { isWellKnownKey } from './weak.ts'
 
 const privateKey: Parse<`0x${string}`> = (given, ask) => {
@@ -12,23 +10,6 @@ const privateKey: Parse<`0x${string}`> = (given, ask) => {
   if (key === null) return ask.refuse('is not a private key: set it to 0x and 64 hex digits')
   if (!ask.production || !isWellKnownKey(key)) return key
   return ask.refuse('is a well-known development key, so anyone can take its money: make a new one')
-}
-
-interface KeyFile {
-  readonly path: string
-  readonly text: string
-}
-
-const keystore: Parse<KeyFile> = (path, ask) => {
-  const file = ask.file()
-  if (file === null) return null
-  try {
-    keystoreAddress(file)
-    return { path, text: file }
-  } catch (error) {
-    if (!(error instanceof KeystoreError)) throw error
-    return ask.refuse(`names a file that ${error.message}. "node-ledger keys new" makes one`)
-  }
 }
 
 const kmsKey: Parse<KmsKey> = (given, ask) =>
@@ -39,15 +20,9 @@ const kmsKey: Parse<KmsKey> = (given, ask) =>
 
 export const KEYS = {
   title: 'Keys that send',
-  text: "The factory's minter and distributor are two different accounts. Each has its key in one of four places: the settings, an encrypted file, a remote signer, or a key management service. Without keys the service follows and judges, but sends nothing. (The embedded chain uses its accounts 1 and 2.)",
+  text: "The factory's minter and distributor are two different accounts. Each has its key in one of three places: the settings (best by `…_PRIVATE_KEY_FILE`), a remote signer, or a key management service. Without keys the service follows and judges, but sends nothing. (The embedded chain uses its accounts 1 and 2.)",
   settings: {
     MINTER_PRIVATE_KEY: { parse: privateKey, secret: true, part: 'chain', text: "The minter's private key." },
-    MINTER_KEYSTORE: {
-      parse: keystore,
-      show: ({ path }: KeyFile) => path,
-      text: 'Or the path of an encrypted key file (version 3, as geth, Clef and Foundry write it; `node-ledger keys new` makes one).',
-    },
-    MINTER_KEYSTORE_PASSWORD: { parse: text, secret: true, text: 'The password of that file.' },
     MINTER_SIGNER_URL: {
       parse: httpUrl,
       secret: 'url',
@@ -65,12 +40,6 @@ export const KEYS = {
       text: 'The account of the remote signer or of the KMS key; `node-ledger keys address` prints that of a KMS key.',
     },
     DISTRIBUTOR_PRIVATE_KEY: { parse: privateKey, secret: true, part: 'chain', text: "The distributor's private key." },
-    DISTRIBUTOR_KEYSTORE: {
-      parse: keystore,
-      show: ({ path }: KeyFile) => path,
-      text: 'Or the path of an encrypted key file.',
-    },
-    DISTRIBUTOR_KEYSTORE_PASSWORD: { parse: text, secret: true, text: 'The password of that file.' },
     DISTRIBUTOR_SIGNER_URL: {
       parse: httpUrl,
       secret: 'url',

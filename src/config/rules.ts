@@ -158,22 +158,16 @@ function checkSecrets(values: Settings, source: Source): void {
 
 /** Checks that a key is in one place, and that the settings for that place are complete. */
 function checkPlaces(source: Source, role: 'MINTER' | 'DISTRIBUTOR'): void {
-  const places = [`${role}_PRIVATE_KEY`, `${role}_KEYSTORE`, `${role}_SIGNER_URL`, `${role}_KMS_KEY`] as const
+  const places = [`${role}_PRIVATE_KEY`, `${role}_SIGNER_URL`, `${role}_KMS_KEY`] as const
   const [first, second] = places.filter((name) => source.isSet(name))
   if (first && second) source.refuse(second, `and ${first} are both set: keep only one of them`)
-  const elsewhere = source.isSet(`${role}_KMS_KEY`) ? (`${role}_KMS_KEY` as const) : (`${role}_SIGNER_URL` as const)
-  const belongings = [
-    [`${role}_KEYSTORE_PASSWORD`, `${role}_KEYSTORE`],
-    [`${role}_ADDRESS`, elsewhere],
-  ] as const
-  for (const [name, owner] of belongings) {
-    if (source.isSet(owner) && !source.isSet(name)) source.refuse(name, `is missing: ${owner} needs it`)
-    if (source.isSet(name) && !source.isSet(owner))
-      source.refuse(name, `is set but ${owner} is not: set both or neither`)
-  }
+  const owner = source.isSet(`${role}_KMS_KEY`) ? (`${role}_KMS_KEY` as const) : (`${role}_SIGNER_URL` as const)
+  const name = `${role}_ADDRESS` as const
+  if (source.isSet(owner) && !source.isSet(name)) source.refuse(name, `is missing: ${owner} needs it`)
+  if (source.isSet(name) && !source.isSet(owner)) source.refuse(name, `is set but ${owner} is not: set both or neither`)
 }
 
-/** Here we compare only keys in the settings. At start, keys from key files are compared as well. */
+/** Here we compare settings of one kind. At start, the accounts of both keys are compared wherever the keys are. */
 function checkTwoKeys(values: Settings, source: Source): void {
   for (const kind of ['PRIVATE_KEY', 'ADDRESS'] as const) {
     const [own, other] = [`DISTRIBUTOR_${kind}`, `MINTER_${kind}`] as const

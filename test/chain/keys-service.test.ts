@@ -1,13 +1,10 @@
-// The whole service with its keys in encrypted files, in a key management service, and with a remote signer: it mints, and no log line of
-// any kind has a key, a password or a signer's URL in it. If the signer goes away for a while, payments wait, and no nonce is lost.
+// The whole service with its keys in a key management service, and with a remote signer: it mints, and no log line of any kind has a key, a
+// password or a signer's URL in it. If the signer goes away for a while, payments wait, and no nonce is lost.
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { createWalletClient, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { anvil } from 'viem/chains'
-import { encryptKeystore } from '../../src/chain/send/keystore.ts'
 import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
 import { type Service, startService, startServiceHere } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
@@ -36,24 +33,6 @@ const nothingLeaked = (service: Service, ...more: string[]) => {
   for (const secret of [keyOf(1), keyOf(2)].map((key) => key.slice(2)).concat(more))
     assert.ok(!output.includes(secret.toLowerCase()), 'a secret is in the log')
 }
-
-test('with a key from an encrypted file, the service mints and its whole log holds neither key nor password', async () => {
-  const dataDir = temporaryDirectory()
-  const password = 'a password that is nowhere else'
-  const file = join(dataDir, 'minter.json')
-  const keystore = await encryptKeystore(keyOf(1), password, { scryptN: 4096 })
-  writeFileSync(file, JSON.stringify(keystore))
-  writeFileSync(join(dataDir, 'password'), `${password}\n`)
-  const env = { MINTER_KEYSTORE: file, MINTER_KEYSTORE_PASSWORD_FILE: join(dataDir, 'password'), LOG_LEVEL: 'trace' }
-  const service = await startService(dataDir, env)
-  try {
-    await buy(service, 5)
-    await until('the node is there', owns(service, 5), HANGING_MS, 1_500)
-    nothingLeaked(service, password, keystore.crypto.ciphertext)
-  } finally {
-    await service.stop()
-  }
-})
 
 test('with a remote signer that goes away, payments wait and are minted when it is back; no nonce is lost', async () => {
   const dataDir = temporaryDirectory()

@@ -1,13 +1,12 @@
-// Sources of the keys that send: settings, an encrypted file, a remote signer. The remote ones get real JSON-RPC calls:
+// Sources of the keys that send: settings, a remote signer. The remote ones get real JSON-RPC calls:
 // anvil signs with its own accounts, and a false signer in between shows what the service rejects.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { parseTransaction, recoverTransactionAddress } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { openKeys } from '../../src/boot/keys.ts'
-import { encryptKeystore } from '../../src/chain/send/keystore.ts'
 import { localSigner, remoteSigner, type UnsignedTransaction } from '../../src/chain/send/signer.ts'
-import { ConfigError, describeConfig, loadConfig } from '../../src/config/load.ts'
+import { ConfigError, loadConfig } from '../../src/config/load.ts'
 import { type Address, address } from '../../src/domain/units.ts'
 import { SignerFault } from '../../src/ports/faults.ts'
 import { startFalseProvider } from './false-provider.ts'
@@ -16,7 +15,6 @@ import { type Stage, startStage } from './stage.ts'
 const KEY_A = `0x${'8f3c21d5e6b7a904'.repeat(4)}` as const
 const KEY_B = `0x${'1d5e6b7a9048f3c2'.repeat(4)}` as const
 const ADDRESS_A = address(privateKeyToAccount(KEY_A).address)
-const WELL_KNOWN = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
 const PRODUCTION = {
   NODE_ENV: 'production',
   DATABASE_URL: 'postgres://ledger:pa55@db.internal:5432/ledger',
@@ -56,40 +54,9 @@ function refused(
 }
 
 describe('settings', () => {
-  test('a key in an encrypted file is opened with its password, which may be in a file itself', async () => {
-    const file = JSON.stringify(await encryptKeystore(KEY_A, 'correct horse', { scryptN: 1024 }))
-    const env = { MINTER_KEYSTORE: '/keys/minter.json', MINTER_KEYSTORE_PASSWORD_FILE: '/keys/password' }
-    const config = configOf(env, { '/keys/minter.json': file, '/keys/password': 'correct horse\n' })
-    const { minter, distributor } = await openKeys(config)
-    assert.equal(minter?.address, ADDRESS_A)
-    assert.equal(distributor, null)
-    const described = describeConfig(config)
-    assert.equal(described.MINTER_KEYSTORE, '/keys/minter.json')
-    assert.equal(described.MINTER_KEYSTORE_PASSWORD, '***')
-  })
-
-  test('a wrong password ends the start with the setting to look at, and neither password nor key', async () => {
-    const file = JSON.stringify(await encryptKeystore(KEY_A, 'correct horse', { scryptN: 1024 }))
-    const config = configOf({ MINTER_KEYSTORE: '/k', MINTER_KEYSTORE_PASSWORD: 'battery staple' }, { '/k': file })
-    await assert.rejects(openKeys(config), (error: Error) => {
-      assert.ok(error instanceof ConfigError)
-      assert.match(error.message, /MINTER_KEYSTORE names a file that does not open with this password/)
-      assert.ok(!error.message.includes('battery') && !error.message.includes(KEY_A.slice(2)))
-      return true
-    })
-  })
-
-  test('production refuses a well-known key in an encrypted file, too', async () => {
-    const file = JSON.stringify(await encryptKeystore(WELL_KNOWN, 'p', { scryptN: 2 }))
-    const config = configOf({ MINTER_KEYSTORE: '/k', MINTER_KEYSTORE_PASSWORD: 'p' }, { '/k': file })
-    await assert.rejects(openKeys(config), /well-known development key/)
-  })
-
   test('one account for both is refused wherever its key is', async () => {
-    const file = JSON.stringify(await encryptKeystore(KEY_A, 'p', { scryptN: 2 }))
-    const keystore = { MINTER_KEYSTORE: '/k', MINTER_KEYSTORE_PASSWORD: 'p' }
-    const config = configOf({ ...keystore, DISTRIBUTOR_PRIVATE_KEY: KEY_A }, { '/k': file })
-    await assert.rejects(openKeys(config), /use two accounts/)
+    const signer = { MINTER_SIGNER_URL: 'https://s.example', MINTER_ADDRESS: ADDRESS_A }
+    await assert.rejects(openKeys(configOf({ ...signer, DISTRIBUTOR_PRIVATE_KEY: KEY_A })), /use two accounts/)
     const signers = { MINTER_SIGNER_URL: 'https://s.example', DISTRIBUTOR_SIGNER_URL: 'https://s.example' }
     refused(
       { ...signers, MINTER_ADDRESS: ADDRESS_A, DISTRIBUTOR_ADDRESS: ADDRESS_A },
@@ -98,16 +65,12 @@ describe('settings', () => {
     )
   })
 
-  test('a key in two places, half a place, or an invalid file is reported by name', () => {
+  test('a key in two places, half a place, or an earlier release’s file is reported by name', () => {
     const signer = { MINTER_SIGNER_URL: 'https://s.example', MINTER_ADDRESS: ADDRESS_A }
     refused({ MINTER_PRIVATE_KEY: KEY_A, ...signer }, 'MINTER_SIGNER_URL', /and MINTER_PRIVATE_KEY are both set/)
     refused({ MINTER_SIGNER_URL: 'https://s.example' }, 'MINTER_ADDRESS', /MINTER_SIGNER_URL needs it/)
     refused({ MINTER_ADDRESS: ADDRESS_A }, 'MINTER_ADDRESS', /MINTER_SIGNER_URL is not/)
-    refused({ MINTER_KEYSTORE: '/k' }, 'MINTER_KEYSTORE_PASSWORD', /MINTER_KEYSTORE needs it/, { '/k': '{}' })
-    refused({ MINTER_KEYSTORE: '/gone', MINTER_KEYSTORE_PASSWORD: 'p' }, 'MINTER_KEYSTORE', /ENOENT/)
-    refused({ MINTER_KEYSTORE: '/k', MINTER_KEYSTORE_PASSWORD: 'p' }, 'MINTER_KEYSTORE', /is not a key file/, {
-      '/k': KEY_A,
-    })
+    refused({ MINTER_KEYSTORE: '/k' }, 'MINTER_KEYSTORE', /is gone.*decryptKeystore.*_PRIVATE_KEY_FILE/)
     refused({ ...signer, MINTER_SIGNER_URL: 'ftp://s.example' }, 'MINTER_SIGNER_URL', /is not a URL/)
   })
 })

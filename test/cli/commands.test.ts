@@ -35,21 +35,18 @@ let world: World
 let env: Record<string, string>
 let empty: TestDatabase
 let kms: KmsDouble
-let letNobodyIn: () => void
 const directory = temporaryDirectory()
 before(async () => {
   world = await startWorld()
-  // Settings that `webhooks add` reads.
   const hooks = { WEBHOOK_URL: 'https://hooks.example/y', WEBHOOK_SECRET: `whsec_${'A'.repeat(32)}` }
   kms = await startKms(`0x${'8f3c21d5e6b7a904'.repeat(4)}`)
   env = { ...worldEnv(world), ...hooks }
-  letNobodyIn = letIn(kms.variables.given)
+  letIn(kms.variables.given)
   empty = await createEmptyDatabase()
   await world.pay(6, CENT)
   await world.settle()
 })
 after(async () => {
-  letNobodyIn()
   await kms.close()
   await world.close()
   await empty.drop()

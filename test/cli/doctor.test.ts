@@ -1,18 +1,13 @@
 // The doctor: it names each broken part, with the remedy, and still checks the rest.
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { encryptKeystore } from '../../src/chain/send/keystore.ts'
 import type { Finding } from '../../src/cli/doctor/check.ts'
 import { noteHalt } from '../../src/db/blocks/halts.ts'
 import { inTransaction } from '../../src/db/core/sql.ts'
 import { clearState, writeState } from '../../src/db/core/state.ts'
 import { insertFirstWallet } from '../../src/db/sale/payment-wallets.ts'
-import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
 import { startFalseProvider } from '../chain/false-provider.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
-import { temporaryDirectory } from '../support/temporary.ts'
 import { startWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -59,13 +54,8 @@ test('a ledger that is well is found well', async () => {
     assert.equal(verdict(findings, check), 'ok', check)
 })
 
-/** A key file that holds the minter's key, for the distributor. */
-async function sameAccount(): Promise<Record<string, string>> {
-  const file = join(temporaryDirectory(), 'distributor.json')
-  const keystore = await encryptKeystore(DEVELOPMENT_ACCOUNTS[1]?.privateKey ?? '0x', 'right', { scryptN: 4096 })
-  writeFileSync(file, JSON.stringify(keystore))
-  return { DISTRIBUTOR_KEYSTORE: file, DISTRIBUTOR_KEYSTORE_PASSWORD: 'right' }
-}
+/** The minter's account for the distributor, too, at a remote signer. */
+const sameAccount = () => ({ DISTRIBUTOR_SIGNER_URL: world.chain.rpcUrl, DISTRIBUTOR_ADDRESS: world.at(1) })
 
 describe('a part that is down keeps no other from being looked at', () => {
   test('the database', async () => {
@@ -95,38 +85,8 @@ describe('a part that is down keeps no other from being looked at', () => {
     assert.equal(verdict(findings, 'passes.payments'), 'ok')
   })
 
-  test('a key whose password is wrong: of its account all else is looked at', async () => {
-    const keystore = JSON.stringify(
-      await encryptKeystore(DEVELOPMENT_ACCOUNTS[1]?.privateKey ?? '0x', 'right', { scryptN: 4096 }),
-    )
-    const file = join(temporaryDirectory(), 'minter.json')
-    writeFileSync(file, keystore)
-    const named = { MINTER_PRIVATE_KEY: '', MINTER_KEYSTORE: file }
-    const { code, findings } = await examine({ ...named, MINTER_KEYSTORE_PASSWORD: 'wrong-password' })
-    assert.equal(code, 1)
-    const [closed] = found(findings, 'keys.minter')
-    assert.deepEqual([closed?.verdict, found(findings, 'keys.minter').length], ['fail', 1])
-    assert.match(closed?.says ?? '', /MINTER_KEYSTORE names a file that does not open with this password/)
-    assert.match(closed?.todo ?? '', /MINTER_KEYSTORE_PASSWORD/)
-    assert.ok(!JSON.stringify(findings).includes('wrong-password'))
-    const looked = [
-      'chain.provider',
-      'chain.factory',
-      'chain.guard',
-      'keys.distributor',
-      'funds.minter',
-      'nonce.minter',
-    ]
-    for (const check of looked) assert.equal(verdict(findings, check), 'ok', check)
-    assert.deepEqual(found(findings, 'chain'), [])
-    assert.equal(
-      verdict((await examine({ ...named, MINTER_KEYSTORE_PASSWORD: 'right' })).findings, 'keys.minter'),
-      'ok',
-    )
-  })
-
   test('one key for both accounts', async () => {
-    const { code, findings } = await examine({ DISTRIBUTOR_PRIVATE_KEY: '', ...(await sameAccount()) })
+    const { code, findings } = await examine({ DISTRIBUTOR_PRIVATE_KEY: '', ...sameAccount() })
     assert.equal(code, 1)
     assert.match(found(findings, 'keys.distributor')[0]?.says ?? '', /so is the minter: .* use two accounts/)
     assert.equal(verdict(findings, 'chain.provider'), 'ok')

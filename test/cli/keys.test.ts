@@ -1,10 +1,10 @@
 // Keys that the command line makes: where it writes them, and what it never shows.
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { after, before, test } from 'node:test'
 import { addressOfKey } from '../../src/chain/pages/wallets.ts'
-import { decryptKeystore } from '../../src/chain/send/keystore.ts'
+import { parsePrivateKey } from '../../src/config/values.ts'
 import type { Pool } from '../../src/db/core/sql.ts'
 import { findLiveKey } from '../../src/db/operator/admin-keys.ts'
 import { digestOfKey } from '../../src/operator/acts/keys/secret.ts'
@@ -24,39 +24,19 @@ before(async () => {
 after(() => database.close())
 const run = (...argv: string[]) => runHere(argv, env)
 
-describe('keys new', () => {
-  test('writes a key that only its owner may read and only the password opens, and prints the address alone', async () => {
-    const [path, passwordFile] = [join(directory, 'minter.json'), join(directory, 'pw')]
-    writeFileSync(passwordFile, 'correct horse battery\n')
-    const { code, out, err } = await runProcess(['keys', 'new', '--out', path, '--password-file', passwordFile], env)
-    assert.equal(code, 0, err)
-    assert.equal(statSync(path).mode & 0o777, 0o600)
-    const key = await decryptKeystore(readFileSync(path, 'utf8'), 'correct horse battery')
-    assert.equal(addressOfKey(key), out.trim().toLowerCase())
-    assert.ok(!(out + err).includes(key.slice(2)))
-    const before = readFileSync(path, 'utf8')
-    const again = await run('keys', 'new', '--out', path, '--plain')
-    assert.equal(again.code, 1)
-    assert.match(again.err, /exists already/)
-    assert.equal(readFileSync(path, 'utf8'), before)
-  })
-
-  test('asks twice for a password, and refuses a short one', async () => {
-    const path = join(directory, 'asked.json')
-    const asked = await runHere(['keys', 'new', '--out', path], {}, 'correct horse battery\ncorrect horse battery')
-    assert.equal(asked.code, 0, asked.err)
-    assert.ok(!asked.err.includes('horse'))
-    for (const [typed, words] of [
-      ['short\nshort', /at least 12/],
-      ['correct horse battery\nanother horse battery', /passwords differ/],
-    ] as const) {
-      const refused = await runHere(['keys', 'new', '--out', `${path}.2`], {}, typed)
-      assert.equal(refused.code, 1)
-      assert.match(refused.err, words)
-    }
-    assert.equal((await runHere(['keys', 'new', '--out', `${path}.2`], {})).code, 2)
-    assert.ok(!existsSync(`${path}.2`))
-  })
+test('keys new writes a key that only its owner may read, and prints the address alone', async () => {
+  const path = join(directory, 'minter.key')
+  const { code, out, err } = await runProcess(['keys', 'new', '--out', path], env)
+  assert.equal(code, 0, err)
+  assert.equal(statSync(path).mode & 0o777, 0o600)
+  const before = readFileSync(path, 'utf8')
+  const key = parsePrivateKey(before.trim()) ?? assert.fail()
+  assert.equal(addressOfKey(key), out.trim().toLowerCase())
+  assert.ok(!(out + err).includes(key.slice(2)))
+  const again = await run('keys', 'new', '--out', path)
+  assert.equal(again.code, 1)
+  assert.match(again.err, /exists already/)
+  assert.equal(readFileSync(path, 'utf8'), before)
 })
 
 test('an admin key goes into a file that only its owner may read, once; a taken file makes no key, and no terminal shows it', async () => {

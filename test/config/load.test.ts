@@ -473,13 +473,11 @@ describe('refused wherever it is set', () => {
 
 describe('the sources of settings', () => {
   test('every secret can be read from a file, without the line ending, and no other setting can', () => {
-    const keystore = JSON.stringify({ version: 3, crypto: {} })
     for (const name of SECRET_SETTINGS) {
       // A key is in one place only, so the two senders have theirs in this setting's place.
-      const [role = ''] = /^(MINTER|DISTRIBUTOR)(?=_KEYSTORE|_SIGNER)/.exec(name) ?? []
+      const [role = ''] = /^(MINTER|DISTRIBUTOR)(?=_SIGNER)/.exec(name) ?? []
       const keys: Env = { MINTER_PRIVATE_KEY: KEY_A, DISTRIBUTOR_PRIVATE_KEY: KEY_B }
       if (role) delete keys[`${role}_PRIVATE_KEY`]
-      if (name.endsWith('_KEYSTORE_PASSWORD')) keys[`${role}_KEYSTORE`] = '/key'
       if (name.endsWith('_SIGNER_URL')) keys[`${role}_ADDRESS`] = ADDRESS
       const { [name]: value = 'https://a.example', ...rest } = {
         ...PRODUCTION,
@@ -494,8 +492,8 @@ describe('the sources of settings', () => {
         PRICE_FIELD: 'usd',
         PRICE_URL: 'https://price.example',
       } as Env
-      const direct = load({ ...rest, [name]: value }, { '/key': keystore })
-      const files = { '/key': keystore, '/run/it': `${value}\r\n` }
+      const direct = load({ ...rest, [name]: value })
+      const files = { '/run/it': `${value}\r\n` }
       assert.deepEqual(load({ ...rest, [`${name}_FILE`]: '/run/it' }, files), direct, name)
     }
     const { hints, METRICS_PORT } = load({ METRICS_PORT_FILE: '/run/it' }, { '/run/it': '1' })
@@ -623,10 +621,8 @@ test('the description of a start with nothing set says what is embedded and what
   ])
   const none = Object.entries(described).filter(([, value]) => value === null)
   const expected = `
-    ADMIN_KEY BRAND_COLOR BRAND_CONTACT BRAND_LOGO BRAND_NAME CHAIN_NAME CRON_KEY DISTRIBUTOR_ADDRESS DISTRIBUTOR_KEYSTORE
-    DISTRIBUTOR_KEYSTORE_PASSWORD DISTRIBUTOR_KMS_KEY DISTRIBUTOR_SIGNER_URL EXPLORER_URL FACTORY_CODE_HASH FEE_CAP_WEI
-    FORMER_FACTORIES FRAME_ANCESTORS MINTER_ADDRESS MINTER_KEYSTORE MINTER_KEYSTORE_PASSWORD
-    MINTER_KMS_KEY MINTER_SIGNER_URL PRICE_FIELD PRICE_URL PUBLIC_RPC_URL QUOTE_TIER SESSION_SECRET SESSION_SECRET_PREVIOUS TERMS_URL TIP_MAX_WEI
+    ADMIN_KEY BRAND_COLOR BRAND_CONTACT BRAND_LOGO BRAND_NAME CHAIN_NAME CRON_KEY DISTRIBUTOR_ADDRESS DISTRIBUTOR_KMS_KEY DISTRIBUTOR_SIGNER_URL EXPLORER_URL FACTORY_CODE_HASH FEE_CAP_WEI
+    FORMER_FACTORIES FRAME_ANCESTORS MINTER_ADDRESS MINTER_KMS_KEY MINTER_SIGNER_URL PRICE_FIELD PRICE_URL PUBLIC_RPC_URL QUOTE_TIER SESSION_SECRET SESSION_SECRET_PREVIOUS TERMS_URL TIP_MAX_WEI
     TRUSTED_PROXIES WEBHOOK_EVENTS WEBHOOK_SECRET WEBHOOK_URL`
   assert.deepEqual(none.map(([name]) => name).sort(), expected.trim().split(/\s+/))
   assert.equal(describeConfig(load({ ...EXTERNAL, RPC_URL: 'http://h:1/' })).RPC_URL, 'http://h:1')

@@ -1,14 +1,10 @@
 // The ways to misconfigure a second instance of a ledger, and what must hold anyway: terms, wallets and endpoints are
 // the ledger's, and owners are paid by them to the wei. The soak draws from these at each start of its second instance.
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { encodeAbiParameters, keccak256 } from 'viem'
-import { encryptKeystore } from '../../src/chain/send/keystore.ts'
 import { DEVELOPMENT_ACCOUNTS } from '../../src/domain/development.ts'
 import type { Dice } from '../support/faults/dice.ts'
 import { type Credited, readBlocks, readEvents } from '../support/invariants.ts'
-import { temporaryDirectory } from '../support/temporary.ts'
 import { deployContracts, ETHER, INTERVAL_SEC, SLOT_SEC, type World } from '../support/world.ts'
 import { type Receiver, SECRET, SECRET_BEFORE, startReceiver } from '../webhooks/receiver.ts'
 import { addTo } from './counts.ts'
@@ -26,7 +22,7 @@ const REFUSED = [
   'an unknown key',
   'the keys exchanged',
   'one key for both',
-  'a wrong keystore password',
+  'a setting of an earlier release',
 ] as const
 /** Ways that a start reports, or accepts; several come together. */
 const TAKEN = [
@@ -96,23 +92,18 @@ const WAYS_AT_ONCE_MAX = 5
 /** Terms as the stage enters them; the check compares every turn with them. */
 const RANGE = { minWei: ETHER / 2000n, maxWei: (ETHER * 3n) / 2000n }
 
-/** Prepares the wrong inputs of a misconfigured instance: another factory, a key file, a receiver of webhooks. */
+/** Prepares the wrong inputs of a misconfigured instance: another factory, a receiver of webhooks. */
 export async function prepareMisconfigured({ world }: Stage, drawn: Map<string, number>): Promise<Misconfigured> {
   const { factory: otherFactory } = await deployContracts(world.chain, 200n)
-  const keystore = join(temporaryDirectory(), 'minter.json')
-  writeFileSync(keystore, JSON.stringify(await encryptKeystore(keyOf(1), 'the password', { scryptN: 2 })))
   const receiver = await startReceiver()
   const hooks = { WEBHOOK_URL: receiver.url, WEBHOOK_SECRET: SECRET, WEBHOOK_ALLOW_PRIVATE: 'true' }
   return {
-    settings: settingsFor(world, { otherFactory, keystore }),
+    settings: settingsFor(world, otherFactory),
     ...{ receiver, env: hooks, strangers: STRANGERS, entered: null, drawn },
   }
 }
 
-function settingsFor(
-  world: World,
-  { otherFactory, keystore }: { otherFactory: string; keystore: string },
-): Record<Way, Settings> {
+function settingsFor(world: World, otherFactory: string): Record<Way, Settings> {
   const otherTerms = /CREDIT_…: ignored/
   const otherWallet = /PAYMENT_ADDRESS: ignored/
   const otherLedger = /This database holds the ledger of another factory or chain/
@@ -136,9 +127,9 @@ function settingsFor(
     'an unknown key': { env: { MINTER_PRIVATE_KEY: UNKNOWN_KEY }, refused: noRole },
     'the keys exchanged': { env: { MINTER_PRIVATE_KEY: keyOf(2), DISTRIBUTOR_PRIVATE_KEY: keyOf(1) }, refused: noRole },
     'one key for both': { env: { DISTRIBUTOR_PRIVATE_KEY: keyOf(1) }, refused: /is MINTER_PRIVATE_KEY too/ },
-    'a wrong keystore password': {
-      env: { MINTER_PRIVATE_KEY: '', MINTER_KEYSTORE: keystore, MINTER_KEYSTORE_PASSWORD: 'another one' },
-      refused: /does not open with this password/,
+    'a setting of an earlier release': {
+      env: { MINTER_PRIVATE_KEY: '', MINTER_KEYSTORE: '/run/minter.json' },
+      refused: /MINTER_KEYSTORE is gone/,
     },
     'another range': { env: { CREDIT_MIN_WEI: '7', CREDIT_MAX_WEI: String(ETHER / 100n) }, told: otherTerms },
     'a range of 1 wei': { env: { CREDIT_MIN_WEI: '1', CREDIT_MAX_WEI: '1' }, told: otherTerms },

@@ -7,7 +7,7 @@ export const INIT: readonly Command[] = [
     group: 'run',
     summary: 'set up a ledger: settings, keys, contract, database, first tier; asks for what is missing',
     details: `Reads RPC_URL and DATABASE_URL from the environment (or RPC_URL_FILE, DATABASE_URL_FILE), else asks. Makes the keys, unless
-the folder has them: secrets/minter_key, or minter_keystore with minter_keystore_password, or minter_signer_url or minter_kms_key with
+the folder has them: secrets/minter_key, or minter_signer_url or minter_kms_key with
 minter_address; the same for the distributor. A key management service (tested on doubles only, never at AWS or Google) may need
 aws_access_key_id and aws_secret_access_key, or google_account. Copies other settings from the environment (PORT, TRUSTED_PROXIES, …),
 never secrets. If it stops, run it again: it does nothing twice.`,

@@ -13,17 +13,12 @@ export const TOOLS: readonly Command[] = [
     name: 'keys new',
     group: 'tools',
     summary: 'make a key for the minter, the distributor or the deployer, and print its address',
-    details: `Writes an encrypted keystore (Web3 Secret Storage, version 3), which geth and most wallets read. Asks for the password, or
-reads it from a file. Never prints the key, and never overwrites a file.`,
+    details: `Writes the key as MINTER_PRIVATE_KEY_FILE reads it; only you may read the file. Never prints the key, and never overwrites
+a file.`,
     options: {
       out: { value: 'file', help: 'the file to write; must not exist', required: true },
-      'password-file': { value: 'file', help: 'a file with the password, instead of a prompt' },
-      plain: { help: 'write the bare key, as MINTER_PRIVATE_KEY_FILE reads it; only you may read the file' },
     },
-    examples: [
-      'node-ledger keys new --out minter.json --password-file <password-file>',
-      'node-ledger keys new --out distributor.key --plain',
-    ],
+    examples: ['node-ledger keys new --out minter.key'],
     load: async () => (await import('../service/keys.ts')).newKey,
   },
   {

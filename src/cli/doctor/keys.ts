@@ -4,8 +4,6 @@ import { assertTwoAccounts, type Keys, openKey } from '../../boot/keys.ts'
 import { type ChainPart, signersOf } from '../../boot/parts.ts'
 import type { Rpc } from '../../chain/rpc/rpc.ts'
 import { count, quantity } from '../../chain/rpc/wire.ts'
-import { keystoreAddress } from '../../chain/send/keystore.ts'
-import type { Signer } from '../../chain/send/signer.ts'
 import { createSignerAccount, currentFees, nonceAt } from '../../chain/send/signer-account.ts'
 import { type Config, ConfigError } from '../../config/load.ts'
 import { readCursor } from '../../db/blocks/blocks.ts'
@@ -48,7 +46,7 @@ function lookAtKey(role: AccountRole): Look<KeysExamined> {
     if (of === null) {
       return {
         says: role === 'minter' ? 'no key: nothing is minted' : 'no key: no round is credited',
-        warn: `Set ${role.toUpperCase()}_PRIVATE_KEY (or a keystore, or a signer) on the instance that runs the passes.`,
+        warn: `Set ${role.toUpperCase()}_PRIVATE_KEY (or a signer) on the instance that runs the passes.`,
       }
     }
     const reading = { address: of }
@@ -144,7 +142,7 @@ export interface OpenedKeys {
   readonly findings: readonly Finding[]
 }
 
-/** Opens each key separately. Even if a key file does not open, we know its account. */
+/** Opens each key separately. */
 export async function openEachKey(config: Config): Promise<OpenedKeys> {
   const keys: Keys = { minter: null, distributor: null }
   const findings: Finding[] = []
@@ -161,19 +159,11 @@ export async function openEachKey(config: Config): Promise<OpenedKeys> {
     ROLES.map((role) => {
       const name = role.toUpperCase()
       const open = async () => {
-        keys[role] = closedSigner(config, role)
         keys[role] = await openKey(role, config)
       }
-      return opening(`keys.${role}`, open, `${name}_KEYSTORE and ${name}_KEYSTORE_PASSWORD`)
+      return opening(`keys.${role}`, open, `${name}_KMS_KEY`)
     }),
   )
   await opening('keys.distributor', () => assertTwoAccounts(keys), 'the keys of minter or distributor')
   return { keys, findings }
-}
-
-/** The account of a key file that cannot sign here. */
-function closedSigner({ keys }: Config, role: AccountRole): Signer | null {
-  const key = keys[role]
-  const address = key?.kind === 'keystore' ? keystoreAddress(key.text) : null
-  return address && { address, sign: () => Promise.reject(new Error('its key file is not open')) }
 }

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { addressOfKey } from '../../chain/pages/wallets.ts'
-import { KeystoreError, keystoreAddress } from '../../chain/send/keystore.ts'
+import { GONE_SETTINGS } from '../../config/gone.ts'
 import { parseAddress, parsePrivateKey } from '../../config/values.ts'
 import type { Address } from '../../domain/units.ts'
 import { PRIVATE_DIR_MODE, PRIVATE_FILE_MODE, readIfExists, writeFileAtomic } from '../../lib/files.ts'
@@ -40,11 +40,7 @@ const SETTING_OF: Readonly<Record<string, string>> = {
   minter_key: 'MINTER_PRIVATE_KEY_FILE',
   distributor_key: 'DISTRIBUTOR_PRIVATE_KEY_FILE',
   deployer_key: 'DEPLOYER_PRIVATE_KEY_FILE',
-  minter_keystore: 'MINTER_KEYSTORE',
-  minter_keystore_password: 'MINTER_KEYSTORE_PASSWORD_FILE',
   minter_signer_url: 'MINTER_SIGNER_URL_FILE',
-  distributor_keystore: 'DISTRIBUTOR_KEYSTORE',
-  distributor_keystore_password: 'DISTRIBUTOR_KEYSTORE_PASSWORD_FILE',
   distributor_signer_url: 'DISTRIBUTOR_SIGNER_URL_FILE',
 }
 
@@ -101,11 +97,11 @@ export class Folder {
   /** The account of a role. Makes a key if the role has none of any kind. */
   account(role: Role): Address {
     const given = this.secret(`${role}_address`)
-    const keystore = this.secret(`${role}_keystore`)
-    if (given === null && keystore === null) this.addSecret(`${role}_key`, randomKey)
+    if (this.secret(`${role}_keystore`) !== null)
+      throw new RefusedError(`${this.at('secrets', `${role}_keystore`)} ${GONE_SETTINGS.MINTER_KEYSTORE?.message}`)
+    if (given === null) this.addSecret(`${role}_key`, randomKey)
     const key = parsePrivateKey(this.secret(`${role}_key`) ?? '')
-    const found =
-      given !== null ? parseAddress(given) : keystore !== null ? addressIn(keystore) : key && addressOfKey(key)
+    const found = given !== null ? parseAddress(given) : key && addressOfKey(key)
     if (found) return found
     throw new RefusedError(`${this.at('secrets')} has no valid key of the ${role}: repair or remove its file.`)
   }
@@ -152,14 +148,5 @@ export class Folder {
       ...settings,
       ...this.secretSettings(),
     }
-  }
-}
-
-function addressIn(keystore: string): Address | null {
-  try {
-    return keystoreAddress(keystore)
-  } catch (error) {
-    if (error instanceof KeystoreError) return null
-    throw error
   }
 }

@@ -184,6 +184,7 @@ export async function startKms(privateKey: `0x${string}`): Promise<KmsDouble> {
     lentSec: 3_600,
     variables: variablesFor(url),
     async close() {
+      for (const way of Object.values(double.variables)) for (const name of Object.keys(way)) delete process.env[name]
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     },
@@ -218,7 +219,7 @@ function checkSignature({ method, headers, body }: Request): void {
   throw awsError('InvalidSignatureException', `The request signature does not match.\nThe String-to-Sign is ${toSign}`)
 }
 
-/** Sets variables of this process, which the vendors' clients read. Returns what removes them. */
+/** Sets variables of this process, which the vendors' clients read. Returns what removes them; `close` does so, too. */
 export function letIn(variables: Record<string, string>): () => void {
   Object.assign(process.env, variables)
   return () => {
