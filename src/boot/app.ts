@@ -32,9 +32,9 @@ import { loadEmbedded } from './embedded.ts'
 import { type ChainPart, openParts, type Parts, signersOf } from './parts.ts'
 import { operatorDeps, passContext } from './pass-context.ts'
 import {
-  assertNoPooler,
   chainPreflight,
   checkBeforeMigrating,
+  checkPooler,
   migrateWhenUp,
   openLedgerChain,
   StartError,
@@ -109,20 +109,16 @@ async function build(
   onProgress('migrating the database')
   const before = () => checkBeforeMigrating(database.directUrl, chain, rpc)
   await migrateWhenUp(database.directUrl, onProgress, { before })
-  if (!config.embedded.database) await assertNoPooler(database, config.DATABASE_PREPARE, onProgress)
-  const open = (url: string, name: string): Pool => {
-    const options = {
-      max: POOL_MAX,
-      prepare: config.DATABASE_PREPARE,
-      applicationName: name,
-      readIdleTimeoutMs: READ_IDLE_TIMEOUT_MS,
-    }
+  const prepares = config.embedded.database ? { url: true, readUrl: true } : await checkPooler(database)
+  const open = (url: string, name: string, prepare: boolean): Pool => {
+    const options = { max: POOL_MAX, prepare, applicationName: name, readIdleTimeoutMs: READ_IDLE_TIMEOUT_MS }
     const pool = connect(url, options)
     stack.defer(() => pool.end({ timeout: 5 }))
     return pool
   }
-  const pool = open(database.url, 'node-ledger')
-  const readPool = database.readUrl === database.url ? pool : open(database.readUrl, 'node-ledger reads')
+  const pool = open(database.url, 'node-ledger', prepares.url)
+  const readPool =
+    database.readUrl === database.url ? pool : open(database.readUrl, 'node-ledger reads', prepares.readUrl)
 
   onProgress('checking chain and factory')
   const opened = await openLedgerChain(pool, chain, rpc)
@@ -202,7 +198,7 @@ async function serveMetrics(
   metrics: Metrics,
   deps: MetricsDeps,
 ): Promise<string | null> {
-  const { METRICS_HOST: host, METRICS_PORT: port } = config
+  const { HOST: host, METRICS_PORT: port } = config
   if (port === 'off') return null
   try {
     const server = await metrics.serve({ host, port }, deps)
@@ -211,8 +207,7 @@ async function serveMetrics(
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     const problem = code === 'EADDRINUSE' ? `port ${port} is taken` : message
-    const remedy =
-      'Set METRICS_PORT to another one (0 takes any free one, off serves none), METRICS_HOST to an address this machine has.'
+    const remedy = 'Set METRICS_PORT to another one (0 takes any free one, off serves none).'
     if (config.given.includes('METRICS_PORT'))
       throw new StartError(`Metrics cannot be served: ${problem}. ${remedy}`, 'refused')
     onProgress(`metrics are not served: ${problem}. ${remedy}`)
@@ -260,7 +255,7 @@ function httpDeps(
       frameAncestors: config.FRAME_ANCESTORS ?? [],
       site: siteOn(config, chainId),
       production: config.production,
-      staleAfterSec: config.STALE_AFTER_SEC,
+      staleAfterSec: config.staleAfterSec,
       tickSec: config.TICK_SEC,
       distMode: config.DIST_MODE,
       described: describeConfig(config),
@@ -276,11 +271,10 @@ function httpDeps(
  * that one.
  */
 async function choosePorts(config: Config): Promise<Config> {
-  const { PORT, HOST, PUBLIC_URL, METRICS_PORT, METRICS_HOST, given } = config
+  const { PORT, HOST, PUBLIC_URL, METRICS_PORT, given } = config
   const others: [name: string, port: number, host: string][] = []
   // The metrics' default port is not checked: the service must run even if that port is taken.
-  if (METRICS_PORT !== 'off' && given.includes('METRICS_PORT'))
-    others.push(['METRICS_PORT', METRICS_PORT, METRICS_HOST])
+  if (METRICS_PORT !== 'off' && given.includes('METRICS_PORT')) others.push(['METRICS_PORT', METRICS_PORT, HOST])
   // If a killed service left its chain behind, that chain holds the port. This start will stop it, so we do not check the port.
   if (config.embedded.chain && !(await (await loadEmbedded()).isChainLeft(config.DATA_DIR)))
     others.push(['CHAIN_PORT', config.CHAIN_PORT, '127.0.0.1'])

@@ -9,6 +9,8 @@ import { type Config, modeOn } from '../config/load.ts'
 import { advisoryLock } from '../db/core/locks.ts'
 import type { Pool } from '../db/core/sql.ts'
 import { type FeeRules, usualFeeRules } from '../domain/fees.ts'
+import { FUNDS_WARN_TRANSACTIONS } from '../domain/funds.ts'
+import { VALID_FOR_SEC } from '../domain/refunds.ts'
 import type { Log } from '../lib/log.ts'
 import type { OperatorDeps } from '../operator/act.ts'
 import type { ChainFacts } from '../ports/chain.ts'
@@ -45,11 +47,11 @@ export function ledgerContext(
       ...config.firstSaleTerms,
       distMode: config.DIST_MODE,
       ...feeRules(config, chain.chainId),
-      validForSec: config.VALID_FOR_SEC,
+      validForSec: VALID_FOR_SEC,
       rewindsToShorterChain: part.demoToken !== null,
       ...modeRule(chain),
       reconcileEverySec: RECONCILE_EVERY_SEC,
-      fundsWarnTransactions: config.FUNDS_WARN_TRANSACTIONS,
+      fundsWarnTransactions: FUNDS_WARN_TRANSACTIONS,
     },
     log,
   }

@@ -16,7 +16,7 @@ import { readCursor } from '../db/blocks/blocks.ts'
 import { readMode } from '../db/blocks/evidence.ts'
 import { databaseFault } from '../db/core/faults.ts'
 import { isLedger, migrate } from '../db/core/migrate.ts'
-import { lookAtPooler } from '../db/core/pooler.ts'
+import { keepsPrepared, lookAtPooler } from '../db/core/pooler.ts'
 import { connect, inTransaction, type Pool } from '../db/core/sql.ts'
 import { type Identity, notifyLedgerChanged, readState, recordIdentity, writeAudit } from '../db/core/state.ts'
 import { enterFirstMode } from '../db/sale/contract-wallets.ts'
@@ -113,16 +113,15 @@ export async function migrateWhenUp(
   }
 }
 
-/** Refuses a pooler for connections that take locks: the lock would stay with a server connection that others use as well. */
-export async function assertNoPooler(
-  part: DatabasePart,
-  prepare: boolean,
-  onProgress: (step: string) => void,
-): Promise<void> {
-  for (const { says, warn, fail } of await lookAtPooler(part, prepare)) {
-    if (fail) throw new StartError(`DATABASE_URL: ${says}. ${fail}`)
-    if (warn) onProgress(`DATABASE_URL: ${says}. ${warn}`)
-  }
+/**
+ * Refuses a pooler for connections that take locks: the lock would stay with a server connection that others use as well. Returns whether prepared
+ * statements are safe on the path to the database and on that to the replica.
+ */
+export async function checkPooler(part: DatabasePart): Promise<{ url: boolean; readUrl: boolean }> {
+  const { says, fail, reading } = await lookAtPooler(part)
+  if (fail) throw new StartError(`DATABASE_URL: ${says}. ${fail}`)
+  const { url, readUrl } = part
+  return { url: reading.prepared, readUrl: readUrl === url ? reading.prepared : await keepsPrepared(readUrl) }
 }
 
 /** Opens the chain of a ledger, which may be new. Throws a StartError if the ledger has another chain or factory. */

@@ -1,21 +1,10 @@
 // The settings that say which chain and factory to follow, from which block, and when a block counts as settled.
-import { VALID_FOR_SEC_MAX } from '../domain/refunds.ts'
 import type { Address } from '../domain/units.ts'
 import { type Parse, type SettingGroup, shown } from './setting.ts'
 import { account, hash, httpUrl, httpUrls, onOff, parseAddress, wei, whole } from './values.ts'
 
 /** The most providers; more of them would only multiply the requests. */
 const RPC_URLS_MAX = 8
-/**
- * Bounds for how long a signed call stays valid, in seconds. A shorter time expires before a busy chain has room for the call. A longer one can delay
- * a refund by as much.
- */
-const VALID_FOR = {
-  min: 60,
-  max: VALID_FOR_SEC_MAX,
-  why: 'a signed call must be in a block by then, and expires after it',
-}
-
 /** An empty list must be written as `none`, so that operators cannot leave the setting out by mistake. */
 const formerFactories: Parse<readonly Address[]> = (given, ask) => {
   if (given.toLowerCase() === 'none') return []
@@ -98,11 +87,6 @@ export const CHAIN = {
       parse: finality,
       default: 'guarded',
       text: 'When the service mints for a payment: `guarded` (at once; the mint reverts on any fork without the payment), `finalized`, or after a number of confirmations.',
-    },
-    VALID_FOR_SEC: {
-      parse: whole(VALID_FOR),
-      default: '900',
-      text: 'Seconds of block time after which a transaction that the service signed expires. 60 to 3600.',
     },
     FEE_CAP_WEI: {
       parse: wei,

@@ -21,6 +21,8 @@ export interface Config extends Settings {
   /** Credit terms for a ledger that has none; null if the settings do not name any. */
   readonly namedTerms: TermsContent | null
   readonly firstSaleTerms: FirstSaleTerms
+  /** The worker counts as stale if its last good run is older than this, in seconds. */
+  readonly staleAfterSec: number
   /** Where to get the price of ether, and the field to read there; null if not set. Without it, all `usd` fields are null. */
   readonly price: { readonly url: string; readonly field: string } | null
   /** Warnings rather than mistakes: variables that look like a misspelt setting, settings of earlier releases, keys that the next one will refuse. */
@@ -51,10 +53,15 @@ export interface WebhooksConfig {
   readonly events: readonly Choice[] | null
 }
 
+/** A run may take longer than a tick, and a scheduler may be late, so we allow for some. */
+const STALE_TICKS = 5
+/** A provider may be away for this long before anybody must look. */
+const STALE_SEC_MIN = 300
+
 /** Derives what depends on several settings. */
 export function derive(
   values: Settings,
-): Pick<Config, 'keys' | 'webhooks' | 'namedTerms' | 'firstSaleTerms' | 'price'> {
+): Pick<Config, 'keys' | 'webhooks' | 'namedTerms' | 'firstSaleTerms' | 'staleAfterSec' | 'price'> {
   const { PRICE_URL: url, PRICE_FIELD: field } = values
   return {
     keys: {
@@ -64,6 +71,7 @@ export function derive(
     webhooks: webhooksOf(values),
     namedTerms: termsOf(values),
     firstSaleTerms: { priceGraceSec: values.PRICE_GRACE_SEC, holdingRetrySec: values.HOLDING_RETRY_SEC },
+    staleAfterSec: Math.max(STALE_SEC_MIN, STALE_TICKS * values.TICK_SEC),
     price: url === null || field === null ? null : { url, field },
   }
 }
@@ -99,11 +107,11 @@ function webhooksOf(values: Settings): WebhooksConfig {
 /** What blocks of a chain are worth, if we know it; otherwise each ledger finds that out. */
 export const modeOn = (chainId: number) => KNOWN_CHAINS.get(chainId)?.mode ?? null
 
-/** A chain's name and explorer as people see them: from the settings, or else what we know about the chain id. */
+/** What people see: the chain's name, if we know its id; the explorer of the settings, or else the one that we know; the seller. */
 export function siteOn(config: Settings, chainId: number) {
   const known = KNOWN_CHAINS.get(chainId)
   return {
-    chainName: config.CHAIN_NAME ?? known?.name ?? null,
+    chainName: known?.name ?? null,
     explorerUrl: config.EXPLORER_URL ?? known?.explorerUrl ?? null,
     brand: {
       name: config.BRAND_NAME,

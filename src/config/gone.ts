@@ -1,10 +1,12 @@
 // Settings of earlier releases. The start names each that is still set, with what replaces it.
+import { FUNDS_WARN_TRANSACTIONS } from '../domain/funds.ts'
+import { VALID_FOR_SEC } from '../domain/refunds.ts'
 
 export interface GoneSetting {
   /** Appended to the setting's name. */
   readonly message: string
-  /** True if the service must not start without the replacement. Otherwise it only warns. */
-  readonly isMistake?: true
+  /** True if the service must not start with this value, because ignoring it may do harm. Otherwise it only warns. */
+  isMistake?(value: string, env: Readonly<Record<string, string>>): boolean
 }
 
 const AWS_FILE: GoneSetting = {
@@ -15,7 +17,7 @@ const AWS_FILE: GoneSetting = {
 const KEYSTORE: GoneSetting = {
   message:
     "is gone, because a password beside its file protects nothing. Take the key out with the release before: in its checkout, (umask 077; node -e \"import('./src/chain/send/keystore.ts').then(async (k) => console.log(await k.decryptKeystore(fs.readFileSync('FILE', 'utf8'), fs.readFileSync('PASSWORD-FILE', 'utf8').trim())))\" > KEY-FILE). Then name KEY-FILE, or a systemd credential, in …_PRIVATE_KEY_FILE; or use a remote signer or a key in KMS",
-  isMistake: true,
+  isMistake: () => true,
 }
 
 /** By name; a secret could also be set by NAME_FILE. */
@@ -27,6 +29,18 @@ export const GONE_SETTINGS: Readonly<Record<string, GoneSetting>> = {
   MINTER_KEYSTORE_PASSWORD: KEYSTORE,
   DISTRIBUTOR_KEYSTORE: KEYSTORE,
   DISTRIBUTOR_KEYSTORE_PASSWORD: KEYSTORE,
+  METRICS_HOST: {
+    message:
+      'is gone: metrics are served at HOST, on METRICS_PORT, which a firewall must keep private (off serves none)',
+    isMistake: (value, { HOST = '127.0.0.1' }) => value.trim() !== HOST.trim(),
+  },
+  DATABASE_PREPARE: { message: 'is ignored: the start tries whether a pooler keeps prepared statements' },
+  VALID_FOR_SEC: { message: `is ignored: what the service signs expires after ${VALID_FOR_SEC} s` },
+  CHAIN_NAME: { message: "is ignored: the name follows from the chain's id, if that is a known one" },
+  STALE_AFTER_SEC: { message: 'is ignored: a worker is stale after five times TICK_SEC, and at least 300 s' },
+  FUNDS_WARN_TRANSACTIONS: {
+    message: `is ignored: the service warns below ${FUNDS_WARN_TRANSACTIONS} transactions; webhooks and alerts can leave out what you do not want`,
+  },
   CLOUDSDK_API_ENDPOINT_OVERRIDES_CLOUDKMS: {
     message: 'is ignored: the service asks cloudkms.googleapis.com, whose address your DNS may change',
   },

@@ -2,7 +2,7 @@
 // service. Each key is in one place. It must never repeat a key or a URL.
 import { type KmsKey, parseKmsKey } from '../chain/send/kms/key.ts'
 import { type Parse, type SettingGroup, shown } from './setting.ts'
-import { account, httpUrl, parsePrivateKey, whole } from './values.ts'
+import { account, httpUrl, parsePrivateKey } from './values.ts'
 import { isWellKnownKey } from './weak.ts'
 
 const privateKey: Parse<`0x${string}`> = (given, ask) => {
@@ -52,10 +52,5 @@ export const KEYS = {
       text: 'Or a key in AWS KMS or Google Cloud KMS.',
     },
     DISTRIBUTOR_ADDRESS: { parse: account, text: 'The account of the remote signer or of the KMS key.' },
-    FUNDS_WARN_TRANSACTIONS: {
-      parse: whole({ min: 0, max: 100_000, why: '0 never warns' }),
-      default: '50',
-      text: "The service warns if an account's ether pays for fewer transactions than this (the distributor's: also for the next round). 0 never warns.",
-    },
   },
 } satisfies SettingGroup

@@ -1,4 +1,4 @@
-// The names and the usual explorers of the chains that sales run on. The service uses them if its settings name none. A test compares each row with
+// The names and the usual explorers of the chains that sales run on. A test compares each row with
 // viem's list, which is too large for the service to load. For some chains we also know whether their blocks prove themselves.
 import type { EvidenceMode } from '../domain/observed.ts'
 

@@ -18,7 +18,6 @@ export function checkRules(values: Settings, source: Source, embedded: Config['e
   checkChain(values, source, embedded.chain)
   checkWallet(values, source)
   checkTerms(values, source, embedded.chain)
-  checkSchedule(values, source)
   checkSecrets(values, source)
   checkPlaces(source, 'MINTER')
   checkPlaces(source, 'DISTRIBUTOR')
@@ -125,15 +124,6 @@ function checkSlots(source: Source, { intervalSec, slotSec }: TermsContent): voi
     source.refuse(
       'CREDIT_SLOT_SEC',
       `is ${slotSec}: ${intervalSec / slotSec} cohorts for each tier, but at most ${COHORTS_PER_TIER_MAX} are allowed. With CREDIT_INTERVAL_SEC=${intervalSec}, set it to ${Math.ceil(intervalSec / COHORTS_PER_TIER_MAX)} or more`,
-    )
-  }
-}
-
-function checkSchedule({ TICK_SEC, STALE_AFTER_SEC }: Settings, source: Source): void {
-  if (source.isFine('TICK_SEC', 'STALE_AFTER_SEC') && STALE_AFTER_SEC <= TICK_SEC) {
-    source.refuse(
-      'STALE_AFTER_SEC',
-      `is ${STALE_AFTER_SEC}, but must be more than TICK_SEC, ${TICK_SEC}, or every tick counts as late`,
     )
   }
 }

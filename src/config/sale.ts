@@ -102,12 +102,7 @@ export const SCHEDULE = {
       parse: whole({ min: 1, max: DAY_SEC, why: 'a day' }),
       default: '60',
       embedded: '3',
-      text: 'The time between two runs of the passes.',
-    },
-    STALE_AFTER_SEC: {
-      parse: whole({ min: 1, max: 7 * DAY_SEC, why: 'a week' }),
-      default: '300',
-      text: '`/api/cron/health` reports the worker as stale, and `doctor` fails, if its last run or last successful run is older than this.',
+      text: 'The time between two runs of the passes, whichever scheduler runs them. `/api/cron/health` reports the worker as stale, and `doctor` fails, if there was no good run for five times as long, and for at least 300 s.',
     },
   },
 } satisfies SettingGroup

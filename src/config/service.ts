@@ -65,12 +65,11 @@ export const SERVICE = {
     },
     HOST: { parse: host, default: '127.0.0.1', text: 'The address to listen on. 0.0.0.0 means every interface.' },
     PORT: { parse: whole(PORTS), default: '3000', text: 'The port to listen on; 0 takes any free one.' },
-    METRICS_HOST: {
-      parse: host,
-      default: '127.0.0.1',
-      text: 'The address that serves metrics (`GET /metrics`). They have their own port because they need not be public.',
+    METRICS_PORT: {
+      parse: portOrOff,
+      default: '9464',
+      text: 'The port of the metrics (`GET /metrics`) at `HOST`; `off` serves none. They have their own port because they need not be public.',
     },
-    METRICS_PORT: { parse: portOrOff, default: '9464', text: 'The port of the metrics; `off` serves none.' },
     PUBLIC_URL: {
       parse: publicOrigin,
       default: 'http://127.0.0.1:3000',
@@ -133,11 +132,6 @@ export const DATABASE = {
       part: 'database',
       otherwise: '`DATABASE_URL`',
       text: 'A replica for public reads.',
-    },
-    DATABASE_PREPARE: {
-      parse: onOff,
-      default: 'true',
-      text: 'Set it to `false` behind a transaction pooler without prepared statements (PgBouncer before 1.21).',
     },
   },
 } satisfies SettingGroup

@@ -61,12 +61,6 @@ export const SITE = {
   title: 'What people see',
   text: 'The pages and `/.well-known/node-ledger.json` show these. A change needs a restart, but no new build.',
   settings: {
-    CHAIN_NAME: {
-      parse: formed(NAME),
-      otherwise: "by the chain's id, if it is a known one",
-      example: 'Ethereum',
-      text: "The chain's name.",
-    },
     EXPLORER_URL: {
       parse: webUrl({ query: false }),
       otherwise: "by the chain's id, if it is a known one",

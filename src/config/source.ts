@@ -2,7 +2,7 @@
 // to which the parsers add theirs. It must never put a secret's value into a mistake.
 import { parseEnv } from 'node:util'
 import { codeOf } from '../lib/errors.ts'
-import { GONE_SETTINGS, type GoneSetting } from './gone.ts'
+import { GONE_SETTINGS } from './gone.ts'
 import { isSecret, likelyMeant, SETTINGS, type SettingName } from './names.ts'
 import { shown } from './setting.ts'
 
@@ -149,11 +149,13 @@ function readSecret(
 }
 
 /** The settings of earlier releases that are set. */
-function goneSettings(env: Record<string, string>): (Problem & GoneSetting)[] {
-  const forms = Object.entries(GONE_SETTINGS).flatMap(([name, gone]) =>
-    [name, `${name}_FILE`].map((setting) => ({ setting, ...gone })),
+function goneSettings(env: Record<string, string>): (Problem & { isMistake: boolean })[] {
+  return Object.entries(GONE_SETTINGS).flatMap(([name, { message, isMistake }]) =>
+    [name, `${name}_FILE`].flatMap((setting) => {
+      const value = env[setting]
+      return value === undefined ? [] : [{ setting, message, isMistake: isMistake?.(value, env) ?? false }]
+    }),
   )
-  return forms.filter(({ setting }) => env[setting] !== undefined)
 }
 
 function findHints(env: Record<string, string>): Problem[] {

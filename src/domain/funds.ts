@@ -3,6 +3,9 @@
 /** The gas of a transaction, assumed before any was sent: a mint of one node takes less. */
 export const USUAL_GAS = 200_000n
 
+/** The service warns if an account's ether pays for fewer transactions than this. */
+export const FUNDS_WARN_TRANSACTIONS = 50
+
 /** What a signer account's next transactions need. */
 export interface Spending {
   /** Gas of the mint that is waiting to be sent; 0 if there is none. */

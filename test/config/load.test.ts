@@ -76,17 +76,16 @@ describe('with nothing set', () => {
       Object.entries({
         NODE_ENV: 'development',
         LOG_LEVEL: 'info',
-        ...{ HOST: '127.0.0.1', PORT: 3000, METRICS_HOST: '127.0.0.1', METRICS_PORT: 9464 },
+        ...{ HOST: '127.0.0.1', PORT: 3000, METRICS_PORT: 9464 },
         PUBLIC_URL: 'http://127.0.0.1:3000',
         SMART_WALLET_LOGIN: false,
-        ...{ DATA_DIR: '.node-ledger', CHAIN_PORT: 8545, DATABASE_PREPARE: true },
-        ...{ TRUST_PROVIDER: false, FINALITY: 'guarded', VALID_FOR_SEC: 900 },
+        ...{ DATA_DIR: '.node-ledger', CHAIN_PORT: 8545 },
+        ...{ TRUST_PROVIDER: false, FINALITY: 'guarded' },
         ...{ PRICE_GRACE_SEC: 900, HOLDING_RETRY_SEC: 3600, CONTRACT_WALLETS: 'hold' },
-        FUNDS_WARN_TRANSACTIONS: 50,
         ...{ DIST_ENABLED: true, DIST_MODE: 'treasury' },
         ...{ CREDIT_MIN_WEI: 500_000_000_000_000n, CREDIT_MAX_WEI: 1_500_000_000_000_000n },
         ...{ CREDIT_INTERVAL_SEC: 60, CREDIT_SLOT_SEC: 10 },
-        ...{ SCHEDULER: true, TICK_SEC: 3, STALE_AFTER_SEC: 300 },
+        ...{ SCHEDULER: true, TICK_SEC: 3 },
         WEBHOOK_ALLOW_PRIVATE: false,
       }),
     )
@@ -123,8 +122,8 @@ test('each missing URL is embedded by itself', () => {
 })
 
 test('a chain that is not embedded has the careful defaults', () => {
-  const { namedTerms, TICK_SEC, STALE_AFTER_SEC, SCHEDULER, START_BLOCK, CHAIN_ID } = load(EXTERNAL)
-  assert.deepEqual([namedTerms, TICK_SEC, STALE_AFTER_SEC, SCHEDULER], [null, 60, 300, false])
+  const { namedTerms, TICK_SEC, staleAfterSec, SCHEDULER, START_BLOCK, CHAIN_ID } = load(EXTERNAL)
+  assert.deepEqual([namedTerms, TICK_SEC, staleAfterSec, SCHEDULER], [null, 60, 300, false])
   assert.deepEqual([START_BLOCK, CHAIN_ID], [0, null])
 })
 
@@ -134,7 +133,6 @@ test('in production nothing is embedded, nothing generated is used, and every se
       ...PRODUCTION,
       HOST: '0.0.0.0',
       PORT: '8080',
-      METRICS_HOST: '10.0.0.7',
       METRICS_PORT: '9000',
       PUBLIC_URL: 'https://nodes.example.org/',
       TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.1 fd00::/8',
@@ -143,11 +141,9 @@ test('in production nothing is embedded, nothing generated is used, and every se
       DATA_DIR: '/var/lib/x',
       DATABASE_DIRECT_URL: 'postgresql://direct/ledger',
       DATABASE_READ_URL: 'postgres://replica/ledger?sslmode=require',
-      DATABASE_PREPARE: 'FALSE',
       RPC_URL: 'https://one.example.org, https://two.example.org/key',
       PUBLIC_RPC_URL: 'https://public.example.org',
       FINALITY: '12',
-      VALID_FOR_SEC: '3600',
       FEE_CAP_WEI: '40000000000',
       TIP_MAX_WEI: '100000000',
       PAYMENT_ADDRESS: '0xFB6916095CA1DF60BB79CE92CE3EA74C37C5D359',
@@ -160,9 +156,7 @@ test('in production nothing is embedded, nothing generated is used, and every se
       CREDIT_INTERVAL_SEC: '7200',
       CREDIT_SLOT_SEC: '600',
       TICK_SEC: '30',
-      STALE_AFTER_SEC: '31',
       SCHEDULER: '1',
-      FUNDS_WARN_TRANSACTIONS: '0',
       MINTER_PRIVATE_KEY: KEY_A.slice(2).toUpperCase(),
       DISTRIBUTOR_PRIVATE_KEY: KEY_B,
       SESSION_SECRET_PREVIOUS: SECRET_B,
@@ -182,7 +176,6 @@ test('in production nothing is embedded, nothing generated is used, and every se
     given: config.given,
     HOST: '0.0.0.0',
     PORT: 8080,
-    METRICS_HOST: '10.0.0.7',
     METRICS_PORT: 9000,
     PUBLIC_URL: 'https://nodes.example.org',
     TRUSTED_PROXIES: ['10.0.0.0/8', '192.0.2.1', 'fd00::/8'],
@@ -192,7 +185,6 @@ test('in production nothing is embedded, nothing generated is used, and every se
     DATABASE_URL: PRODUCTION.DATABASE_URL,
     DATABASE_DIRECT_URL: 'postgresql://direct/ledger',
     DATABASE_READ_URL: 'postgres://replica/ledger?sslmode=require',
-    DATABASE_PREPARE: false,
     RPC_URL: ['https://one.example.org', 'https://two.example.org/key'],
     PUBLIC_RPC_URL: 'https://public.example.org',
     CHAIN_ID: 1,
@@ -201,7 +193,6 @@ test('in production nothing is embedded, nothing generated is used, and every se
     FORMER_FACTORIES: [],
     START_BLOCK: 19_000_000,
     FINALITY: 12,
-    VALID_FOR_SEC: 3600,
     FEE_CAP_WEI: 40_000_000_000n,
     TIP_MAX_WEI: 100_000_000n,
     PAYMENT_ADDRESS: '0xfb6916095ca1df60bb79ce92ce3ea74c37c5d359',
@@ -214,7 +205,7 @@ test('in production nothing is embedded, nothing generated is used, and every se
       ...{ payouts: true, minWei: 1n, maxWei: 200_000_000_000_000_000n },
       ...{ intervalSec: 7200, slotSec: 600 },
     },
-    ...{ TICK_SEC: 30, STALE_AFTER_SEC: 31, FUNDS_WARN_TRANSACTIONS: 0, SCHEDULER: true },
+    ...{ TICK_SEC: 30, SCHEDULER: true },
     ...{ MINTER_PRIVATE_KEY: KEY_A, DISTRIBUTOR_PRIVATE_KEY: KEY_B },
     ...{ SESSION_SECRET: SECRET_A, SESSION_SECRET_PREVIOUS: SECRET_B, CRON_KEY: SECRET_C },
     ADMIN_KEY: [
@@ -413,7 +404,6 @@ describe('refused wherever it is set', () => {
       /256 cohorts.*3 or more/,
     ],
     ['an interval of nothing', { CREDIT_INTERVAL_SEC: '0' }, 'CREDIT_INTERVAL_SEC', /from 1/],
-    ['staleness within a tick', { STALE_AFTER_SEC: '3' }, 'STALE_AFTER_SEC', /more than TICK_SEC/],
     ['a key that is none', { MINTER_PRIVATE_KEY: '0x1234' }, 'MINTER_PRIVATE_KEY', /64 hex/],
     ['a key of zero', { MINTER_PRIVATE_KEY: '0'.repeat(64) }, 'MINTER_PRIVATE_KEY', /64 hex/],
     ['a key beyond the curve', { DISTRIBUTOR_PRIVATE_KEY: 'f'.repeat(64) }, 'DISTRIBUTOR_PRIVATE_KEY', /64 hex/],
@@ -621,7 +611,7 @@ test('the description of a start with nothing set says what is embedded and what
   ])
   const none = Object.entries(described).filter(([, value]) => value === null)
   const expected = `
-    ADMIN_KEY BRAND_COLOR BRAND_CONTACT BRAND_LOGO BRAND_NAME CHAIN_NAME CRON_KEY DISTRIBUTOR_ADDRESS DISTRIBUTOR_KMS_KEY DISTRIBUTOR_SIGNER_URL EXPLORER_URL FACTORY_CODE_HASH FEE_CAP_WEI
+    ADMIN_KEY BRAND_COLOR BRAND_CONTACT BRAND_LOGO BRAND_NAME CRON_KEY DISTRIBUTOR_ADDRESS DISTRIBUTOR_KMS_KEY DISTRIBUTOR_SIGNER_URL EXPLORER_URL FACTORY_CODE_HASH FEE_CAP_WEI
     FORMER_FACTORIES FRAME_ANCESTORS MINTER_ADDRESS MINTER_KMS_KEY MINTER_SIGNER_URL PRICE_FIELD PRICE_URL PUBLIC_RPC_URL QUOTE_TIER SESSION_SECRET SESSION_SECRET_PREVIOUS TERMS_URL TIP_MAX_WEI
     TRUSTED_PROXIES WEBHOOK_EVENTS WEBHOOK_SECRET WEBHOOK_URL`
   assert.deepEqual(none.map(([name]) => name).sort(), expected.trim().split(/\s+/))

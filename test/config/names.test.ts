@@ -21,14 +21,21 @@ test('names are guessed at within a few letters, and short ones not at all', () 
 })
 
 test('a setting of an earlier release is named once, with what replaces it, and its value is not shown', () => {
+  const saidOf = (setting: string, value: string, more = {}) => {
+    const { config, problems } = inspectConfig(
+      { NODE_ENV: 'test', [setting]: value, ...more },
+      { readFile: () => value },
+    )
+    return [config.hints, problems]
+  }
   for (const [gone, { message, isMistake }] of Object.entries(GONE_SETTINGS)) {
     assert.ok(!SETTINGS.some((name) => name === gone), gone)
     for (const setting of [gone, `${gone}_FILE`]) {
-      const { config, problems } = inspectConfig({ NODE_ENV: 'test', [setting]: 'value' }, { readFile: () => 'value' })
-      assert.deepEqual(
-        [config.hints, problems],
-        isMistake ? [[], [{ setting, message }]] : [[{ setting, message }], []],
-      )
+      const said = [{ setting, message }]
+      assert.deepEqual(saidOf(setting, 'value'), isMistake ? [[], said] : [said, []])
     }
   }
+  // Metrics at the address of the pages are where they were.
+  assert.deepEqual(saidOf('METRICS_HOST', '127.0.0.1')[1], [])
+  assert.deepEqual(saidOf('METRICS_HOST', '0.0.0.0', { HOST: '0.0.0.0' })[1], [])
 })

@@ -18,7 +18,6 @@ function inspect(env: Record<string, string>, files: Record<string, string> = {}
 
 test('every one of these settings arrives, as it is shown', () => {
   const env = {
-    CHAIN_NAME: 'Our rollup',
     EXPLORER_URL: 'https://explorer.example/rollup//',
     BRAND_NAME: 'Aurora “Nodes” 節點',
     BRAND_LOGO: 'logo.svg',
@@ -29,7 +28,7 @@ test('every one of these settings arrives, as it is shown', () => {
   const { config, problems } = inspect(env, { 'logo.svg': LOGO })
   assert.deepEqual(problems, [])
   assert.deepEqual(siteOn(config, 1), {
-    chainName: 'Our rollup',
+    chainName: 'Ethereum',
     explorerUrl: 'https://explorer.example/rollup',
     brand: {
       name: 'Aurora “Nodes” 節點',
@@ -40,7 +39,7 @@ test('every one of these settings arrives, as it is shown', () => {
     },
   })
   const described = describeConfig(config)
-  assert.deepEqual([described.BRAND_LOGO, described.CHAIN_NAME], ['logo.svg', 'Our rollup'])
+  assert.equal(described.BRAND_LOGO, 'logo.svg')
   assert.equal(inspect({ BRAND_CONTACT: 'https://help.example.org' }).config.BRAND_CONTACT, 'https://help.example.org/')
 })
 
@@ -56,7 +55,7 @@ test('nothing set: a known chain has its name and explorer, an unknown one has n
 
 test('what could mislead people, or run in their browser, is refused', () => {
   const cases: [Record<string, string>, RegExp, string?][] = [
-    [{ CHAIN_NAME: 'x'.repeat(41) }, /1 to 40 characters/],
+    [{ BRAND_NAME: 'x'.repeat(41) }, /1 to 40 characters/],
     [{ BRAND_NAME: 'Nodes<b>' }, /1 to 40 characters/],
     [{ BRAND_NAME: 'Nodes\u202e' }, /1 to 40 characters/],
     [{ EXPLORER_URL: 'javascript:alert(1)' }, /is not a URL/],

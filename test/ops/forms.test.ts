@@ -134,8 +134,8 @@ describe('compose', { skip: !has('docker-compose') && 'needs docker-compose' }, 
       )
       assert.equal(files.size, Object.keys(secrets).length)
       // On the host's network, so for this machine alone.
-      const { HOST, METRICS_HOST, ...others } = settings
-      assert.deepEqual([service.network_mode, HOST, METRICS_HOST], ['host', '127.0.0.1', '127.0.0.1'])
+      const { HOST, ...others } = settings
+      assert.deepEqual([service.network_mode, HOST], ['host', '127.0.0.1'])
       assert.deepEqual({ settings: others, secrets }, held())
     }
   })

@@ -27,23 +27,25 @@ describe('a pooler is tried', { skip: withoutPooler }, () => {
       await pooler.stop()
     }
   }
-  const look = async (url: string, directUrl = url) =>
-    (await lookAtPooler({ url, directUrl }, true))[0] ?? assert.fail()
+  const look = async (url: string, directUrl = url) => lookAtPooler({ url, directUrl })
 
   test('straight to the server and in session mode, locks and prepared statements are kept', async () => {
     for (const found of [await look(server.url), await behind('session', 5, (url) => look(url))])
       assert.deepEqual(found, {
         says: 'connections keep their sessions',
-        reading: { pooled: false, directPooled: false, prepare: true },
+        reading: { pooled: false, directPooled: false, prepared: true },
       })
   })
 
   test('in transaction mode locks are lost, however many connections it has to lend', async () => {
     for (const size of [1, 2, 5])
       assert.match((await behind('transaction', size, (url) => look(url))).fail ?? '', /session mode/)
-    const { fail, warn, reading } = await behind('transaction', 3, (url) => look(url, server.url))
-    assert.deepEqual([fail, reading], [undefined, { pooled: true, directPooled: false, prepare: true }])
-    assert.match(warn ?? 'prepared statements are known', /DATABASE_PREPARE|known/)
+    const { says, fail, reading } = await behind('transaction', 3, (url) => look(url, server.url))
+    // Debian 12's PgBouncer loses them. From 1.24 on, PgBouncer keeps them by default.
+    const [, minor] = /PgBouncer 1\.(\d+)/.exec(execFileSync('pgbouncer', ['--version'], { encoding: 'utf8' })) ?? []
+    const prepared = Number(minor) >= 24
+    assert.deepEqual([fail, reading], [undefined, { pooled: true, directPooled: false, prepared }])
+    assert.match(says, prepared ? /keeps prepared statements/ : /statements are not prepared/)
   })
 
   test('in session mode a pass takes its lock, which ends with the holder', async () => {

@@ -25,7 +25,7 @@ describe('behind PgBouncer in transaction mode', { skip: withoutPooler }, () => 
   })
 
   test('payments, claims, rounds, reads, administration and notifications all work', async () => {
-    const settings = { DATABASE_URL: pooled, DATABASE_DIRECT_URL: direct, DATABASE_PREPARE: 'false' }
+    const settings = { DATABASE_URL: pooled, DATABASE_DIRECT_URL: direct }
     const service = await startLedger(temporaryDirectory(), settings)
     try {
       await service.buy(5)
@@ -51,12 +51,12 @@ describe('behind PgBouncer in transaction mode', { skip: withoutPooler }, () => 
   })
 
   test('a start whose locks would go through the pooler is refused, with what to set', async () => {
-    const settings = { DATABASE_URL: pooled, DATABASE_PREPARE: 'false' }
+    const settings = { DATABASE_URL: pooled }
     await assert.rejects(
       startLedger(temporaryDirectory(), settings),
       /pooler.*Set DATABASE_DIRECT_URL to PostgreSQL itself/s,
     )
-    const both = { DATABASE_URL: direct, DATABASE_DIRECT_URL: pooled, DATABASE_PREPARE: 'false' }
+    const both = { DATABASE_URL: direct, DATABASE_DIRECT_URL: pooled }
     await assert.rejects(startLedger(temporaryDirectory(), both), /locks and notifications go through a pooler/)
   })
 

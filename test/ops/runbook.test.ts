@@ -63,7 +63,7 @@ test('every alert has its section, and every section of an alert its alert; each
 })
 
 test('an alert has the figure that the doctor and the health report judge by', () => {
-  const stale = Number(inspectConfig({}, { readFile: () => '' }).config.STALE_AFTER_SEC)
+  const stale = Number(inspectConfig({}, { readFile: () => '' }).config.staleAfterSec)
   const figures: Readonly<Record<string, number>> = {
     NodeLedgerPaymentsPassStale: stale,
     NodeLedgerCreditPassStale: stale,

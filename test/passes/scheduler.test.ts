@@ -104,7 +104,6 @@ test('the service’s timer goes on with a sale that a claim has found, though i
       ...worldEnv(world),
       SCHEDULER: 'on',
       TICK_SEC: String(TICK_SEC),
-      STALE_AFTER_SEC: String(2 * TICK_SEC),
     }
     const service = await startService(temporaryDirectory(), env)
     try {

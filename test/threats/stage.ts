@@ -108,7 +108,7 @@ async function findings(world: World): Promise<string[]> {
     ...(await lookAtPowers(world.factory, world.rpc, world.pool)),
     ...(await runChecks(LEDGER_CHECKS, {
       pool: world.pool,
-      config: { STALE_AFTER_SEC: 3_600, SCHEDULER: false, QUOTE_TIER: null },
+      config: { staleAfterSec: 3_600, SCHEDULER: false, QUOTE_TIER: null },
       head: null,
       signers: [world.at(1), world.at(2)],
     })),

@@ -23,8 +23,6 @@ const REPLICA_LAG_WARN_SEC = 60
 interface Examined {
   readonly part: DatabasePart
   readonly pool: Pool
-  /** Whether the service prepares statements on the pooled connection. */
-  readonly prepare: boolean
 }
 
 const REACHED: Checks<Examined> = {
@@ -102,7 +100,7 @@ const CHECKS: Checks<Examined> = {
     return found.map(({ says, todo, fatal }) => (fatal ? { says, fail: todo } : { says, warn: todo }))
   },
 
-  'database.connections': async ({ part, prepare }) => await lookAtPooler(part, prepare),
+  'database.connections': ({ part }) => lookAtPooler(part),
 
   'database.replica': async ({ part }) => (part.readUrl === part.url ? null : await lookAtReplica(part.readUrl)),
 

@@ -82,13 +82,12 @@ async function lookAtParts(config: Config): Promise<Finding[]> {
   const { keys, findings: closed } = await openEachKey(config)
   const chain = await attached('chain', findings, () => attachChain(config, async () => keys))
   const pool = database && open(database, stack)
-  if (database && pool)
-    findings.push(...(await lookAtDatabase({ part: database, pool, prepare: config.DATABASE_PREPARE })))
+  if (database && pool) findings.push(...(await lookAtDatabase({ part: database, pool })))
   const readable = findings.some(({ check, verdict }) => check === 'database.schema' && verdict === 'ok') ? pool : null
   if (chain) {
     const rpc = createRpc({ urls: chain.rpcUrls, log: silentLog, timeoutMs: RPC_TIMEOUT_MS })
     stack.defer(() => rpc.close())
-    findings.push(...(await lookAtChain({ chain, rpc, staleSec: config.STALE_AFTER_SEC, pool: readable, config })))
+    findings.push(...(await lookAtChain({ chain, rpc, staleSec: config.staleAfterSec, pool: readable, config })))
     findings.push(...(await lookAtPowers(chain.factory, rpc, readable)))
     const isClosed = ({ check }: Finding) => closed.some((finding) => finding.check === check)
     const ofKeys = await runChecks(KEY_CHECKS, { config, chain, rpc, pool: readable })

@@ -12,7 +12,7 @@ import { readSpending } from '../../db/sends/funds.ts'
 import { readNonceAhead } from '../../db/sends/nonce-ahead.ts'
 import { readKnownNonces } from '../../db/sends/outbox.ts'
 import { DEVELOPMENT_CHAINS, isDevelopmentAccount } from '../../domain/development.ts'
-import { judgeFunds, USUAL_GAS } from '../../domain/funds.ts'
+import { FUNDS_WARN_TRANSACTIONS, judgeFunds, USUAL_GAS } from '../../domain/funds.ts'
 import type { Address } from '../../domain/units.ts'
 import { messageOf } from '../../lib/errors.ts'
 import { trySigning } from '../../passes/steps/signer.ts'
@@ -65,7 +65,7 @@ function lookAtFunds(role: AccountRole): Look<KeysExamined> {
     const { balanceWei, maxFeeWei } = await readFunds(rpc, address)
     const none = { waitingGas: 0n, gasPerTransaction: USUAL_GAS, nextRoundWei: 0n }
     const spending = pool ? await readSpending(pool, { role, address, distMode: config.DIST_MODE }) : none
-    const warnTransactions = config.FUNDS_WARN_TRANSACTIONS
+    const warnTransactions = FUNDS_WARN_TRANSACTIONS
     const judged = judgeFunds(balanceWei, spending, { maxFeeWei, warnTransactions })
     const { leftWei, transactions, low } = judged
     const reading = { address, balanceWei, maxFeeWei, ...spending, ...judged }

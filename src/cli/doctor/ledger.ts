@@ -40,7 +40,7 @@ const STOLEN_KEY = 'docs/RUNBOOK.md, "A lost or stolen key".'
 
 export interface LedgerExamined {
   readonly pool: Pool
-  readonly config: Pick<Config, 'STALE_AFTER_SEC' | 'SCHEDULER' | 'QUOTE_TIER'>
+  readonly config: Pick<Config, 'staleAfterSec' | 'SCHEDULER' | 'QUOTE_TIER'>
   /** The signer accounts; null if not known here. */
   readonly signers: Address[] | null
   /** The chain's head; null if no provider answered. */
@@ -284,7 +284,7 @@ export const LEDGER_CHECKS: Checks<LedgerExamined> = {
 }
 
 function lookAtRuns(name: 'payments' | 'credit'): Look<LedgerExamined> {
-  return async ({ pool, config: { STALE_AFTER_SEC, SCHEDULER } }) => {
+  return async ({ pool, config: { staleAfterSec, SCHEDULER } }) => {
     const run = (await readRuns(pool)).find((candidate) => candidate.name === name)
     const who = SCHEDULER
       ? 'Start the service, or find out from its log why its timer does not run.'
@@ -292,9 +292,9 @@ function lookAtRuns(name: 'payments' | 'credit'): Look<LedgerExamined> {
     if (!run) return { says: `the ${name} pass has never run`, fail: who }
     const { error, secondsAgo, secondsWithoutSuccess } = run
     const ran = `the ${name} pass ran ${Math.round(secondsAgo)} s ago`
-    const stale = isStale(run, STALE_AFTER_SEC)
-    if (stale && secondsAgo > STALE_AFTER_SEC)
-      return { says: `${ran}, STALE_AFTER_SEC is ${STALE_AFTER_SEC}`, fail: who, reading: run }
+    const stale = isStale(run, staleAfterSec)
+    if (stale && secondsAgo > staleAfterSec)
+      return { says: `${ran}, more than ${staleAfterSec} s`, fail: who, reading: run }
     const halt = await readHalt(pool)
     const next = (todo: string) => (error !== null && halt ? 'See passes.halt.' : todo)
     const stopped = error === null ? ran : `${ran} and stopped: ${error}`

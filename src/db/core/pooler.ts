@@ -9,6 +9,9 @@ const TRIAL = 7_340_012
 /** Far more than an answer takes. A pooler without a second server connection lets us wait for longer. */
 const TRIAL_MS = 5_000
 
+/** How often we use a prepared statement again: more often than there are idle server connections as a rule. */
+const TURNS = 8
+
 /** What survives between two statements of one connection. */
 interface Kept {
   session: boolean
@@ -33,10 +36,14 @@ async function tryConnections(url: string): Promise<Kept> {
     const kept = other.begin(async (sql) => {
       const others = await use(sql)
       const [same] = await again(own)
-      const prepared = await again(preparing).then(
-        () => true,
-        () => false,
-      )
+      let prepared = true
+      // In a transaction, because outside of one the driver prepares a lost statement again. A pooler that takes turns may lend the same server
+      // connection a few times.
+      for (let turn = 0; prepared && turn < TURNS; turn++)
+        prepared = await preparing.begin(again).then(
+          () => true,
+          () => false,
+        )
       return { session: first.taken && !others.taken && same?.pid === first.pid, prepared }
     })
     return (await kept) as Kept
@@ -48,25 +55,34 @@ async function tryConnections(url: string): Promise<Kept> {
   }
 }
 
-/** Whether locks, notifications and prepared statements are safe on the path to the database. */
-export async function lookAtPooler(
-  { url, directUrl }: { url: string; directUrl: string },
-  prepare: boolean,
-): Promise<{ says: string; warn?: string; fail?: string; reading: object }[]> {
+/** Whether prepared statements are safe on a path. False if the database does not answer there: they only save time. */
+export async function keepsPrepared(url: string): Promise<boolean> {
+  return await tryConnections(url).then(
+    ({ prepared }) => prepared,
+    () => false,
+  )
+}
+
+export interface PoolerFinding {
+  readonly says: string
+  readonly fail?: string
+  /** What gets lost on the paths to the database, and whether its path keeps prepared statements. */
+  readonly reading: { readonly pooled: boolean; readonly directPooled: boolean; readonly prepared: boolean }
+}
+
+/** Whether locks, notifications and prepared statements are safe on the paths to the database. */
+export async function lookAtPooler({ url, directUrl }: { url: string; directUrl: string }): Promise<PoolerFinding> {
   const kept = await tryConnections(url)
   const direct = url === directUrl ? kept : await tryConnections(directUrl)
-  const reading = { pooled: !kept.session, directPooled: !direct.session, prepare }
-  const lost = {
-    says: 'locks and notifications go through a pooler, where they get lost',
-    fail: 'Set DATABASE_DIRECT_URL to PostgreSQL itself, past the pooler, or to a pooler in session mode.',
-    reading,
+  const reading = { pooled: !kept.session, directPooled: !direct.session, prepared: kept.prepared }
+  if (!direct.session) {
+    return {
+      says: 'locks and notifications go through a pooler, where they get lost',
+      fail: 'Set DATABASE_DIRECT_URL to PostgreSQL itself, past the pooler, or to a pooler in session mode.',
+      reading,
+    }
   }
-  const prepared = {
-    says: 'prepared statements get lost in a pooler',
-    warn: 'Set DATABASE_PREPARE=false, or use a pooler that knows them (PgBouncer from 1.21 on, with max_prepared_statements).',
-    reading,
-  }
-  const found = [...(direct.session ? [] : [lost]), ...(prepare && !kept.prepared ? [prepared] : [])]
-  if (found.length > 0) return found
-  return [{ says: kept.session ? 'connections keep their sessions' : 'pooled; locks go past the pooler', reading }]
+  if (kept.session) return { says: 'connections keep their sessions', reading }
+  const prepared = kept.prepared ? 'it keeps prepared statements' : 'statements are not prepared, because it loses them'
+  return { says: `pooled; locks go past the pooler; ${prepared}`, reading }
 }
