@@ -128,25 +128,19 @@ interface Span {
   end: { line: number; column: number }
 }
 
-interface AstNode {
-  type: string
-  callee?: { name?: string; object?: { name?: string; property?: { name?: string } } }
-  expression?: AstNode
-  consequent?: AstNode
-  alternate?: AstNode | null
+interface AstPath {
+  node: { callee?: { name?: string; object?: { name?: string; property?: { name?: string } } } }
+  isCallExpression(): boolean
+  isNewExpression(): boolean
 }
 
-/** What a log entry or an error says only helps people, and failpoints only help tests: no test needs to notice a change of them. */
-function isForPeople({ node }: { node: AstNode }): string | undefined {
-  return isOnlyForPeople(node) ? 'for people' : undefined
-}
-
-function isOnlyForPeople({ type, callee, expression, consequent, alternate }: AstNode): boolean {
-  if (type === 'ExpressionStatement') return expression !== undefined && isOnlyForPeople(expression)
-  if (type === 'IfStatement') return !alternate && consequent !== undefined && isOnlyForPeople(consequent)
+/** What a log entry or an error says only helps people: no test needs to notice a change of it. */
+function isForPeople(path: AstPath): string | undefined {
+  const { callee } = path.node
   const target = callee?.object?.name ?? callee?.object?.property?.name
-  if (type === 'CallExpression') return target === 'log' || target === 'performance' || callee?.name === 'failpoint'
-  return type === 'NewExpression' && /(Error|Fault)$/.test(callee?.name ?? '')
+  const isLog = path.isCallExpression() && target === 'log'
+  const isError = path.isNewExpression() && /(Error|Fault)$/.test(callee?.name ?? '')
+  return isLog || isError ? 'for people' : undefined
 }
 
 /** A text with spaces is for people, and a template with a tag is SQL, which has mutants of its own (sql.ts). */

@@ -102,8 +102,12 @@ export async function compareBlock(
   if (read?.blocks[0]?.hash !== hash) return []
   const { missing, surplus } = await compareRange(pool, read)
   const parts = [...missing, ...surplus].map(partOf)
-  // The ledger has another block there by now.
-  if (parts.includes('header')) return []
+  const proof = (await isProven(pool)) ? 'proven' : 'agreed'
+  // Without proofs, only what two providers agree on counts, such as the block's time. What one leaves out does not.
+  const counted = read.transfers.filter((transfer) => transfer.proof === proof).map(({ txHash }) => txHash)
+  const isDatedOtherwise = proof === 'agreed' && counted.length > 0
+  // Otherwise the ledger has another block there by now.
+  if (parts.includes('header') && !isDatedOtherwise) return []
   if (parts.includes('receipts')) {
     await goBack(ctx, cursor, { number, hash }, 'receipts')
     return []
@@ -113,10 +117,8 @@ export async function compareBlock(
     hash,
     read.events.filter((event) => event.kind === 'nodeMinted'),
   )
-  // Without proofs, only what two providers agree on counts. What one leaves out does not.
-  const proof = (await isProven(pool)) ? 'proven' : 'agreed'
-  const counted = read.transfers.filter((transfer) => transfer.proof === proof).map(({ txHash }) => txHash)
-  const isOther = proof === 'proven' ? parts.length > 0 : missing.some((entry) => counted.some((tx) => isOf(entry, tx)))
+  const isCounted = (entry: Happening) => partOf(entry) === 'header' || counted.some((tx) => isOf(entry, tx))
+  const isOther = proof === 'proven' ? parts.length > 0 : missing.some(isCounted) || (await isMadeUp(ctx, surplus))
   if (isOther) {
     await goBack(ctx, cursor, { number, hash }, 'transactions')
     return []
@@ -126,6 +128,17 @@ export async function compareBlock(
 }
 
 const isOf = ({ key }: Happening, txHash: Hash) => key.startsWith(`payment ${txHash} `)
+
+/** True if a block lacks a payment that the ledger has, and at least two providers know no such transaction. */
+async function isMadeUp({ chain }: ChainRead, surplus: readonly Happening[]): Promise<boolean> {
+  for (const { key } of surplus.filter((entry) => entry.key.startsWith('payment '))) {
+    const txHash = key.split(' ')[1] as Hash
+    const answers = await Promise.allSettled(chain.providers.map((provider) => provider.transaction(txHash)))
+    const known = answers.filter((answer) => answer.status === 'fulfilled').map(({ value }) => value !== null)
+    if (known.length >= VOICES && !known.includes(true)) return true
+  }
+  return false
+}
 
 /** The part of a block that an entry comes from. */
 export function partOf({ key }: Happening): 'header' | 'transactions' | 'receipts' {

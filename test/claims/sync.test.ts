@@ -5,7 +5,7 @@ import { factoryTopics } from '../../src/chain/factory/abi.ts'
 import { createSyncer } from '../../src/claims/sync.ts'
 import { type Address, type Hash, hash } from '../../src/domain/units.ts'
 import { BASIC, openStage, paid, type Stage } from '../faults/stage.ts'
-import { loseNode } from '../support/faults/lost-node.ts'
+import { loseNode } from '../support/faults/differences.ts'
 import { checkInvariants } from '../support/invariants.ts'
 
 let stage: Stage

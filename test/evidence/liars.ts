@@ -26,7 +26,7 @@ function eachInTurn(): Told {
 /** The fields of a header that the ledger uses, and some that only the hash covers. */
 const HEADER: Line[] = [
   { name: 'another mixHash', tells: header('mixHash'), stands: EVERYWHERE },
-  { name: 'another timestamp', tells: header('timestamp', hourMore), stands: BESIDE },
+  { name: 'another timestamp', tells: header('timestamp', hourMore), stands: [...BESIDE, ...WITHOUT_PROOFS] },
   { name: 'another stateRoot', tells: header('stateRoot'), stands: BESIDE },
   { name: 'another transactionsRoot', tells: header('transactionsRoot'), stands: BESIDE },
   { name: 'another receiptsRoot', tells: header('receiptsRoot'), stands: BESIDE },
@@ -193,7 +193,7 @@ const RECEIPTS: Line[] = [
     ),
     stands: BESIDE,
   },
-  { name: 'a mint that failed', tells: ofReceipt(hasLogs, () => ({ status: '0x0' })), stands: WITHOUT_PROOFS },
+  { name: 'a mint that failed', tells: ofReceipt(hasLogs, () => ({ status: '0x0' })), stands: BESIDE },
   {
     name: 'less gas',
     tells: ofReceipt(
@@ -224,7 +224,7 @@ const RECEIPTS: Line[] = [
   },
   { name: 'receipts with a higher price', tells: price((wei) => wei * 2n), stands: MORE, isTold: false },
   { name: 'receipts with a lower price', tells: price((wei) => wei / 2n), stands: MORE, isTold: false },
-  { name: 'no logs of a mint', tells: lie('the logs of a mint left out'), stands: WITHOUT_PROOFS },
+  { name: 'no logs of a mint', tells: lie('the logs of a mint left out'), stands: BESIDE },
   { name: 'each log twice', tells: logs((own) => [...own, ...own]), stands: BESIDE },
   { name: 'one log more', tells: logMore, stands: BESIDE },
   {
@@ -240,7 +240,7 @@ const RECEIPTS: Line[] = [
         topics: (log.topics as string[]).map((topic, at) => (at === 2 ? other(topic) : topic)),
       })),
     ),
-    stands: WITHOUT_PROOFS,
+    stands: BESIDE,
   },
   {
     name: 'logs with other data',
@@ -295,9 +295,15 @@ function logs(change: (own: Wire[]) => Wire[]) {
 }
 
 /** Every lie, by what it is about. */
+/** Without proofs nothing asks for these receipts, and nothing shows that a stranger's failed call is missing. No node and no ether depends on it. */
+const FOR_PROOFS = ['the receipts of another block', 'a failed call left out']
+/** The line also by a provider beside an honest one on a ledger that requires no proofs. */
+const inBothModes = (line: Line): Line =>
+  FOR_PROOFS.includes(line.name) ? line : { ...line, stands: [...line.stands, ...WITHOUT_PROOFS] }
+
 export const LIARS: Readonly<Record<string, readonly Line[]>> = {
   'the header': HEADER,
-  'the list': LIST,
-  'receipts and logs': RECEIPTS,
+  'the list': LIST.map(inBothModes),
+  'receipts and logs': RECEIPTS.map(inBothModes),
   ...LIARS_OF_STATE,
 }

@@ -23,13 +23,13 @@ export type Told = (scene: Scene) => Rule
 /**
  * Where the false provider stands. `first`, `second`: beside an honest one. `both`: two that tell the same. `only`: there is no other. `restart`:
  * asked first, from a restart of the service on. `later`: asked first, and false in the second answer that it could change, alone. `three`: the only
- * one, for three passes. `agreed`: asked first, beside an honest one, by a ledger that requires no proofs.
+ * one, for three passes. `agreed`, `agreedSecond`: asked first or second, beside an honest one, by a ledger that requires no proofs.
  */
-export type Place = 'first' | 'second' | 'both' | 'only' | 'restart' | 'later' | 'three' | 'agreed'
+export type Place = 'first' | 'second' | 'both' | 'only' | 'restart' | 'later' | 'three' | 'agreed' | 'agreedSecond'
 
 export const BESIDE: readonly Place[] = ['first']
 export const USUAL: readonly Place[] = ['first', 'only']
-export const WITHOUT_PROOFS: readonly Place[] = ['first', 'agreed']
+export const WITHOUT_PROOFS: readonly Place[] = ['agreed', 'agreedSecond']
 export const MORE: readonly Place[] = ['first', 'both', 'only']
 
 export interface Line {

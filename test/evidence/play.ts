@@ -8,18 +8,29 @@ import { createSyncer } from '../../src/claims/sync.ts'
 import { KINDS } from '../../src/domain/webhooks/kinds.ts'
 import type { Answer, Rule } from '../chain/false-provider.ts'
 import { ownerAbi, type World } from '../support/world.ts'
-import { type Line, MADE_UP_NODE, type Place, type Scene } from './lines.ts'
+import { type Line, MADE_UP_NODE, type Place, type Scene, WITHOUT_PROOFS } from './lines.ts'
 import { BASIC, type Opened, type Stage } from './stage.ts'
-import { BESIDE_A_FORK, type Business, findMissing, findWrong, IN_A_FORK, readTruth } from './truth.ts'
+import {
+  BESIDE_A_FORK,
+  type Business,
+  findMissing,
+  findWrong,
+  IN_A_FORK,
+  ON_ONE_WORD,
+  readTruth,
+  STAYS_ON_ONE_WORD,
+} from './truth.ts'
 
 /** Beside an honest provider a sale may take this many runs. */
 const RUNS_MAX = 5
 /** The acts whose events ask a person to look. */
 const ASKING = Object.values(KINDS).flatMap(({ asks, acts = [] }) => (asks ? acts : []))
 /** Here the service may never ask the liar, or may not use its answer. */
-const MAY_BE_UNHEARD: readonly Place[] = ['second', 'later']
+const MAY_BE_UNHEARD: readonly Place[] = ['second', 'later', 'agreedSecond']
 /** Here nothing proves the ledger's side, so what a lie is about may wait. */
-const MAY_WAIT: readonly Place[] = ['only', 'both', 'three', 'agreed']
+const MAY_WAIT: readonly Place[] = ['only', 'both', 'three', ...WITHOUT_PROOFS]
+/** A ledger that requires no proofs. */
+const isUnproven = (place: Place) => WITHOUT_PROOFS.includes(place)
 /** Histories that differ for so many blocks are told. */
 const PARTED_BLOCKS = 12
 const honest: Rule = () => undefined
@@ -28,7 +39,10 @@ const honest: Rule = () => undefined
 interface Standing {
   wrong: string[]
   missing: string[]
-  /** The acts whose events ask a person to look, and `held` if the purchase is held, which is an event as well. */
+  /**
+   * The acts whose events ask a person to look; `held` if the purchase or a residue is held, which is an event as well; `unproven` if a payment rests
+   * on one provider's word, which doctor and an alert report.
+   */
   woken: string[]
 }
 
@@ -42,7 +56,9 @@ export async function playLiar(stage: Stage, line: Line, place: Place): Promise<
   const isHeard = isSpoken || MAY_BE_UNHEARD.includes(place)
   const mustHear = isParted || !MAY_BE_UNHEARD.includes(place)
   const maySeeNothing = (line.isUnseen || line.isFork) && place === 'only'
-  const mustTell = isSpoken && mustHear && !maySeeNothing && (waits || line.isTold !== false)
+  // Where nothing proves a block, nothing shows who lies. What rests on one provider's word is reported only if it keeps a payment waiting.
+  const isAnswer = line.isTold === false || isUnproven(place)
+  const mustTell = isSpoken && mustHear && !maySeeNothing && (waits || !isAnswer)
   return [
     ...(isHeard ? [] : ['the service asks for nothing of it']),
     ...wrong,
@@ -70,7 +86,7 @@ async function playLine(stage: Stage, line: Line, place: Place) {
   const opened = await stage.open(urls)
   let { world } = opened
   try {
-    if (place === 'agreed') await world.pool`UPDATE evidence_modes SET mode = 'agreed'`
+    if (isUnproven(place)) await world.pool`UPDATE evidence_modes SET mode = 'agreed'`
     if (place === 'restart') await run(world)
     const from = Number((await stage.chain.block()).number) + 1
     const scene: Scene = { chain: stage.chain, fork: stage.fork, factory: stage.factory, at: world.at, from }
@@ -84,7 +100,7 @@ async function playLine(stage: Stage, line: Line, place: Place) {
     const business = await doBusiness(world)
     const wrong = new Set<string>()
     const isParted = line.isFork && place !== 'only'
-    let excused = line.isFork ? (isParted ? BESIDE_A_FORK : IN_A_FORK) : []
+    let excused = excusedWhile(line, place)
     const step = async (index: number) => {
       if (index === 1) await world.chain.setNextTime((await nextDue(world)) + 2)
       if (place === 'three' && index === 3) endLies(stage)
@@ -99,16 +115,30 @@ async function playLine(stage: Stage, line: Line, place: Place) {
     const mayEnd = () => last.missing.length === 0 && (last.woken.length > 0 || line.isTold === false)
     for (let index = 1; index < RUNS_MAX && !mayEnd(); index++) last = await step(index)
     endLies(stage)
-    excused = []
     let after: Standing | null = null
-    for (let more = 0; more < RUNS_MAX && (after ?? last).missing.length > 0; more++)
-      after = await step(RUNS_MAX + more)
+    excused = isUnproven(place) ? ON_ONE_WORD : []
+    for (let more = 0; more < RUNS_MAX && !isOver(after ?? last, place); more++) after = await step(RUNS_MAX + more)
+    // Beside honest providers, what rested on one provider's word is read again.
+    for (const phrase of staying(after ?? last, place)) wrong.add(phrase)
     return { last, wrong: [...wrong], after, isSpoken }
   } finally {
     endLies(stage)
     await opened.close()
   }
 }
+
+/** What may be wrong while the lie lasts, because nothing comes of it. */
+function excusedWhile({ isFork }: Line, place: Place): readonly string[] {
+  if (isFork) return place === 'only' ? IN_A_FORK : BESIDE_A_FORK
+  return isUnproven(place) ? ON_ONE_WORD : []
+}
+
+/** What must not be wrong any more beside honest providers, although it rested on one provider's word. */
+const staying = ({ wrong }: Standing, place: Place) =>
+  isUnproven(place) ? wrong.filter((phrase) => !STAYS_ON_ONE_WORD.includes(phrase)) : []
+
+const isOver = (standing: Standing, place: Place) =>
+  standing.missing.length === 0 && staying(standing, place).length === 0
 
 /** One block and both passes, a minute after the last ones. A pass that throws is tried again by the next run. */
 async function run(world: World): Promise<void> {
@@ -131,7 +161,8 @@ async function standingOf(world: World, txHashes: Business): Promise<Standing> {
   const truth = await readTruth(world)
   const rows = await world.pool<{ action: string }[]>`
     SELECT DISTINCT action FROM audit WHERE action = ANY(${ASKING})
-    UNION ALL SELECT 'held' FROM payments WHERE tx_hash = ${txHashes.exact} AND state = 'held' ORDER BY action`
+    UNION ALL SELECT 'held' FROM payments WHERE (tx_hash = ${txHashes.exact} OR tx_hash IS NULL) AND state = 'held'
+    UNION ALL SELECT 'unproven' FROM payments WHERE state = 'seen' AND proof = 'believed' ORDER BY action`
   return {
     wrong: await findWrong(world, truth),
     missing: await findMissing(world, { txHashes, truth }),
@@ -156,8 +187,8 @@ async function doBusiness({ pay, at, chain, factory }: World): Promise<Business>
 const nextDue = async ({ read }: World) => Number((await read<bigint[]>('cohort', [1n]))[2])
 
 function beginLie({ providers: [first, second] }: Stage, rule: Rule, place: Place): void {
-  if (place !== 'second') first.rule = rule
-  if (place === 'second' || place === 'both') second.rule = rule
+  if (place !== 'second' && place !== 'agreedSecond') first.rule = rule
+  if (place === 'second' || place === 'agreedSecond' || place === 'both') second.rule = rule
 }
 
 function endLies({ providers }: Stage): void {

@@ -23,6 +23,7 @@ const PLACES: Record<Place, string> = {
   later: 'in one later call',
   three: 'by the only one, three passes',
   agreed: 'asked first without proofs',
+  agreedSecond: 'asked second without proofs',
 }
 
 type Tables = Readonly<Record<string, readonly Line[]>>

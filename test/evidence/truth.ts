@@ -21,6 +21,8 @@ const [FOLLOWS_MADE_UP, WAITS_MADE_UP] = [
   'a payment waits that does not exist',
 ]
 export const BESIDE_A_FORK: readonly string[] = [FOLLOWS_MADE_UP, WAITS_MADE_UP]
+const DUST_MADE_UP = 'dust or a transfer of nothing is stored that does not exist'
+const FALSE_OUTFLOW = 'an outflow is stored that does not exist, or with a false fee'
 const [PAYMENT_MADE_UP, NODE_MADE_UP, FALSE_SIZE] = [
   'a payment is stored that does not exist',
   'a node is stored that does not exist',
@@ -86,6 +88,29 @@ interface Truth {
   /** The tier of each cohort. */
   tiers: ReadonlyMap<bigint, bigint>
 }
+
+/**
+ * Where nothing proves a block, these may rest on one provider's word while it lies. Nothing comes of them: what decides needs two that agree.
+ */
+export const ON_ONE_WORD: readonly string[] = [
+  WAITS_MADE_UP,
+  PAYMENT_MADE_UP,
+  'a residue is stored that does not exist',
+  'a payment has a false sender',
+  'a payment has a false value',
+  'a payment has a false outcome',
+  'a block has a false time',
+  'a block has a false seed',
+  DUST_MADE_UP,
+  FALSE_OUTFLOW,
+]
+/** These stay. Prices, terms and seeds need two that agree on the block. The wallet's balance, on which two must agree, corrects the sum of dust. */
+export const STAYS_ON_ONE_WORD: readonly string[] = [
+  'a block has a false time',
+  'a block has a false seed',
+  DUST_MADE_UP,
+  FALSE_OUTFLOW,
+]
 
 /** Blocks that we have read, because all lines share those of the template. */
 const kept = new Map<Hash, Read>()
@@ -259,10 +284,8 @@ async function wrongRest({ pool, at }: World, { blocks, spent }: Truth): Promise
     blocks.flatMap(({ transactions }) => transactions.map(({ hash, from }) => [hash, from] as const)),
   )
   return [
-    ...(rows?.small ? ['dust or a transfer of nothing is stored that does not exist'] : []),
-    ...(outflows.every(({ txHash, wei }) => txHash && spent.get(txHash) === wei)
-      ? []
-      : ['an outflow is stored that does not exist, or with a false fee']),
+    ...(rows?.small ? [DUST_MADE_UP] : []),
+    ...(outflows.every(({ txHash, wei }) => txHash && spent.get(txHash) === wei) ? [] : [FALSE_OUTFLOW]),
     ...(rows?.refunds ? ['a refund is made that nobody asked for'] : []),
     ...(rows?.foreign ? ['a transaction of ours counts as a stranger’s'] : []),
     ...(failed.every(({ txHash, status }) => sentBy.get(txHash) === at(5) && status === 'failed')

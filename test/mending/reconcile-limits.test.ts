@@ -6,7 +6,7 @@ import { hash } from '../../src/domain/units.ts'
 import { type FalseProvider, type Rule, startFalseProvider } from '../chain/false-provider.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
 import { mintData } from '../support/factory.ts'
-import { loseNode } from '../support/faults/lost-node.ts'
+import { loseNode } from '../support/faults/differences.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, INTERVAL_SEC, startWorld, type World } from '../support/world.ts'
 

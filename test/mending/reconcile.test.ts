@@ -9,7 +9,7 @@ import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { verifyLedger } from '../../src/operator/acts/books/verify.ts'
 import type { ChainCohort, ChainNode, ContractReader } from '../../src/ports/chain.ts'
 import { FOREVER } from '../support/factory.ts'
-import { loseNode } from '../support/faults/lost-node.ts'
+import { loseNode } from '../support/faults/differences.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { beginSlot, ETHER, INTERVAL_SEC, startWorld, type World } from '../support/world.ts'
 

@@ -3,7 +3,9 @@
 import type { Hex } from 'viem'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { FAILPOINTS, type Failpoint } from '../../src/lib/failpoint.ts'
+import { FAULTS, type Fault, isCallFault } from '../support/faults/names.ts'
 import { FINAL_AFTER } from './model/rpc.ts'
+import { TRACE_FAULTS } from './payers/faults.ts'
 import { hex, mine, type PassName, type Plan, type Play, runPass } from './play.ts'
 import { FIRST_BLOCK, INTERVAL_SEC } from './stage.ts'
 import { count } from './tally.ts'
@@ -13,6 +15,11 @@ const DEPTH_MAX = 8
 const PAST_FINAL = 0.04
 /** The request of a pass before which something happens; a pass makes some ten to thirty. */
 const REQUEST_MAX = 24
+
+/** The faults of traces come with the paying contracts. */
+export const SIM_FAULTS = FAULTS.filter((fault) => !(TRACE_FAULTS as readonly string[]).includes(fault))
+/** Reading four megabytes takes as long as a whole pass. */
+const DEAR: Fault = 'giant'
 
 interface WireTransaction {
   hash: Hash
@@ -133,4 +140,14 @@ export function planFor(play: Play, at: number, name: PassName): Plan {
   const what = dice.roll('rare') < 0.02 ? RARE : dice.pick('interrupt', often)
   const act = async () => void (await INTERRUPTS[what]?.(play, at))
   return { kind: 'interrupt', request: dice.between('request', 0, REQUEST_MAX), what, act }
+}
+
+/** Mostly a few frequent classes, so the rare ones, which hit few requests, get a chance; else all, rarely. */
+export function weatherOf(dice: Play['dice']): Play['weather'] {
+  if (dice.roll('all faults') < 0.4)
+    return { rate: dice.pick('seldom', [0, 0.02, 0.05, 0.1]), faults: SIM_FAULTS.filter((fault) => fault !== DEAR) }
+  const calls = SIM_FAULTS.filter(isCallFault)
+  const replies = SIM_FAULTS.filter((fault) => !isCallFault(fault) && (fault !== DEAR || dice.roll('dear') < 0.1))
+  const faults = [dice.pick('call fault', calls), dice.pick('call fault', calls), dice.pick('reply fault', replies)]
+  return { rate: dice.pick('often', [0.1, 0.2, 0.3]), faults }
 }

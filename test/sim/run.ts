@@ -9,18 +9,20 @@ import { CONTRACT_WALLET_MODES } from '../../src/domain/payers/payer.ts'
 import { FAILPOINTS } from '../../src/lib/failpoint.ts'
 import { LeftOutFault } from '../../src/mending/compare.ts'
 import type { Rules } from '../../src/ports/contexts.ts'
-import { FAULTS, type Fault, isCallFault } from '../support/faults/names.ts'
+import { proveTheRest } from '../support/faults/believed.ts'
+import { DIFFERENCES } from '../support/faults/differences.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER } from '../support/world.ts'
 import { ACTS, act, calm, HIGH_FEE_WEI, mendWallet, notePrice } from './acts.ts'
 import { holdClock } from './clock.ts'
+import { plantDifferences } from './differences.ts'
 import { calmEdges, EDGE_ACTS, EDGE_INTERRUPTS, edgeActs, edgePlan, OTHER_SETTINGS } from './edges.ts'
 import { buildLadder, climb } from './ladder.ts'
 import { VOICES } from './liars/liar.ts'
 import { LIES } from './liars/lies.ts'
 import { endLie, liarActs, lyingOf, rescanAfterLies, tryLie } from './liars/lying.ts'
 import { checkAllocations, listBuyers } from './lists.ts'
-import { INTERRUPT_NAMES, planFor, reorganise } from './mishaps.ts'
+import { INTERRUPT_NAMES, planFor, reorganise, SIM_FAULTS, weatherOf } from './mishaps.ts'
 import { SHAPES, type ShapeName } from './model/shapes.ts'
 import {
   checkAnswers,
@@ -54,11 +56,6 @@ const REST_STEP_UNGUARDED_SEC = 5
 const LONG_WAIT_BLOCKS = 13
 /** Share of seeds whose chain cannot use the fork guard. */
 const UNGUARDED = 0.15
-/** The faults of traces come with the paying contracts. */
-const SIM_FAULTS = FAULTS.filter((fault) => !(TRACE_FAULTS as readonly string[]).includes(fault))
-/** Reading four megabytes takes as long as a whole pass. */
-const DEAR: Fault = 'giant'
-
 export interface SeedOutcome {
   seed: number
   steps: number
@@ -149,16 +146,6 @@ function circumstancesOf(dice: Play['dice']): Pick<Play, 'rules' | 'facts'> {
   return { rules, facts }
 }
 
-/** Mostly a few frequent classes, so the rare ones, which hit few requests, get a chance; else all, rarely. */
-function weatherOf(dice: Play['dice']): Play['weather'] {
-  if (dice.roll('all faults') < 0.4)
-    return { rate: dice.pick('seldom', [0, 0.02, 0.05, 0.1]), faults: SIM_FAULTS.filter((fault) => fault !== DEAR) }
-  const calls = SIM_FAULTS.filter(isCallFault)
-  const replies = SIM_FAULTS.filter((fault) => !isCallFault(fault) && (fault !== DEAR || dice.roll('dear') < 0.1))
-  const faults = [dice.pick('call fault', calls), dice.pick('call fault', calls), dice.pick('reply fault', replies)]
-  return { rate: dice.pick('often', [0.1, 0.2, 0.3]), faults }
-}
-
 async function step(play: Play, number: number): Promise<void> {
   const { dice, log } = play
   log.push(`step ${number + 1}`)
@@ -221,9 +208,11 @@ async function finish(play: Play): Promise<void> {
     await comeToRest(play)
     if (await rescanAfterLies(play)) await comeToRest(play)
   }
+  if (await plantDifferences(play, oneRun)) await comeToRest(play)
   log.push('at rest')
   // It is at rest already, and coming to rest once more would only take time. One more run uses the rules of the last ones.
   const { payments, credit } = stage.world.instance({ rules: play.rules, facts: play.facts })
+  await proveTheRest({ ctx: stage.world.ctx, payments })
   await checkInvariants({ ...stage.world, payments, credit, rest: async () => {} }, { foreign: play.foreign })
   await checkSupply(play)
   await checkAllocations(play)
@@ -379,6 +368,7 @@ export function neverMet(tally: Tally): { claimed: number; missing: string[] } {
       'no fork guard',
     ],
     ...[...Object.keys(LIES).map((name) => `lie ${name}`), ...VOICES.map((by) => `lies by ${by}`)],
+    ...Object.keys(DIFFERENCES).map((kind) => `difference: ${kind}`),
     ...['decision taken back', 'refund given up', 'refund recorded'],
   ]
   return { claimed: claimed.length, missing: claimed.filter((what) => !tally.has(what)) }

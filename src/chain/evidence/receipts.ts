@@ -307,5 +307,5 @@ function wordsOf(entry: WireLog | undefined): string | undefined {
   return entry && [...entry.topics, entry.data.toLowerCase()].join(' ')
 }
 
-const outcomeOf = ({ txHash, blockHash, succeeded, logs }: SeenReceipt): string =>
-  [txHash, blockHash, succeeded, ...logs.map((entry) => wordsOf(entry))].join(' ')
+const outcomeOf = ({ txHash, blockHash, succeeded, gasUsed, logs }: SeenReceipt): string =>
+  [txHash, blockHash, succeeded, gasUsed, ...logs.map((entry) => wordsOf(entry))].join(' ')

@@ -7,6 +7,7 @@ import type { Address, Hash, Wei } from '../../domain/units.ts'
 import { column, jsonRows, type Sql } from '../core/sql.ts'
 import { isOdd } from '../nodes/cohorts.ts'
 import { enter, move, moveAndRead } from './moves.ts'
+import { forgetRetries } from './retries.ts'
 
 /** A payment that is in a block. `blockTime` is unix seconds. */
 export interface Payment {
@@ -77,8 +78,10 @@ export async function noteProof(
   proof: Exclude<Proof, 'believed'>,
 ): Promise<void> {
   await sql`
-    UPDATE payments SET proof = ${proof}
-    WHERE block_hash = ${blockHash} AND tx_hash = ANY(${[...txHashes]}) AND proof = 'believed'`
+    WITH counted AS (
+      UPDATE payments SET proof = ${proof}
+      WHERE block_hash = ${blockHash} AND tx_hash = ANY(${[...txHashes]}) AND proof = 'believed' RETURNING id)
+    DELETE FROM payment_retries WHERE payment_id IN (SELECT id FROM counted)`
 }
 
 /** True if a payment of that block rests on one provider's word. */
@@ -333,6 +336,8 @@ export async function rewindPayments(sql: Sql, height: number): Promise<number> 
     set: sql`node_id = NULL, block_number = NULL, block_hash = NULL, tx_index = NULL`,
   })
   await sql`DELETE FROM wallet_outflows WHERE block_number > ${height}`
+  // In another block, or as other providers report it, a payment need not wait for the same fact.
+  await forgetRetries(sql)
   return orphaned
 }
 

@@ -7,12 +7,12 @@ import { createContractReader } from '../../../src/chain/factory/contract.ts'
 import { createNodeHistory } from '../../../src/chain/factory/history.ts'
 import { createRpc } from '../../../src/chain/rpc/rpc.ts'
 import { createSyncer } from '../../../src/claims/sync.ts'
-import { readBelievedBlock } from '../../../src/db/payments/assurance.ts'
 import type { EvidenceMode } from '../../../src/domain/observed.ts'
 import { type Hash, wei } from '../../../src/domain/units.ts'
 import { KnownError } from '../../../src/lib/errors.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { findWrong, readTruth } from '../../evidence/truth.ts'
+import { proveTheRest } from '../../support/faults/believed.ts'
 import { checkInvariants } from '../../support/invariants.ts'
 import { cases, randomBelow } from '../../support/property.ts'
 import { setModeTo, throughTwo } from '../../support/two-providers.ts'
@@ -24,8 +24,6 @@ const PRICE = ETHER / 100n
 /** After so many cases the ledger is compared with the chain. */
 const COMPARE_EVERY = 10
 const TIMEOUT_MS = 2_000
-/** More blocks than a history has with payments that rest on one provider's word. */
-const BELIEVED_MAX = 20
 const { PROPERTY_SEED } = process.env
 
 interface Stand {
@@ -196,11 +194,6 @@ async function play(stand: Stand, dice: Dice): Promise<string[]> {
   for (const act of [...PASSES, ...Array.from({ length: 4 }, () => one(dice, READS))])
     found.push(...(await playAct(stand, dice, act)))
   return found
-}
-
-/** Runs the pass until nothing rests on one provider's word: each run compares one block again. */
-async function proveTheRest(world: World): Promise<void> {
-  for (let i = 0; i < BELIEVED_MAX && (await readBelievedBlock(world.pool)) !== null; i++) await world.payments()
 }
 
 const ROUNDS: [mode: EvidenceMode, usual: number][] = [

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
 import { encodeFunctionData } from 'viem'
-import { loseNode } from '../../support/faults/lost-node.ts'
+import { loseNode } from '../../support/faults/differences.ts'
 import { checkInvariants } from '../../support/invariants.ts'
 import { ETHER, INTERVAL_SEC, ownerAbi, startWorld, type World } from '../../support/world.ts'
 import { startFalseProvider } from '../false-provider.ts'
