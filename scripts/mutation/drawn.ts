@@ -128,19 +128,25 @@ interface Span {
   end: { line: number; column: number }
 }
 
-interface AstPath {
-  node: { callee?: { name?: string; object?: { name?: string; property?: { name?: string } } } }
-  isCallExpression(): boolean
-  isNewExpression(): boolean
+interface AstNode {
+  type: string
+  callee?: { name?: string; object?: { name?: string; property?: { name?: string } } }
+  expression?: AstNode
+  consequent?: AstNode
+  alternate?: AstNode | null
 }
 
-/** What a log entry or an error says only helps people: no test needs to notice a change of it. */
-function isForPeople(path: AstPath): string | undefined {
-  const { callee } = path.node
+/** What a log entry or an error says only helps people, and failpoints only help tests: no test needs to notice a change of them. */
+function isForPeople({ node }: { node: AstNode }): string | undefined {
+  return isOnlyForPeople(node) ? 'for people' : undefined
+}
+
+function isOnlyForPeople({ type, callee, expression, consequent, alternate }: AstNode): boolean {
+  if (type === 'ExpressionStatement') return expression !== undefined && isOnlyForPeople(expression)
+  if (type === 'IfStatement') return !alternate && consequent !== undefined && isOnlyForPeople(consequent)
   const target = callee?.object?.name ?? callee?.object?.property?.name
-  const isLog = path.isCallExpression() && target === 'log'
-  const isError = path.isNewExpression() && /(Error|Fault)$/.test(callee?.name ?? '')
-  return isLog || isError ? 'for people' : undefined
+  if (type === 'CallExpression') return target === 'log' || target === 'performance' || callee?.name === 'failpoint'
+  return type === 'NewExpression' && /(Error|Fault)$/.test(callee?.name ?? '')
 }
 
 /** A text with spaces is for people, and a template with a tag is SQL, which has mutants of its own (sql.ts). */

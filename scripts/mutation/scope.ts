@@ -1,6 +1,10 @@
 // The files to mutate, in groups with their goals, and the tests that must notice a change: quick tests that need no service.
 // Other files have their mutants drawn, and any quick test of their room may notice.
+import { readFileSync } from 'node:fs'
+import { join, posix } from 'node:path'
+import { importsOf } from '../imports.ts'
 import { findTestFiles } from '../tests/files.ts'
+import { ROOT } from './tool.ts'
 
 export interface Group {
   name: string
@@ -63,9 +67,32 @@ const OTHER_TESTS: Readonly<Record<string, readonly string[]>> = {
   operator: ['test/http/admin', 'test/cli/'],
 }
 
-/** The quick tests that may notice a change of these files of src: all models, and those of the files' rooms. */
+/** The quick tests that may notice a change of these files of src: of all models, and of those of the files' rooms, the ones that import one of them. */
 export function candidateTests(files: readonly string[]): string[] {
   const rooms = new Set(files.map((file) => file.split('/')[1] as string))
   const places = ['test/models/', ...[...rooms].flatMap((room) => [`test/${room}/`, ...(OTHER_TESTS[room] ?? [])])]
-  return findTestFiles('quick').filter((file) => places.some((place) => file.startsWith(place)))
+  const imports = new Map<string, string[]>()
+  return findTestFiles('quick')
+    .filter((file) => places.some((place) => file.startsWith(place)))
+    .filter((test) => {
+      const reached = reachedFrom(test, imports)
+      return files.some((file) => reached.has(file))
+    })
+}
+
+/** Everything that a file imports, at any distance. `imports`: of each file that was read before. */
+function reachedFrom(start: string, imports: Map<string, string[]>): Set<string> {
+  const reached = new Set([start])
+  for (const path of reached) {
+    const own = imports.get(path) ?? readImports(path)
+    imports.set(path, own)
+    for (const next of own) reached.add(next)
+  }
+  return reached
+}
+
+function readImports(path: string): string[] {
+  return importsOf(path, readFileSync(join(ROOT, path), 'utf8'))
+    .filter((specifier) => specifier?.startsWith('.') && specifier.endsWith('.ts'))
+    .map((specifier) => posix.join(posix.dirname(path), specifier as string))
 }

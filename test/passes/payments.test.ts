@@ -2,12 +2,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Hash, wei } from '../../src/domain/units.ts'
-import type { ChainReader } from '../../src/ports/chain.ts'
 import { checkInvariants } from '../support/invariants.ts'
 import { ETHER, enterTier, standingOf, startWorld, type World } from '../support/world.ts'
 
 const BASIC = ETHER / 100n
-const FOUNDER = ETHER / 20n
 
 let world: World
 /** Transactions of the service's own wallets that are neither mint nor round. */
@@ -84,63 +82,6 @@ test('nodes of another tier, owned and on their way, take no place of a tier’s
   const both = [await world.pay(12, BASIC), await world.pay(12, ETHER / 35n)]
   await world.settle()
   assert.deepEqual(await Promise.all(both.map(told)), ['minted', 'minted'])
-})
-
-test('a tier that asks for a holding sells to who holds exactly that, and holds who is one unit short', async () => {
-  await world.giveTokens(world.at(8), 1000n * ETHER)
-  await world.giveTokens(world.at(9), 1000n * ETHER - 1n)
-  const [enough, short] = [await world.pay(8, FOUNDER), await world.pay(9, FOUNDER)]
-  await world.settle()
-  assert.deepEqual([await told(enough), await told(short)], ['minted', 'held holding'])
-  assert.equal((await verdictOf(short)).evidence.holdingReadWei, (1000n * ETHER - 1n).toString())
-})
-
-test("the holding of the payment's block counts, not what the wallet holds later", async () => {
-  const bought = await world.pay(10, FOUNDER)
-  await world.chain.mine()
-  await world.giveTokens(world.at(10), 1000n * ETHER)
-  await world.settle()
-  assert.equal(await told(bought), 'held holding')
-})
-
-test('a holding that cannot be read delays its wallet alone, and is held after the retry time; it never passes', async () => {
-  await world.giveTokens(world.at(11), 1000n * ETHER)
-  const blind: ChainReader = { ...world.ctx.chain, holding: async () => null }
-  const { payments } = world.instance({ chain: blind })
-  const unread = await world.pay(11, FOUNDER)
-  const behindIt = await world.pay(11, BASIC)
-  const ofAnother = await world.pay(12, BASIC)
-  await world.chain.mine()
-  await payments()
-  assert.deepEqual(await Promise.all([unread, behindIt, ofAnother].map(told)), ['seen', 'seen', 'minting'])
-  const { timestamp } = await world.chain.block()
-  const [row] =
-    await world.pool`SELECT extract(epoch FROM block_time)::bigint AS at FROM payments WHERE tx_hash = ${unread}`
-  await world.chain.setNextTime(Math.max(row?.at + 3600 - 1, Number(timestamp)))
-  await world.chain.mine()
-  await payments()
-  assert.equal(await told(unread), 'seen')
-  await world.chain.setNextTime(row?.at + 3600)
-  await world.chain.mine()
-  await payments()
-  assert.equal(await told(unread), 'held holding')
-  assert.deepEqual(
-    [(await verdictOf(unread)).evidence.unreadable, (await verdictOf(unread)).evidence.holdingReadWei],
-    [true, null],
-  )
-  await world.rest()
-  assert.equal(await told(behindIt), 'minted')
-})
-
-test('a holding that can be read again in time is judged as if nothing had been', async () => {
-  await world.giveTokens(world.at(13), 1000n * ETHER)
-  const blind: ChainReader = { ...world.ctx.chain, holding: async () => null }
-  const bought = await world.pay(13, FOUNDER)
-  await world.chain.mine()
-  await world.instance({ chain: blind }).payments()
-  assert.equal(await told(bought), 'seen')
-  await world.settle()
-  assert.equal(await told(bought), 'minted')
 })
 
 test('a superseded price buys the old terms through its grace, and nothing after it', async () => {

@@ -102,8 +102,7 @@ async function sendWithin(
   const affordable = batch.slice(0, budget.nodes)
   const isUnopened = openings.length > 0 && budget.cohorts === 0
   const budgetSpent = affordable.length < batch.length ? 'nodes' : isUnopened ? 'cohorts' : null
-  if (affordable.length === 0 && budgetSpent !== null && (await isMinterAnother(ctx, sending)))
-    return { sent: null, budgetSpent: null }
+  if (affordable.length === 0 && (await isMinterAnother(ctx, sending))) return { sent: null, budgetSpent: null }
   if (budgetSpent !== null)
     ctx.log.error({ ...budget, budgetSpent }, 'the minter’s budget is spent: the owner of the contract must refill it')
   const sent = affordable.length > 0 ? await sendWhatFits(affordable, (part) => sendMint(ctx, sending, part)) : null

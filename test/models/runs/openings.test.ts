@@ -1,10 +1,11 @@
-// Openings of cohorts: of a minter without a budget, src/passes/steps/mint.ts says what it would have needed, and that is what the second reading says.
+// The minter's calls: src/passes/steps/mint.ts mints and opens what the second reading does, within its budgets, whatever the chain refuses.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import { poolWithin } from '../../../src/db/core/sql.ts'
+import { poolWithin, type Sql } from '../../../src/db/core/sql.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import { mint } from '../../../src/passes/steps/mint.ts'
+import type { FactoryCall } from '../../../src/ports/chain.ts'
 import { account, at, openTables, type Rows, type Tables, word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
 import * as model from './openings.ts'
@@ -16,16 +17,20 @@ before(async () => {
 after(() => tables.close())
 
 const { NOW, INTERVAL, SLOT } = model
+const VALID_SEC = 600
 /** The turn that a node minted now gets first, and the turns of its phase and of the other one before it. */
 const JOINED = Math.floor((NOW + INTERVAL) / SLOT) * SLOT
 const dueTimes = [0, 0, 1, 2, 2, 3, 4].map((back) => JOINED - back * SLOT)
 
+const drawnAnswer = fc.constantFrom<model.Answer>('reverts', 'overGasCap', 'overGasCap', 'roleLost')
 const drawn = fc.record({
   cohorts: fc.array(
     fc.record({
       tierNo: fc.constantFrom(1, 1, 1, 2),
       nextDue: fc.constantFrom(...dueTimes),
       size: fc.constantFrom(0, 1, 1, 2),
+      intervalSec: fc.constantFrom(INTERVAL, INTERVAL, INTERVAL, 2 * INTERVAL),
+      openedBlock: fc.constantFrom(1, 1, 99, 100, 101),
     }),
     { maxLength: 5 },
   ),
@@ -33,41 +38,57 @@ const drawn = fc.record({
   hasPhases: fc.constantFrom(true, true, true, false),
   onSale: fc.tuple(fc.constantFrom(true, true, false), fc.boolean()),
   waiting: fc.array(
-    fc.record({ tierNo: fc.constantFrom(1, 1, 1, 2), ageSec: fc.constantFrom(10, 10, 299, 300, 301, 400) }),
-    { maxLength: 3 },
+    fc.record({
+      tierNo: fc.constantFrom(1, 1, 1, 2),
+      ageSec: fc.constantFrom(10, 10, 299, 300, 301, 400),
+      block: fc.constantFrom(50, 50, 50, 100, 101),
+      isBelieved: fc.constantFrom(false, false, true),
+    }),
+    { maxLength: 4 },
   ),
   offSec: fc.constantFrom(40, 150, 400),
   onSinceSec: fc.constantFrom(-1, 10, 30),
   isSet: fc.constantFrom(true, true, true, false),
+  hasTerms: fc.constantFrom(true, true, true, true, true, true, true, false),
+  hasDistributor: fc.constantFrom(true, true, true, false),
+  guardUsable: fc.constantFrom(true, true, false),
+  differ: fc.constantFrom(false, false, true),
+  believes: fc.boolean(),
+  budget: fc.record({ nodes: fc.constantFrom(0, 1, 2, 99), cohorts: fc.constantFrom(0, 1, 99, 99) }),
+  answer: fc.record({ openCohorts: drawnAnswer, mint: drawnAnswer }),
 })
 type Drawn = typeof drawn extends fc.Arbitrary<infer T> ? T : never
 
-function planOf({ cohorts, hasPhases, onSale, waiting, offSec, onSinceSec, isSet }: Drawn): model.Plan {
+function planOf({ cohorts, hasPhases, onSale, waiting, offSec, onSinceSec, isSet, ...given }: Drawn): model.Plan {
   const full = [1, 2].flatMap((tierNo) => [
-    { tierNo, nextDue: JOINED - 2 * SLOT, size: 1 },
-    { tierNo, nextDue: JOINED - SLOT, size: 1 },
+    { tierNo, nextDue: JOINED - 2 * SLOT, size: 1, intervalSec: INTERVAL, openedBlock: 1 },
+    { tierNo, nextDue: JOINED - SLOT, size: 1, intervalSec: INTERVAL, openedBlock: 1 },
   ])
-  // Payouts are on again, or the window goes on: otherwise turns would wait for their owner.
   const until = NOW - onSinceSec
   return {
     cohorts: [...cohorts, ...(hasPhases ? full : [])],
     tiers: onSale.map((isOn, n) => ({ tierNo: 1 + n, onSale: isOn })),
-    waiting: waiting.map(({ tierNo, ageSec }) => ({ tierNo, time: NOW - ageSec })),
-    off: { from: NOW - offSec, until, isSet: isSet || until > NOW },
+    waiting: waiting
+      .toSorted((a, b) => a.block - b.block)
+      .map(({ ageSec, ...one }) => ({ ...one, time: NOW - ageSec })),
+    off: { from: NOW - offSec, until, isSet },
+    ...given,
   }
 }
 
 const inBlock = (number: number) => ({ block_number: number, block_hash: word(number) })
 
-function rowsOf({ cohorts, tiers, waiting, off }: model.Plan): Rows {
+function rowsOf({ cohorts, tiers, waiting, off, hasTerms }: model.Plan): Rows {
   const terms = { min_wei: 1n, max_wei: 2n, interval_sec: INTERVAL, slot_sec: SLOT, entered_by: 'ada' }
   return {
     cursors: [{ name: 'follow', ...inBlock(100), block_time: NOW }],
-    credit_terms: [
-      { from_time: 0, payouts: true, ...terms },
-      { from_time: off.from, payouts: false, ...terms },
-      { from_time: off.until, payouts: true, ...terms },
-    ],
+    credit_terms: hasTerms
+      ? [
+          { from_time: 0, payouts: true, ...terms },
+          { from_time: off.from, payouts: false, ...terms },
+          { from_time: off.until, payouts: true, ...terms },
+        ]
+      : [],
     owner_acts: off.isSet
       ? [
           {
@@ -82,32 +103,73 @@ function rowsOf({ cohorts, tiers, waiting, off }: model.Plan): Rows {
       entered_by: 'ada',
     })),
     cohorts: cohorts.map((one, n) => ({
-      ...{ cohort: 1 + n, tier_no: one.tierNo, interval_sec: INTERVAL, next_due: one.nextDue, size: one.size },
-      ...inBlock(1),
+      ...{ cohort: 1 + n, tier_no: one.tierNo, interval_sec: one.intervalSec, next_due: one.nextDue, size: one.size },
+      ...inBlock(one.openedBlock),
     })),
-    payments: waiting.map(({ tierNo, time }, n) => ({
+    payments: waiting.map(({ tierNo, time, block, isBelieved }, n) => ({
       ...{ id: 1 + n, ref: word(1 + n), tx_hash: word(1 + n), wallet: account(1), from_address: account(2) },
-      ...{ value_wei: BigInt(10 * tierNo), succeeded: true, proof: 'proven', state: 'accepted', tier_id: `t${tierNo}` },
-      ...{ tier_version: 1, block_time: at(time), tx_index: n, ...inBlock(50) },
+      ...{ value_wei: BigInt(10 * tierNo), succeeded: true, state: 'accepted', tier_id: `t${tierNo}` },
+      ...{ tier_version: 1, block_time: at(time), tx_index: n, ...inBlock(block) },
+      proof: isBelieved ? 'believed' : 'proven',
     })),
   }
 }
 
-test('cohorts are opened for phases that a tier lacks, and for payments that no round will make room for in time', async () => {
+const FOLLOWED = { number: model.SETTLED, hash: word(model.SETTLED) }
+const SHARED = { number: 40, hash: word(40) }
+
+/** A call in the model's words. */
+function callOf(call: FactoryCall): model.Call {
+  assert.equal(call.validUntil, NOW + VALID_SEC)
+  if (call.kind === 'openCohorts') {
+    const openings = call.openings.map(({ tierNo, firstDue, intervalSec }) => {
+      assert.equal(intervalSec, INTERVAL)
+      return { tierNo, firstDue }
+    })
+    return { kind: call.kind, openings }
+  }
+  assert.equal(call.kind, 'mint')
+  const orders = call.kind === 'mint' ? call.orders : []
+  const guard = 'guard' in call ? call.guard : null
+  if (guard) assert.deepEqual(guard, guard.number === SHARED.number ? SHARED : FOLLOWED)
+  return {
+    kind: 'mint',
+    orders: orders.map(({ to, cohort, ref }) => {
+      assert.equal(to, account(2))
+      return { payment: Number(ref), cohort }
+    }),
+    guard: guard && (guard.number === SHARED.number ? 'shared' : 'followed'),
+  }
+}
+
+/** Runs a minter whose every call is refused, so that nothing is signed. */
+async function runMinter(sql: Sql, plan: model.Plan): Promise<model.Outcome> {
+  const calls: model.Call[] = []
+  const contract = {
+    budget: async () => ({ ...plan.budget, lastCohort: plan.cohorts.length }),
+    distributor: async () => (plan.hasDistributor ? account(9) : null),
+  }
+  const estimate = async (call: FactoryCall) => {
+    if (call.kind === 'openCohorts') assert.equal(call.first, plan.cohorts.length + 1)
+    calls.push(callOf(call))
+    const answer = plan.answer[call.kind as 'mint']
+    return answer === 'overGasCap'
+      ? { kind: answer }
+      : { kind: 'reverts', error: answer === 'roleLost' ? 'NotMinter' : 'x' }
+  }
+  const ctx = { pool: poolWithin(sql), log: silentLog, contract, rules: { validForSec: VALID_SEC } }
+  const run = { guardUsable: plan.guardUsable, agreed: plan.differ ? SHARED : null, checkLock: () => undefined }
+  const sending = { sender: { address: account(8), estimate }, cursor: { ...FOLLOWED, time: NOW }, run }
+  const mintable = { upToBlock: model.SETTLED, believes: plan.believes }
+  const { sent, budgetSpent } = await mint(ctx as never, sending as never, mintable)
+  return { calls, why: sent?.kind === 'refused' ? (sent.why as model.Answer) : null, budgetSpent }
+}
+
+test('a run mints and opens what is due, within its budgets, and never a payment or a cohort that is not settled', async () => {
   const compare = async (given: Drawn) => {
     const plan = planOf(given)
-    const { budgetSpent } = await tables.within(rowsOf(plan), async (sql) => {
-      const contract = {
-        budget: async () => ({ nodes: 0, cohorts: 0, lastCohort: plan.cohorts.length }),
-        distributor: async () => account(9),
-      }
-      const ctx = { pool: poolWithin(sql), log: silentLog, contract, rules: { validForSec: 600 } }
-      const sender = { address: account(8), estimate: async () => ({ kind: 'ok', gas: 1n }) }
-      const cursor = { number: 100, hash: word(100), time: NOW }
-      const sending = { sender, cursor, run: { guardUsable: true, checkLock: () => undefined } }
-      return await mint(ctx as never, sending as never, { upToBlock: 100, believes: true })
-    })
-    assert.equal(budgetSpent, model.nextOf(plan))
+    const outcome = await tables.within(rowsOf(plan), (sql) => runMinter(sql, plan))
+    assert.deepEqual(outcome, model.runOf(plan))
   }
   await fc.assert(fc.asyncProperty(drawn, compare), { numRuns: cases(150) })
 })

@@ -1,57 +1,156 @@
-// Whether cohorts are opened, by docs/ARCHITECTURE.md (Cohorts), docs/CONTRACT.md (Why cohorts, Rounds) and docs/REWARDS.md (what is not owed): each tier
-// on sale has a cohort of every phase, and buyers who wait get a place, at once or once a round has skipped what is not owed.
+// What the minter sends in a run, by docs/ARCHITECTURE.md (Cohorts, Sending), docs/CONTRACT.md (Why cohorts, Rounds) and docs/REWARDS.md (what is not
+// owed): each tier on sale has a cohort of every phase, and buyers who wait get a place, at once or once a round has skipped what is not owed.
 //
 // Choices in what the documents leave open:
 // - A round that skips turns is awaited for less than 300 seconds of block time after a payment's block. One payment that waited as long is enough.
-// - If no payment of the tier is accepted, none waits, and only phases that are missing are opened.
+// - If no payment of the tier is accepted, none waits, and only phases that are missing are opened, the soonest first.
+// - Cohorts are opened only if a payment lacks one, or if there is nothing to mint. Openings go first, in a transaction of their own.
+// - While turns stay due for an unknown time, nodes of a tier share the cohort whose turn is farthest. Of several that take nodes, the first does.
+// - A call that the chain would not take whole is halved. An opening that would fail leaves the mint, and a lost role leaves nothing.
 
-export const [INTERVAL, SLOT, NOW, AWAITED_SEC] = [120, 60, 1_000_045, 300]
+export const [INTERVAL, SLOT, NOW, AWAITED_SEC, SETTLED] = [120, 60, 1_000_045, 300, 100]
 
 export interface Cohort {
   tierNo: number
   nextDue: number
   size: number
+  intervalSec: number
+  openedBlock: number
 }
 export interface Plan {
   cohorts: Cohort[]
   /** The tiers' numbers, with whether they are on sale. */
   tiers: { tierNo: number; onSale: boolean }[]
-  waiting: { tierNo: number; time: number }[]
+  /** Accepted payments, in the order of the chain. */
+  waiting: { tierNo: number; time: number; block: number; isBelieved: boolean }[]
   /** When turns were not owed by the terms, and whether the contract's owner has set the window. */
   off: { from: number; until: number; isSet: boolean }
+  /** Without terms no turn has a time, and nothing is minted. */
+  hasTerms: boolean
+  hasDistributor: boolean
+  /** Whether the contract can check the followed block, and whether the providers' histories differ since the block that they share. */
+  guardUsable: boolean
+  differ: boolean
+  believes: boolean
+  budget: { nodes: number; cohorts: number }
+  /** What the chain answers to each call. */
+  answer: { openCohorts: Answer; mint: Answer }
+}
+export type Answer = 'reverts' | 'roleLost' | 'overGasCap'
+export type Call =
+  | { kind: 'openCohorts'; openings: { tierNo: number; firstDue: number }[] }
+  | { kind: 'mint'; orders: { payment: number; cohort: number }[]; guard: 'followed' | 'shared' | null }
+export interface Outcome {
+  calls: Call[]
+  why: Answer | null
+  budgetSpent: 'nodes' | 'cohorts' | null
 }
 
-/** The next turn of a node that joins now, if the cohort takes one now. */
-const takes = ({ nextDue, size }: Cohort): boolean => {
-  if (size > 0 && nextDue <= NOW) return false
+/** The next turn of a node that joins the cohort now; null if an earlier one is still to be paid. */
+function turnOf({ nextDue, size, intervalSec }: Cohort): number | null {
+  if (intervalSec !== INTERVAL || (size > 0 && nextDue <= NOW)) return null
   let due = nextDue
   // An empty cohort's past turns are owed to no node.
   while (due <= NOW) due += INTERVAL
-  return due > NOW + INTERVAL - SLOT && due <= NOW + INTERVAL
+  return due <= NOW + INTERVAL ? due : null
 }
+const takes = (one: Cohort): boolean => (turnOf(one) ?? 0) > NOW + INTERVAL - SLOT
 
-/** The cohort after a round has skipped its turns that are not owed. */
-function skipped(one: Cohort, { off }: Plan): Cohort {
+/** The cohort after a round has skipped its turns that are not owed, if anybody makes rounds. */
+function skipped(one: Cohort, { off, hasDistributor }: Plan): Cohort {
   let { nextDue } = one
-  while (off.isSet && nextDue <= NOW && nextDue >= off.from && nextDue < off.until) nextDue += INTERVAL
+  while (hasDistributor && off.isSet && nextDue <= NOW && nextDue >= off.from && nextDue < off.until)
+    nextDue += INTERVAL
   return { ...one, nextDue }
 }
 
-/** Whether a tier lacks a cohort. */
-function lacks(plan: Plan, { tierNo, onSale }: { tierNo: number; onSale: boolean }): boolean {
-  const own = plan.cohorts.filter((one) => one.tierNo === tierNo)
-  const waiting = plan.waiting.filter((one) => one.tierNo === tierNo)
-  if (!onSale && waiting.length === 0) return false
-  for (let phase = 0; phase < INTERVAL; phase += SLOT)
-    if (!own.some(({ nextDue }) => nextDue % INTERVAL === phase)) return true
-  if (waiting.length === 0 || own.some(takes)) return false
+/** The first turns of the cohorts that a tier lacks. */
+function lacked(plan: Plan, accepted: Plan['waiting'], { tierNo, onSale }: Plan['tiers'][number]): number[] {
+  const own = plan.cohorts.filter((one) => one.tierNo === tierNo && one.intervalSec === INTERVAL)
+  const waiting = accepted.filter((one) => one.tierNo === tierNo)
+  if (!onSale && waiting.length === 0) return []
   const isRoomMade = own.some((one) => takes(skipped(one, plan)))
-  return !isRoomMade || waiting.some(({ time }) => NOW - time >= AWAITED_SEC)
+  const mayNotWait = waiting.some(({ time }) => NOW - time >= AWAITED_SEC)
+  const isStuck = waiting.length > 0 && !own.some(takes) && (!isRoomMade || mayNotWait)
+  const firsts: number[] = []
+  const joined = Math.floor((NOW + INTERVAL) / SLOT) * SLOT
+  for (let due = joined; due < joined + INTERVAL; due += SLOT)
+    if ((isStuck && due === joined) || !own.some(({ nextDue }) => nextDue % INTERVAL === due % INTERVAL))
+      firsts.push(due)
+  return firsts
 }
 
-/** What a pass would do if the minter's budget were not spent: mint, or else open cohorts. */
-export function nextOf(plan: Plan): 'nodes' | 'cohorts' | null {
-  for (const { tierNo } of plan.waiting)
-    if (plan.cohorts.some((one) => one.tierNo === tierNo && takes(one))) return 'nodes'
-  return plan.tiers.some((tier) => lacks(plan, tier)) ? 'cohorts' : null
+/** The number of the cohort that a node of the tier joins; null if there is none. */
+function joins(plan: Plan, tierNo: number, isShared: boolean, mayUse: (one: Cohort) => boolean): number | null {
+  const able = plan.cohorts.map((one, n) => ({ cohort: 1 + n, one, due: turnOf(one) }))
+  const fitting = able.filter(({ one, due }) => {
+    return one.tierNo === tierNo && mayUse(one) && due !== null && (isShared || takes(one))
+  })
+  return fitting.toSorted((a, b) => Number(b.due) - Number(a.due))[0]?.cohort ?? null
+}
+
+/** Tries a call on ever fewer items, as long as they are too many. */
+function shrink<T>(items: T[], answer: Answer): T[][] {
+  return answer === 'overGasCap' && items.length > 1
+    ? [items, ...shrink(items.slice(0, Math.ceil(items.length / 2)), answer)]
+    : [items]
+}
+
+/** What the minter would send in a run, if each call were refused as `answer` says. */
+export function runOf(plan: Plan): Outcome {
+  if (!plan.hasTerms) return { calls: [], why: null, budgetSpent: null }
+  const accepted = plan.waiting
+    .map((one, n) => ({ ...one, payment: 1 + n }))
+    .filter((one) => one.block <= SETTLED && (plan.believes || !one.isBelieved))
+  const isGuarded = plan.guardUsable && !plan.differ
+  const isSettled = (one: Cohort) => isGuarded || one.openedBlock <= SETTLED
+  const ordersBy = (isShared: boolean) =>
+    accepted.flatMap(({ payment, tierNo }) => {
+      const cohort = joins(plan, tierNo, isShared, isSettled)
+      return cohort === null ? [] : [{ payment, cohort }]
+    })
+  let orders = ordersBy(false)
+  const isAnyLacking = orders.length === 0 || orders.length < accepted.length
+  let openings = plan.tiers.flatMap((tier) =>
+    isAnyLacking ? lacked(plan, accepted, tier).map((firstDue) => ({ tierNo: tier.tierNo, firstDue })) : [],
+  )
+  const isDelayed = NOW >= plan.off.from && NOW < plan.off.until && !plan.off.isSet
+  if ((openings.length > 0 || orders.length > 0) && (isDelayed || !plan.hasDistributor)) {
+    orders = ordersBy(true)
+    const tiers = [...new Set(accepted.map(({ tierNo }) => tierNo))]
+    const firstDue = Math.floor((NOW + INTERVAL) / SLOT) * SLOT
+    openings = tiers
+      .filter((tierNo) => joins(plan, tierNo, true, () => true) === null)
+      .map((tierNo) => ({ tierNo, firstDue }))
+  }
+  if (plan.differ) openings = []
+  return sendOf(plan, orders, openings)
+}
+
+function sendOf(
+  { budget, answer, guardUsable, differ }: Plan,
+  orders: { payment: number; cohort: number }[],
+  openings: { tierNo: number; firstDue: number }[],
+): Outcome {
+  const calls: Call[] = []
+  let why: Answer | null = null
+  if (openings.length > 0 && budget.cohorts > 0) {
+    for (const part of shrink(openings.slice(0, budget.cohorts), answer.openCohorts))
+      calls.push({ kind: 'openCohorts', openings: part })
+    why = answer.openCohorts
+    if (why === 'roleLost' || orders.length === 0) return { calls, why, budgetSpent: null }
+  }
+  const affordable = orders.slice(0, budget.nodes)
+  const isUnopened = openings.length > 0 && budget.cohorts === 0
+  const budgetSpent = affordable.length < orders.length ? 'nodes' : isUnopened ? 'cohorts' : null
+  if (affordable.length === 0) {
+    // Asks the contract, with a mint of nothing, whether that is this account's budget at all.
+    if (budgetSpent !== null) calls.push({ kind: 'mint', orders: [], guard: null })
+    return { calls, why: null, budgetSpent: answer.mint === 'roleLost' ? null : budgetSpent }
+  }
+  const bound = differ ? 'shared' : 'followed'
+  const guard = guardUsable ? bound : null
+  for (const part of shrink(affordable, answer.mint))
+    calls.push({ kind: 'mint', orders: part.toSorted((a, b) => a.cohort - b.cohort), guard })
+  return { calls, why: answer.mint, budgetSpent }
 }

@@ -51,7 +51,7 @@ const paymentsOf = ({ payments }: Drawn): model.Payment[] =>
     .toSorted((a, b) => a.block - b.block)
     .map(({ wallet, ...one }, n) => ({
       ...{ ...one, id: 1 + n, wallet: account(5 + wallet), time: timeOf(one.block) },
-      ...{ state: 'seen', reason: null, retryAt: null, code: null },
+      ...{ state: 'seen', reason: null, shows: null, retryAt: null, code: null },
     }))
 
 const tier = (tierNo: number, price: 'holders' | 'plain', holdingWei: bigint) => ({
@@ -131,10 +131,13 @@ test('a run that has time for a few readings reads who has waited longest, and n
         const asked = await judgeBriefly(sql, told, now, most)
         assert.deepEqual(asked, model.judgeBriefly(payments, { now, most, wallets: told }))
         const rows = await sql`
-          SELECT p.id, p.state, p.reason, r.retry_time AS "retryAt" FROM payments p LEFT JOIN payment_retries r ON r.payment_id = p.id ORDER BY p.id`
+          SELECT p.id, p.state, p.reason, r.retry_time AS "retryAt",
+            (SELECT CASE WHEN (evidence ->> 'unreadable')::boolean THEN 'unreadable' ELSE coalesce(evidence ->> 'holdingReadWei', evidence ->> 'payerCode') END
+              FROM payment_verdicts v WHERE v.payment_id = p.id) AS shows
+          FROM payments p LEFT JOIN payment_retries r ON r.payment_id = p.id ORDER BY p.id`
         assert.deepEqual(
           [...rows].map((row) => ({ ...row })),
-          payments.map(({ id, state, reason, retryAt }) => ({ id, state, reason, retryAt })),
+          payments.map(({ id, state, reason, shows, retryAt }) => ({ id, state, reason, shows, retryAt })),
         )
       }
     })

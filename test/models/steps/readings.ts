@@ -17,6 +17,8 @@ export interface Payment {
   price: 'holders' | 'plain' | 'none'
   state: 'seen' | 'accepted' | 'held'
   reason: string | null
+  /** What its verdict says that was read, and last: the code, what the wallet held, or that no provider gave it. */
+  shows: string | null
   retryAt: number | null
   /** The payer's code, once it was read. */
   code: Wallet['code']
@@ -44,20 +46,21 @@ function decide(payment: Payment, { heldWei, ...known }: Known, now: number): bo
   payment.code ??= known.code ?? null
   const code = payment.code ?? known.code
   const isLate = now - payment.time >= RETRY_SEC[payment.price]
-  const become = (state: 'accepted' | 'held', reason: string | null) => {
-    Object.assign(payment, { state, reason })
+  const become = (state: 'accepted' | 'held', reason: string | null, shows: string | null) => {
+    Object.assign(payment, { state, reason, shows })
     return true
   }
-  if (payment.price === 'none') return become('held', 'wrongAmount')
+  if (payment.price === 'none') return become('held', 'wrongAmount', null)
+  const missing = (fact: unknown) => fact === undefined || (fact === null && !isLate)
   if (payment.isInner) {
-    if (code === undefined || (code === null && !isLate)) return false
-    if (code !== 'delegation') return become('held', 'contractWallet')
+    if (missing(code)) return false
+    if (code !== 'delegation') return become('held', 'contractWallet', code ?? 'unreadable')
   }
-  if (payment.price === 'holders') {
-    if (heldWei === undefined || (heldWei === null && !isLate)) return false
-    if (heldWei === null || heldWei < NEEDED_WEI) return become('held', 'holding')
-  }
-  return become('accepted', null)
+  if (payment.price === 'plain') return become('accepted', null, code ?? null)
+  if (missing(heldWei)) return false
+  const isEnough = typeof heldWei === 'bigint' && heldWei >= NEEDED_WEI
+  const shows = heldWei?.toString() ?? 'unreadable'
+  return isEnough ? become('accepted', null, shows) : become('held', 'holding', shows)
 }
 
 /** Reads what the payments need, the codes of all of them first. @returns those that are decided. */
