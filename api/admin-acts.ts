@@ -1,5 +1,5 @@
-// The scope that a key must have for each act of the operator's, and the fields that it takes. Written by "npm run generate" from what the
-// modules of src/operator/operations.ts declare; never edit it.
+// The scope that a key must have for each act of the operator's, the fields that it takes, and the columns of each list. Written by
+// "npm run generate" from what the modules of src/operator/operations.ts declare; never edit it.
 
 export const ACTS = {
   'payments/{payment}/release': {
@@ -417,4 +417,23 @@ export const ACTS = {
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
   },
+} as const
+
+/** The lists by their readings: the field of the answer that has the rows, and their columns. */
+export const LISTS = {
+  payments: { rows: 'payments', columns: ["id",["block time","blockTime"],"status","reason",["ether","valueWei"],["tier","tierId"],"from",["transaction","txHash"]] },
+  tiers: { rows: 'tiers', columns: ["tierId","tierNo","label",["ether","priceWei"],"maxPerWallet","payoutBps","holdingToken","supply","sold","opensAt","closesAt","opensAfter","onSale",["version","versions","size"],"fromBlock"] },
+  allowlists: { rows: 'allowlists', columns: ["root","label","entries","allocated","enteredBy","enteredAt"] },
+  referrals: { rows: 'referrals', columns: ["code","version","payee","commissionBps","opensAt","closesAt","fromBlock","enteredBy","enteredAt"] },
+  'referrals/commissions': { rows: 'commissions', columns: ["code","payee","count","earnedWei","takenBackWei","paidWei","believedWei","dueWei","fileMadeAt"] },
+  'payment-wallets': { rows: 'wallets', columns: ["wallet","state","fromBlock","fromTime","stolen","closedBlock","enteredBy","enteredAt"] },
+  'nodes/unpaid': { rows: 'nodes', columns: ["nodeId","owner","cohort","tierNo","ref","mintTxHash","mintedAt","grant"] },
+  senders: { rows: 'senders', columns: ["address","label",["reason","reason","text"],"addedBy","addedAt"] },
+  transactions: { rows: 'transactions', columns: [["signed at","createdAt"],"sender","nonce","kind",["attempts","attempts","size"],"status","pendingSec",["block","blockNumber"],["gas","gasUsed"],["fee","feeWei"],["transaction","txHash"]] },
+  rounds: { rows: 'rounds', columns: [["round","id"],["block time","createdAt"],["nodes","nodeCount"],["cohorts","turns","size"],["ether","totalWei"],"mode",["fee","feeWei"],["transaction","txHash"]] },
+  keys: { rows: 'environment', columns: ["id","label","scopes","state","expiresAt","usedAt","madeBy","madeAt","revokedBy"] },
+  proposals: { rows: 'proposals', columns: ["id","state","act","input","proposedBy",["its key has ended","makerEnded"],"proposedAt","expiresAt","settledBy","refusal"] },
+  webhooks: { rows: 'endpoints', columns: ["endpoint","active","events","pending","failingSince","disabledAt","lastSuccessAt","lastError"] },
+  'webhooks/deliveries': { rows: 'deliveries', columns: ["id","createdAt","type","endpoint","state","attempts","dueAt",["last answer","log","answer"]] },
+  audit: { rows: 'entries', columns: ["at","actor","action","subject",["detail","detail","record"]] },
 } as const

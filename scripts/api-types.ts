@@ -36,7 +36,7 @@ export async function checkApiTypes(): Promise<boolean> {
   return isCurrent
 }
 
-/** The scope of each act by its route, and the fields of its form with their labels. */
+/** The scope of each act by its route, the fields of its form with their labels, and the columns of each list. */
 function acts(source: string): string {
   const routes = OPERATIONS.filter(({ kind, path }) => kind === 'act' && path !== null).map(
     ({ path, scope, fields, leavesOut = [] }) => {
@@ -52,13 +52,32 @@ function acts(source: string): string {
       ].join('\n')
     },
   )
-  return `// The scope that a key must have for each act of the operator's, and the fields that it takes. Written by "npm run generate" from what the
-// modules of ${source} declare; never edit it.
+  return `// The scope that a key must have for each act of the operator's, the fields that it takes, and the columns of each list. Written by
+// "npm run generate" from what the modules of ${source} declare; never edit it.
 
 export const ACTS = {
 ${routes.join('\n')}
 } as const
+
+/** The lists by their readings: the field of the answer that has the rows, and their columns. */
+export const LISTS = {
+${lists().join('\n')}
+} as const
 `
+}
+
+function lists(): string[] {
+  const { paths, components } = read('api/admin.yaml')
+  const resolved = (schema: Schema = {}): Schema =>
+    typeof schema.$ref === 'string' ? (components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {}) : schema
+  return OPERATIONS.flatMap(({ path, columns }) => {
+    if (path === null || columns === undefined) return []
+    const { properties = {} } = resolved(answerOf(paths[`/api/admin/${path}`]?.get))
+    const rows = Object.entries(properties as Record<string, Schema>).find(
+      ([, schema]) => resolved(schema).type === 'array',
+    )?.[0]
+    return [`  ${quotedIfNeeded(path)}: { rows: '${rows}', columns: ${JSON.stringify(columns)} },`]
+  })
 }
 
 const quotedIfNeeded = (name: string) => (/^\w+$/.test(name) ? name : `'${name}'`)

@@ -90,9 +90,11 @@ const LAYERS: readonly Layer[] = [
       'src/chain/factory/owner-calls.ts',
       'src/chain/factory/bounds.ts',
       'src/operator/acts/keys/webauthn.ts',
+      'src/operator/columns.ts',
     ],
     packages: ['node'],
   },
+  { of: ['src/operator/columns.ts'], may: [] },
   { of: ['src/operator/acts/keys/webauthn.ts'], may: ['src/domain'], packages: ['node', '@simplewebauthn/server'] },
   {
     of: ['src/http'],
@@ -202,7 +204,7 @@ const LAYERS: readonly Layer[] = [
   { of: ['web/src/keep'], may: ['client/src', 'client/src/viem', 'web/src'], packages: ['viem'] },
   {
     of: ['web/src/console'],
-    may: ['api', 'client/src', 'web/src', 'web/src/ui'],
+    may: ['api', 'client/src', 'src/operator/columns.ts', 'web/src', 'web/src/ui'],
     packages: ['@simplewebauthn/browser', '@tanstack/react-query', 'react', 'wouter'],
   },
   {

@@ -187,7 +187,7 @@ async function takePicture(page: Page, theme: string): Promise<void> {
 async function shootConsole(page: Page, suffix: string): Promise<void> {
   await page.goto(`${service.url}/console`)
   await page.getByLabel('Admin key').fill(ADMIN_KEY)
-  await page.getByRole('button', { name: 'Enter' }).click()
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   const sections = page.getByRole('navigation', { name: 'Sections of the console' })
   const menu = page.getByRole('button', { name: 'all sections' })
   await page.locator('.console').waitFor()

@@ -2,7 +2,7 @@
 // and a person sees both.
 import { createInterface } from 'node:readline/promises'
 import { toJson } from '../lib/json.ts'
-import type { Column } from '../operator/define-act.ts'
+import { type Column, type ColumnKind, columnOf } from '../operator/columns.ts'
 import { RefusedError, UsageError } from './errors.ts'
 import { inEther } from './ether.ts'
 import type { Io } from './io.ts'
@@ -57,15 +57,31 @@ export function table(heads: readonly string[], rows: readonly (readonly unknown
 
 /** A table of these columns. Shows amounts of wei in ether. */
 export function tableOf(rows: readonly unknown[], columns: readonly Column[]): string {
-  const named = columns.map((column) => (typeof column === 'string' ? ([column, column] as const) : column))
-  const entry = (row: Readonly<Record<string, unknown>>, of: (typeof named)[number][1]) => {
-    if (typeof of !== 'string') return of(row)
-    return of.endsWith('Wei') ? inEther(row[of] as string) : row[of]
-  }
+  const shown = columns.map(columnOf)
   return table(
-    named.map(([head]) => head),
-    (rows as Readonly<Record<string, unknown>>[]).map((row) => named.map(([, of]) => entry(row, of))),
+    shown.map(({ head }) => head),
+    (rows as Readonly<Record<string, unknown>>[]).map((row) =>
+      shown.map(({ field, kind }) => entryOf(kind, row[field])),
+    ),
   )
+}
+
+/** A terminal line has no room for more; --json shows the rest. */
+const RECORD_CHARS_MAX = 80
+
+function entryOf(kind: ColumnKind, value: unknown): unknown {
+  if (value === null || value === undefined) return null
+  if (kind === 'ether') return inEther(value as string)
+  if (kind === 'span') return `${value} s`
+  if (kind === 'time' && typeof value === 'number') return new Date(value * 1_000)
+  if (kind === 'size') return (value as unknown[]).length
+  if (kind === 'record') {
+    const line = toJson(value)
+    return line.length > RECORD_CHARS_MAX ? `${line.slice(0, RECORD_CHARS_MAX)}…` : line
+  }
+  if (kind !== 'answer') return value
+  const last = (value as { error: string | null; status: number | null }[]).at(-1)
+  return last?.error ?? last?.status
 }
 
 /** Names and values, one pair per line. */

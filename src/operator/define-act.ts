@@ -16,13 +16,9 @@ import {
   type Proposed,
   recordAct,
 } from './act.ts'
+import type { Column } from './columns.ts'
 import { type Guard, mustWait, propose } from './guard.ts'
 import { type Check, type Read, readInput, type Shape } from './input.ts'
-
-/** A column of a list on the command line: a field of its rows, or a heading with a field or with a function of the row. */
-export type Column<Row = Readonly<Record<string, unknown>>> =
-  | string
-  | readonly [head: string, of: string | ((row: Row) => unknown)]
 
 /** What the command line says about an act or a reading that has a command. */
 export interface CommandTexts<Result = never> {
@@ -45,9 +41,8 @@ export interface CommandTexts<Result = never> {
   readonly otherwise?: string
   /** The result in one line, which HTTP answers show as `says`. */
   readonly says?: string | ((result: Result) => string)
-  /** The first list in a result as a table. */
-  // biome-ignore lint/suspicious/noExplicitAny: rows are JSON of the reading's own form
-  readonly columns?: readonly Column<any>[]
+  /** The columns of the first list in a result. */
+  readonly columns?: readonly Column[]
   /** True if the command needs the chain as well as the database. */
   readonly onChain?: boolean
 }

@@ -36,7 +36,7 @@ describe('the console', { skip: noBrowser }, () => {
 
   test('opens to the right key alone, forgets it on a reload, and keeps it for the tab where that is chosen', async () => {
     await page.getByLabel('Admin key').fill('not the key')
-    await page.getByRole('button', { name: 'Enter' }).click()
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await page.getByText('The service does not know this key.').waitFor()
     await enter()
     assert.equal(
@@ -50,7 +50,7 @@ describe('the console', { skip: noBrowser }, () => {
     await enter()
     await page.reload()
     await page.getByText('no difference on record').waitFor()
-    await page.getByRole('button', { name: 'Leave' }).click()
+    await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByLabel('Admin key').waitFor()
     assert.equal(await page.evaluate('sessionStorage.length'), 0)
     // A browser without a network still reaches a service on its own machine.
@@ -351,7 +351,7 @@ describe('the console', { skip: noBrowser }, () => {
     const released = page.getByRole('row').filter({ hasText: 'a few wei too many' })
     await released.getByText('status: held → accepted').waitFor()
     await axe()
-    await page.getByRole('button', { name: 'Leave' }).click()
+    await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByLabel('Admin key').waitFor()
     assert.deepEqual(
       opened.complaints.filter((complaint) => !/responded with a status of (4\d\d)/.test(complaint)),

@@ -67,7 +67,7 @@ export function openConsole(settings: () => Promise<Record<string, string>> = as
     key,
     enter: async () => {
       await opened.page.getByLabel('Admin key').fill(key())
-      await opened.page.getByRole('button', { name: 'Enter' }).click()
+      await opened.page.getByRole('button', { name: 'Sign in', exact: true }).click()
       await opened.page.getByText('no difference on record').waitFor()
     },
     go: async (name: string) => {

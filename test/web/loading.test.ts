@@ -130,7 +130,7 @@ describe('what does not arrive', { skip: noBrowser }, () => {
       await page.getByRole('heading', { name: 'Sign in' }).waitFor()
       await page.goto(at('/console'))
       await page.getByLabel('Admin key').fill('wrong')
-      await page.getByRole('button', { name: 'Enter' }).click()
+      await page.getByRole('button', { name: 'Sign in', exact: true }).click()
       await page.getByRole('alert').waitFor()
       assert.deepEqual(
         complaints.filter((complaint) => complaint.startsWith('script:')),

@@ -29,6 +29,12 @@ export const etherAsNumber = (wei: bigint): number => Number(wei) / 1e18
 /** A count or a block number. */
 export const figure = (number: number | bigint): string => number.toLocaleString()
 
+/** The largest number that a limit of the contract can have; it means that there is no limit. */
+const NO_LIMIT = 2 ** 32 - 1
+
+/** A number that may be a limit of the contract. */
+export const capped = (number: number | bigint): string => (number >= NO_LIMIT ? 'unlimited' : figure(number))
+
 /** How many decimals we show at most. The rest is available on demand. */
 const DECIMALS_MAX = 6
 /** How many digits we show at most. A line on a phone has no room for more, so we drop decimals. */

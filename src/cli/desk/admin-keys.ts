@@ -1,7 +1,7 @@
 // What `node-ledger admin-keys create`, `invite`, `list` and `revoke` do beyond their acts: show a secret once, or write it to a file.
 import { relyingPartyAt } from '../../domain/keys/passkey.ts'
 import type { Fields, LedgerPart } from '../../operator/act.ts'
-import { createKey, revokeAllKeys, revokeKey } from '../../operator/acts/keys/admin-keys.ts'
+import { createKey, listKeys, revokeAllKeys, revokeKey } from '../../operator/acts/keys/admin-keys.ts'
 import { invite, PASSKEYS_OFF, revokeInvitation, revokePasskey } from '../../operator/acts/keys/passkeys.ts'
 import type { Act } from '../../operator/define-act.ts'
 import type { LedgerDb } from '../../ports/contexts.ts'
@@ -11,8 +11,6 @@ import { RefusedError, UsageError } from '../errors.ts'
 import { writeNew } from '../new-file.ts'
 import { accepted, fieldsOf, type View } from '../operator.ts'
 import { mustAgree, tableOf } from '../output.ts'
-
-const COLUMNS = ['id', 'label', 'scopes', 'state', 'expiresAt', 'usedAt', 'madeBy', 'madeAt', 'revokedBy']
 
 /** A new key or invitation, without its secret. */
 interface Made {
@@ -66,7 +64,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
         ...invitations.map((row) => ({ ...row, id: `invitation-${row.id}`, state: 'waits' })),
       ].map((row) => ({ ...row, scopes: row.scopes.join(',') }))
       const inSettings = environment.length > 0 ? `\nIn ADMIN_KEY, with every scope: ${environment.join(', ')}.` : ''
-      return (rows.length === 0 ? 'None.' : tableOf(rows, COLUMNS)) + inSettings
+      return (rows.length === 0 ? 'None.' : tableOf(rows, listKeys.operation.columns ?? [])) + inSettings
     },
   },
 }

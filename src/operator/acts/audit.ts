@@ -1,12 +1,8 @@
 // The audit log as the operator reads it: actor, act, subject, time, and the state before and after.
 import { readAudit } from '../../db/core/audit.ts'
-import { toJson } from '../../lib/json.ts'
 import type { LedgerDb } from '../../ports/contexts.ts'
 import { defineReading } from '../define-act.ts'
 import * as field from '../input.ts'
-
-/** A terminal line has no room for more; --json shows the rest. */
-const DETAIL_CHARS_MAX = 80
 
 export const listAudit = defineReading({
   path: 'audit',
@@ -22,7 +18,5 @@ export const listAudit = defineReading({
   },
   run: async ({ pool }: LedgerDb, { limit, cursor, ...filter }) =>
     field.pageOf('entries', await readAudit(pool, { ...filter, before: cursor, limit: limit + 1 }), limit),
-  columns: ['at', 'actor', 'action', 'subject', ['detail', ({ detail }) => shortened(toJson(detail))]],
+  columns: ['at', 'actor', 'action', 'subject', ['detail', 'detail', 'record']],
 })
-
-const shortened = (line: string) => (line.length > DETAIL_CHARS_MAX ? `${line.slice(0, DETAIL_CHARS_MAX)}…` : line)

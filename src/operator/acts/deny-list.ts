@@ -17,7 +17,7 @@ export const listDenyList = defineReading({
   examples: ['senders list'],
   fields: {},
   run: async ({ pool }: LedgerDb) => ({ senders: await readDenyList(pool) }),
-  columns: ['address', 'label', 'reason', 'addedBy', 'addedAt'],
+  columns: ['address', 'label', ['reason', 'reason', 'text'], 'addedBy', 'addedAt'],
 })
 
 /** If the wallet is already on the list, replaces its label and reason. */

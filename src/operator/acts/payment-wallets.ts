@@ -56,7 +56,7 @@ export const listWallets = defineReading({
   examples: ['wallets list'],
   fields: {},
   run: async ({ pool }: LedgerDb) => ({ wallets: await readWallets(pool) }),
-  columns: ['wallet', 'state', 'fromBlock', 'closedBlock', 'enteredBy'],
+  columns: ['wallet', 'state', 'fromBlock', 'fromTime', 'stolen', 'closedBlock', 'enteredBy', 'enteredAt'],
 })
 
 async function readWallets(pool: Pool): Promise<WalletView[]> {

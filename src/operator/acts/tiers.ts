@@ -63,7 +63,7 @@ export const listTiers = defineReading({
     ...['tierId', 'tierNo', 'label'],
     ['ether', 'priceWei'],
     ...['maxPerWallet', 'payoutBps', 'holdingToken', 'supply', 'sold', 'opensAt', 'closesAt', 'opensAfter', 'onSale'],
-    ['version', ({ versions }) => versions.length],
+    ['version', 'versions', 'size'],
     'fromBlock',
   ],
 })

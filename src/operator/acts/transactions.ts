@@ -30,7 +30,8 @@ export const listTransactions = defineReading({
   columns: [
     ['signed at', 'createdAt'],
     ...['sender', 'nonce', 'kind'],
-    ['status', ({ status, pendingSec }) => (pendingSec === null ? status : `${status} for ${pendingSec} s`)],
+    ['attempts', 'attempts', 'size'],
+    ...['status', 'pendingSec'],
     ['block', 'blockNumber'],
     ['gas', 'gasUsed'],
     ['fee', 'feeWei'],
@@ -104,7 +105,7 @@ export const listRounds = defineReading({
     ['round', 'id'],
     ['block time', 'createdAt'],
     ['nodes', 'nodeCount'],
-    ['cohorts', ({ turns }) => turns.length],
+    ['cohorts', 'turns', 'size'],
     ['ether', 'totalWei'],
     'mode',
     ['fee', 'feeWei'],

@@ -32,7 +32,7 @@ export const listWebhooks = defineReading({
   examples: ['webhooks list'],
   fields: {},
   run: async ({ pool }: LedgerDb) => ({ endpoints: await webhooks.listEndpoints(pool) }),
-  columns: [...['endpoint', 'active', 'events', 'pending', 'failingSince', 'disabledAt', 'lastSuccessAt', 'lastError']],
+  columns: ['endpoint', 'active', 'events', 'pending', 'failingSince', 'disabledAt', 'lastSuccessAt', 'lastError'],
 })
 
 /** Lists deliveries, each with its attempts. */
@@ -52,10 +52,7 @@ export const listDeliveries = defineReading({
     const rows = await webhooks.listDeliveries(pool, { state, type, before: cursor, limit: limit + 1 })
     return field.pageOf('deliveries', rows, limit)
   },
-  columns: [
-    ...['id', 'createdAt', 'type', 'endpoint', 'state', 'attempts', 'dueAt'],
-    ['last answer', ({ log }) => log.at(-1) && (log.at(-1).error ?? log.at(-1).status)],
-  ],
+  columns: [...['id', 'createdAt', 'type', 'endpoint', 'state', 'attempts', 'dueAt'], ['last answer', 'log', 'answer']],
 })
 
 export const redeliver = defineAct({

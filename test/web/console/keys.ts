@@ -18,7 +18,7 @@ function testOneKey(opened: ConsoleUnderTest): void {
 
   test('a key is made for somebody, may do what it says and no more, and is revoked', async () => {
     const { page } = opened
-    const leave = () => page.getByRole('button', { name: 'Leave', exact: true }).click()
+    const leave = () => page.getByRole('button', { name: 'Sign out', exact: true }).click()
     await go('Keys')
     await page.getByText('The ledger has no key.').waitFor()
     await page.getByRole('button', { name: 'Make a key…' }).click()
@@ -40,7 +40,7 @@ function testOneKey(opened: ConsoleUnderTest): void {
 
     await leave()
     await page.getByLabel('Admin key').fill(key)
-    await page.getByRole('button', { name: 'Enter' }).click()
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await page.getByText('clerk: read, decide').waitFor()
     await page.getByText('Your key lacks “operate”.').waitFor()
     await go('Tiers')
@@ -52,7 +52,7 @@ function testOneKey(opened: ConsoleUnderTest): void {
 
     await leave()
     await page.getByLabel('Admin key').fill(opened.key())
-    await page.getByRole('button', { name: 'Enter' }).click()
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await go('Keys')
     const row = page.getByRole('row', { name: 'clerk' })
     await row.getByRole('button', { name: 'Revoke…' }).click()
@@ -68,9 +68,9 @@ function testSecondPerson(opened: ConsoleUnderTest): void {
   test('what one proposes another confirms', async () => {
     const { page, service } = opened
     const enterAs = async (key: string) => {
-      await page.getByRole('button', { name: 'Leave', exact: true }).click()
+      await page.getByRole('button', { name: 'Sign out', exact: true }).click()
       await page.getByLabel('Admin key').fill(key)
-      await page.getByRole('button', { name: 'Enter' }).click()
+      await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     }
     await go('Second person')
     await page.getByText('The rule is off').waitFor()

@@ -46,7 +46,7 @@ export function testPasskeys(opened: ConsoleUnderTest): void {
     await makeThoughAnAnswerIsLost(page, link)
     assert.ok(!page.url().includes('nli_'), 'the code is gone from the address')
 
-    await press('Leave')
+    await press('Sign out')
     await pressUntil(page, 'Sign in with a passkey', 'ina: read, operate')
     await go('Keys')
     const row = page.getByRole('table', { name: 'Passkeys' }).getByRole('row', { name: 'ina' })

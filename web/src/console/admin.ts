@@ -201,8 +201,6 @@ export interface PaymentsWallet extends Shape<'PaymentsWallet'> {}
 export interface StuckSender extends Shape<'StuckSender'> {}
 export interface StuckTransaction extends Shape<'StuckTransaction'> {}
 export interface UnpaidNode extends Shape<'UnpaidNode'> {}
-export interface Allowlist extends Shape<'Allowlist'> {}
-export interface DeniedSender extends Shape<'DeniedSender'> {}
 export interface ContractWallets extends Shape<'ContractWallets'> {}
 export type EnteredMode = ContractWallets['modes'][number]
 export interface AllowedContract extends Shape<'AllowedWallet'> {}
@@ -218,4 +216,3 @@ export interface Invitation extends Shape<'Invitation'> {}
 export interface Proposal extends Shape<'Proposal'> {}
 export interface Endpoint extends Shape<'Endpoint'> {}
 export interface Delivery extends Shape<'Delivery'> {}
-export interface AuditEntry extends Shape<'AuditEntry'> {}

@@ -141,7 +141,7 @@ function Side({ section, left }: { section: Section; left: () => void }) {
             left()
           }}
         >
-          Leave
+          Sign out
         </button>
       </div>
     </div>

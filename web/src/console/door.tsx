@@ -55,7 +55,7 @@ function Keep({ what, keep, setKeep }: Keeping & { what: string }) {
   return (
     <label className="bar agree">
       <input type="checkbox" checked={keep} onChange={({ target }) => setKeep(target.checked)} />
-      <span>Keep {what} for this tab until I leave</span>
+      <span>Keep {what} for this tab until I sign out</span>
     </label>
   )
 }
@@ -144,13 +144,13 @@ function ByKey({ opened, ...keeping }: WayProps) {
         <Keep what="it" {...keeping} />
         {knock.error && <Failed error={inWords(knock.error)} />}
         <button type="submit" className="button main" disabled={knock.isPending}>
-          {knock.isPending ? 'Trying…' : 'Enter'}
+          {knock.isPending ? 'Signing in…' : 'Sign in'}
         </button>
         <p className="note">
           Enter a key of the ledger, from another operator or from{' '}
           <code translate="no">node-ledger admin-keys create</code>, or a key of <code translate="no">ADMIN_KEY</code>.
           An embedded ledger has that in <code translate="no">secrets.json</code> of the data directory. This page keeps
-          it only in memory, until you leave or reload. If you keep it for this tab, a script that got into this page
+          it only in memory, until you sign out or reload. If you keep it for this tab, a script that got into this page
           could read it. The same applies to the session that a passkey opens.
         </p>
       </form>

@@ -24,6 +24,7 @@ export const listKeys = defineReading({
   examples: ['admin-keys list'],
   fields: {},
   run: readKeys,
+  columns: ['id', 'label', 'scopes', 'state', 'expiresAt', 'usedAt', 'madeBy', 'madeAt', 'revokedBy'],
 })
 
 async function readKeys({ pool, environmentKeys }: LedgerDb & EnvironmentKeys): Promise<object> {

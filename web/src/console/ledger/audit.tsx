@@ -1,22 +1,10 @@
 // The audit log: each act by the operator or the service, with the fields that it changed.
 import { Link } from 'wouter'
 import { HASH } from '../../format.ts'
-import { Time } from '../../ui/facts.tsx'
-import { Section } from '../../ui/page.tsx'
-import { Empty, Shown } from '../../ui/states.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
-import type { AuditEntry } from '../admin.ts'
-import { PAGE, Pager, usePages } from '../pager.tsx'
+import { Empty } from '../../ui/states.tsx'
+import { listSection } from '../list.tsx'
 import { Changes, Pairs } from '../record.tsx'
-import { changesOf, inWords } from '../values.ts'
-
-const AUDIT: readonly Column<AuditEntry>[] = [
-  { heading: 'When', cell: ({ at }) => <Time at={new Date(at)} /> },
-  { heading: 'Who', cell: ({ actor }) => actor },
-  { heading: 'Did', cell: ({ action }) => <span title={action}>{inWords(action)}</span> },
-  { heading: 'To', cell: ({ subject }) => <Subject of={subject} /> },
-  { heading: 'What changed', cell: ({ detail }) => <Detail of={detail} /> },
-]
+import { changesOf } from '../values.ts'
 
 /** The subject of an entry. A hash may be a payment's. If it is not, the page to which it links says so. */
 function Subject({ of }: { of: string | null }) {
@@ -41,25 +29,8 @@ function Detail({ of: { before, after, reason, ...others } }: { of: Record<strin
   )
 }
 
-export function Audit() {
-  const { page, place } = usePages('audit')
-  return (
-    <Section title="Audit log">
-      <Shown reading={page} lines={8}>
-        {({ entries, nextCursor }) => (
-          <>
-            <Table
-              caption="Audit log"
-              rows={entries}
-              keyOf={({ id }) => String(id)}
-              columns={AUDIT}
-              first={PAGE}
-              empty={<Empty title="Nothing yet.">Every act leaves a row here.</Empty>}
-            />
-            <Pager place={place} next={nextCursor} />
-          </>
-        )}
-      </Shown>
-    </Section>
-  )
-}
+export const Audit = listSection('audit', {
+  title: 'Audit log',
+  empty: <Empty title="Nothing yet.">Every act leaves a row here.</Empty>,
+  cells: { subject: ({ subject }) => <Subject of={subject} />, detail: ({ detail }) => <Detail of={detail} /> },
+})

@@ -8,7 +8,16 @@ import { type Column, Table } from '../../ui/table.tsx'
 import { download, type Statement, useAdmin } from '../admin.ts'
 import { Exact } from '../exact.tsx'
 
-const EXPORTS = ['payments', 'nodes', 'credits', 'withdrawals', 'refunds', 'transactions', 'outflows'] as const
+const EXPORTS = [
+  'payments',
+  'nodes',
+  'credits',
+  'withdrawals',
+  'refunds',
+  'transactions',
+  'outflows',
+  'commissions',
+] as const
 const thisMonth = () => new Date().toISOString().slice(0, 7)
 
 export function Books() {

@@ -1,13 +1,14 @@
 // The ledger's admin keys, and people's passkeys and invitations: listed, created (shown once) and revoked.
 
+import { LISTS } from '../../../../api/admin-acts.ts'
 import type { Reading } from '../../ledger.ts'
 import { CopyButton } from '../../ui/copy.tsx'
-import { Mark, Time, type Tone } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import { Table } from '../../ui/table.tsx'
 import { ActButton, itsLine } from '../act.tsx'
 import { type AdminKey, type Invitation, ownKey, type Passkey, type Read, useAdmin } from '../admin.ts'
+import { columnsOf } from '../list.tsx'
 import { PAGE } from '../pager.tsx'
 
 export function Keys() {
@@ -125,43 +126,24 @@ function MakeKey() {
   )
 }
 
-const TONES: Record<AdminKey['state'], Tone> = { open: 'good', expired: 'calm', revoked: 'calm' }
+const COLUMNS = columnsOf<AdminKey>(LISTS.keys.columns, {
+  hides: ['madeAt', 'revokedBy'],
+  decide: ({ id, label, state }) =>
+    state === 'open' && (
+      <ActButton
+        label="Revoke"
+        act="keys/{id}/revoke"
+        params={{ id: String(id) }}
+        says={`Within three seconds, no instance accepts key ${id} of ${label} any more.`}
+        danger
+      />
+    ),
+})
 
-const COLUMNS: readonly Column<AdminKey>[] = [
-  { heading: 'Key', figure: true, cell: ({ id }) => id },
-  { heading: 'Label', cell: ({ label }) => label },
-  { heading: 'May', cell: ({ scopes }) => scopes.join(', ') },
-  { heading: 'State', cell: ({ state }) => <Mark tone={TONES[state]}>{state}</Mark> },
-  { heading: 'Last used', cell: ({ usedAt }) => <Time at={usedAt} none="never" /> },
-  { heading: 'Ends', cell: ({ expiresAt }) => <Time at={expiresAt} ahead /> },
-  { heading: 'Made by', cell: ({ madeBy }) => madeBy },
+const PASSKEYS = columnsOf<Passkey>(
+  ['id', 'label', 'scopes', 'state', 'sessions', ['signed in', 'usedAt'], 'expiresAt', 'invitedBy'],
   {
-    heading: 'Decide',
-    cell: ({ id, label, state }) =>
-      state === 'open' && (
-        <ActButton
-          label="Revoke"
-          act="keys/{id}/revoke"
-          params={{ id: String(id) }}
-          says={`Within three seconds, no instance accepts key ${id} of ${label} any more.`}
-          danger
-        />
-      ),
-  },
-]
-
-const PASSKEYS: readonly Column<Passkey>[] = [
-  { heading: 'Passkey', figure: true, cell: ({ id }) => id },
-  { heading: 'Label', cell: ({ label }) => label },
-  { heading: 'May', cell: ({ scopes }) => scopes.join(', ') },
-  { heading: 'State', cell: ({ state }) => <Mark tone={TONES[state]}>{state}</Mark> },
-  { heading: 'Sessions', figure: true, cell: ({ sessions }) => sessions },
-  { heading: 'Signed in', cell: ({ usedAt }) => <Time at={usedAt} none="never" /> },
-  { heading: 'Ends', cell: ({ expiresAt }) => <Time at={expiresAt} ahead /> },
-  { heading: 'Invited by', cell: ({ invitedBy }) => invitedBy },
-  {
-    heading: 'Decide',
-    cell: ({ id, label, state }) =>
+    decide: ({ id, label, state }) =>
       state === 'open' && (
         <ActButton
           label="Revoke"
@@ -172,24 +154,16 @@ const PASSKEYS: readonly Column<Passkey>[] = [
         />
       ),
   },
-]
+)
 
-const INVITATIONS: readonly Column<Invitation>[] = [
-  { heading: 'Invitation', figure: true, cell: ({ id }) => id },
-  { heading: 'Label', cell: ({ label }) => label },
-  { heading: 'May', cell: ({ scopes }) => scopes.join(', ') },
-  { heading: 'Waits until', cell: ({ expiresAt }) => <Time at={expiresAt} ahead /> },
-  { heading: 'Made by', cell: ({ madeBy }) => madeBy },
-  {
-    heading: 'Decide',
-    cell: ({ id, label }) => (
-      <ActButton
-        label="Take back"
-        act="invitations/{id}/revoke"
-        params={{ id: String(id) }}
-        says={`The link for ${label} stops working.`}
-        danger
-      />
-    ),
-  },
-]
+const INVITATIONS = columnsOf<Invitation>(['id', 'label', 'scopes', ['waits until', 'expiresAt'], 'madeBy'], {
+  decide: ({ id, label }) => (
+    <ActButton
+      label="Take back"
+      act="invitations/{id}/revoke"
+      params={{ id: String(id) }}
+      says={`The link for ${label} stops working.`}
+      danger
+    />
+  ),
+})

@@ -1,68 +1,36 @@
 // Nodes without a payment. A stolen key may have made them. So their groups get no credits until the operator has granted each node.
-import { useState } from 'react'
 import { Link } from 'wouter'
-import { Address, Hash, Mark, Time } from '../../ui/facts.tsx'
-import { Section } from '../../ui/page.tsx'
-import { Empty, Shown } from '../../ui/states.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import { Mark, Time } from '../../ui/facts.tsx'
+import { Empty } from '../../ui/states.tsx'
 import { ActButton } from '../act.tsx'
 import { type UnpaidNode, useAdmin } from '../admin.ts'
-import { Choice, PAGE, Pager, usePages } from '../pager.tsx'
+import { listSection } from '../list.tsx'
 
-export function Nodes() {
-  const [open, setOpen] = useState('true')
-  const { page, place } = usePages('nodes/unpaid', { open })
-  return (
-    <Section
-      title="Nodes without a payment"
-      aside={
-        <Choice
-          label="Which"
-          value={open}
-          choices={[
-            ['true', 'without a grant'],
-            ['false', 'all'],
-          ]}
-          choose={(which) => {
-            setOpen(which)
-            place.go(null)
-          }}
-        />
-      }
-    >
-      <Shown reading={page} lines={4}>
-        {({ nodes, nextCursor }) => (
-          <div className="stack">
-            <p className="note">
-              A node without a payment may come from a stolen key: its whole group gets no credits until you grant it.
-              If you did not mint it, have the contract’s owner pause the contract and change the minter’s key.
-            </p>
-            <Table
-              caption="Nodes without a payment"
-              rows={nodes}
-              keyOf={({ nodeId }) => nodeId}
-              columns={COLUMNS}
-              first={PAGE}
-              empty={<Empty title={open === 'true' ? 'No node waits for a grant.' : 'Every node was paid for.'} />}
-            />
-            <Pager place={place} next={nextCursor} />
-          </div>
-        )}
-      </Shown>
-    </Section>
-  )
-}
-
-const COLUMNS: readonly Column<UnpaidNode>[] = [
-  { heading: 'Node', cell: ({ nodeId }) => <Link href={`/node/${nodeId}`}>#{nodeId}</Link> },
-  { heading: 'Owner', cell: ({ owner }) => <Address of={owner} /> },
-  { heading: 'Tier', cell: ({ tierNo }) => <TierOf tierNo={tierNo} /> },
-  { heading: 'Group', figure: true, cell: ({ cohort }) => cohort },
-  { heading: 'Minted', cell: ({ mintedAt }) => <Time at={mintedAt} /> },
-  { heading: 'Transaction', cell: ({ mintTxHash }) => <Hash of={mintTxHash} /> },
-  { heading: 'Grant', cell: ({ grant }) => <Grant grant={grant} /> },
-  { heading: 'Decide', cell: (node) => (node.grant ? <RevokeButton node={node} /> : <GrantButton node={node} />) },
-]
+export const Nodes = listSection('nodes/unpaid', {
+  title: 'Nodes without a payment',
+  filter: {
+    name: 'open',
+    label: 'Which',
+    choices: [
+      ['true', 'without a grant'],
+      ['false', 'all'],
+    ],
+  },
+  note: (
+    <p className="note">
+      A node without a payment may come from a stolen key: its whole group gets no credits until you grant it. If you
+      did not mint it, have the contract’s owner pause the contract and change the minter’s key.
+    </p>
+  ),
+  empty: <Empty title="No node waits for a grant." />,
+  hides: ['ref'],
+  cells: {
+    nodeId: ({ nodeId }) => <Link href={`/node/${nodeId}`}>#{nodeId}</Link>,
+    tierNo: ({ tierNo }) => <TierOf tierNo={tierNo} />,
+    grant: ({ grant }) => <Grant grant={grant} />,
+  },
+  decide: (node) => (node.grant ? <RevokeButton node={node} /> : <GrantButton node={node} />),
+})
 
 function TierOf({ tierNo }: { tierNo: number | null }) {
   const tiers = useAdmin('tiers')

@@ -1,35 +1,36 @@
 // The second person: the amount above which an act needs a second person, and the acts that wait.
-import { Mark, Time, type Tone } from '../../ui/facts.tsx'
-import { Section } from '../../ui/page.tsx'
-import { Empty, Shown } from '../../ui/states.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import { Mark } from '../../ui/facts.tsx'
+import { Empty } from '../../ui/states.tsx'
 import { ActButton } from '../act.tsx'
 import { ownKey, type Proposal, useAdmin } from '../admin.ts'
 import { etherAndWei } from '../amounts.ts'
-import { PAGE } from '../pager.tsx'
-import { Pairs } from '../record.tsx'
+import { listSection } from '../list.tsx'
 import { SafeFile } from '../safe-file.tsx'
 
-export function Proposals() {
-  const reading = useAdmin('proposals')
-  return (
-    <Section title="Second person" aside={<SetRule />}>
-      <Rule />
-      <Shown reading={reading} lines={4}>
-        {({ proposals }) => (
-          <Table
-            caption="Proposals"
-            rows={proposals}
-            keyOf={({ id }) => String(id)}
-            columns={COLUMNS}
-            first={PAGE}
-            empty={<Empty title="Nothing waits for a second person." />}
-          />
-        )}
-      </Shown>
-    </Section>
-  )
-}
+export const Proposals = listSection('proposals', {
+  title: 'Second person',
+  aside: () => <SetRule />,
+  note: <Rule />,
+  empty: <Empty title="Nothing waits for a second person." />,
+  tones: { open: 'warn' },
+  hides: ['settledBy', 'refusal', 'makerEnded'],
+  cells: {
+    act: ({ act }) => <code translate="no">{act}</code>,
+    proposedBy: ({ proposedBy, makerEnded }) => (
+      <>
+        {proposedBy} {makerEnded && <Mark tone="bad">key has ended</Mark>}
+      </>
+    ),
+  },
+  decide: ({ state, settledBy, refusal, ...proposal }) =>
+    state === 'open' ? (
+      <Answer proposal={proposal} />
+    ) : (
+      <span className="whole">
+        {settledBy && `by ${settledBy}`} {refusal}
+      </span>
+    ),
+})
 
 function Rule() {
   const { data } = useAdmin('second-person')
@@ -69,41 +70,13 @@ function SetRule() {
   )
 }
 
-const TONES: Record<Proposal['state'], Tone> = {
-  open: 'warn',
-  confirmed: 'good',
-  refused: 'calm',
-  failed: 'bad',
-  expired: 'calm',
-}
-
-const COLUMNS: readonly Column<Proposal>[] = [
-  { heading: 'Proposal', figure: true, cell: ({ id }) => id },
-  { heading: 'Act', cell: ({ act }) => <code translate="no">{act}</code> },
-  { heading: 'With', cell: ({ input }) => <Pairs of={input} /> },
-  {
-    heading: 'By',
-    cell: ({ proposedBy, proposedAt, makerEnded }) => (
-      <>
-        {proposedBy}, <Time at={proposedAt} /> {makerEnded && <Mark tone="bad">key has ended</Mark>}
-      </>
-    ),
-  },
-  {
-    heading: 'State',
-    cell: ({ state, settledBy, refusal }) => (
-      <span className="whole">
-        <Mark tone={TONES[state]}>{state}</Mark> {settledBy && `by ${settledBy}`} {refusal}
-      </span>
-    ),
-  },
-  { heading: 'Expires', cell: ({ expiresAt }) => <Time at={expiresAt} ahead /> },
-  { heading: 'Decide', cell: (proposal) => proposal.state === 'open' && <Answer proposal={proposal} /> },
-]
-
 const isFile = (value: unknown): value is object => typeof value === 'object' && value !== null
 
-function Answer({ proposal: { id, act, proposedBy, makerEnded } }: { proposal: Proposal }) {
+function Answer({
+  proposal: { id, act, proposedBy, makerEnded },
+}: {
+  proposal: Omit<Proposal, 'state' | 'settledBy' | 'refusal'>
+}) {
   const params = { id: String(id) }
   return (
     <div className="buttons">

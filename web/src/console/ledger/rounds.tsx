@@ -2,14 +2,15 @@
 // rounds.
 import { Link } from 'wouter'
 import { useHealth } from '../../ledger.ts'
-import { Amount, Mark, Time } from '../../ui/facts.tsx'
+import { Amount, Mark } from '../../ui/facts.tsx'
 import { Figure, Section } from '../../ui/page.tsx'
 import { Shown } from '../../ui/states.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import { Table } from '../../ui/table.tsx'
 import { ActButton } from '../act.tsx'
 import { type Preview, useAdmin } from '../admin.ts'
 import { etherAndWei } from '../amounts.ts'
 import { Exact } from '../exact.tsx'
+import { columnsOf } from '../list.tsx'
 
 const STOPS: Record<string, string> = {
   nothingDue: 'no node is due now',
@@ -94,14 +95,14 @@ function NextRound({ next: { round, funds, stops, nextDay, blockNumber } }: { ne
   )
 }
 
-const COLUMNS: readonly Column<Preview['round']['turns'][number]>[] = [
-  { heading: 'Group', cell: ({ cohort }) => cohort },
-  { heading: 'Tier', cell: ({ tierId }) => tierId ?? '–' },
-  { heading: 'Due', cell: ({ due }) => <Time at={due} ahead /> },
-  { heading: 'Turns', figure: true, cell: ({ count }) => count.toLocaleString() },
-  { heading: 'Nodes', figure: true, cell: ({ nodeCount }) => nodeCount.toLocaleString() },
-  { heading: 'Each', figure: true, cell: ({ amountWei }) => <Exact wei={amountWei} hinted /> },
-]
+const COLUMNS = columnsOf<Preview['round']['turns'][number]>([
+  ['group', 'cohort'],
+  ['tier', 'tierId', 'text'],
+  ['due', 'due', 'time'],
+  ['turns', 'count'],
+  ['nodes', 'nodeCount'],
+  ['each', 'amountWei'],
+])
 
 function PauseButton() {
   const { data } = useHealth()

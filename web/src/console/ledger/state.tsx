@@ -1,5 +1,6 @@
 // The console's first page: what waits for the operator, the state of the passes, and the ledger compared with the chain.
 import { Link } from 'wouter'
+import { capped } from '../../format.ts'
 import { useCover, useHealth, useStats } from '../../ledger.ts'
 import { Mark, Time, Unknown } from '../../ui/facts.tsx'
 import { Figure, Section } from '../../ui/page.tsx'
@@ -87,13 +88,13 @@ function Budget() {
 function Left({ count, isLow }: { count: number; isLow: boolean }) {
   return (
     <>
-      {count.toLocaleString()} {isLow && <Mark tone="warn">low</Mark>}
+      {capped(count)} {isLow && <Mark tone="warn">low</Mark>}
     </>
   )
 }
 
 function WorkerMark({ health }: { health: NonNullable<ReturnType<typeof useHealth>['data']> }) {
-  if (health.halted) return <Mark tone="bad">halted: {health.halted.reason}</Mark>
+  if (health.halted) return <Mark tone="bad">halted</Mark>
   if (health.stuck) return <Mark tone="bad">stuck at block {health.stuck.block}</Mark>
   if (health.notSigning.length > 0) return <Mark tone="bad">no signature: {health.notSigning.join(', ')}</Mark>
   if (health.paused) return <Mark tone="warn">paused</Mark>

@@ -1,27 +1,11 @@
 // The service's transactions, and what is stuck.
-import { Address, Hash, Mark, Time, type Tone } from '../../ui/facts.tsx'
+import { Hash } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import { Table } from '../../ui/table.tsx'
 import { ActButton } from '../act.tsx'
-import { type StuckSender, type StuckTransaction, type Transaction, useAdmin } from '../admin.ts'
-import { Exact } from '../exact.tsx'
-import { PAGE, Pager, usePages } from '../pager.tsx'
-import { inWords } from '../values.ts'
-
-const TONES: Record<string, Tone> = { mined: 'good', pending: 'warn', reverted: 'bad', displaced: 'bad' }
-
-const SENT: readonly Column<Transaction>[] = [
-  { heading: 'Sent', cell: ({ createdAt }) => <Time at={createdAt} /> },
-  { heading: 'What', cell: ({ kind }) => inWords(kind) },
-  { heading: 'By', cell: ({ sender }) => <Address of={sender} link={false} /> },
-  { heading: 'Nonce', figure: true, cell: ({ nonce }) => nonce },
-  { heading: 'State', cell: ({ status }) => <Mark tone={TONES[status] ?? 'calm'}>{status}</Mark> },
-  { heading: 'Attempts', figure: true, cell: ({ attempts }) => attempts.length },
-  { heading: 'Transaction', cell: ({ txHash, attempts }) => <Hash of={txHash ?? attempts.at(-1)?.txHash ?? null} /> },
-  { heading: 'Gas', figure: true, cell: ({ gasUsed }) => gasUsed?.toLocaleString() ?? '–' },
-  { heading: 'Fee', figure: true, cell: ({ feeWei }) => (feeWei === null ? '–' : <Exact wei={feeWei} hinted />) },
-]
+import { type StuckSender, type StuckTransaction, useAdmin } from '../admin.ts'
+import { columnsOf, listSection } from '../list.tsx'
 
 const WHY: Record<StuckTransaction['why'], string> = {
   nonce: 'The nonce of its account is in doubt, as above.',
@@ -32,14 +16,10 @@ const WHY: Record<StuckTransaction['why'], string> = {
   waiting: 'The providers have it, but it is in no block yet.',
 }
 
-const STUCK_SENDERS: readonly Column<StuckSender>[] = [
-  { heading: 'Account', cell: ({ sender }) => <Address of={sender} link={false} /> },
-  { heading: 'Nonce per providers', figure: true, cell: ({ said }) => said },
-  { heading: 'Per followed blocks', figure: true, cell: ({ known }) => known },
-  { heading: 'Since block', figure: true, cell: ({ sinceBlock }) => sinceBlock.toLocaleString() },
+const STUCK_SENDERS = columnsOf<StuckSender>(
+  ['sender', ['nonce per providers', 'said', 'number'], ['per followed blocks', 'known', 'number'], 'sinceBlock'],
   {
-    heading: 'Decide',
-    cell: ({ sender, takeOver }) =>
+    decide: ({ sender, takeOver }) =>
       takeOver ? (
         'The next run adopts it.'
       ) : (
@@ -52,19 +32,12 @@ const STUCK_SENDERS: readonly Column<StuckSender>[] = [
         />
       ),
   },
-]
+)
 
-const STUCK: readonly Column<StuckTransaction>[] = [
-  { heading: 'Account', cell: ({ sender }) => <Address of={sender} link={false} /> },
-  { heading: 'Nonce', figure: true, cell: ({ nonce }) => nonce },
-  { heading: 'What', cell: ({ kind }) => inWords(kind) },
-  { heading: 'Blocks', figure: true, cell: ({ pendingBlocks }) => pendingBlocks.toLocaleString() },
-  { heading: 'Attempts', figure: true, cell: ({ attempts }) => attempts },
-  {
-    heading: 'Why',
-    cell: ({ why, lastOutcome }) => (why === 'refused' ? `${WHY[why]} ${lastOutcome ?? ''}` : WHY[why]),
-  },
-]
+const STUCK = columnsOf<StuckTransaction>(
+  ['sender', 'nonce', 'kind', ['blocks', 'pendingBlocks'], ['attempts', 'attempts', 'number'], 'why'],
+  { cells: { why: ({ why, lastOutcome }) => (why === 'refused' ? `${WHY[why]} ${lastOutcome ?? ''}` : WHY[why]) } },
+)
 
 /** What keeps an account from sending. Renders nothing if the accounts can send. */
 function Stuck() {
@@ -104,25 +77,8 @@ export function Transactions() {
   )
 }
 
-function SentTransactions() {
-  const { page, place } = usePages('transactions')
-  return (
-    <Section title="Transactions">
-      <Shown reading={page} lines={8}>
-        {({ transactions, nextCursor }) => (
-          <>
-            <Table
-              caption="Transactions"
-              rows={transactions}
-              keyOf={({ id }) => String(id)}
-              columns={SENT}
-              first={PAGE}
-              empty={<Empty title="Nothing has been sent yet." />}
-            />
-            <Pager place={place} next={nextCursor} />
-          </>
-        )}
-      </Shown>
-    </Section>
-  )
-}
+const SentTransactions = listSection('transactions', {
+  title: 'Transactions',
+  empty: <Empty title="Nothing has been sent yet." />,
+  cells: { txHash: ({ txHash, attempts }) => <Hash of={txHash ?? attempts.at(-1)?.txHash ?? null} /> },
+})

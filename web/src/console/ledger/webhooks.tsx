@@ -5,7 +5,8 @@ import { Facts, Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
 import { ActButton } from '../act.tsx'
-import { type Delivery, type Endpoint, useAdmin } from '../admin.ts'
+import type { Delivery, Endpoint } from '../admin.ts'
+import { listSection } from '../list.tsx'
 import { Choice, Pager, usePages } from '../pager.tsx'
 import { Pairs } from '../record.tsx'
 
@@ -18,89 +19,62 @@ export function Webhooks() {
   )
 }
 
-function Endpoints() {
-  const reading = useAdmin('webhooks')
-  return (
-    <Section
-      title="Webhooks"
-      aside={
-        <ActButton
-          main
-          label="Add an endpoint"
-          act="webhooks"
-          says="From now on, all instances send events there. If the endpoint is known, its secrets are replaced."
-        />
-      }
-    >
-      <Shown reading={reading} lines={3}>
-        {({ endpoints }) => (
-          <div className="stack">
-            <Table
-              caption="Endpoints"
-              rows={endpoints}
-              keyOf={({ endpoint }) => endpoint}
-              columns={ENDPOINTS}
-              empty={<Empty title="No endpoint gets events." />}
-            />
-            <p className="note">
-              An endpoint’s name is its host and a digest of its URL. URLs and secrets are never shown.
-            </p>
-          </div>
-        )}
-      </Shown>
-    </Section>
-  )
-}
-
-const ENDPOINTS: readonly Column<Endpoint>[] = [
-  {
-    heading: 'Endpoint',
-    cell: ({ endpoint }) => (
+const Endpoints = listSection('webhooks', {
+  title: 'Webhooks',
+  aside: () => (
+    <ActButton
+      main
+      label="Add an endpoint"
+      act="webhooks"
+      says="From now on, all instances send events there. If the endpoint is known, its secrets are replaced."
+    />
+  ),
+  note: (
+    <p className="note">An endpoint’s name is its host and a digest of its URL. URLs and secrets are never shown.</p>
+  ),
+  empty: <Empty title="No endpoint gets events." />,
+  hides: ['failingSince', 'disabledAt'],
+  cells: {
+    endpoint: ({ endpoint }) => (
       <code translate="no" className="outcome">
         {endpoint}
       </code>
     ),
+    active: (endpoint) => <EndpointState of={endpoint} />,
+    events: ({ events }) => <span className="whole">{events.replaceAll(',', ', ')}</span>,
   },
-  { heading: 'State', cell: (endpoint) => <EndpointState of={endpoint} /> },
-  { heading: 'Events', cell: ({ events }) => <span className="whole">{events.replaceAll(',', ', ')}</span> },
-  { heading: 'Waiting', figure: true, cell: ({ pending }) => pending.toLocaleString() },
-  { heading: 'Last success', cell: ({ lastSuccessAt }) => <Time at={lastSuccessAt} none="never" /> },
-  { heading: 'Last error', cell: ({ lastError }) => <span className="whole">{lastError ?? 'none'}</span> },
-  {
-    heading: 'Decide',
-    cell: ({ endpoint, active, disabledAt, events }) => (
-      <div className="buttons">
-        {disabledAt && (
-          <ActButton
-            main
-            label="Send to it again"
-            act="webhooks/enable"
-            body={{ endpoint }}
-            says={`Events go to ${endpoint} again, waiting ones at once. First check that it accepts them.`}
-          />
-        )}
-        {active && (
-          <ActButton
-            label="Choose events"
-            act="webhooks/events"
-            body={{ endpoint }}
-            more={{ events: { value: events } }}
-            says={`From now on ${endpoint} gets these kinds of events. Waiting events of other kinds are dropped.`}
-          />
-        )}
-        {active && (
-          <ActButton
-            label="Remove"
-            act="webhooks/remove"
-            body={{ endpoint }}
-            says={`No instance sends anything more to ${endpoint}.`}
-            danger
-          />
-        )}
-      </div>
-    ),
-  },
-]
+  decide: ({ endpoint, active, disabledAt, events }) => (
+    <div className="buttons">
+      {disabledAt && (
+        <ActButton
+          main
+          label="Send to it again"
+          act="webhooks/enable"
+          body={{ endpoint }}
+          says={`Events go to ${endpoint} again, waiting ones at once. First check that it accepts them.`}
+        />
+      )}
+      {active && (
+        <ActButton
+          label="Choose events"
+          act="webhooks/events"
+          body={{ endpoint }}
+          more={{ events: { value: events } }}
+          says={`From now on ${endpoint} gets these kinds of events. Waiting events of other kinds are dropped.`}
+        />
+      )}
+      {active && (
+        <ActButton
+          label="Remove"
+          act="webhooks/remove"
+          body={{ endpoint }}
+          says={`No instance sends anything more to ${endpoint}.`}
+          danger
+        />
+      )}
+    </div>
+  ),
+})
 
 function EndpointState({ of: { active, disabledAt, failingSince, lastSuccessAt } }: { of: Endpoint }) {
   if (!active) return <Mark tone="calm">removed</Mark>

@@ -1,11 +1,12 @@
 // Contract wallets: whose payments by internal calls become nodes automatically, from which block on, and the allowed contracts.
-import { Address, Mark } from '../../ui/facts.tsx'
+import { LISTS } from '../../../../api/admin-acts.ts'
+import { Mark } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import { Table } from '../../ui/table.tsx'
 import { ActButton } from '../act.tsx'
 import { type AllowedContract, type ContractWallets, type EnteredMode, useAdmin } from '../admin.ts'
-import { ENTERED, LISTED } from '../columns.tsx'
+import { columnsOf } from '../list.tsx'
 
 type Mode = ContractWallets['mode']
 const MEANS: Record<Mode, string> = {
@@ -58,10 +59,15 @@ function Modes({ mode, modes, knownWallets }: ContractWallets) {
           caption="Modes"
           rows={[...modes].reverse()}
           keyOf={({ fromBlock, mode: entered }) => `${fromBlock} ${entered}`}
-          columns={[
-            ...MODES,
-            { heading: 'State', cell: (entry) => entry === current && <Mark tone="good">in force</Mark> },
-          ]}
+          columns={columnsOf<EnteredMode>(MODES, {
+            cells: {
+              mode: (entry) => (
+                <Mark tone={entry === current ? 'good' : 'calm'}>
+                  {entry === current ? `${entry.mode}, in force` : entry.mode}
+                </Mark>
+              ),
+            },
+          })}
           first={5}
         />
       )}
@@ -88,27 +94,14 @@ const Allow = () => (
   />
 )
 
-const MODES: readonly Column<EnteredMode>[] = [
-  { heading: 'Mode', cell: ({ mode }) => mode },
-  {
-    heading: 'From',
-    cell: ({ fromBlock }) => (fromBlock === 0 ? 'the beginning' : `block ${fromBlock.toLocaleString()}`),
-  },
-  ENTERED,
-]
-
-const ALLOWED: readonly Column<AllowedContract>[] = [
-  { heading: 'Contract', cell: ({ address }) => <Address of={address} /> },
-  ...LISTED,
-  {
-    heading: 'Decide',
-    cell: ({ address, label }) => (
-      <ActButton
-        label="Disallow"
-        act="contract-wallets/{address}/disallow"
-        params={{ address }}
-        says={`From now on only the rules decide about payments from ${label} (${address}). Its nodes stay.`}
-      />
-    ),
-  },
-]
+const MODES = ['mode', 'fromBlock', 'enteredBy', 'enteredAt'] as const
+const ALLOWED = columnsOf<AllowedContract>(LISTS.senders.columns, {
+  decide: ({ address, label }) => (
+    <ActButton
+      label="Disallow"
+      act="contract-wallets/{address}/disallow"
+      params={{ address }}
+      says={`From now on only the rules decide about payments from ${label} (${address}). Its nodes stay.`}
+    />
+  ),
+})

@@ -23,7 +23,10 @@ const nameOf = ({ innerIndex, txHash, id }: PaymentFacts) => (innerIndex === 0 &
 /** True if a payment has stopped. A reason stays on record after a payment continues. */
 const isStopped = (status: string) => status === 'held' || status === 'ignored'
 
-/** Amount, sender, tier, state and time of a payment, on one line. */
+/** The columns of a payment's line. */
+export const HEADINGS = ['Amount', 'Payer', 'Tier', 'Reason', 'Age'] as const
+
+/** A payment on one line, in these columns. */
 export function PaymentLine({ payment }: RowProps) {
   const { valueWei, from, tierId, status, reason, blockTime, blockNumber } = payment
   return (
@@ -31,25 +34,22 @@ export function PaymentLine({ payment }: RowProps) {
       <span title={`${valueWei} wei`}>
         <Amount wei={valueWei} plain exact />
       </span>
-      <span className="note">
+      <span>
         {from === null ? (
-          'sender not known'
+          'not known'
         ) : (
-          <>
-            from{' '}
-            <code translate="no" className="hex" title={checksummed(from)}>
-              {short(checksummed(from))}
-            </code>
-          </>
+          <code translate="no" className="hex" title={checksummed(from)}>
+            {short(checksummed(from))}
+          </code>
         )}
-        {tierId !== null && `, ${tierId}`}
       </span>
+      <span>{tierId ?? '–'}</span>
       <span>
         <Mark tone={TONES[status]}>{inWords((isStopped(status) && reason) || status)}</Mark>
       </span>
-      <span className="note">
-        <Time at={new Date(blockTime)} />,{' '}
-        {blockNumber === null ? 'in no block now' : `block ${blockNumber.toLocaleString()}`}
+      <span className="note" title={blockNumber === null ? undefined : `block ${blockNumber.toLocaleString()}`}>
+        <Time at={new Date(blockTime)} />
+        {blockNumber === null && ', in no block now'}
       </span>
     </>
   )

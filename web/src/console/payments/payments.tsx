@@ -10,7 +10,7 @@ import { type Payment, type Read, useAdmin } from '../admin.ts'
 import { Choice, Pager, usePages } from '../pager.tsx'
 import { inWords } from '../values.ts'
 import { DecideMany } from './many.tsx'
-import { PaymentDetail, PaymentLine, PaymentPage } from './payment.tsx'
+import { HEADINGS, PaymentDetail, PaymentLine, PaymentPage } from './payment.tsx'
 import { Search } from './search.tsx'
 import { reasonsOf, STATES } from './states.ts'
 
@@ -67,7 +67,14 @@ function List() {
                 />
               )}
               {payments.length === 0 && <Empty title={isOnlyHeld(filter) ? 'Nothing is held.' : 'None of these.'} />}
-              <ul className="rows">
+              {payments.length > 0 && (
+                <div className={mayChoose ? 'heads choosing' : 'heads'} aria-hidden="true">
+                  {HEADINGS.map((heading) => (
+                    <span key={heading}>{heading}</span>
+                  ))}
+                </div>
+              )}
+              <ul className="rows lined">
                 {inOrder(payments, filter.status).map((payment) => (
                   <PaymentRow
                     key={payment.id}

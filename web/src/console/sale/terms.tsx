@@ -1,12 +1,11 @@
 // The credit terms: what a turn pays, whether turns are owed, the schedule. Also what the contract's owner has to send to apply them.
-import { Mark, Time } from '../../ui/facts.tsx'
+import { Time } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import { Table } from '../../ui/table.tsx'
 import { ActButton, itsLine } from '../act.tsx'
 import { type Did, type OwnersTransaction, type Terms, useAdmin } from '../admin.ts'
-import { ENTERED } from '../columns.tsx'
-import { Exact } from '../exact.tsx'
+import { columnsOf } from '../list.tsx'
 
 const FIELDS = ['payouts', 'minWei', 'maxWei', 'intervalSec', 'slotSec', 'fromTime', 'zero'] as const
 
@@ -95,22 +94,22 @@ function ForTheOwner({ transaction: { to, call, data } }: { transaction: OwnersT
   )
 }
 
-const STATES = {
-  past: <Mark tone="calm">past</Mark>,
-  inForce: <Mark tone="good">in force</Mark>,
-  toCome: <Mark tone="calm">to come</Mark>,
-}
-
-const COLUMNS: readonly Column<Terms>[] = [
+const COLUMNS = columnsOf<Terms>(
+  [
+    ['from', 'fromTime'],
+    'state',
+    ['turns', 'payouts'],
+    ['least a turn', 'minWei'],
+    ['most a turn', 'maxWei'],
+    ['every', 'intervalSec'],
+    ['slots', 'slotSec'],
+    'enteredBy',
+    'enteredAt',
+  ],
   {
-    heading: 'From',
-    cell: ({ fromTime }) => (fromTime === 0 ? 'the beginning' : <Time at={new Date(fromTime * 1000)} ahead />),
+    cells: {
+      fromTime: ({ fromTime }) => (fromTime === 0 ? 'the beginning' : <Time at={new Date(fromTime * 1000)} ahead />),
+      payouts: ({ payouts }) => (payouts ? 'owed' : 'not owed'),
+    },
   },
-  { heading: 'State', cell: ({ state }) => STATES[state] },
-  { heading: 'Turns', cell: ({ payouts }) => (payouts ? 'owed' : 'not owed') },
-  { heading: 'Least a turn', figure: true, cell: ({ minWei }) => <Exact wei={minWei} /> },
-  { heading: 'Most a turn', figure: true, cell: ({ maxWei }) => <Exact wei={maxWei} /> },
-  { heading: 'Every', figure: true, cell: ({ intervalSec }) => `${intervalSec} s` },
-  { heading: 'Slots', figure: true, cell: ({ slotSec }) => `${slotSec} s` },
-  ENTERED,
-]
+)

@@ -3,11 +3,11 @@ import { count, exactTime, plainEther, times } from '../../format.ts'
 import { Mark } from '../../ui/facts.tsx'
 import { Facts, Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import { Table } from '../../ui/table.tsx'
 import { ActButton } from '../act.tsx'
 import { type Tier, useAdmin } from '../admin.ts'
-import { ENTERED } from '../columns.tsx'
 import { Exact } from '../exact.tsx'
+import { columnsOf } from '../list.tsx'
 
 /** The current text of each field that a new version may change. */
 function presentOf({ versions }: Tier): Record<string, { was: string }> {
@@ -86,19 +86,30 @@ interface TermsProps {
   of: Version
 }
 
-const COLUMNS: readonly Column<Version>[] = [
-  { heading: 'Version', figure: true, cell: ({ version }) => version },
-  { heading: 'From block', figure: true, cell: ({ fromBlock }) => fromBlock.toLocaleString() },
-  { heading: 'Price', figure: true, cell: ({ priceWei }) => <Exact wei={priceWei} hinted /> },
-  { heading: 'Rate', figure: true, cell: ({ payoutBps }) => times(payoutBps) },
-  { heading: 'Per wallet', figure: true, cell: ({ maxPerWallet }) => maxPerWallet },
-  { heading: 'Supply', figure: true, cell: ({ supply }) => supply ?? 'no limit' },
-  { heading: 'Opens', cell: ({ opensAt, opensAfter }) => (opensAfter ? `after ${opensAfter}` : timeOf(opensAt)) },
-  { heading: 'Closes', cell: ({ closesAt }) => timeOf(closesAt) },
-  { heading: 'Sold to', cell: ListOf },
-  { heading: 'On sale', cell: ({ onSale }) => (onSale ? 'yes' : 'no') },
-  ENTERED,
-]
+const COLUMNS = columnsOf<Version>(
+  [
+    'version',
+    'fromBlock',
+    ['price', 'priceWei'],
+    ['rate', 'payoutBps'],
+    ['per wallet', 'maxPerWallet'],
+    'supply',
+    ['opens', 'opensAt'],
+    'opensAfter',
+    ['closes', 'closesAt'],
+    ['sold to', 'allowlist'],
+    'onSale',
+    'enteredBy',
+    'enteredAt',
+  ],
+  {
+    cells: {
+      payoutBps: ({ payoutBps }) => times(payoutBps),
+      supply: ({ supply }) => supply ?? 'no limit',
+      allowlist: ListOf,
+    },
+  },
+)
 
 function TierVersions({ tier }: { tier: Tier }) {
   const newest = tier.versions.at(-1)

@@ -1,30 +1,16 @@
 // The wallets that buyers pay to: the current wallet, when a change takes effect, and wallets that we still watch.
-import { Address, Mark, Time } from '../../ui/facts.tsx'
-import { Section } from '../../ui/page.tsx'
-import { Empty, Shown } from '../../ui/states.tsx'
-import { type Column, Table } from '../../ui/table.tsx'
+import { Empty } from '../../ui/states.tsx'
 import { ActButton } from '../act.tsx'
-import { type PaymentsWallet, useAdmin } from '../admin.ts'
-import { ENTERED } from '../columns.tsx'
+import type { PaymentsWallet } from '../admin.ts'
+import { listSection } from '../list.tsx'
 
-export function Wallets() {
-  const listed = useAdmin('payment-wallets')
-  return (
-    <Section title="Payments wallets" aside={<Changes />}>
-      <Shown reading={listed} lines={4}>
-        {({ wallets }) => (
-          <Table
-            caption="Payments wallets"
-            rows={[...wallets].reverse()}
-            keyOf={({ wallet }) => wallet}
-            columns={COLUMNS}
-            empty={<Empty title="No payments wallet yet.">Nothing can be bought until there is one.</Empty>}
-          />
-        )}
-      </Shown>
-    </Section>
-  )
-}
+export const Wallets = listSection('payment-wallets', {
+  title: 'Payments wallets',
+  aside: () => <Changes />,
+  empty: <Empty title="No payments wallet yet.">Nothing can be bought until there is one.</Empty>,
+  reversed: true,
+  decide: (wallet) => <Decide wallet={wallet} />,
+})
 
 function Changes() {
   return (
@@ -45,34 +31,7 @@ function Changes() {
   )
 }
 
-const STATES = {
-  toCome: <Mark tone="calm">to come</Mark>,
-  inForce: <Mark tone="good">in force</Mark>,
-  grace: <Mark tone="warn">grace</Mark>,
-  old: <Mark tone="calm">old</Mark>,
-  closed: <Mark tone="calm">closed</Mark>,
-}
-
-const COLUMNS: readonly Column<PaymentsWallet>[] = [
-  { heading: 'Wallet', cell: ({ wallet }) => <Address of={wallet} /> },
-  { heading: 'State', cell: ({ state }) => STATES[state] },
-  {
-    heading: 'From',
-    cell: ({ fromBlock, fromTime }) =>
-      fromBlock === 0 ? (
-        'the beginning'
-      ) : (
-        <span>
-          block {fromBlock.toLocaleString()}, not before <Time at={new Date(fromTime * 1000)} ahead />
-        </span>
-      ),
-  },
-  { heading: 'The one before', cell: ({ stolen }) => (stolen ? 'was stolen' : '') },
-  ENTERED,
-  { heading: 'Decide', cell: (wallet) => <Decide wallet={wallet} /> },
-]
-
-function Decide({ wallet: { wallet, state, closedBlock } }: { wallet: PaymentsWallet }) {
+function Decide({ wallet: { wallet, state } }: { wallet: PaymentsWallet }) {
   if (state === 'toCome')
     return (
       <ActButton
@@ -92,5 +51,5 @@ function Decide({ wallet: { wallet, state, closedBlock } }: { wallet: PaymentsWa
         danger
       />
     )
-  return closedBlock === null ? null : <>with block {closedBlock.toLocaleString()}</>
+  return null
 }

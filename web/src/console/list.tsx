@@ -1,0 +1,162 @@
+// The operator's lists, by the columns that their readings declare for the command line too. A page adds a title, its acts, and the cells that it
+// shows in its own way.
+import { type ReactNode, useState } from 'react'
+import { LISTS } from '../../../api/admin-acts.ts'
+import { type ColumnKind, columnOf, type Column as Declared } from '../../../src/operator/columns.ts'
+import { capped } from '../format.ts'
+import { Address, Hash, Mark, Time, type Tone } from '../ui/facts.tsx'
+import { Section } from '../ui/page.tsx'
+import { Shown } from '../ui/states.tsx'
+import { type Column, Table } from '../ui/table.tsx'
+import type { Read, ReadRoute } from './admin.ts'
+import { Exact } from './exact.tsx'
+import { Choice, PAGE, Pager, usePages } from './pager.tsx'
+import { Pairs } from './record.tsx'
+import { inWords, NONE } from './values.ts'
+
+type ListRoute = keyof typeof LISTS & ReadRoute
+/** A row of a list. */
+export type RowOf<Route extends ListRoute> = Read<Route>[(typeof LISTS)[Route]['rows'] &
+  keyof Read<Route>] extends readonly (infer Row extends object)[]
+  ? Row
+  : never
+
+interface Ways<Row> {
+  /** The cells of fields that a page shows in its own way. */
+  cells?: { readonly [Field in keyof Row]?: (row: Row) => ReactNode }
+  /** Fields that the console leaves out. */
+  hides?: readonly (keyof Row)[]
+  /** The colours of states that differ from the usual ones. */
+  tones?: Readonly<Record<string, Tone>>
+  /** The acts for a row. */
+  decide?: (row: Row) => ReactNode
+}
+
+const TONES: Readonly<Record<string, Tone>> = {
+  ...{ mined: 'good', confirmed: 'good', inForce: 'good', open: 'good' },
+  ...{ pending: 'warn', grace: 'warn' },
+  ...{ reverted: 'bad', displaced: 'bad', failed: 'bad' },
+}
+
+const asTime = (value: unknown): Date | null =>
+  value === null
+    ? null
+    : value instanceof Date
+      ? value
+      : new Date(typeof value === 'number' ? value * 1_000 : String(value))
+
+/** How each kind of value is shown. Only `null` comes before these, as a dash. */
+const CELLS: Readonly<Record<ColumnKind, (value: never) => ReactNode>> = {
+  address: (value: string) => <Address of={value} />,
+  answer: (value: { error: string | null; status: number | null }[]) => value.at(-1)?.error ?? value.at(-1)?.status,
+  count: (value: number | bigint) => capped(value),
+  ether: (value: bigint | string) => <Exact wei={BigInt(value)} hinted />,
+  hash: (value: string) => <Hash of={value} />,
+  number: (value: number | string) => value,
+  record: (value: Record<string, unknown>) => <Pairs of={value} />,
+  size: (value: unknown[]) => capped(value.length),
+  span: (value: number) => `${capped(value)} s`,
+  state: (value: string) => <Mark tone={TONES[value] ?? 'calm'}>{inWords(value)}</Mark>,
+  text: (value: unknown) => textOf(value),
+  time: (value: unknown) => <Time at={asTime(value)} ahead />,
+  words: (value: string) => <span title={value}>{inWords(value)}</span>,
+}
+const FIGURES: readonly ColumnKind[] = ['count', 'ether', 'number', 'size', 'span']
+
+function textOf(value: unknown): ReactNode {
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (Array.isArray(value)) return value.join(', ')
+  if (typeof value === 'object') return <Pairs of={value as Record<string, unknown>} />
+  return <span className="whole">{String(value)}</span>
+}
+
+/** Columns of a table, from their declarations. */
+export function columnsOf<Row extends object>(
+  declared: readonly Declared[],
+  { cells = {}, hides = [], tones = {}, decide }: Ways<Row> = {},
+): readonly Column<Row>[] {
+  const shown = declared.map(columnOf).filter(({ field }) => !hides.includes(field as keyof Row))
+  const columns = shown.map(({ head, field, kind }): Column<Row> => {
+    const entryOf = (row: Row) => row[field as keyof Row] ?? null
+    const usual = (row: Row) => {
+      const value = entryOf(row)
+      if (value === null || value === '') return <span className="none">{NONE}</span>
+      const tone = kind === 'state' && tones[String(value)]
+      return tone ? <Mark tone={tone}>{inWords(String(value))}</Mark> : CELLS[kind](value as never)
+    }
+    return {
+      heading: headingOf(head),
+      cell: cells[field as keyof Row] ?? usual,
+      figure: FIGURES.includes(kind),
+      ...(kind !== 'record' && { sortBy: (row) => sortable(entryOf(row), kind) }),
+    }
+  })
+  return decide ? [...columns, { heading: 'Decide', cell: decide }] : columns
+}
+
+const headingOf = (head: string) => {
+  const words = inWords(head)
+  return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`
+}
+
+function sortable(value: unknown, kind: ColumnKind): bigint | number | string {
+  if (kind === 'time') return asTime(value)?.getTime() ?? 0
+  if (kind === 'ether') return BigInt((value as bigint | string | null) ?? -1n)
+  if (kind === 'size') return (value as unknown[]).length
+  return typeof value === 'number' ? value : String(value ?? '')
+}
+
+interface Listed<Route extends ListRoute> extends Ways<RowOf<Route>> {
+  title: string
+  aside?: () => ReactNode
+  /** Above the list. */
+  note?: ReactNode
+  /** Shown in place of a list without rows. */
+  empty: ReactNode
+  /** Rows that come oldest first are shown newest first. */
+  reversed?: true
+  /** A field of the reading by which the list can be narrowed, and its values. */
+  filter?: { name: string; label: string; choices: readonly (readonly [value: string, text: string])[] }
+}
+
+/** A section with one of the operator's lists, page by page. */
+export function listSection<Route extends ListRoute>(
+  of: Route,
+  { title, aside, note, empty, reversed, filter, ...ways }: Listed<Route>,
+): () => ReactNode {
+  const { rows: name, columns: declared } = LISTS[of]
+  const columns = columnsOf<RowOf<Route>>(declared, ways)
+  const keys = declared.slice(0, 2).map((column) => columnOf(column).field)
+  const keyOf = (row: RowOf<Route>) => keys.map((field) => String(row[field as keyof RowOf<Route>])).join(' ')
+  return function List() {
+    const [choice, setChoice] = useState(filter?.choices[0]?.[0] ?? '')
+    const { page, place } = usePages(of, filter && choice !== '' ? { [filter.name]: choice } : {})
+    const choose = (value: string) => {
+      setChoice(value)
+      place.go(null)
+    }
+    return (
+      <Section title={title} aside={filter ? <Choice {...filter} value={choice} choose={choose} /> : aside?.()}>
+        <Shown reading={page} lines={4}>
+          {(answer) => {
+            const rows = (answer as unknown as Record<string, RowOf<Route>[]>)[name] ?? []
+            return (
+              <div className="stack">
+                {note}
+                <Table
+                  caption={title}
+                  rows={reversed ? [...rows].reverse() : rows}
+                  keyOf={keyOf}
+                  columns={columns}
+                  first={PAGE}
+                  empty={empty}
+                />
+                <Pager place={place} next={'nextCursor' in answer ? (answer.nextCursor as string | null) : null} />
+              </div>
+            )
+          }}
+        </Shown>
+      </Section>
+    )
+  }
+}
