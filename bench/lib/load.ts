@@ -1,15 +1,13 @@
-// Measures requests per second of an HTTP server, with wrk, and of a database, with pgbench. Both are C programs that cost little beside the server
-// they load. A load generator on Node (autocannon) costs more than the server it tests, and would hide every difference.
+// Measures requests per second of an HTTP server with wrk, a C program that costs little beside the server it loads. A load generator on Node
+// (autocannon) costs more than the server it tests, and would hide every difference.
 import { execFile } from 'node:child_process'
-import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { temporaryDirectory } from '../../test/support/temporary.ts'
 import { median } from './numbers.ts'
 
 const LUA = fileURLToPath(new URL('./load.lua', import.meta.url))
-const PACKAGED = '/usr/lib/postgresql'
 /** Requests in flight. */
 const IN_FLIGHT = 32
 
@@ -17,8 +15,7 @@ const run = promisify(execFile)
 
 /** Why we cannot generate load here; null if we can. */
 export function missingTools(): string | null {
-  if (!onPath('wrk')) return 'needs wrk (Debian: apt install wrk)'
-  return findPgbench() === null ? 'needs pgbench (Debian: apt install postgresql)' : null
+  return onPath('wrk') ? null : 'needs wrk (Debian: apt install wrk)'
 }
 
 /**
@@ -40,17 +37,6 @@ export async function requestRate(
   return requests / (us / 1e6)
 }
 
-/** Transactions per second of a pgbench script with prepared statements. */
-export async function statementRate(url: string, script: string, connections: number, sec: number): Promise<number> {
-  const file = join(temporaryDirectory(), 'script.sql')
-  writeFileSync(file, script)
-  const load = ['-M', 'prepared', '-c', String(connections), '-j', '1', '-T', String(sec)]
-  const { stdout } = await run(findPgbench() ?? 'pgbench', ['-n', '-f', file, ...load, url])
-  const found = /tps = ([\d.]+)/.exec(stdout)?.[1]
-  if (found === undefined || /failed transactions: [1-9]/.test(stdout)) throw new Error(`pgbench said:\n${stdout}`)
-  return Number(found)
-}
-
 /**
  * Runs each load in turn, several times, so that a slower machine affects all alike. A short run of each comes first as a warm-up.
  * @returns the median of each.
@@ -70,11 +56,4 @@ export async function inTurn<Name extends string>(
 
 function onPath(name: string): boolean {
   return (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, name)))
-}
-
-function findPgbench(): string | null {
-  if (onPath('pgbench')) return 'pgbench'
-  if (!existsSync(PACKAGED)) return null
-  const found = readdirSync(PACKAGED).map((version) => join(PACKAGED, version, 'bin/pgbench'))
-  return found.find((path) => existsSync(path)) ?? null
 }

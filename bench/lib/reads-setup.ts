@@ -1,4 +1,4 @@
 // The parts that the bench of reads and its server share.
 
-/** How many connections to the database: as many as the service opens, and as many as pgbench. */
+/** How many connections to the database: as many as the service opens. */
 export const CONNECTIONS = 10

@@ -154,15 +154,6 @@ export const refuseAs = ({ because, message, problems }: OperatorRefusal): Refus
 
 export const isRefusal = (value: unknown): value is Refusal => value instanceof Refusal
 
-/** The answer, or a refusal if it is null. Returned synchronously if the answer is ready. */
-export function orRefuse<T extends object>(
-  answer: T | null | Promise<T | null>,
-  refused: RefusalName,
-): T | Refusal | Promise<T | Refusal> {
-  const given = (found: T | null) => found ?? refuse(refused)
-  return answer instanceof Promise ? answer.then(given) : given(answer)
-}
-
 /** We ask for a retry after this time, when a transient fault of the database is usually over. */
 const RETRY_SEC = 1
 

@@ -68,7 +68,7 @@ export function createServer(deps: HttpDeps): HttpServer {
     else refuseOutside(response, id, 'unexpected')
   }
 
-  function serve(request: IncomingMessage, response: ServerResponse, id: string): void | Promise<void> {
+  async function serve(request: IncomingMessage, response: ServerResponse, id: string): Promise<void> {
     const found = router.find(request.url ?? '')
     if (typeof found === 'string') {
       if (found === 'unknownRoute' && answerAsPage(new Reply(response, id, null, sending), request)) return
@@ -76,16 +76,12 @@ export function createServer(deps: HttpDeps): HttpServer {
     }
     const { route, bucket, target } = found
     const reply = new Reply(response, id, route.countedAs ?? route.path, sending)
-    return run(route, bucket, callOf(request, target, id), reply)
+    await run(route, bucket, callOf(request, target, id), reply)
   }
 
   function answer(request: IncomingMessage, response: ServerResponse): void {
     const id = requestId(request)
-    try {
-      serve(request, response, id)?.catch((fault) => failed(response, id, fault))
-    } catch (fault) {
-      failed(response, id, fault)
-    }
+    serve(request, response, id).catch((fault) => failed(response, id, fault))
   }
 
   const refuseRaw = (socket: Duplex, refused: RefusalName, id: string) =>

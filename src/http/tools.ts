@@ -34,14 +34,13 @@ export interface Tools {
   isOwnOrigin: (origin: string | undefined) => boolean
   /**
    * The answer of a public read, cached for at most `maxAgeSec` under `key`. The key must name the route and every parameter on which the answer
-   * depends. Returned synchronously if cached. Null if `read` finds nothing.
+   * depends. `read` returns what becomes JSON, or a page's text; null if there is nothing.
    */
-  cached(key: string, maxAgeSec: number, read: () => Promise<string | Buffer>): CachedResponse | Promise<CachedResponse>
-  cached(
+  cached<Found extends object | string | null>(
     key: string,
     maxAgeSec: number,
-    read: () => Promise<string | Buffer | null>,
-  ): CachedResponse | null | Promise<CachedResponse | null>
+    read: () => Promise<Found>,
+  ): Promise<CachedResponse | Extract<Found, null>>
 }
 
 export function buildTools(deps: HttpDeps): Tools {
@@ -52,7 +51,7 @@ export function buildTools(deps: HttpDeps): Tools {
     bytesOf: (response) => 2 * (response?.body.length ?? 0),
     observe: deps.meters?.memo,
   })
-  const cached = (key: string, maxAgeSec: number, read: () => Promise<string | Buffer | null>) =>
+  const cached = async (key: string, maxAgeSec: number, read: () => Promise<object | string | null>) =>
     memo.get(key, maxAgeSec * 1000, async () => {
       const content = await read()
       return content === null ? null : cachedResponseOf(content)

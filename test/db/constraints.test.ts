@@ -28,10 +28,10 @@ before(async () => {
     INSERT INTO nodes (node_id, owner, cohort, ref, payment_id, per_node_at_mint_wei, turns_at_mint, mint_tx_hash, minted_at, block_number, block_hash)
       VALUES (1, '${B}', 1, '${h(10)}', 1, 0, 0, '${h(70)}', now(), 5, '${h(5)}');
     UPDATE payments SET state = 'minted', node_id = 1, tier_id = 'basic', tier_version = 1 WHERE id = 1;
-    INSERT INTO rounds VALUES (1, 'treasury', 10, 1, '${h(80)}', now(), 5, '${h(5)}', '{}');
-    INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count, answer) VALUES (1, 1, 1, 200, 1, 10, 1, '{}');
-    INSERT INTO withdrawals (node_id, amount_wei, withdrawn_total_wei, to_address, tx_hash, log_index, status, created_at, block_number, block_hash, answer)
-      VALUES (1, 4, 4, '${B}', '${h(90)}', 0, 'sent', now(), 5, '${h(5)}', '{}');`)
+    INSERT INTO rounds VALUES (1, 'treasury', 10, 1, '${h(80)}', now(), 5, '${h(5)}');
+    INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count) VALUES (1, 1, 1, 200, 1, 10, 1);
+    INSERT INTO withdrawals (node_id, amount_wei, withdrawn_total_wei, to_address, tx_hash, log_index, status, created_at, block_number, block_hash)
+      VALUES (1, 4, 4, '${B}', '${h(90)}', 0, 'sent', now(), 5, '${h(5)}');`)
 })
 after(() => database.close())
 
@@ -181,22 +181,22 @@ const refused: [string, string, RegExp][] = [
   ],
   [
     'a cohort is paid a turn once',
-    `INSERT INTO rounds VALUES (2, 'treasury', 10, 1, '${h(81)}', now(), 6, '${h(6)}', '{}'); INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count, answer) VALUES (2, 1, 2, 200, 1, 10, 1, '{}')`,
+    `INSERT INTO rounds VALUES (2, 'treasury', 10, 1, '${h(81)}', now(), 6, '${h(6)}'); INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count) VALUES (2, 1, 2, 200, 1, 10, 1)`,
     /turns_cohort_due_key/,
   ],
   [
     'a cohort is paid once in a round',
-    `INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count, answer) VALUES (1, 1, 2, 300, 1, 10, 1, '{}')`,
+    `INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count) VALUES (1, 1, 2, 300, 1, 10, 1)`,
     /turns_pkey/,
   ],
   [
     'turns of a cohort are numbered once',
-    `INSERT INTO rounds VALUES (2, 'treasury', 10, 1, '${h(81)}', now(), 6, '${h(6)}', '{}'); INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count, answer) VALUES (2, 1, 1, 300, 1, 10, 1, '{}')`,
+    `INSERT INTO rounds VALUES (2, 'treasury', 10, 1, '${h(81)}', now(), 6, '${h(6)}'); INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count) VALUES (2, 1, 1, 300, 1, 10, 1)`,
     /turns_cohort/,
   ],
   [
     'a round is stored once',
-    `INSERT INTO rounds VALUES (1, 'treasury', 10, 1, '${h(81)}', now(), 6, '${h(6)}', '{}')`,
+    `INSERT INTO rounds VALUES (1, 'treasury', 10, 1, '${h(81)}', now(), 6, '${h(6)}')`,
     /rounds_pkey/,
   ],
   [
@@ -216,17 +216,17 @@ const refused: [string, string, RegExp][] = [
   ],
   [
     'a withdrawal is stored once',
-    `INSERT INTO withdrawals (node_id, amount_wei, withdrawn_total_wei, to_address, tx_hash, log_index, status, created_at, block_number, block_hash, answer) VALUES (1, 4, 8, '${B}', '${h(90)}', 0, 'sent', now(), 5, '${h(5)}', '{}')`,
+    `INSERT INTO withdrawals (node_id, amount_wei, withdrawn_total_wei, to_address, tx_hash, log_index, status, created_at, block_number, block_hash) VALUES (1, 4, 8, '${B}', '${h(90)}', 0, 'sent', now(), 5, '${h(5)}')`,
     /withdrawals_tx_hash/,
   ],
   [
     'a failed withdrawal is stored once',
-    `INSERT INTO withdrawals (node_id, amount_wei, to_address, tx_hash, status, created_at, block_number, block_hash, answer) SELECT 1, 4, '${B}', '${h(91)}', 'failed', now(), 5, '${h(5)}', '{}' FROM generate_series(1, 2)`,
+    `INSERT INTO withdrawals (node_id, amount_wei, to_address, tx_hash, status, created_at, block_number, block_hash) SELECT 1, 4, '${B}', '${h(91)}', 'failed', now(), 5, '${h(5)}' FROM generate_series(1, 2)`,
     /withdrawals_tx_hash/,
   ],
   [
     'only what went through has a total',
-    `INSERT INTO withdrawals (node_id, amount_wei, withdrawn_total_wei, to_address, tx_hash, status, created_at, block_number, block_hash, answer) VALUES (1, 4, 8, '${B}', '${h(92)}', 'failed', now(), 5, '${h(5)}', '{}')`,
+    `INSERT INTO withdrawals (node_id, amount_wei, withdrawn_total_wei, to_address, tx_hash, status, created_at, block_number, block_hash) VALUES (1, 4, 8, '${B}', '${h(92)}', 'failed', now(), 5, '${h(5)}')`,
     /withdrawals_check/,
   ],
   [

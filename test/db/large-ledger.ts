@@ -46,8 +46,8 @@ export async function fillLedger(sql: Pool): Promise<void> {
     await sql`INSERT INTO node_transfers (block_number, log_index, node_id, from_address, to_address, tx_hash, block_hash)
       SELECT n + 100, 1, n, '0x' || repeat('0', 40), ${address('n')}, ${hash('n')}, ${hash('n + 100')} ${each}`
     await sql`INSERT INTO withdrawals (amount_wei, block_hash, block_number, created_at, confirmed_at, log_index, node_id, status,
-        to_address, tx_hash, withdrawn_total_wei, answer)
-      SELECT 5, ${hash('n + 100')}, n + 100, to_timestamp(1), to_timestamp(1), 2, n, 'sent', ${address('n')}, ${hash('n')}, 5, '{}' ${each}`
+        to_address, tx_hash, withdrawn_total_wei)
+      SELECT 5, ${hash('n + 100')}, n + 100, to_timestamp(1), to_timestamp(1), 2, n, 'sent', ${address('n')}, ${hash('n')}, 5 ${each}`
     await sql`INSERT INTO outbox (id, kind, sender, nonce, call, gas_limit, guard_block, valid_until, state, block_number, block_hash, tx_hash)
       OVERRIDING SYSTEM VALUE SELECT n, 'mint', ${addressOf(1)}, n, '{}', 1, n + 99, n + 999, 'mined', n + 100, ${hash('n + 100')},
         ${hash('n')} ${each}`
@@ -73,10 +73,10 @@ async function fillRest(sql: Pool): Promise<void> {
   const each = sql`FROM generate_series(1, ${NODES}::int) n`
   await sql.begin(async (sql) => {
     await sql`SET LOCAL session_replication_role = replica`
-    await sql`INSERT INTO rounds (round, mode, total_wei, node_count, tx_hash, created_at, block_number, block_hash, answer)
-      SELECT n, 'treasury', 200, 2, ${hash('n')}, to_timestamp(n + 100), n + 100, ${hash('n + 100')}, '{}' ${each}`
-    await sql`INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count, answer)
-      SELECT n, n % 200 + 1, n / 200 + 1, n, 1, 100, 2, '{}' ${each}`
+    await sql`INSERT INTO rounds (round, mode, total_wei, node_count, tx_hash, created_at, block_number, block_hash)
+      SELECT n, 'treasury', 200, 2, ${hash('n')}, to_timestamp(n + 100), n + 100, ${hash('n + 100')} ${each}`
+    await sql`INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count)
+      SELECT n, n % 200 + 1, n / 200 + 1, n, 1, 100, 2 ${each}`
     await sql`INSERT INTO single_turns (round, cohort, due) SELECT n, n % 200 + 1, n ${each}`
     await sql`INSERT INTO skips (round, cohort, due, turns) SELECT n, n % 200 + 1, n, 1 ${each}`
     await sql`INSERT INTO refunds (payment_ref, tx_hash, from_address, to_address, value_wei, block_number, block_hash, final, recorded_by)

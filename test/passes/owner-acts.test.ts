@@ -69,7 +69,7 @@ inWorld(
     const round = await world.credit()
     assert.deepEqual([round.reason, round.nodeCount], [null, 1])
     await world.rest()
-    const node = JSON.parse(String((await readNode(world.pool, 2n, 10))?.node ?? '{}'))
+    const { node } = (await readNode(world.pool, 2n, 10)) ?? assert.fail()
     assert.deepEqual([node.creditedWei, node.balanceWei, node.nextCreditAt], ['0', '0', null])
   },
 )
@@ -82,8 +82,8 @@ inWorld(
     await world.chain.increaseTime(INTERVAL_SEC)
     await world.rest()
     const shown = async () => {
-      const page = await readNode(world.pool, 1n, 10)
-      return { ...JSON.parse(String(page?.node ?? '{}')), credits: JSON.parse(String(page?.credits ?? '[]')) }
+      const { node, credits } = (await readNode(world.pool, 1n, 10)) ?? assert.fail()
+      return { ...node, credits }
     }
     const before = await shown()
     assert.equal(before.credits.length, 1)

@@ -9,7 +9,6 @@ import type { Sql } from '../../src/db/core/sql.ts'
 import { readSignerTroubles } from '../../src/db/sends/signers.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 import { rebuild } from '../../src/mending/rebuild/rebuild.ts'
-import { compareAnswers } from '../db/compare-answers.ts'
 import { FAULTS } from '../support/faults/names.ts'
 import { contextOf, ETHER } from '../support/world.ts'
 import { checkLadder, unopenedRightly } from './ladder.ts'
@@ -219,18 +218,12 @@ export async function checkRebuild({ stage, dice, tally }: Play): Promise<void> 
   // Fewer headers are kept if the survey begins so near to the head.
   const differences = comparison?.differences.filter(({ table }) => !isSurveyed || table !== 'blocks')
   assert.deepEqual(differences, [], 'I10: a rebuilt ledger is the same')
-  await checkAnswers(rebuildPool)
 }
 
 /** Gives a rebuild the ledger's mode. The first blocks of a short history may be the only ones that recompute. */
 async function modeAsIn(ledger: Sql, rebuilt: Sql): Promise<void> {
   const inForce = await readMode(ledger)
   if (inForce) await setMode(rebuilt, inForce.mode, { by: 'sim' })
-}
-
-/** Each row that the API shows carries the answer computed from its columns, whatever was rewound, and whenever its hour's price came. */
-export async function checkAnswers(ledger: Sql): Promise<void> {
-  await compareAnswers(ledger)
 }
 
 /** I13: without an answer a reading is null; with one it is the contract's. */

@@ -24,15 +24,7 @@ import { endLie, liarActs, lyingOf, rescanAfterLies, tryLie } from './liars/lyin
 import { checkAllocations, listBuyers } from './lists.ts'
 import { INTERRUPT_NAMES, planFor, reorganise, SIM_FAULTS, weatherOf } from './mishaps.ts'
 import { SHAPES, type ShapeName } from './model/shapes.ts'
-import {
-  checkAnswers,
-  checkDecisions,
-  checkReadings,
-  checkRebuild,
-  checkSales,
-  checkSent,
-  checkSigners,
-} from './oracle.ts'
+import { checkDecisions, checkReadings, checkRebuild, checkSales, checkSent, checkSigners } from './oracle.ts'
 import { makeRoom, OWNER_ACTS, ownerActs, setWindow } from './owner-acts.ts'
 import { calmPayers, KNOWN_PAID, PAYERS_ACTS, payersActs, providersFor } from './payers/acts.ts'
 import { TRACE_FAULTS } from './payers/faults.ts'
@@ -222,7 +214,6 @@ async function finish(play: Play): Promise<void> {
   await checkDecisions(play)
   await checkSigners(play)
   await checkReadings(play)
-  await checkAnswers(stage.observer)
   const isRebuilt = stage.backend === 'real' || dice.roll('rebuild') < 0.2
   // If a provider without states or traces made the service file something whole, or the operator decided so, a rebuild with both splits it.
   if (isRebuilt && (await isAllTold(play))) await checkRebuild(play)

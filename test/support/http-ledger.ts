@@ -1,7 +1,6 @@
 // A small ledger written by hand, for tests of the HTTP surface: what the follower would have written, row by row,
 // under the schema's own constraints and triggers.
-import { jsonRows, type Pool, type Sql } from '../../src/db/core/sql.ts'
-import { STORED_CREDIT, STORED_WITHDRAWAL, storedDistribution } from '../../src/db/nodes/answers.ts'
+import { jsonRows, type Pool } from '../../src/db/core/sql.ts'
 import type { Address, Hash } from '../../src/domain/units.ts'
 
 /** A made-up but well-formed hash, always the same for the same words. */
@@ -140,16 +139,15 @@ export async function insertRound(
       FROM jsonb_to_recordset(${jsonRows(turns)}::text::jsonb) AS r(cohort int, "amountWei" numeric)
       JOIN cohorts c USING (cohort) JOIN tiers t ON t.tier_no = c.tier_no AND t.live) paid`
     await tx`
-      INSERT INTO rounds (round, mode, total_wei, node_count, tx_hash, created_at, block_number, block_hash, answer)
+      INSERT INTO rounds (round, mode, total_wei, node_count, tx_hash, created_at, block_number, block_hash)
       SELECT ${number}, ${mode}, sum(amount * size), sum(size), ${hashOf(`round ${number}`)}, to_timestamp(${time}), ${block},
-        ${hashOf(`block ${block}`)}, ''
+        ${hashOf(`block ${block}`)}
       FROM ${paid}`
     await tx`
       INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count, tier_id, seed_block, seed, proof, min_wei, max_wei,
-        payout_bps, answer)
-      SELECT ${number}, cohort, turn_count + 1, next_due, 1, amount, size, tier_id, ${block}, ${hashOf('seed')}, 'proven', drawn, drawn, payout_bps, ''
+        payout_bps)
+      SELECT ${number}, cohort, turn_count + 1, next_due, 1, amount, size, tier_id, ${block}, ${hashOf('seed')}, 'proven', drawn, drawn, payout_bps
       FROM ${paid}`
-    await writeAnswers(tx)
     await tx`
       UPDATE cohorts c SET turn_count = c.turn_count + 1, per_node_wei = c.per_node_wei + paid.amount,
         next_due = c.next_due + c.interval_sec, last_turn_at = to_timestamp(${time})
@@ -169,26 +167,12 @@ async function insertWithdrawal(
     const total = (node?.withdrawn ?? 0n) + amountWei
     await tx`
       INSERT INTO withdrawals (node_id, amount_wei, withdrawn_total_wei, to_address, tx_hash, log_index, status, created_at,
-        confirmed_at, block_number, block_hash, answer)
+        confirmed_at, block_number, block_hash)
       VALUES (${nodeId}, ${amountWei.toString()}, ${failed ? null : total.toString()}, ${to}, ${hashOf(`withdraw ${nodeId} ${block}`)},
         ${failed ? null : 0}, ${failed ? 'failed' : 'sent'}, to_timestamp(${blockTime(block)}), to_timestamp(${blockTime(block)}),
-        ${block}, ${hashOf(`block ${block}`)}, '')`
-    await writeAnswers(tx)
+        ${block}, ${hashOf(`block ${block}`)})`
     if (!failed) await tx`UPDATE nodes SET withdrawn_wei = ${total.toString()} WHERE node_id = ${nodeId}`
   })
-}
-
-/** Writes the stored answers of rows that were inserted with an empty one. */
-async function writeAnswers(sql: Sql): Promise<void> {
-  await sql`
-    UPDATE turns SET (answer, unpriced_hour) =
-      (SELECT made.* FROM (SELECT turns.*) t CROSS JOIN LATERAL ${sql.unsafe(STORED_CREDIT)} made) WHERE answer = ''`
-  await sql`
-    UPDATE withdrawals SET (answer, unpriced_hour) =
-      (SELECT made.* FROM (SELECT withdrawals.*) w CROSS JOIN LATERAL ${sql.unsafe(STORED_WITHDRAWAL)} made) WHERE answer = ''`
-  await sql`
-    UPDATE rounds SET answer =
-      (SELECT ${sql.unsafe(storedDistribution('turns WHERE turns.round = r.round'))} FROM (SELECT rounds.*) r) WHERE answer = ''`
 }
 
 /** The ledger of most tests: wallet 1 has two nodes (one paid for, one not), wallet 2 one; two rounds, two withdrawals. */

@@ -8,8 +8,7 @@ import {
   type OwnershipChange,
 } from '../../domain/replay.ts'
 import type { Address, Hash, Wei } from '../../domain/units.ts'
-import { column, type Fragment, jsonRows, type Sql } from '../core/sql.ts'
-import { STORED_WITHDRAWAL } from './answers.ts'
+import { column, jsonRows, type Sql } from '../core/sql.ts'
 
 /** What a node `n` was credited; `c` is its cohort, which an expelled node does not have. */
 export const CREDITED = `CASE WHEN n.cohort IS NULL THEN (SELECT e.credited_wei FROM expulsions e WHERE e.node_id = n.node_id)
@@ -68,11 +67,11 @@ export async function insertOwnershipChanges(sql: Sql, transfers: readonly Owner
  */
 export async function insertWithdrawals(sql: Sql, withdrawals: readonly NewWithdrawal[]): Promise<void> {
   if (withdrawals.length === 0) return
-  await insertWithAnswers(
-    sql,
-    sql`
-    SELECT r.node_id, r.amount_wei, r.withdrawn_total_wei, r.to_address, r.tx_hash, r.log_index, 'sent' AS status,
-      to_timestamp(r.time) AS created_at, r.block_number, r.block_hash
+  await sql`
+    INSERT INTO withdrawals (node_id, amount_wei, withdrawn_total_wei, to_address, tx_hash, log_index, status, created_at, confirmed_at,
+      block_number, block_hash)
+    SELECT r.node_id, r.amount_wei, r.withdrawn_total_wei, r.to_address, r.tx_hash, r.log_index, 'sent',
+      to_timestamp(r.time), to_timestamp(r.time), r.block_number, r.block_hash
     FROM unnest(${column(withdrawals, 'nodeId')}::bigint[], ${column(withdrawals, 'amountWei')}::numeric[],
       ${column(withdrawals, 'withdrawnTotalWei')}::numeric[], ${column(withdrawals, 'to')}::text[],
       ${column(withdrawals, 'txHash')}::text[], ${column(withdrawals, 'logIndex')}::int[],
@@ -80,8 +79,7 @@ export async function insertWithdrawals(sql: Sql, withdrawals: readonly NewWithd
       ${column(withdrawals, 'blockHash')}::text[])
       AS r(node_id, amount_wei, withdrawn_total_wei, to_address, tx_hash, log_index, time, block_number, block_hash)
     WHERE EXISTS (SELECT FROM nodes n WHERE n.node_id = r.node_id)
-    ORDER BY r.block_number, r.log_index`,
-  )
+    ORDER BY r.block_number, r.log_index`
   const totals = [...Map.groupBy(withdrawals, ({ nodeId }) => nodeId)].map(([nodeId, ofNode]) => ({
     nodeId,
     total: ofNode.reduce((most, { withdrawnTotalWei: wei }) => (wei > most ? wei : most), 0n),
@@ -145,12 +143,11 @@ export async function insertFailedWithdrawals(sql: Sql, failed: readonly FailedW
     [...new Set(call.nodeIds)].filter(isNodeId).map((nodeId) => ({ ...call, nodeIds: undefined, nodeId })),
   )
   if (rows.length === 0) return
-  await insertWithAnswers(
-    sql,
-    sql`
-    SELECT n.node_id, coalesce(r."amountWei", greatest(credited.wei - withdrawn.wei, 0)) AS amount_wei,
-      NULL::numeric AS withdrawn_total_wei, r."to" AS to_address, r."txHash" AS tx_hash, NULL::int AS log_index, 'failed' AS status,
-      to_timestamp(r."blockTime") AS created_at, r."blockNumber" AS block_number, r."blockHash" AS block_hash
+  await sql`
+    INSERT INTO withdrawals (node_id, amount_wei, withdrawn_total_wei, to_address, tx_hash, log_index, status, created_at, confirmed_at,
+      block_number, block_hash)
+    SELECT n.node_id, coalesce(r."amountWei", greatest(credited.wei - withdrawn.wei, 0)),
+      NULL, r."to", r."txHash", NULL, 'failed', to_timestamp(r."blockTime"), to_timestamp(r."blockTime"), r."blockNumber", r."blockHash"
     FROM jsonb_to_recordset(${jsonRows(rows)}::text::jsonb) AS r("nodeId" bigint, caller text, "amountWei" numeric,
       "to" text, "txHash" text, "blockTime" bigint, "blockNumber" bigint, "blockHash" text)
     JOIN nodes n ON n.node_id = r."nodeId"
@@ -163,20 +160,7 @@ export async function insertFailedWithdrawals(sql: Sql, failed: readonly FailedW
       n.per_node_at_mint_wei) - n.per_node_at_mint_wei END AS wei) credited
     CROSS JOIN LATERAL (SELECT coalesce((SELECT w.withdrawn_total_wei FROM withdrawals w
       WHERE w.node_id = n.node_id AND w.status = 'sent' AND w.block_number < r."blockNumber"
-      ORDER BY w.id DESC LIMIT 1), 0) AS wei) withdrawn`,
-  )
-}
-
-/** Inserts withdrawals with their stored answers. An answer contains the row's id, so we draw the ids first. `rows` are ordered by id. */
-async function insertWithAnswers(sql: Sql, rows: Fragment): Promise<void> {
-  await sql`
-    INSERT INTO withdrawals (id, node_id, amount_wei, withdrawn_total_wei, to_address, tx_hash, log_index, status, created_at,
-      confirmed_at, block_number, block_hash, answer, unpriced_hour)
-    OVERRIDING SYSTEM VALUE
-    SELECT w.id, w.node_id, w.amount_wei, w.withdrawn_total_wei, w.to_address, w.tx_hash, w.log_index, w.status, w.created_at,
-      w.confirmed_at, w.block_number, w.block_hash, stored.*
-    FROM (SELECT nextval((SELECT pg_get_serial_sequence('withdrawals', 'id'))::regclass) AS id, seen.*, seen.created_at AS confirmed_at FROM (${rows}) seen) w
-    CROSS JOIN LATERAL ${sql.unsafe(STORED_WITHDRAWAL)} stored`
+      ORDER BY w.id DESC LIMIT 1), 0) AS wei) withdrawn`
 }
 
 /** Rewinds nodes, transfers and withdrawals to a height. Their payments must be detached already. */

@@ -3,7 +3,6 @@ import type { Proof } from '../../domain/observed.ts'
 import type { NewRound, NewSkip, NewTurn } from '../../domain/replay.ts'
 import type { Hash, Wei } from '../../domain/units.ts'
 import { jsonRows, type Sql } from '../core/sql.ts'
-import { STORED_CREDIT, storedDistribution } from './answers.ts'
 
 /** The inputs of a turn's amount; null if the ledger has no terms for it. */
 export interface TurnTerms {
@@ -29,41 +28,24 @@ export interface StoredTurn extends NewTurn, TurnTerms {
   singles: readonly SingleTurn[]
 }
 
-/** Fields of `StoredTurn`, with their SQL types. */
-const TURN_FIELDS = `round bigint, cohort int, "turnNo" int, due bigint, turns int, "amountWei" numeric, "nodeCount" int, "tierId" text,
-  "seedBlock" bigint, seed text, proof text, "minWei" numeric, "maxWei" numeric, "payoutBps" int`
-
-/** The fields of `StoredTurn`, from the table's columns. */
-const TURN_COLUMNS = `round, cohort, "turnNo" AS turn_no, due, turns, "amountWei" AS amount_wei, "nodeCount" AS node_count,
-  "tierId" AS tier_id, "seedBlock" AS seed_block, seed, proof, "minWei" AS min_wei, "maxWei" AS max_wei, "payoutBps" AS payout_bps`
-
 /** Stores rounds, their credits, and the turns that they skipped. */
 export async function insertRounds(
   sql: Sql,
   { rounds, turns, skips }: { rounds: readonly NewRound[]; turns: readonly StoredTurn[]; skips: readonly NewSkip[] },
 ): Promise<void> {
   if (rounds.length === 0) return
-  const turnsOf = Map.groupBy(
-    turns.map(({ singles: _, ...turn }) => turn),
-    ({ round }) => round,
-  )
-  const withTurns = rounds.map((round) => ({ ...round, turns: turnsOf.get(round.round) ?? [] }))
   await sql`
-    INSERT INTO rounds (round, mode, total_wei, node_count, tx_hash, created_at, block_number, block_hash, answer)
-    SELECT r.round, r.mode, r.total_wei, r.node_count, r.tx_hash, r.created_at, r.block_number, r.block_hash,
-      ${sql.unsafe(storedDistribution(`(SELECT ${TURN_COLUMNS} FROM jsonb_to_recordset(r.turns) AS g(${TURN_FIELDS})) given`))}
-    FROM (
-      SELECT round, mode, "totalWei" AS total_wei, "nodeCount" AS node_count, "txHash" AS tx_hash, to_timestamp("blockTime") AS created_at,
-        "blockNumber" AS block_number, "blockHash" AS block_hash, turns
-      FROM jsonb_to_recordset(${jsonRows(withTurns)}::text::jsonb) AS g(round bigint, mode text, "totalWei" numeric,
-        "nodeCount" bigint, "txHash" text, "blockTime" bigint, "blockNumber" bigint, "blockHash" text, turns jsonb)) r`
-  // Inserted after the rounds, because a stored credit names its round.
+    INSERT INTO rounds (round, mode, total_wei, node_count, tx_hash, created_at, block_number, block_hash)
+    SELECT round, mode, "totalWei", "nodeCount", "txHash", to_timestamp("blockTime"), "blockNumber", "blockHash"
+    FROM jsonb_to_recordset(${jsonRows(rounds)}::text::jsonb) AS r(round bigint, mode text, "totalWei" numeric,
+      "nodeCount" bigint, "txHash" text, "blockTime" bigint, "blockNumber" bigint, "blockHash" text)`
+  const rows = turns.map(({ singles: _, ...turn }) => turn)
   await sql`
-    INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count, tier_id, seed_block, seed, proof, min_wei, max_wei,
-      payout_bps, answer, unpriced_hour)
-    SELECT t.*, stored.*
-    FROM (SELECT ${sql.unsafe(TURN_COLUMNS)} FROM jsonb_to_recordset(${jsonRows([...turnsOf.values()].flat())}::text::jsonb) AS g(${sql.unsafe(TURN_FIELDS)})) t
-    CROSS JOIN LATERAL ${sql.unsafe(STORED_CREDIT)} stored`
+    INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count, tier_id, seed_block, seed, proof, min_wei, max_wei, payout_bps)
+    SELECT round, cohort, "turnNo", due, turns, "amountWei", "nodeCount", "tierId", "seedBlock", seed, proof, "minWei", "maxWei", "payoutBps"
+    FROM jsonb_to_recordset(${jsonRows(rows)}::text::jsonb) AS r(round bigint, cohort int, "turnNo" int, due bigint, turns int,
+      "amountWei" numeric, "nodeCount" int, "tierId" text, "seedBlock" bigint, seed text, proof text, "minWei" numeric, "maxWei" numeric,
+      "payoutBps" int)`
   await insertSingleTurns(
     sql,
     turns.flatMap(({ round, cohort, singles }) => singles.map((single) => ({ round, cohort, ...single }))),

@@ -38,13 +38,22 @@ export async function insertReferral(
     VALUES (${code}, ${version}, ${payee}, ${commissionBps}, ${opensAt}, ${closesAt}, ${fromBlock}, ${enteredBy})`
 }
 
-/** What the public may see of a code, as JSON; null if it was never registered. `open` is as of the followed block. */
-export async function readPublicReferral(sql: Sql, code: string): Promise<string | null> {
-  const [row] = await sql<{ json: string }[]>`
-    SELECT row_to_json(r)::text AS json FROM (
-      SELECT code, payee, commission_bps AS "commissionBps", iso(to_timestamp(opens_at)) AS "opensAt", iso(to_timestamp(closes_at)) AS "closesAt",
-        (opens_at <= now) IS NOT FALSE AND (closes_at > now) IS NOT FALSE AS open
-      FROM referral_codes, (SELECT coalesce((SELECT block_time FROM cursors WHERE name = 'follow'), 0) AS now) n
-      WHERE code = ${code} ORDER BY version DESC LIMIT 1) r`
-  return row?.json ?? null
+/** What the public may see of a code. */
+interface PublicReferral {
+  code: string
+  payee: Address
+  commissionBps: number
+  opensAt: string | null
+  closesAt: string | null
+  open: boolean
+}
+
+/** What the public may see of a code; null if it was never registered. `open` is as of the followed block. */
+export async function readPublicReferral(sql: Sql, code: string): Promise<PublicReferral | null> {
+  const [row] = await sql<PublicReferral[]>`
+    SELECT code, payee, commission_bps AS "commissionBps", iso(to_timestamp(opens_at)) AS "opensAt", iso(to_timestamp(closes_at)) AS "closesAt",
+      (opens_at <= now) IS NOT FALSE AND (closes_at > now) IS NOT FALSE AS open
+    FROM referral_codes, (SELECT coalesce((SELECT block_time FROM cursors WHERE name = 'follow'), 0) AS now) n
+    WHERE code = ${code} ORDER BY version DESC LIMIT 1`
+  return row ?? null
 }

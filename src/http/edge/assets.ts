@@ -2,9 +2,9 @@
 // their rate limits, and the content security policy of every page. Uses no path from a request.
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import type { Route } from '../route.ts'
+import type { CachedOutcome, Route } from '../route.ts'
 import { type Encoding, encodingFor } from './encoding.ts'
-import { type CachedResponse, cachedResponseOf } from './memo.ts'
+import { cachedResponseOf } from './memo.ts'
 
 /** How often one caller may request a file per minute. A page loads each file once; then browsers cache it. */
 const LIMIT_PER_MINUTE = 120
@@ -14,8 +14,6 @@ const LIMIT_PER_MINUTE = 120
  */
 const BEST_BYTES_MAX = 256 * 1024
 const GOOD_BROTLI_QUALITY = 9
-
-type EncodedResponse = CachedResponse & { encoding: Encoding }
 
 export interface AssetRoute {
   path: string
@@ -72,27 +70,26 @@ const compressors = {
 export class Asset {
   readonly #read: () => Buffer
   #bytes: Buffer | null = null
-  readonly #making = new Map<Encoding, Promise<EncodedResponse>>()
-  readonly #made = new Map<Encoding, EncodedResponse>()
+  readonly #forms = new Map<Encoding, Promise<CachedOutcome>>()
 
   /** `read` is called only once, at the first request for the file. */
   constructor(read: () => Buffer) {
     this.#read = read
   }
 
-  /** The file in an encoding. Returned synchronously if it was made before. */
-  in(encoding: Encoding): EncodedResponse | Promise<EncodedResponse> {
-    const made = this.#made.get(encoding)
-    if (made) return made
-    const making = this.#making.get(encoding) ?? this.#make(encoding).finally(() => this.#making.delete(encoding))
-    this.#making.set(encoding, making)
-    return making
+  /** The file in an encoding. */
+  async in(encoding: Encoding): Promise<CachedOutcome> {
+    const form = this.#forms.get(encoding) ?? this.#make(encoding)
+    this.#forms.set(encoding, form)
+    return await form.catch((error: unknown) => {
+      // The next request tries again.
+      this.#forms.delete(encoding)
+      throw error
+    })
   }
 
-  async #make(encoding: Encoding): Promise<EncodedResponse> {
+  async #make(encoding: Encoding): Promise<CachedOutcome> {
     this.#bytes ??= this.#read()
-    const page = { ...cachedResponseOf(await compressors[encoding](this.#bytes)), encoding }
-    this.#made.set(encoding, page)
-    return page
+    return { ...cachedResponseOf(await compressors[encoding](this.#bytes)), encoding }
   }
 }

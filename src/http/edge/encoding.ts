@@ -33,49 +33,25 @@ const compressors = {
   gzip: (bytes: Buffer) => promisify(gzip)(bytes),
 }
 
-/** An answer in each encoding requested so far. */
-interface Made {
-  identity: CachedOutcome
-  br?: CachedOutcome | Promise<CachedOutcome>
-  gzip?: CachedOutcome | Promise<CachedOutcome>
-}
+/** The compressed forms of an answer that callers have requested so far, keyed by the answer, so that they are freed with it. */
+const made = new WeakMap<CachedResponse, Map<Encoding, Promise<CachedOutcome>>>()
 
-/** The encoded answers, keyed by the original answer, so that they are freed with it. */
-const made = new WeakMap<CachedResponse, Made>()
-
-function madeOf(response: CachedOutcome): Made {
-  const known = made.get(response)
-  if (known) return known
-  const begun: Made = { identity: { ...response, encoding: 'identity' } }
-  made.set(response, begun)
-  return begun
-}
-
-/**
- * The answer in an encoding that the caller accepts. Returned synchronously if made before. Files that are already encoded, and small answers, stay
- * as they are.
- */
-export function encoded(response: CachedOutcome, accepted: string): CachedOutcome | Promise<CachedOutcome> {
+/** The answer in an encoding that the caller accepts. Files that are already encoded, and small answers, stay as they are. */
+export async function encoded(response: CachedOutcome, accepted: string): Promise<CachedOutcome> {
   if (response.encoding || response.body.length < BYTES_MIN) return response
   const encoding = encodingFor(accepted)
-  const ready = madeOf(response)
-  if (encoding === 'identity') return ready.identity
-  const known = ready[encoding]
-  if (known) return known
-  const making = compress(response, encoding)
-  ready[encoding] = making
-  making.then((answer) => {
-    ready[encoding] = answer
-  })
-  return making
+  if (encoding === 'identity') return { ...response, encoding }
+  const forms = made.get(response) ?? new Map<Encoding, Promise<CachedOutcome>>()
+  made.set(response, forms)
+  const form = forms.get(encoding) ?? compress(response, encoding)
+  forms.set(encoding, form)
+  return await form
 }
 
 /** Compresses an answer. Never fails: an answer that cannot be compressed is sent uncompressed. */
 async function compress(response: CachedResponse, encoding: 'br' | 'gzip'): Promise<CachedOutcome> {
-  const { body } = response
   try {
-    const bytes = await compressors[encoding](typeof body === 'string' ? Buffer.from(body, 'latin1') : body)
-    return { ...cachedResponseOf(bytes), encoding }
+    return { ...cachedResponseOf(await compressors[encoding](response.body)), encoding }
   } catch {
     return { ...response, encoding: 'identity' }
   }

@@ -12,11 +12,11 @@ const WRONG_KEYS_BUCKET = 32_767
 /** Builds the check of a route's key. */
 export function keyCheck(limits: Limits, clientOf: (call: Call) => Client) {
   /** Checks the key before the counters, so that the right key is never refused. */
-  function refuseUnkeyed(route: Route, call: Call, reply: Reply): Refusal | null | Promise<Refusal | null> {
+  async function refuseUnkeyed(route: Route, call: Call, reply: Reply): Promise<Refusal | null> {
     if (!route.authorize) return null
     const perMinute = route.wrongKeys?.perMinute ?? 0
     const isLimited = () => limits.isSpent(WRONG_KEYS_BUCKET, perMinute, clientOf(call))
-    return next(route.authorize(call, isLimited), (refused) => countUnkeyed(route, call, reply, refused))
+    return countUnkeyed(route, call, reply, await route.authorize(call, isLimited))
   }
 
   function countUnkeyed(route: Route, call: Call, reply: Reply, refused: Refusal | null): Refusal | null {
@@ -33,11 +33,6 @@ export function keyCheck(limits: Limits, clientOf: (call: Call) => Client) {
   }
 
   return refuseUnkeyed
-}
-
-/** Continues synchronously if the value is there, otherwise when it arrives. */
-export function next<T, U>(value: T | Promise<T>, then: (value: T) => U | Promise<U>): U | Promise<U> {
-  return value instanceof Promise ? value.then(then) : then(value)
 }
 
 /** Refuses a key that lacks the request's scope. OPTIONS and unknown paths need no scope. */

@@ -3,39 +3,25 @@
 import { createHash } from 'node:crypto'
 import type { LedgerNotifications } from '../../db/core/changes.ts'
 import { Cache } from '../../lib/cache.ts'
+import { toJson } from '../../lib/json.ts'
 
 /** How many bytes the memo may hold: hundreds of thousands of answers about nodes, or all answers of a small service many times over. */
 const BYTES_MAX = 64 * 1024 * 1024
 /** What an entry takes besides its bytes: its share of maps, keys and buffers. */
 const ENTRY_OVERHEAD_BYTES = 512
 
-/** Bodies longer than this are kept as bytes. */
-const TEXT_BYTES_MAX = 4 * 1024
-
 /** An answer ready to be sent. */
 export interface CachedResponse {
-  body: Body
+  body: Buffer
   /** A strong tag: two tags are equal exactly if the bytes are. */
   etag: string
 }
 
-/**
- * Bytes to be sent. A short body is a string with one character per byte (latin1), which Node sends in one piece with the headers. In both forms
- * `length` is in bytes. Only `bodyOf` makes such strings, so no other string can be sent by mistake.
- */
-export type Body = Buffer | Latin1
-type Latin1 = string & { readonly [LATIN1]: true }
-declare const LATIN1: unique symbol
-
-export function bodyOf(bytes: Buffer): Body {
-  return bytes.length <= TEXT_BYTES_MAX ? (bytes.toString('latin1') as Latin1) : bytes
-}
-
-/** Makes a body and its tag from a text, or from bytes. */
-export function cachedResponseOf(content: string | Buffer): CachedResponse {
-  const bytes = typeof content === 'string' ? Buffer.from(content) : content
-  const tag = createHash('sha256').update(bytes).digest('base64url').slice(0, 27)
-  return { body: bodyOf(bytes), etag: `"${tag}"` }
+/** Makes a body and its tag from a text, from bytes, or from what becomes JSON. */
+export function cachedResponseOf(content: string | Buffer | object): CachedResponse {
+  const body = Buffer.isBuffer(content) ? content : Buffer.from(typeof content === 'string' ? content : toJson(content))
+  const tag = createHash('sha256').update(body).digest('base64url').slice(0, 27)
+  return { body, etag: `"${tag}"` }
 }
 
 export interface MemoOptions<T> {

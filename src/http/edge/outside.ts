@@ -1,7 +1,6 @@
 // Answers a person's request for a page if no route matches. A path with an extra trailing slash redirects to the page, and an unknown path gets a
 // page that says so. Programs get the error envelope as usual.
 import type { IncomingMessage } from 'node:http'
-import { bodyOf } from './memo.ts'
 import type { Reply } from './reply.ts'
 import type { Router } from './router.ts'
 
@@ -10,7 +9,7 @@ export type AnswerAsPage = (reply: Reply, request: IncomingMessage) => boolean
 
 /** Builds the answers to requests for pages that do not exist. */
 export function pageAnswers(router: Router, notFound: { html: string; policy: string }): AnswerAsPage {
-  const body = bodyOf(Buffer.from(notFound.html))
+  const body = Buffer.from(notFound.html)
   return (reply, { method, url = '', headers }) => {
     if ((method !== 'GET' && method !== 'HEAD') || !headers.accept?.includes('text/html')) return false
     const target = withoutSlash(url)

@@ -9,7 +9,7 @@ import { readCookies } from '../session/cookies.ts'
 import type { Tools } from '../tools.ts'
 import { passesBy, readJsonBody, skipBody } from './body.ts'
 import { clientFinder } from './client-address.ts'
-import { keyCheck, next, refuseUnscoped } from './key-check.ts'
+import { keyCheck, refuseUnscoped } from './key-check.ts'
 import { Limits } from './limits.ts'
 import {
   allowed,
@@ -47,11 +47,11 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
     return (foreign ? null : sessions.read(call.cookies)) ?? refuse('notSignedIn')
   }
 
-  function admit(route: Route, bucket: number, call: Call, reply: Reply): Refusal | null | Promise<Refusal | null> {
+  async function admit(route: Route, bucket: number, call: Call, reply: Reply): Promise<Refusal | null> {
     const unready = route.configured?.()
     if (unready) return unready
     if (overLimit(route, bucket, call, reply)) return refuse('rateLimited')
-    return next(refuseUnkeyed(route, call, reply), (unauthorized) => unauthorized ?? admitKeyed(route, call, reply))
+    return (await refuseUnkeyed(route, call, reply)) ?? admitKeyed(route, call, reply)
   }
 
   function admitKeyed(route: Route, call: Call, reply: Reply): Refusal | null {
@@ -75,36 +75,29 @@ export function pipeline({ deps, sessions, isOwnOrigin }: Tools) {
     return refusal
   }
 
-  /** The outcome of a request. Returned synchronously if it is in memory, otherwise as a promise. */
-  function outcomeOf(route: Route, bucket: number, call: Call, reply: Reply): Outcome | Promise<Outcome> {
+  async function outcomeOf(route: Route, bucket: number, call: Call, reply: Reply): Promise<Outcome> {
     try {
-      const outcome = next<Refusal | null, Outcome>(
-        refuseMessage(call) ?? admit(route, bucket, call, reply),
-        (refused) =>
-          refused ?? (route.takesJson || !passesBy(call.raw) ? afterBody(route, call) : handleInTime(route, call)),
-      )
-      return outcome instanceof Promise ? outcome.catch((fault) => failed(route, call, fault)) : outcome
+      const refused = refuseMessage(call) ?? (await admit(route, bucket, call, reply))
+      if (refused) return refused
+      return await (route.takesJson || !passesBy(call.raw) ? afterBody(route, call) : handleInTime(route, call))
     } catch (fault) {
       return failed(route, call, fault)
     }
   }
 
   /** Only a caller with the key may learn what a keyed route allows. */
-  function answerOptions(route: Route, call: Call, reply: Reply, asked: ConditionalRequest): void | Promise<void> {
-    const refused = refuseMessage(call) ?? route.configured?.() ?? refuseUnkeyed(route, call, reply)
-    const answer = (refusal: Refusal | null) =>
-      refusal ? sendOutcome(reply, route, asked, refusal) : sendOptions(reply.countAs(null), route, asked)
-    if (!(refused instanceof Promise)) return answer(refused)
-    return refused.catch((fault) => failed(route, call, fault)).then(answer)
+  async function answerOptions(route: Route, call: Call, reply: Reply, asked: ConditionalRequest): Promise<void> {
+    const check = async () => refuseMessage(call) ?? route.configured?.() ?? (await refuseUnkeyed(route, call, reply))
+    const refused = await check().catch((fault) => failed(route, call, fault))
+    if (refused) await sendOutcome(reply, route, asked, refused)
+    else sendOptions(reply.countAs(null), route, asked)
   }
 
-  return function run(route: Route, bucket: number, call: Call, reply: Reply): void | Promise<void> {
+  return async function run(route: Route, bucket: number, call: Call, reply: Reply): Promise<void> {
     const asked = conditionsOf(call, sessions.sessionCookie)
     if (route.cors) setCorsHeaders(reply)
-    if (call.method === 'OPTIONS' && route.methods !== 'any') return answerOptions(route, call, reply, asked)
-    const outcome = outcomeOf(route, bucket, call, reply)
-    if (outcome instanceof Promise) return outcome.then((later) => sendOutcome(reply, route, asked, later))
-    return sendOutcome(reply, route, asked, outcome)
+    if (call.method === 'OPTIONS' && route.methods !== 'any') await answerOptions(route, call, reply, asked)
+    else await sendOutcome(reply, route, asked, await outcomeOf(route, bucket, call, reply))
   }
 }
 

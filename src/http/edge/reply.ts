@@ -6,7 +6,6 @@ import { isRefusal, type Refusal } from '../refusals.ts'
 import type { CachedOutcome, Download, Outcome, Route } from '../route.ts'
 import { encoded } from './encoding.ts'
 import type { LimitState } from './limits.ts'
-import { type Body, bodyOf } from './memo.ts'
 
 /** For every answer: browsers must not guess types, and send no referrer to other sites. */
 const SECURITY_HEADERS = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' }
@@ -93,10 +92,10 @@ export class Reply {
   }
 
   /** Sends the answer. If the request was HEAD, Node leaves the body out. */
-  send(status: number, body?: Body): void {
+  send(status: number, body?: Buffer): void {
     if (body !== undefined) this.header('content-length', String(body.length))
     this.#writeHead(status)
-    this.response.end(body, 'latin1')
+    this.response.end(body)
     this.#sending.onSent(this, status)
     if (body !== undefined && body.length > LARGE_BYTES) this.#limitTime(body.length)
   }
@@ -133,19 +132,19 @@ export class Reply {
 }
 
 /** Sends an outcome of a route. */
-export function sendOutcome(
+export async function sendOutcome(
   reply: Reply,
   route: Route,
   asked: ConditionalRequest,
   outcome: Outcome,
-): void | Promise<void> {
+): Promise<void> {
   if ('cookies' in outcome) for (const cookie of outcome.cookies ?? []) reply.header('set-cookie', cookie)
   const isPrivate = isPrivateTo(route, asked)
   if (isRefusal(outcome)) sendRefusal(reply, outcome, isPrivate)
   else {
     reply.header('cache-control', isPrivate ? PRIVATE_NO_STORE : route.cache)
-    if ('body' in outcome) return sendEncoded(reply, route, isPrivate ? null : asked, outcome)
-    if ('stream' in outcome) sendDownload(reply, outcome)
+    if ('body' in outcome) await sendCached(reply, route, isPrivate ? null : asked, outcome)
+    else if ('stream' in outcome) sendDownload(reply, outcome)
     else if ('events' in outcome) sendEvents(reply, outcome.events)
     else sendJson(reply, outcome.status ?? 200, outcome.json)
   }
@@ -156,20 +155,17 @@ function isPrivateTo(route: Route, { hasSession }: ConditionalRequest): boolean 
   return hasSession || route.session === true
 }
 
-/** Sends ready bytes, compressed if the caller accepts that and the answer is public. */
-function sendEncoded(
+/**
+ * Sends ready bytes, compressed if the caller accepts that, or 304 if the caller has them. If the answer must not be cached, `asked` is null, and we
+ * neither compress it nor send an entity tag.
+ */
+async function sendCached(
   reply: Reply,
   route: Route,
   asked: ConditionalRequest | null,
   outcome: CachedOutcome,
-): void | Promise<void> {
-  const ready = asked === null ? outcome : encoded(outcome, asked.accepted)
-  if (ready instanceof Promise) return ready.then((response) => sendCached(reply, route, asked, response))
-  sendCached(reply, route, asked, ready)
-}
-
-/** Sends ready bytes, or 304 if the caller has them. If the answer must not be cached, `asked` is null, and we send no entity tag. */
-function sendCached(reply: Reply, route: Route, asked: ConditionalRequest | null, response: CachedOutcome): void {
+): Promise<void> {
+  const response = asked === null ? outcome : await encoded(outcome, asked.accepted)
   if (response.encoding) reply.header('vary', 'accept-encoding')
   const mayBeCached = asked !== null && route.cache !== NO_STORE
   if (mayBeCached) reply.header('etag', response.etag)
@@ -201,7 +197,7 @@ export function sendRefusal(reply: Reply, { status, envelope, retryAfterSec }: R
 }
 
 function sendJson(reply: Reply, status: number, json: string): void {
-  reply.header('content-type', JSON_TYPE).send(status, bodyOf(Buffer.from(json)))
+  reply.header('content-type', JSON_TYPE).send(status, Buffer.from(json))
 }
 
 /** If-None-Match compares weakly, so `W/` does not matter. */

@@ -1,5 +1,6 @@
 // The first paint of a page: heading, offer, price and state in the HTML that the service sends. It is for crawlers, people without JavaScript and
 // slow phones; the pages replace it when their script runs. Its classes come from web/src/styles.
+import type { TierRow } from '../../db/reads/public-api.ts'
 import { inEther } from '../../domain/units.ts'
 
 /** A page's title and a sentence about it. */
@@ -8,20 +9,6 @@ export type Said = readonly [title: string, description: string]
 interface Sale {
   name: string
   logoUrl: string
-}
-
-/** What a first paint shows of a tier; /api/tiers has more. */
-export interface OfferedTier {
-  id: string
-  label: string
-  priceWei: string
-  payoutBps: number
-  onSale: boolean
-  soldOut: boolean
-  state: 'upcoming' | 'open' | 'soldOut' | 'closed'
-  supply: number | null
-  remaining: number | null
-  opensAt: string | null
 }
 
 /** The items of the navigation; the same as in web/src/ui/layout.tsx. */
@@ -43,7 +30,7 @@ export const topOf = ({ name, logoUrl }: Sale, path: string): string =>
   `<nav aria-label="Pages">${PLACES.map(([href, place, here]) => `<a href="${href}"${here.test(path) ? ' aria-current="page"' : ''}>${place}</a>`).join('')}</nav></div></header>`
 
 /** The checkout's title and lead. */
-export const saidOf = ({ label, payoutBps }: OfferedTier): Said => [
+export const saidOf = ({ label, payoutBps }: TierRow): Said => [
   `Buy ${label}`,
   `One node that earns ${(payoutBps / 10_000).toLocaleString('en', { maximumFractionDigits: 4 })}× the base credit each round. We check your wallet before you pay.`,
 ]
@@ -52,12 +39,7 @@ export const saidOf = ({ label, payoutBps }: OfferedTier): Said => [
  * The page as far as we can show it before a script runs. `tiers`: all tiers, or the tier that the checkout sells; null if we could not read the
  * ledger.
  */
-export function firstPaint(
-  path: string,
-  [title, lead]: Said,
-  sale: Sale,
-  tiers: readonly OfferedTier[] | null,
-): string {
+export function firstPaint(path: string, [title, lead]: Said, sale: Sale, tiers: readonly TierRow[] | null): string {
   const head = `<div class="page-head"><h1>${escaped(title)}</h1><p class="lead">${escaped(lead)}</p></div>`
   const offered = (tiers ?? []).filter(({ onSale }) => onSale || path !== '/')
   const cards = SHOPS.includes(path) ? `<ul class="tiers">${offered.map(cardOf).join('')}</ul>` : ''
@@ -67,18 +49,18 @@ export function firstPaint(
   return `${topOf(sale, path)}<main id="main" class="width">${path === '/' ? hero : head}${cards}${checkout}</main>`
 }
 
-const priceOf = ({ priceWei }: OfferedTier) => `<p class="price">${inEther(BigInt(priceWei))} ETH</p>`
-const standsOf = ({ state, soldOut }: OfferedTier) => (state === 'open' && soldOut ? 'sold out for now' : STATES[state])
-const leftOf = ({ remaining, supply }: OfferedTier) =>
+const priceOf = ({ priceWei }: TierRow) => `<p class="price">${inEther(BigInt(priceWei))} ETH</p>`
+const standsOf = ({ state, soldOut }: TierRow) => (state === 'open' && soldOut ? 'sold out for now' : STATES[state])
+const leftOf = ({ remaining, supply }: TierRow) =>
   remaining === null || !supply
     ? '<p class="left note">no limit on how many are sold</p>'
     : `<p class="left"><meter max="${supply}" value="${supply - remaining}" aria-hidden="true"></meter><span>${remaining} of ${supply} left</span></p>`
 
-const checkoutOf = (tier: OfferedTier): string =>
+const checkoutOf = (tier: TierRow): string =>
   `<div class="one-column"><section class="card"><header><h2>Pay</h2><span class="note">${standsOf(tier)}</span></header>` +
   `<div class="ways">${priceOf(tier)}${leftOf(tier)}<div class="place"></div></div></section></div>`
 
-function cardOf(tier: OfferedTier): string {
+function cardOf(tier: TierRow): string {
   const { id, label, state, soldOut, opensAt } = tier
   const isOpen = state === 'open' && !soldOut
   const opens =

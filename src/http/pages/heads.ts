@@ -1,9 +1,11 @@
 // The head of each page: what a link to the page shows elsewhere (OpenGraph), and whose sale it is, so that pages have its name and colour from the
 // start. Built from the path and the settings alone, because we serve pages even while the database is down; the first paint then leaves out what is
 // sold.
+import type { TierRow } from '../../db/reads/public-api.ts'
+import { toJson } from '../../lib/json.ts'
 import type { HttpSettings } from '../deps.ts'
 import { LOGO_PATH } from '../routes/well-known.ts'
-import { CHECKOUT, escaped, firstPaint, type OfferedTier, type Said, saidOf } from './first-paint.ts'
+import { CHECKOUT, escaped, firstPaint, type Said, saidOf } from './first-paint.ts'
 
 /** The name of a sale that has not set one. */
 const OWN_NAME = 'Node Ledger'
@@ -65,14 +67,14 @@ interface Asked {
   path: string
   params?: Params
   /** The answer of /api/tiers; null if we could not read it. */
-  offered?: string | null
+  offered?: { tiers: readonly TierRow[] } | null
 }
 
 /** The built page with the head of a path, and its first paint. */
 export function withHead(built: string, settings: HttpSettings, { path, params = {}, offered = null }: Asked): string {
   const sale = saleOf(settings)
   const chain = chainInWords(settings)
-  const { tiers } = JSON.parse(offered ?? '{"tiers":null}') as { tiers: OfferedTier[] | null }
+  const tiers = offered?.tiers ?? null
   const tier = path === CHECKOUT ? tiers?.find(({ id }) => id === params.id) : undefined
   const [title, description] = tier ? saidOf(tier) : (PAGES[path]?.(params) ?? [null, ABOUT])
   const full = title === null ? sale.name : `${title} · ${sale.name}`
@@ -96,7 +98,7 @@ export function withHead(built: string, settings: HttpSettings, { path, params =
     meta('name', 'twitter:card', 'summary_large_image'),
     `<link rel="icon" href="${sale.logoUrl}" type="image/svg+xml">`,
     ...(sale.logoUrl === OWN_LOGO ? ['<link rel="apple-touch-icon" href="/apple-touch-icon.png">'] : []),
-    ...(offered === null ? [] : [meta('name', 'node-ledger:tiers', offered)]),
+    ...(offered === null ? [] : [meta('name', 'node-ledger:tiers', toJson(offered))]),
     '<link rel="manifest" href="/app.webmanifest">',
   ]
   const shown = path === CHECKOUT ? (tier ? [tier] : []) : tiers

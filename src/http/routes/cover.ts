@@ -1,7 +1,6 @@
 // GET /api/cover: how far the contract's balance covers what it owes, as the contract itself reports. If we cannot reach the chain, all readings are
 // null; that is not an error.
 import { coverOf } from '../../domain/cover.ts'
-import { toJson } from '../../lib/json.ts'
 import type { ContractSnapshot } from '../contract-snapshot.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
@@ -23,7 +22,7 @@ export const cover = ({ snapshot, cached }: Tools): Route => ({
   cache: 'public, max-age=0, s-maxage=10, stale-while-revalidate=30',
   cors: true,
   deadlineMs: READ_DEADLINE_MS,
-  handle: () => cached('cover', 10, async () => toJson(shown(await snapshot.cover()))),
+  handle: () => cached('cover', 10, async () => shown(await snapshot.cover())),
 })
 
 function shown(read: Awaited<ReturnType<ContractSnapshot['cover']>>): object {

@@ -2,7 +2,6 @@
 // database does, and names no signer account.
 import { readHealth } from '../../db/reads/public-api.ts'
 import { isStale } from '../../domain/health.ts'
-import { toJson } from '../../lib/json.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
@@ -20,7 +19,7 @@ export const cronHealth = ({ deps, queryPrimary, snapshot, cached }: Tools): Rou
       snapshot.paused(),
     ])
     const { lastTickAt, secondsSinceLastTick, dueNodes, scheduledNodes, halted, stuck, notSigning } = ledger
-    return toJson({
+    return {
       lastTickAt,
       secondsSinceLastTick,
       stale: isStale({ ...ledger, secondsAgo: secondsSinceLastTick }, staleAfterSec),
@@ -38,7 +37,7 @@ export const cronHealth = ({ deps, queryPrimary, snapshot, cached }: Tools): Rou
       halted,
       stuck,
       notSigning,
-    })
+    }
   }
   return {
     path: '/api/cron/health',

@@ -11,7 +11,6 @@ import { hasTerms } from '../../db/sale/terms.ts'
 import { tracesCount } from '../../domain/finality.ts'
 import { type ContractWalletMode, modeAt } from '../../domain/payers/payer.ts'
 import { TIER_ID_FORM } from '../../domain/tiers.ts'
-import { toJson } from '../../lib/json.ts'
 import type { HttpDeps } from '../deps.ts'
 import type { Query } from '../edge/guards.ts'
 import { isRefusal, type Refusal, refuse } from '../refusals.ts'
@@ -30,24 +29,16 @@ export const deployQuote = ({ deps, queryReplica, cached }: Tools): Route => ({
     const asked = parseTier(query)
     if (isRefusal(asked)) return asked
     const wanted = asked ?? quoteTier
-    const quote = await cached(`quote ${wanted ?? ''}`, 30, async () => {
-      const found = await queryReplica(async (sql) => {
+    const quote = await cached(`quote ${wanted ?? ''}`, 30, () =>
+      queryReplica(async (sql) => {
         const offer = await readOffer(sql, wanted)
         const nextBlock = ((await readCursor(sql))?.number ?? -1) + 1
         const contractWallets = await modeIn(sql, nextBlock, deps)
-        return (
-          offer &&
-          whyNotNow(offer) === null && {
-            priceWei: offer.priceWei,
-            paymentAddress: offer.paymentAddress,
-            chainId,
-            tierId: offer.tierId,
-            contractWallets,
-          }
-        )
-      })
-      return found ? toJson(found) : null
-    })
+        if (offer === null || whyNotNow(offer) !== null) return null
+        const { priceWei, paymentAddress, tierId } = offer
+        return { priceWei, paymentAddress, chainId, tierId, contractWallets }
+      }),
+    )
     if (quote !== null) return quote
     if ((await queryReplica(readWalletInForce)) === null) return refuse('noPaymentAddress')
     if (!(await queryReplica(hasTerms))) return refuse('noTerms')

@@ -32,7 +32,7 @@ function madeOnce(make: () => Promise<Document>): () => Promise<CachedResponse> 
   let response: Promise<CachedResponse> | undefined
   return () => {
     response ??= make()
-      .then((document) => cachedResponseOf(JSON.stringify(document)))
+      .then((document) => cachedResponseOf(document))
       .catch((error) => {
         // A read that failed may succeed next time.
         response = undefined

@@ -22,6 +22,6 @@ export const price = ({ queryPrimary, deps }: Tools): Route => {
     cache: 'public, max-age=60',
     cors: true,
     deadlineMs: READ_DEADLINE_MS,
-    handle: async () => cachedResponseOf(JSON.stringify({ usd: await kept() })),
+    handle: async () => cachedResponseOf({ usd: await kept() }),
   }
 }

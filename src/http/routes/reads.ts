@@ -2,15 +2,14 @@
 // path and all parameters, so two different requests never share an answer. Reads that do more have files of their own.
 import type { Sql } from '../../db/core/sql.ts'
 import { readDistributions, readNodesOf, readStats, readTiers, readTurns } from '../../db/reads/public-api.ts'
-import { readPaymentsIn, readPaymentsOf } from '../../db/reads/public-payments.ts'
+import { inOne, readPaymentsIn, readPaymentsOf } from '../../db/reads/public-payments.ts'
 import { readTransaction } from '../../db/reads/public-transactions.ts'
 import { readAllowlisted } from '../../db/sale/allowlists.ts'
 import { readPublicReferral } from '../../db/sale/referrals.ts'
 import { CODE_FORM } from '../../domain/payers/referrals.ts'
 import type { Address, Hash } from '../../domain/units.ts'
-import { toJson } from '../../lib/json.ts'
 import { parseAddress, parseHash, parseId, parseLimit, parseOffset } from '../edge/guards.ts'
-import { isRefusal, orRefuse, type Refusal, type RefusalName, refuse } from '../refusals.ts'
+import { isRefusal, type Refusal, type RefusalName, refuse } from '../refusals.ts'
 import { READ_DEADLINE_MS, type Route, type Target } from '../route.ts'
 import type { Tools } from '../tools.ts'
 
@@ -27,7 +26,7 @@ interface Read<Asked extends readonly (string | number | bigint)[]> {
     target: Target,
     checksum: Tools['deps']['checksum'],
   ) => { [Place in keyof Asked]: Asked[Place] | Refusal }
-  readonly read: (sql: Sql, ...asked: Asked) => Promise<string | null>
+  readonly read: (sql: Sql, ...asked: Asked) => Promise<object | null>
   /** The refusal if the object does not exist; left out if it always exists. */
   readonly none?: RefusalName
 }
@@ -44,12 +43,12 @@ const route =
       cache: `public, max-age=0, s-maxage=${keptSec}${stale}`,
       cors: true,
       deadlineMs: READ_DEADLINE_MS,
-      handle: (call) => {
+      handle: async (call) => {
         const given = asked(call, deps.checksum)
         const refused = given.find(isRefusal)
         if (refused) return refused
         const answer = () => queryReplica((sql) => read(sql, ...(given as unknown as Asked)))
-        return orRefuse(cached([path, ...given].join(' '), keptSec, answer), none)
+        return (await cached([path, ...given].join(' '), keptSec, answer)) ?? refuse(none)
       },
     }
   }
@@ -90,7 +89,7 @@ export const allowlisted = route({
   asked: ({ params }, checksum) => [hashOf(params.root, 'badRoot'), parseAddress(params.address, checksum)],
   read: async (sql, root: Hash, address: Address) => {
     const found = await readAllowlisted(sql, root, address)
-    return found && toJson({ root, address, ...found })
+    return found && { root, address, ...found }
   },
 })
 
@@ -131,7 +130,7 @@ export const payment = route({
   asked: ({ params }) => [hashOf(params.hash, 'badPaymentHash')],
   read: async (sql, txHash: Hash) => {
     const found = await readPaymentsIn(sql, txHash)
-    return found === null || found.states.every(({ status }) => status === 'ignored') ? null : found.json
+    return found === null || found.every(({ status }) => status === 'ignored') ? null : inOne(found)
   },
 })
 

@@ -2,6 +2,7 @@
 // current state. What the caller says about ownership does not count. It writes only through the follower.
 import { readNodesById } from '../../db/reads/public-api.ts'
 import type { Address, Hash } from '../../domain/units.ts'
+import { toJson } from '../../lib/json.ts'
 import type { FoundNode } from '../../ports/outcomes.ts'
 import type { DatabaseRead } from '../database-read.ts'
 import type { JsonObject } from '../edge/body.ts'
@@ -66,9 +67,9 @@ const REFUSED = {
 /** The nodes as the ledger has them now. If it does not show a node as the wallet's yet, it will with the next block. */
 async function recorded(queryPrimary: DatabaseRead, mine: readonly FoundNode[], wallet: Address): Promise<Outcome> {
   const ids = mine.map((node) => node.nodeId)
-  const read = await queryPrimary((sql) => readNodesById(sql, ids, wallet))
-  const nodes = mine.flatMap((node) => read.get(node.nodeId.toString()) ?? [])
+  const rows = await queryPrimary((sql) => readNodesById(sql, ids, wallet))
+  const nodes = ids.flatMap((id) => rows.find(({ nodeId }) => nodeId === id.toString()) ?? [])
   if (nodes.length < mine.length) return refuse('stillFollowing')
   const created = mine.some((node) => node.created)
-  return { json: `{"node":${nodes[0]},"created":${created},"nodes":[${nodes.join(',')}]}` }
+  return { json: toJson({ node: nodes[0], created, nodes }) }
 }

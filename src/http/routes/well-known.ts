@@ -2,7 +2,6 @@
 import { mayPass } from '../../db/core/faults.ts'
 import { readWalletInForce } from '../../db/sale/payment-wallets.ts'
 import { Overdue } from '../../lib/deadline.ts'
-import { toJson } from '../../lib/json.ts'
 import type { SiteSettings } from '../deps.ts'
 import { READ_DEADLINE_MS, type Route } from '../route.ts'
 import type { Tools } from '../tools.ts'
@@ -50,7 +49,7 @@ export const wellKnown = ({ deps, queryReplica, cached, snapshot }: Tools): Rout
           snapshot.maxPerWallet(),
         ])
         const contract = { factoryAddress, maxPerWallet }
-        return toJson({ chainId, rpcUrl: publicRpcUrl, ...contract, paymentAddress, apiBase, embedded, ...people })
+        return { chainId, rpcUrl: publicRpcUrl, ...contract, paymentAddress, apiBase, embedded, ...people }
       }),
   }
 }

@@ -47,7 +47,7 @@ interface Projection {
 const verdictsWhere = (p: string) =>
   `decided_by <> 'pass' AND withdrawn_at IS NULL AND EXISTS (SELECT FROM payments p WHERE p.id = t.payment_id AND p.state <> 'orphaned' AND ${p})`
 
-/** The tables whose rows come from the chain or were copied. Row ids, times of writing, proofs and stored answers are left out. */
+/** The tables whose rows come from the chain or were copied. Row ids, times of writing and proofs are left out. */
 export const PROJECTIONS: readonly Projection[] = [
   { table: 'cursors', key: 'name' },
   { table: 'blocks', key: 'number' },
@@ -76,15 +76,15 @@ export const PROJECTIONS: readonly Projection[] = [
   { table: 'expulsions', key: 'node_id' },
   { table: 'node_transfers', key: 'block_number, log_index' },
   { table: 'owners', key: 'owner' },
-  { table: 'rounds', key: 'round', but: 'answer' },
-  { table: 'turns', key: 'round, cohort', but: 'proof, answer, unpriced_hour' },
+  { table: 'rounds', key: 'round' },
+  { table: 'turns', key: 'round, cohort', but: 'proof' },
   { table: 'single_turns', key: 'round, cohort, due', but: 'proof' },
   { table: 'skips', key: 'round, cohort' },
   { table: 'owner_acts', key: 'block_number, log_index' },
   {
     table: 'withdrawals',
     key: `tx_hash, coalesce(log_index, -1), node_id`,
-    but: 'id, answer, unpriced_hour',
+    but: 'id',
     surveyed: (to) => ({ where: `status <> 'failed' OR block_number > ${to}` }),
   },
   {

@@ -118,19 +118,19 @@ function rowsOf(all: model.Placed[]): Rows {
     }),
     rounds: rounds.map(({ place, block: number }) => ({
       ...{ round: place, mode: 'treasury', total_wei: 0n, node_count: 1, tx_hash: word(100 + place) },
-      ...{ created_at: at(timeOf(number)), answer: '{}', ...inBlock(number) },
+      ...{ created_at: at(timeOf(number)), ...inBlock(number) },
     })),
     turns: rounds.flatMap(({ place, amounts }) =>
       [...amounts].map(([cohort, amount]) => ({
         ...{ round: place, cohort, turn_no: 1 + turnsOf(all, cohort, place).length, due: 1_000 + place, turns: 1 },
-        ...{ amount_wei: amount, node_count: 1, tier_id: 'basic', proof: 'agreed', answer: '{}' },
+        ...{ amount_wei: amount, node_count: 1, tier_id: 'basic', proof: 'agreed' },
       })),
     ),
     withdrawals: all.flatMap((one): Row[] => {
       if (one.kind !== 'withdrawal') return []
       return [
         {
-          ...{ id: one.place, node_id: one.node, amount_wei: one.wei, to_address: one.to, answer: '{}' },
+          ...{ id: one.place, node_id: one.node, amount_wei: one.wei, to_address: one.to },
           ...{ withdrawn_total_wei: one.isFailed ? null : one.wei, log_index: one.isFailed ? null : one.place },
           ...{ status: one.isFailed ? 'failed' : 'sent', tx_hash: word(100 + one.place) },
           ...{ created_at: at(timeOf(one.block)), ...inBlock(one.block) },

@@ -90,7 +90,7 @@ const rowsOf = ({ head, payments, nodes, rounds, sent }: Drawn): Rows => ({
   })),
   rounds: rounds.map(({ time, nodes: node_count, wei }, n) => ({
     ...{ round: 1 + n, mode: 'treasury', total_wei: wei, node_count, tx_hash: word(70 + n), created_at: at(time) },
-    ...{ answer: '{}', ...inBlock(5) },
+    ...inBlock(5),
   })),
   outbox: sent.map(({ time, kind, sender, hasHash, gas, feeWei }, n) => ({
     ...{ id: 1 + n, kind, sender, nonce: n, call: '{}', gas_limit: 1, valid_until: kind === 'foreign' ? null : 1 },

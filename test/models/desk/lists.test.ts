@@ -196,8 +196,7 @@ const codes: Record<string, Machine> = {
   shown: act({
     draw: fc.constantFrom('ada', 'ben', 'eve'),
     run: async (sql, code) => {
-      const json = await readPublicReferral(sql, code)
-      const shown = json === null ? null : JSON.parse(json)
+      const shown = await readPublicReferral(sql, code)
       const sec = (time: string | null) => (time === null ? null : Date.parse(time) / 1_000)
       const inSeconds = shown && { ...shown, opensAt: sec(shown.opensAt), closesAt: sec(shown.closesAt) }
       return [inSeconds, timeless(await readReferrals(sql))]

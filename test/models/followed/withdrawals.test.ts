@@ -122,7 +122,6 @@ function rowsOf(nodes: model.Node[]): Rows {
           log_index: 10 * id + k,
           status: 'sent',
           created_at: at(90),
-          answer: '{}',
           ...inBlock(one.block),
         }
       }),

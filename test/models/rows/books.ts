@@ -271,7 +271,7 @@ export class Books {
 
   private round(block: number, txHash: string, { wei, mode }: { wei: bigint; mode: string }): void {
     this.serial += 1
-    const done = { tx_hash: txHash, created_at: at(block), answer: '{}', ...inBlock(block) }
+    const done = { tx_hash: txHash, created_at: at(block), ...inBlock(block) }
     this.add('rounds', { round: this.serial, mode, total_wei: wei, node_count: 1, ...done })
   }
 
@@ -283,7 +283,6 @@ export class Books {
         amount_wei: wei,
         withdrawn_total_wei: isFailed ? null : wei,
         to_address: ADDRESSES[to],
-        answer: '{}',
       },
       ...{
         tx_hash: word(this.serial),

@@ -143,13 +143,13 @@ function roundRows({ rounds }: model.Books): Rows {
   return {
     rounds: rounds.map((one, n) => {
       const node_count = one.turns.reduce((sum, { nodes }) => sum + nodes, 0)
-      const made = { tx_hash: word(800 + n), created_at: at(1_000), answer: '{}', ...inBlock(one.block) }
+      const made = { tx_hash: word(800 + n), created_at: at(1_000), ...inBlock(one.block) }
       return { round: 1 + n, mode: one.mode, total_wei: model.totalOf(one), node_count, ...made }
     }),
     turns: rounds.flatMap((one, n) =>
       one.turns.map((turn, i) => ({
         ...{ round: 1 + n, cohort: 1 + i, turn_no: 1 + n, due: 1 + n, turns: turn.turns, amount_wei: turn.amountWei },
-        ...{ node_count: turn.nodes, proof: turn.proof, answer: '{}' },
+        ...{ node_count: turn.nodes, proof: turn.proof },
       })),
     ),
   }
@@ -158,7 +158,7 @@ function roundRows({ rounds }: model.Books): Rows {
 function transferRows({ withdrawals, refunds }: model.Books): Rows {
   return {
     withdrawals: withdrawals.map((one, n) => ({
-      ...{ node_id: 1, amount_wei: one.wei, withdrawn_total_wei: one.hasFailed ? null : one.wei, answer: '{}' },
+      ...{ node_id: 1, amount_wei: one.wei, withdrawn_total_wei: one.hasFailed ? null : one.wei },
       ...{ to_address: account(1), tx_hash: word(900 + n), log_index: one.hasFailed ? null : 0 },
       ...{ status: one.hasFailed ? 'failed' : 'sent', created_at: at(1_000), ...inBlock(one.block) },
     })),

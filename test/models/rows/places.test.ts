@@ -22,7 +22,7 @@ after(() => tables.close())
 /** What every reader says of every tier, in the same words. */
 async function readersOf(sql: Sql, tierIds: string[]) {
   const judged = await countPlaces(sql)
-  const shown = JSON.parse(await readTiers(sql)).tiers as { id: string; sold: number; reserved: number }[]
+  const shown = (await readTiers(sql)).tiers
   const figures = (await readLedgerFigures(sql)).tiers
   const found = []
   for (const tierId of tierIds) {

@@ -154,7 +154,7 @@ function addNode(rows: NodeRows, node: { facts: Facts; n: number; at: number; bl
       cohort = null
     } else {
       if (fact.kind === 'withdrawal') withdrawn += 7n
-      const paid = { amount_wei: 7n, created_at: iso(1), answer: '{}', ...log }
+      const paid = { amount_wei: 7n, created_at: iso(1), ...log }
       const total = fact.kind === 'failed' ? FAILED : { status: 'sent', withdrawn_total_wei: withdrawn }
       // Rows are numbered as their blocks came.
       rows.withdrawals.push({ id: 100_000 * fact.block + 100 * id + fact.n, ...tx, to_address: to, ...paid, ...total })
@@ -346,7 +346,7 @@ export function rowsOf(facts: Facts, back: Back): Rows {
     rounds: facts.rounds
       .map(({ block, nodes }, n) => ({
         ...{ round: 1 + n, mode: 'treasury', total_wei: RICH, node_count: nodes, tx_hash: word(960 + n) },
-        ...{ created_at: iso(timeOf(block)), answer: '{}', ...inBlock(block) },
+        ...{ created_at: iso(timeOf(block)), ...inBlock(block) },
       }))
       .filter((row) => row.block_number !== null && row.block_number <= at),
     owner_acts: upTo(facts.acts).map((block) => ({

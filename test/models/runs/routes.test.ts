@@ -9,6 +9,7 @@ import { deployQuote } from '../../../src/http/routes/deploy-quote.ts'
 import { node } from '../../../src/http/routes/node.ts'
 import { canBuy } from '../../../src/http/routes/payments/can-buy.ts'
 import { claim } from '../../../src/http/routes/payments/claim.ts'
+import { toJson } from '../../../src/lib/json.ts'
 import { account, at, openTables, type Rows, type Tables, word } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
 
@@ -39,7 +40,7 @@ async function ask(rows: Rows, route: (tools: never) => Route, deps: object, ask
       ...asked,
     } as never)
     if (isRefusal(found)) return found.refused
-    return JSON.parse(String((found as { json?: string }).json ?? found))
+    return JSON.parse((found as { json?: string }).json ?? toJson(found))
   })
 }
 

@@ -22,18 +22,18 @@ export async function fillLedger(sql: Pool, nodes: number): Promise<void> {
   await sql`INSERT INTO node_transfers (block_number, log_index, node_id, from_address, to_address, tx_hash, block_hash)
     SELECT 3, node_id, node_id, '0x' || repeat('0', 40), owner, ref, ${word('3')} FROM nodes`
   await sql`UPDATE payments p SET state = 'minted', node_id = n.node_id FROM nodes n WHERE n.payment_id = p.id`
-  await sql`INSERT INTO rounds (round, mode, total_wei, node_count, tx_hash, created_at, block_number, block_hash, answer)
+  await sql`INSERT INTO rounds (round, mode, total_wei, node_count, tx_hash, created_at, block_number, block_hash)
     SELECT n, 'treasury', ${(AMOUNT * BigInt(nodes)).toString()}::numeric, ${nodes}, ${word('n')}, to_timestamp(1000 + n), 10 + n,
-      ${word('n')}, '{}' FROM generate_series(1, ${ROUNDS}::int) n`
-  await sql`INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count, tier_id, answer)
-    SELECT n, 1, n, 1000 + n, 1, ${AMOUNT.toString()}::numeric, ${nodes}, 'basic', '{}' FROM generate_series(1, ${ROUNDS}::int) n`
+      ${word('n')} FROM generate_series(1, ${ROUNDS}::int) n`
+  await sql`INSERT INTO turns (round, cohort, turn_no, due, turns, amount_wei, node_count, tier_id)
+    SELECT n, 1, n, 1000 + n, 1, ${AMOUNT.toString()}::numeric, ${nodes}, 'basic' FROM generate_series(1, ${ROUNDS}::int) n`
   await sql`INSERT INTO withdrawals (amount_wei, block_hash, block_number, created_at, confirmed_at, log_index, node_id, status,
-      to_address, tx_hash, withdrawn_total_wei, answer)
-    SELECT 5, ${word('9')}, 2000, to_timestamp(5000), to_timestamp(5000), n, n, 'sent', ${OWNER}, ${word('n')}, 5, '{}'
+      to_address, tx_hash, withdrawn_total_wei)
+    SELECT 5, ${word('9')}, 2000, to_timestamp(5000), to_timestamp(5000), n, n, 'sent', ${OWNER}, ${word('n')}, 5
     FROM generate_series(1, 10) n`
   await sql`UPDATE nodes SET withdrawn_wei = 5 WHERE node_id <= 10`
-  await sql`INSERT INTO withdrawals (amount_wei, block_hash, block_number, created_at, node_id, status, to_address, tx_hash, answer)
-    VALUES (77, ${word('9')}, 2000, to_timestamp(5000), 1, 'failed', ${OWNER}, ${word('99')}, '{}')`
+  await sql`INSERT INTO withdrawals (amount_wei, block_hash, block_number, created_at, node_id, status, to_address, tx_hash)
+    VALUES (77, ${word('9')}, 2000, to_timestamp(5000), 1, 'failed', ${OWNER}, ${word('99')})`
   await sql`INSERT INTO cursors (name, block_number, block_hash, block_time) VALUES ('follow', 3000, ${word('3000')}, 9000)`
   await sql`INSERT INTO blocks (number, hash, parent_hash, time, prevrandao)
     SELECT n, ${word('n')}, ${word('n - 1')}, 1000 + n, ${word('n')} FROM generate_series(0, 2000) n`

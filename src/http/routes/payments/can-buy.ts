@@ -15,7 +15,6 @@ import {
   checkBuyer,
 } from '../../../domain/payers/can-buy.ts'
 import type { Address } from '../../../domain/units.ts'
-import { toJson } from '../../../lib/json.ts'
 import type { BuyerReading } from '../../../ports/chain.ts'
 import { parseAddress } from '../../edge/guards.ts'
 import { isRefusal, refuse } from '../../refusals.ts'
@@ -59,7 +58,7 @@ export const canBuy = (tools: Tools): Route => ({
       const inner = canBuyInside({ ...facts, tracesCount: doTracesCount(deps) })
       // Traces matter only for a wallet that can pay this way.
       const isTraced = inner && ((await deps.readings?.tracesAgree()) ?? false)
-      return toJson(shown(address, sale, { checks: checkBuyer(facts), inner: isTraced }, reading))
+      return shown(address, sale, { checks: checkBuyer(facts), inner: isTraced }, reading)
     })
     return response ?? refuse('unknownTier')
   },

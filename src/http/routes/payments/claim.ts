@@ -1,7 +1,7 @@
 // POST /api/payments/claim: "look at this transaction now". The hash is only a pointer: we read everything from the chain, and the node goes to the
 // sender of the ether. A second claim changes nothing. The answer is the payment's current state, so pages can poll it. A contract may make several
 // payments in one transaction.
-import { readPaymentsIn, type TransactionPayments } from '../../../db/reads/public-payments.ts'
+import { inOne, type PaymentRow, readPaymentsIn } from '../../../db/reads/public-payments.ts'
 import { readWalletInForce } from '../../../db/sale/payment-wallets.ts'
 import type { Hash } from '../../../domain/units.ts'
 import { toJson } from '../../../lib/json.ts'
@@ -53,11 +53,12 @@ async function claimed({ deps: { passes }, queryPrimary }: Tools, txHash: Hash):
   }
 }
 
-function known({ json, states }: TransactionPayments): Outcome {
-  if (states.every(({ status }) => status === 'ignored')) return refuse('notASale')
+function known(payments: readonly PaymentRow[]): Outcome {
+  if (payments.every(({ status }) => status === 'ignored')) return refuse('notASale')
   // These payments are on record, and the operator may still release them, but they are not what the caller claims.
-  if (states.every(({ status, reason }) => status === 'held' && reason === 'wrongAmount')) return refuse('wrongAmount')
-  return { json }
+  if (payments.every(({ status, reason }) => status === 'held' && reason === 'wrongAmount'))
+    return refuse('wrongAmount')
+  return { json: toJson(inOne(payments)) }
 }
 
 /** The answer if the ledger has not reached the payment's block: state `seen`, with what the chain shows about the payment. */

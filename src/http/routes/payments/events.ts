@@ -1,7 +1,7 @@
 // GET /api/events: payments and nodes of a wallet, or of a transaction, as server-sent events: first the current states, then every change. Reads
 // from the primary, because a replica may lack the very change that triggered the read.
 import { readNodesOf, readNodesPaidIn } from '../../../db/reads/public-api.ts'
-import { readPaymentsIn, readPaymentsOf } from '../../../db/reads/public-payments.ts'
+import { inOne, readPaymentsIn, readPaymentsOf } from '../../../db/reads/public-payments.ts'
 import type { Address, Hash } from '../../../domain/units.ts'
 import { parseAddress, parseHash, type Query } from '../../edge/guards.ts'
 import type { Watched } from '../../events/stream.ts'
@@ -48,23 +48,16 @@ async function transactionOf(query: Tools['queryPrimary'], txHash: Hash): Promis
     query((sql) => readPaymentsIn(sql, txHash)),
     query((sql) => readNodesPaidIn(sql, txHash)),
   ])
-  const isSale = found?.states.some(({ status }) => status !== 'ignored')
-  return { payments: isSale ? [JSON.parse(found?.json ?? '')] : [], nodes: JSON.parse(nodes) }
+  const isSale = found?.some(({ status }) => status !== 'ignored')
+  return { payments: found && isSale ? [inOne(found)] : [], nodes }
 }
 
 /** The wallet's state: one object per transaction, as in GET /api/payment/:hash, but with this wallet's payments only. */
 async function walletOf(query: Tools['queryPrimary'], address: Address): Promise<Watched> {
-  const [payments, nodes] = await Promise.all([
+  const [newestFirst, nodes] = await Promise.all([
     query((sql) => readPaymentsOf(sql, address, PAYMENTS_MAX)),
     query((sql) => readNodesOf(sql, address)),
   ])
-  const newestFirst = JSON.parse(payments) as { txHash: string }[]
   const byTransaction = [...Map.groupBy(newestFirst, ({ txHash }) => txHash).values()]
-  return {
-    payments: byTransaction.map((newest) => {
-      const all = newest.toReversed()
-      return { ...(all[0] as { txHash: string }), payments: all }
-    }),
-    nodes: JSON.parse(nodes),
-  }
+  return { payments: byTransaction.map((newest) => inOne(newest.toReversed())), nodes }
 }
