@@ -58,9 +58,11 @@ const CELLS: Readonly<Record<ColumnKind, (value: never) => ReactNode>> = {
   span: (value: number) => `${capped(value)} s`,
   state: (value: string) => <Mark tone={TONES[value] ?? 'calm'}>{inWords(value)}</Mark>,
   text: (value: unknown) => textOf(value),
-  time: (value: unknown) => <Time at={asTime(value)} ahead />,
+  time: (value: unknown) => (value === 0 ? 'the beginning' : <Time at={asTime(value)} />),
   words: (value: string) => <span title={value}>{inWords(value)}</span>,
 }
+/** Times that may be yet to come. Any other is never shown in the future, whatever the clock skew. */
+const AHEAD = /^(closes|due|expires|opens)At$|^(due|fromTime)$/
 const FIGURES: readonly ColumnKind[] = ['count', 'ether', 'number', 'size', 'span']
 
 function textOf(value: unknown): ReactNode {
@@ -81,6 +83,7 @@ export function columnsOf<Row extends object>(
     const usual = (row: Row) => {
       const value = entryOf(row)
       if (value === null || value === '') return <span className="none">{NONE}</span>
+      if (AHEAD.test(field) && value !== 0) return <Time at={asTime(value)} ahead />
       const tone = kind === 'state' && tones[String(value)]
       return tone ? <Mark tone={tone}>{inWords(String(value))}</Mark> : CELLS[kind](value as never)
     }

@@ -1,5 +1,4 @@
 // The credit terms: what a turn pays, whether turns are owed, the schedule. Also what the contract's owner has to send to apply them.
-import { Time } from '../../ui/facts.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Empty, Shown } from '../../ui/states.tsx'
 import { Table } from '../../ui/table.tsx'
@@ -108,7 +107,6 @@ const COLUMNS = columnsOf<Terms>(
   ],
   {
     cells: {
-      fromTime: ({ fromTime }) => (fromTime === 0 ? 'the beginning' : <Time at={new Date(fromTime * 1000)} ahead />),
       payouts: ({ payouts }) => (payouts ? 'owed' : 'not owed'),
     },
   },
