@@ -176,7 +176,7 @@ export async function writeVerdicts(
  */
 const hasSupply = (sql: Sql, tierId: Fragment): Fragment =>
   sql`EXISTS (SELECT FROM tiers l LEFT JOIN (${sql.unsafe(CAPS)}) capped USING (tier_no)
-    WHERE l.tier_id = ${tierId} AND l.live AND least(l.supply, cap) IS NOT NULL)`
+    WHERE l.tier_id = ${tierId} AND l.live AND coalesce(l.supply, cap) IS NOT NULL)`
 
 /** The state of a payment whose verdict applies again. If its tier has a supply, an accepted payment waits for a place. */
 export function byVerdict(

@@ -52,7 +52,7 @@ export async function readSupplies(sql: Sql, tierNos: readonly number[]): Promis
   if (tierNos.length === 0) return new Map()
   const rows = await sql<{ tierNo: number; supply: number }[]>`
     SELECT tier_no AS "tierNo", least(supply, cap)::bigint AS supply FROM tiers LEFT JOIN (${sql.unsafe(CAPS)}) c USING (tier_no)
-    WHERE live AND least(supply, cap) IS NOT NULL AND tier_no = ANY(${[...tierNos]}::int[])`
+    WHERE live AND coalesce(supply, cap) IS NOT NULL AND tier_no = ANY(${[...tierNos]}::int[])`
   return new Map(rows.map(({ tierNo, supply }) => [tierNo, supply]))
 }
 

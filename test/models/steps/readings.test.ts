@@ -38,6 +38,7 @@ const drawn = fc.record({
     fc.record({
       after: fc.constantFrom(0, 1, 12, 60, 299, 300),
       most: fc.constantFrom(0, 1, 4, 5, 8, 99),
+      limit: fc.constantFrom(1, 3, 99, 99),
       wallets: fc.array(drawnWallet, { minLength: 9, maxLength: 9 }),
     }),
     { minLength: 2, maxLength: 6 },
@@ -87,12 +88,7 @@ const rowsOf = (payments: model.Payment[]): Rows => ({
 })
 
 /** Judges as the pass does, until it has read so much. @returns what it read, in order. */
-async function judgeBriefly(
-  sql: Sql,
-  wallets: Map<string, model.Wallet>,
-  now: number,
-  most: number,
-): Promise<string[]> {
+async function judgeBriefly(sql: Sql, { now, most, limit, wallets }: model.Run): Promise<string[]> {
   const asked: string[] = []
   const look = (fact: keyof model.Wallet, wallet: string, block: { number: number; hash: string }) => {
     assert.equal(block.hash, word(block.number))
@@ -115,7 +111,7 @@ async function judgeBriefly(
       },
     },
   }
-  const run = { checkLock: () => undefined, outOfTime: () => asked.length >= most }
+  const run = { checkLock: () => undefined, outOfTime: () => asked.length >= most, most: limit }
   await judge(context as never, { number: HEIGHT, hash: word(HEIGHT), time: now } as never, HEIGHT, run)
   return asked
 }
@@ -125,11 +121,10 @@ test('a run that has time for a few readings reads who has waited longest, and n
     const payments = paymentsOf(given)
     await tables.within(rowsOf(payments), async (sql) => {
       let now = timeOf(30)
-      for (const { after: sec, most, wallets } of given.runs) {
+      for (const { after: sec, wallets, ...limits } of given.runs) {
         now += sec
-        const told = new Map(wallets.map((wallet, n) => [account(5 + n), wallet]))
-        const asked = await judgeBriefly(sql, told, now, most)
-        assert.deepEqual(asked, model.judgeBriefly(payments, { now, most, wallets: told }))
+        const run = { ...limits, now, wallets: new Map(wallets.map((wallet, n) => [account(5 + n), wallet])) }
+        assert.deepEqual(await judgeBriefly(sql, run), model.judgeBriefly(payments, run))
         const rows = await sql`
           SELECT p.id, p.state, p.reason, r.retry_time AS "retryAt",
             (SELECT CASE WHEN (evidence ->> 'unreadable')::boolean THEN 'unreadable' ELSE coalesce(evidence ->> 'holdingReadWei', evidence ->> 'payerCode') END

@@ -28,10 +28,12 @@ export interface Wallet {
   code: 'delegation' | 'contract' | null
   heldWei: bigint | null
 }
-interface Run {
+export interface Run {
   now: number
   /** It ends once it has read so much. */
   most: number
+  /** It judges no more payments than that, those that may buy something before the others. */
+  limit: number
   wallets: Map<string, Wallet>
 }
 type Known = Partial<Wallet>
@@ -108,11 +110,14 @@ export function judgeBriefly(payments: Payment[], run: Run): string[] {
   const asked: string[] = []
   const isOver = () => asked.length >= run.most
   for (const one of payments) if (one.state !== 'seen') one.retryAt = null
-  const open = openAt(payments, run.now)
+  const waiting = openAt(payments, run.now)
+  const priced = waiting.filter(({ price }) => price !== 'none')
+  const first = [...priced, ...waiting.filter(({ price }) => price === 'none')].slice(0, run.limit)
+  const open = waiting.filter((one) => first.includes(one))
   if (isOver()) return asked
   const inTurn = undecidedByWallet(open, run.now).toSorted(([a], [b]) => (a?.retryAt ?? 0) - (b?.retryAt ?? 0))
-  for (let first = 0; first < inTurn.length; first += AT_ONCE) {
-    let some = inTurn.slice(first, first + AT_ONCE)
+  for (let place = 0; place < inTurn.length; place += AT_ONCE) {
+    let some = inTurn.slice(place, place + AT_ONCE)
     while (some.length > 0) {
       if (isOver()) return asked
       const decided = read(
