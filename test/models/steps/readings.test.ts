@@ -39,6 +39,7 @@ const drawn = fc.record({
       after: fc.constantFrom(0, 1, 12, 60, 299, 300),
       most: fc.constantFrom(0, 1, 4, 5, 8, 99),
       limit: fc.constantFrom(1, 3, 99, 99),
+      allowed: fc.subarray([5, 6, 7, 8, 9, 10, 11, 12, 13].map(account)),
       wallets: fc.array(drawnWallet, { minLength: 9, maxLength: 9 }),
     }),
     { minLength: 2, maxLength: 6 },
@@ -52,7 +53,7 @@ const paymentsOf = ({ payments }: Drawn): model.Payment[] =>
     .toSorted((a, b) => a.block - b.block)
     .map(({ wallet, ...one }, n) => ({
       ...{ ...one, id: 1 + n, wallet: account(5 + wallet), time: timeOf(one.block) },
-      ...{ state: 'seen', reason: null, shows: null, retryAt: null, code: null },
+      ...{ state: 'seen', reason: null, shows: null, retryAt: null, code: null, wasAllowed: false },
     }))
 
 const tier = (tierNo: number, price: 'holders' | 'plain', holdingWei: bigint) => ({
@@ -67,6 +68,7 @@ const rowsOf = (payments: model.Payment[]): Rows => ({
   credit_terms: [
     { from_time: 0, payouts: true, min_wei: 1n, max_wei: 2n, interval_sec: 60, slot_sec: 60, entered_by: 'test' },
   ],
+  contract_wallet_modes: [{ from_block: 0, mode: 'proven', entered_by: 'test' }],
   tiers: [tier(1, 'holders', model.NEEDED_WEI), tier(2, 'plain', 0n)],
   payment_wallets: [
     {
@@ -88,7 +90,7 @@ const rowsOf = (payments: model.Payment[]): Rows => ({
 })
 
 /** Judges as the pass does, until it has read so much. @returns what it read, in order. */
-async function judgeBriefly(sql: Sql, { now, most, limit, wallets }: model.Run): Promise<string[]> {
+async function judgeBriefly(sql: Sql, { now, most, limit, wallets }: Omit<model.Run, 'allowed'>): Promise<string[]> {
   const asked: string[] = []
   const look = (fact: keyof model.Wallet, wallet: string, block: { number: number; hash: string }) => {
     assert.equal(block.hash, word(block.number))
@@ -124,11 +126,14 @@ test('a run that has time for a few readings reads who has waited longest, and n
       for (const { after: sec, wallets, ...limits } of given.runs) {
         now += sec
         const run = { ...limits, now, wallets: new Map(wallets.map((wallet, n) => [account(5 + n), wallet])) }
+        await sql`DELETE FROM allowed_wallets`
+        for (const address of run.allowed)
+          await sql`INSERT INTO allowed_wallets (address, label, reason, added_by) VALUES (${address}, 'a', 'b', 'test')`
         assert.deepEqual(await judgeBriefly(sql, run), model.judgeBriefly(payments, run))
         const rows = await sql`
           SELECT p.id, p.state, p.reason, r.retry_time AS "retryAt",
             (SELECT CASE WHEN (evidence ->> 'unreadable')::boolean THEN 'unreadable' ELSE coalesce(evidence ->> 'holdingReadWei', evidence ->> 'payerCode') END
-              FROM payment_verdicts v WHERE v.payment_id = p.id) AS shows
+              FROM payment_verdicts v WHERE v.payment_id = p.id ORDER BY v.id DESC LIMIT 1) AS shows
           FROM payments p LEFT JOIN payment_retries r ON r.payment_id = p.id ORDER BY p.id`
         assert.deepEqual(
           [...rows].map((row) => ({ ...row })),

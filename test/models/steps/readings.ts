@@ -20,8 +20,9 @@ export interface Payment {
   /** What its verdict says that was read, and last: the code, what the wallet held, or that no provider gave it. */
   shows: string | null
   retryAt: number | null
-  /** The payer's code, once it was read. */
+  /** The payer's code, once it was read, and whether the operator allowed the payer when the payment was held for it. */
   code: Wallet['code']
+  wasAllowed: boolean
 }
 /** What the chain says of a wallet in this run; null if it says nothing. */
 export interface Wallet {
@@ -29,6 +30,8 @@ export interface Wallet {
   heldWei: bigint | null
 }
 export interface Run {
+  /** Contracts that the operator allows to buy, which may change between two runs. */
+  allowed: string[]
   now: number
   /** It ends once it has read so much. */
   most: number
@@ -44,19 +47,21 @@ const AT_ONCE = 4
 const PAUSE_SEC_MAX = 300
 
 /** @returns true if it is decided by what is known. */
-function decide(payment: Payment, { heldWei, ...known }: Known, now: number): boolean {
+function decide(payment: Payment, { heldWei, ...known }: Known, { now, allowed }: Run): boolean {
   payment.code ??= known.code ?? null
   const code = payment.code ?? known.code
   const isLate = now - payment.time >= RETRY_SEC[payment.price]
+  const isAllowed = allowed.includes(payment.wallet)
   const become = (state: 'accepted' | 'held', reason: string | null, shows: string | null) => {
-    Object.assign(payment, { state, reason, shows })
+    Object.assign(payment, { state, reason, shows, wasAllowed: isAllowed })
     return true
   }
   if (payment.price === 'none') return become('held', 'wrongAmount', null)
   const missing = (fact: unknown) => fact === undefined || (fact === null && !isLate)
   if (payment.isInner) {
     if (missing(code)) return false
-    if (code !== 'delegation') return become('held', 'contractWallet', code ?? 'unreadable')
+    const mayBuy = code === 'delegation' || (code === 'contract' && isAllowed)
+    if (!mayBuy) return become('held', 'contractWallet', code ?? 'unreadable')
   }
   if (payment.price === 'plain') return become('accepted', null, code ?? null)
   if (missing(heldWei)) return false
@@ -66,16 +71,17 @@ function decide(payment: Payment, { heldWei, ...known }: Known, now: number): bo
 }
 
 /** Reads what the payments need, the codes of all of them first. @returns those that are decided. */
-function read(payments: Payment[], { now, wallets }: Run, asked: string[]): Payment[] {
+function read(payments: Payment[], run: Run, asked: string[]): Payment[] {
+  const { now, wallets } = run
   const known = new Map<Payment, Known>()
-  let left = payments.filter((one) => !decide(one, {}, now))
+  let left = payments.filter((one) => !decide(one, {}, run))
   for (const fact of ['code', 'heldWei'] as const) {
     for (const one of left) {
       if (fact === 'code' ? !one.isInner : one.price !== 'holders') continue
       asked.push(`${fact} ${one.wallet} ${one.block}`)
       known.set(one, { ...known.get(one), [fact]: wallets.get(one.wallet)?.[fact] ?? null })
     }
-    left = left.filter((one) => !decide(one, known.get(one) ?? {}, now))
+    left = left.filter((one) => !decide(one, known.get(one) ?? {}, run))
   }
   for (const one of left) {
     const pause = Math.min(Math.floor((now - one.time) / 2), PAUSE_SEC_MAX)
@@ -94,13 +100,13 @@ function openAt(payments: Payment[], now: number): Payment[] {
 }
 
 /** Decides what needs no reading. @returns the others of each wallet, with what waits behind them. */
-function undecidedByWallet(open: Payment[], now: number): Payment[][] {
+function undecidedByWallet(open: Payment[], run: Run): Payment[][] {
   const queues = new Map<string, Payment[]>()
   for (const one of open) {
     if (one.price === 'none') continue
     const before = queues.get(one.wallet)
     if (before) before.push(one)
-    else if (!decide(one, {}, now)) queues.set(one.wallet, [one])
+    else if (!decide(one, {}, run)) queues.set(one.wallet, [one])
   }
   return [...queues.values()]
 }
@@ -113,9 +119,14 @@ export function judgeBriefly(payments: Payment[], run: Run): string[] {
   const waiting = openAt(payments, run.now)
   const priced = waiting.filter(({ price }) => price !== 'none')
   const first = [...priced, ...waiting.filter(({ price }) => price === 'none')].slice(0, run.limit)
-  const open = waiting.filter((one) => first.includes(one))
+  // What is held for its payer is judged again once the operator says something else of the payer.
+  const changed = payments.filter(
+    (one) => one.reason === 'contractWallet' && one.wasAllowed !== run.allowed.includes(one.wallet),
+  )
+  const judged = [...first, ...changed.slice(0, run.limit)]
+  const open = payments.filter((one) => judged.includes(one))
   if (isOver()) return asked
-  const inTurn = undecidedByWallet(open, run.now).toSorted(([a], [b]) => (a?.retryAt ?? 0) - (b?.retryAt ?? 0))
+  const inTurn = undecidedByWallet(open, run).toSorted(([a], [b]) => (a?.retryAt ?? 0) - (b?.retryAt ?? 0))
   for (let place = 0; place < inTurn.length; place += AT_ONCE) {
     let some = inTurn.slice(place, place + AT_ONCE)
     while (some.length > 0) {
@@ -128,6 +139,6 @@ export function judgeBriefly(payments: Payment[], run: Run): string[] {
       some = some.filter(([next]) => next && decided.includes(next)).map((queue) => queue.slice(1))
     }
   }
-  if (!isOver()) for (const one of open) if (one.price === 'none') decide(one, {}, run.now)
+  if (!isOver()) for (const one of open) if (one.price === 'none') decide(one, {}, run)
   return asked
 }
