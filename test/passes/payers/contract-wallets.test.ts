@@ -22,7 +22,6 @@ const PLAIN_CODE = '0x5f5ff3'
 let world: World
 /** The reads of payers from the chain. */
 let asked: Address[] = []
-let blind = false
 let last = 0x1000
 
 before(async () => {
@@ -31,14 +30,14 @@ before(async () => {
 })
 after(() => world.close())
 
-/** The world, which notes its readings of codes and fails them while `blind`. */
+/** The world, which notes its readings of codes. */
 const instance = () =>
   world.instance({
     chain: {
       ...world.ctx.chain,
       async payerCode(payer, at): Promise<PayerCode | null> {
         asked.push(payer)
-        return blind ? null : world.ctx.chain.payerCode(payer, at)
+        return world.ctx.chain.payerCode(payer, at)
       },
     },
   })
@@ -184,42 +183,8 @@ test('in the mode proven a contract buys that the operator allows, unless it is 
   assert.deepEqual(standings, ['minted', 'held senderDenied'])
 })
 
-test('a sender’s code that cannot be read is asked for again, holds up its later payments alone, and is never passed', async () => {
-  await enter('all')
-  blind = true
-  const [unread, other] = [await contract(), await contract()]
-  const paid = await paidBy(unread)
-  const plain = await world.pay(11, PRICE)
-  await pass()
-  assert.deepEqual([await standingOf(world, paid), await standingOf(world, plain)], ['seen', 'minted'])
-  blind = false
-  const readable = await paidBy(other)
-  await pass()
-  assert.equal(await standingOf(world, readable), 'minted')
-  await world.chain.mine(1, 400)
-  await pass()
-  assert.equal(await standingOf(world, paid), 'minted', 'once it can be read')
-})
-
-test('a sender’s code that stays unreadable is held, and judged again once something is known of the sender', async () => {
-  blind = true
-  const unread = await contract()
-  const paid = await paidBy(unread)
-  await pass()
-  await world.chain.mine(1, 3_700)
-  await pass()
-  assert.equal(await standingOf(world, paid), 'held contractWallet')
-  assert.equal((await evidenceOf(paid)).at(-1)?.unreadable, true)
-  asked = []
-  await pass(3)
-  assert.deepEqual(asked, [])
-  blind = false
-  await proveWallet(world.pool, unread, { deployed: true })
-  await pass()
-  assert.equal(await standingOf(world, paid), 'minted')
-})
-
 test('a change for less holds what is paid from then on, and leaves what was paid before as it was', async () => {
+  await enter('all')
   const before_ = await paidBy(await contract())
   await enter('hold')
   const later = await paidBy(await contract())
