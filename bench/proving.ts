@@ -27,7 +27,7 @@ export const proving: Bench = {
     const header = await timed(times * 10, async () => proveHeader(cancun))
     const { block, receipts } = firstOf(read<Published>('polygon-50000000.json.br'))
     const body = await timed(times, async () => {
-      await proveTransactions(block)
+      await proveTransactions(block, async () => null)
       await proveReceipts(block, receipts)
       await proveSender((block.transactions as Fields[])[0])
     })

@@ -41,9 +41,9 @@ export const GROUPS: readonly [Group, ...Group[]] = [
     goal: 95,
     files: ['src/chain/prove/**/*.ts', 'client/src/viem/{allowlist,amount,interval,place,turns,verify}.ts'],
     tests: [
-      'test/chain/prove/{account-proof,bloom,body,header,list-root,published,transaction}.test.ts',
+      'test/chain/prove/{bloom,list-root,sound}.test.ts',
       'test/chain/fuzz/{accounts,prover}.property.test.ts',
-      'test/models/verified/*.test.ts',
+      'test/client/verify-{readings,rounds}.test.ts',
     ],
   },
   {

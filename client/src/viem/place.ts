@@ -67,27 +67,26 @@ export async function readAt<T>(
   const head = await getBlock(chain)
   const at = said.blockNumber === null ? null : BigInt(said.blockNumber)
   // A provider may be some blocks behind the service's.
-  const block =
-    at === null || at > head.number ? null : at === head.number ? head : await getBlock(chain, { blockNumber: at })
+  const block = at === null || at > head.number ? null : await getBlock(chain, { blockNumber: at })
   const { blocks, sec } = bound(options)
   const ages = {
     isOld: block !== null && head.number - block.number > blocks && head.timestamp - block.timestamp > sec,
     isInTime: !block || !said.checkedAt || (await wasNewest(chain, block, head, said.checkedAt.getTime() / 1000, sec)),
   }
-  if (block) {
-    try {
-      return { value: await read({ blockNumber: block.number }), blockNumber: block.number, ...ages }
-    } catch {
-      // Full nodes keep the states of the last 128 blocks or so.
-    }
+  const readBy = async ({ number: blockNumber }: { number: bigint }) => {
+    return { value: await read({ blockNumber }), blockNumber, ...ages }
   }
-  return { value: await read({ blockNumber: head.number }), blockNumber: head.number, ...ages }
+  // Full nodes keep the states of the last 128 blocks or so.
+  return block ? readBy(block).catch(() => readBy(head)) : readBy(head)
 }
 
+/** A block that is mined. */
+type Mined = Block<bigint, boolean, 'latest'>
+
 /** True if a block existed at a time, and the next one had not for too long. */
-async function wasNewest(chain: ChainClient, block: Block, head: Block, atSec: number, sec: number): Promise<boolean> {
-  if (block.number === null || atSec < Number(block.timestamp) - CLOCKS_SEC) return false
-  if (block.number === head.number || atSec <= Number(block.timestamp) + sec) return true
+async function wasNewest(chain: ChainClient, block: Mined, head: Mined, atSec: number, sec: number): Promise<boolean> {
+  if (atSec < Number(block.timestamp) - CLOCKS_SEC) return false
+  if (block.number === head.number) return true
   const next = await getBlock(chain, { blockNumber: block.number + 1n })
   return atSec <= Number(next.timestamp) + sec
 }

@@ -157,18 +157,13 @@ export async function verifyRound(
   options: VerifyOptions = {},
 ): Promise<VerifiedRound> {
   const distribution = typeof round === 'number' ? await findRound(ledger, round) : round
-  const place = chain ? await placeOf(ledger, chain, options) : null
-  const [paid, singles] = await Promise.all([
-    chain && place ? readPaid(chain, place.factory, distribution) : null,
-    singlesOf(ledger, distribution),
-  ])
-  const events = paid?.events ?? null
-  const asked = chain && paid && { isChains: seedsOf(chain), paid }
+  const asked = chain ? await askChain(ledger, chain, distribution, options) : null
+  const singles = await singlesOf(ledger, distribution)
   const turns: VerifiedTurn[] = []
-  for (const turn of distribution.turns) turns.push(await verifyTurn(turn, singles, asked ?? null))
+  for (const turn of distribution.turns) turns.push(await verifyTurn(turn, singles, asked))
   const totalMatches = addsUp(distribution)
-  const allListed = events && areJustThose(events, distribution.turns)
-  const differences = [...(place?.differences ?? []), ...differencesOf(distribution, paid)]
+  const allListed = asked && areJustThose(asked.paid.events, distribution.turns)
+  const differences = [...(asked?.differences ?? []), ...differencesOf(distribution, asked?.paid ?? null)]
   const isRight = ({ amountMatches, seedMatches, creditedMatches, intervalMatches }: VerifiedTurn) =>
     amountMatches === true && (!chain || (seedMatches === true && creditedMatches === true && intervalMatches === true))
   // The service does not list rounds that credit no node, so a round without turns is hiding them.
@@ -201,10 +196,21 @@ function differencesOf(round: Distribution, paid: PaidRound | null): string[] {
 type PaidRound = Awaited<ReturnType<typeof readPaid>>
 type CreditedEvent = PaidRound['events'][number]
 
-/** The chain's side of a turn. */
+/** The chain's side of a round. `differences`: what the service says otherwise about the place. */
 interface Asked {
   isChains: (turn: SingleTurn) => Promise<boolean | null>
   paid: PaidRound
+  differences: readonly string[]
+}
+
+async function askChain(
+  ledger: LedgerClient,
+  chain: ChainClient,
+  round: Distribution,
+  options: VerifyOptions,
+): Promise<Asked> {
+  const { factory, differences } = await placeOf(ledger, chain, options)
+  return { isChains: seedsOf(chain), paid: await readPaid(chain, factory, round), differences }
 }
 
 async function verifyTurn(turn: Turn, ofRound: readonly SingleTurn[], asked: Asked | null): Promise<VerifiedTurn> {
@@ -215,16 +221,19 @@ async function verifyTurn(turn: Turn, ofRound: readonly SingleTurn[], asked: Ask
   const seedsMatch: (boolean | null)[] = []
   for (const single of singles) seedsMatch.push(await isChains(single))
   const event = paid.events.find(({ args }) => args.cohort === BigInt(turn.cohort))
-  const interval = turn.count === 1 ? null : await paid.intervalOf(turn.cohort)
   return {
     turn,
     ...recomputed,
     seedMatches: allOf(seedsMatch),
     creditedMatches: saysTheSame(event, turn),
-    intervalMatches:
-      turn.count === 1 ||
-      (interval === null ? null : singles.length === turn.count && areApart(singles, turn.dueSec, Number(interval))),
+    intervalMatches: turn.count === 1 || (await areIntervalsApart(turn, singles, paid)),
   }
+}
+
+/** Whether several turns are the contract's interval apart; null if the provider does not serve it. */
+async function areIntervalsApart(turn: Turn, singles: readonly SingleTurn[], paid: PaidRound): Promise<boolean | null> {
+  const interval = await paid.intervalOf(turn.cohort)
+  return interval === null ? null : singles.length === turn.count && areApart(singles, turn.dueSec, Number(interval))
 }
 
 /** True if all are true, false if one is false, and null if one could not be checked. */
@@ -263,7 +272,7 @@ const blockAt = (chain: ChainClient, blockNumber: bigint): Promise<Block | null>
   })
 
 /** Matches if none of the four 64-bit words is below 2^32, because chains without randomness put counters and times there. */
-const DRAWN = /^0x(?:(?!0{8})[0-9a-fA-F]{16}){4}$/
+const DRAWN = /0x(?:(?!0{8})[0-9a-fA-F]{16}){4}/
 
 async function seedIsTheChains({ seed, seedBlock, dueSec }: SingleTurn, read: ReadBlock): Promise<boolean | null> {
   if (seed === null || seedBlock === null) return null

@@ -1,7 +1,7 @@
 // Checks an account's proof (eth_getProof, EIP-1186) against the state root of a block. A proof is a path of trie nodes: each node names the next one
 // by digest (yellow paper, appendix D). This file returns only what the root commits to, and ignores everything else that the provider says. This is
 // our own code, because the maintained library (@ethereumjs/mpt) is a complete trie under MPL-2.0 with five dependencies. test/chain/prove checks it
-// with a real node's proofs and with forged ones.
+// with a real node's proofs, test/chain/fuzz with forged ones.
 import { fromRlp, keccak256, toRlp } from 'viem/utils'
 import type { Address, Hash } from '../../domain/units.ts'
 import type { AccountState } from '../../ports/chain.ts'
@@ -29,14 +29,14 @@ export function provenAccount(stateRoot: Hash, address: Address, nodes: readonly
   const value = provenValue(stateRoot, keccak256(address), nodes)
   if (value === null) return ABSENT
   const account = decoded(value)
-  if (!isListOf(account, 4)) return malformed('account in a proof')
+  if (!isListOf(account, 4)) return malformed('proof')
   const [nonce, balance, storageRoot, codeHash] = account.map(word) as [Hex, Hex, Hex, Hex]
   return {
-    nonce: safeNumber(amountOf(nonce), 'nonce in a proof'),
+    nonce: safeNumber(amountOf(nonce), 'proof'),
     balanceWei: amountOf(balance),
     hasCode: codeHash !== NO_CODE,
-    codeHash: hash32(codeHash, 'code hash in a proof'),
-    storageRoot: hash32(storageRoot, 'storage root in a proof'),
+    codeHash: hash32(codeHash, 'proof'),
+    storageRoot: hash32(storageRoot, 'proof'),
   }
 }
 
@@ -56,7 +56,7 @@ function provenValue(root: Hash, key: Hex, nodes: readonly Hex[]): Hex | null {
     const node = nodeOf(expected, nodes[taken])
     if (node.isListed) taken++
     const step = stepThrough(node.items, left)
-    if (step.next === null) return taken === nodes.length ? step.value : malformed('proof: nodes after its end')
+    if (step.next === null) return taken === nodes.length ? step.value : malformed('proof')
     expected = step.next
     left = step.left
   }
@@ -69,8 +69,8 @@ function provenValue(root: Hash, key: Hex, nodes: readonly Hex[]): Hex | null {
 function nodeOf(expected: Rlp, listed: Hex | undefined): { items: Rlp; isListed: boolean } {
   if (typeof expected !== 'string')
     return { items: expected, isListed: listed?.toLowerCase() === toRlp(expected as Hex[]) }
-  if (listed === undefined) return malformed('proof: it ends before the account')
-  if (keccak256(listed) !== expected) return malformed('proof: a node is not the one that was named')
+  if (listed === undefined) return malformed('proof')
+  if (keccak256(listed) !== expected) return malformed('proof')
   return { items: decoded(listed), isListed: true }
 }
 
@@ -80,9 +80,9 @@ function decoded(bytes: Hex): Rlp {
   try {
     item = fromRlp(bytes)
   } catch {
-    return malformed('proof: bytes that are no RLP')
+    return malformed('proof')
   }
-  return toRlp(item as Hex[]) === bytes.toLowerCase() ? item : malformed('proof: RLP that is not canonical')
+  return toRlp(item as Hex[]) === bytes.toLowerCase() ? item : malformed('proof')
 }
 
 /** `next`: the digest of the next node, or the node itself if it is embedded. `value`: what the path ends in; null if there is nothing. */
@@ -92,16 +92,16 @@ const NOTHING: Step = { next: null, value: null }
 
 function stepThrough(node: Rlp, left: string): Step {
   if (isListOf(node, BRANCH_ITEMS)) {
-    const next = node[Number.parseInt(left.charAt(0), 16)] ?? malformed('proof: it has nodes beyond the end of the key')
+    const next = node[Number.parseInt(left.charAt(0), 16)] ?? malformed('proof')
     return next === '0x' ? NOTHING : { next, left: left.slice(1) }
   }
-  if (!isListOf(node, PATH_ITEMS)) return malformed('proof: not a node of a trie')
+  if (!isListOf(node, PATH_ITEMS)) return malformed('proof')
   const path = word(node[0]).slice(2)
-  if (!/^[02]0|^[13]/.test(path)) return malformed('proof: not a path of a trie')
+  if (!/^[02]0|^[13]/.test(path)) return malformed('proof')
   const flags = Number.parseInt(path.charAt(0), 16)
   const digits = path.slice((flags & ODD) === 0 ? 2 : 1)
   if ((flags & LEAF) !== 0) return { next: null, value: digits === left ? word(node[1]) : null }
-  if (digits === '') return malformed('proof: a node for no digits')
+  if (digits === '') return malformed('proof')
   return left.startsWith(digits) ? { next: node[1] as Rlp, left: left.slice(digits.length) } : NOTHING
 }
 
@@ -110,11 +110,11 @@ function isListOf(node: Rlp, items: number): node is readonly Rlp[] & Rlp {
 }
 
 function word(item: Rlp | undefined): Hex {
-  return typeof item === 'string' ? item : malformed('proof: a list in place of bytes')
+  return typeof item === 'string' ? item : malformed('proof')
 }
 
 /** A number of at most 256 bits, without leading zeros. */
 function amountOf(word: Hex): bigint {
-  if (word.length > 66 || word.startsWith('0x00')) return malformed('number in a proof')
+  if (word.length > 66 || word.startsWith('0x00')) return malformed('proof')
   return word === '0x' ? 0n : BigInt(word)
 }

@@ -1,7 +1,7 @@
 // Compares a block's transactions and receipts with the roots in its header. A root commits to the complete list and its order, so nothing can be
 // missing or added. The header itself must be proven first (header.ts).
 import { breath } from './breath.ts'
-import type { Fields } from './items.ts'
+import { type Fields, isZeros } from './items.ts'
 import { listRoot } from './list-root.ts'
 import { type BloomBits, encodeReceipt } from './receipt.ts'
 import { encodeTransaction, isOfUnknownType } from './transaction.ts'
@@ -23,7 +23,7 @@ const RAW_MAX = 16
  * Whether a block's complete list of `transactions` matches its `transactionsRoot`. Of a transaction whose type we do not know, `readRaw` gives the
  * bytes. They must be of such a type, too: else a provider could hide a payment under a type of its own.
  */
-export async function proveTransactions(block: Fields, readRaw: ReadRaw = async () => null): Promise<ListVerdict> {
+export async function proveTransactions(block: Fields, readRaw: ReadRaw): Promise<ListVerdict> {
   const { transactions, transactionsRoot } = block
   if (!Array.isArray(transactions)) return noList('transactions')
   let asked = 0
@@ -45,7 +45,6 @@ export async function proveReceipts(block: Fields, receipts: unknown): Promise<L
 export function withChainId(block: Fields, chainId: string | null): Fields {
   if (chainId === null || !Array.isArray(block.transactions)) return block
   const lacks = (tx: unknown) => (Object(tx) as Fields).chainId == null && Number(Object(tx).type ?? 0) > 0
-  if (!block.transactions.some(lacks)) return block
   const transactions = block.transactions.map((tx) => (lacks(tx) ? { ...Object(tx), chainId } : tx))
   return { ...block, transactions }
 }
@@ -77,7 +76,8 @@ async function proveList(
   return without.kind === 'proven' ? { verdict: without, count: leaves.length - 1 } : { verdict, count: 0 }
 }
 
-const NOBODY = /^0x0{40}$/
+/** The length of an address in hex. */
+const ADDRESS_CHARACTERS = 42
 
 /**
  * True for the state-sync transaction that Polygon's nodes append to a block, and for its receipt: from and to the zero address, without gas. The roots
@@ -85,9 +85,12 @@ const NOBODY = /^0x0{40}$/
  */
 function isStateSync(item: unknown): boolean {
   const { from, to, gas, gasUsed, r, s } = Object(item) as Fields
+  const isNobody = (account: unknown) => isZeros(account) && account.length === ADDRESS_CHARACTERS
+  const spent = gas ?? gasUsed
   return (
-    [from, to].every((account) => NOBODY.test(String(account))) &&
-    /^0x0+$/.test(String(gas ?? gasUsed)) &&
-    [r, s].every((value) => value == null || /^0x0*$/.test(String(value)))
+    [from, to].every(isNobody) &&
+    isZeros(spent) &&
+    spent !== '0x' &&
+    [r, s].every((each) => each == null || isZeros(each))
   )
 }

@@ -5,6 +5,7 @@
 // chains of authority round hash something else. Their headers cannot be proven.
 import {
   addressOf,
+  attempted,
   bytesOf,
   digestOf,
   EMPTY,
@@ -126,9 +127,6 @@ function itemsOf(given: Fields, { must, may }: Form): Item[] {
 /** As many fields as a fork may add without a new version of the service. */
 const ADDED_MAX = 5
 
-/** The order in which the last header with added fields had them. The next one most likely has the same. */
-let lastOrder: readonly string[] = []
-
 /** `added`: the fields that the hash covers and that no known fork adds. */
 type HeaderVerdict = Verdict & { readonly added?: readonly string[] }
 
@@ -151,14 +149,10 @@ export function proveHeader(block: unknown): HeaderVerdict {
  * to five of them behind the known ones, in every order of every subset.
  */
 function proveBy(form: Form, block: unknown): HeaderVerdict {
-  let items: Item[] = []
-  const header = encoded(() => {
-    items = itemsOf(fieldsOf(block, 'block'), form)
-    return rlp(items)
-  })
-  if ('why' in header) return unprovable('header', header.why)
+  const known = attempted(() => ({ items: itemsOf(fieldsOf(block, 'block'), form) }))
+  if ('why' in known) return unprovable('header', known.why)
   const given = block as Fields
-  const verdict = compared('header', given.hash, hashOf(header.bytes))
+  const verdict = compared('header', given.hash, hashOf(rlp(known.items)))
   if (verdict.kind !== 'contradicted') return verdict
   const unknown = Object.keys(given).filter((name) => has(given, name) && !KNOWN.has(name))
   if (unknown.length === 0) return verdict
@@ -166,13 +160,11 @@ function proveBy(form: Form, block: unknown): HeaderVerdict {
   // Forks add fields behind the base fee, so an unknown field cannot stand for it.
   if (unknown.length > ADDED_MAX || !has(given, 'baseFeePerGas')) return none
   const isRight = (order: readonly string[]) => {
-    const bytes = encoded(() => rlp([...items, ...order.map((name) => addedOf(given[name], name))]))
+    const bytes = encoded(() => rlp([...known.items, ...order.map((name) => addedOf(given[name], name))]))
     return 'bytes' in bytes && compared('header', given.hash, hashOf(bytes.bytes)).kind === 'proven'
   }
-  const usual = lastOrder.every((name) => unknown.includes(name)) ? lastOrder : []
-  const order = isRight(usual) ? usual : ordersOf(unknown).find(isRight)
+  const order = ordersOf(unknown).find(isRight)
   if (!order) return none
-  lastOrder = order
   const added = order.filter((name) => !AMSTERDAM.includes(name))
   return { kind: 'proven', part: 'header', ...(added.length > 0 && { added }) }
 }

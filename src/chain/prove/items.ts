@@ -22,15 +22,18 @@ export const refuse = (why: string): never => {
   throw new Unencodable(why)
 }
 
-/** The bytes that `encode` returns, or why there are none. */
-export function encoded(encode: () => Uint8Array): Encoded {
+/** What `read` returns, or why there is nothing. */
+export function attempted<T extends object>(read: () => T): T | { readonly why: string } {
   try {
-    return { bytes: encode() }
+    return read()
   } catch (error) {
     if (error instanceof Unencodable) return { why: error.message }
     throw error
   }
 }
+
+/** The bytes that `encode` returns, or why there are none. */
+export const encoded = (encode: () => Uint8Array): Encoded => attempted(() => ({ bytes: encode() }))
 
 /** The fields of an object; throws for anything else. */
 export function fieldsOf(value: unknown, what: string): Fields {
@@ -59,6 +62,9 @@ export function integerOf(value: unknown, what: string): bigint {
   if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{1,64}$/.test(value)) return refuse(`${what} is not a quantity`)
   return BigInt(value)
 }
+
+/** True for hex of zeros alone, of any length; `0x` has none, and counts too. */
+export const isZeros = (value: unknown): value is string => typeof value === 'string' && /^0x0*$/.test(value)
 
 /** A quantity in as few bytes as possible; no bytes for zero. */
 export const quantityOf = (value: unknown, what: string): Uint8Array => minimal(integerOf(value, what))

@@ -44,11 +44,11 @@ async function childOf(entries: readonly Entry[], depth: number, pause: Breath):
   return bytes.length < EMBEDDED_BYTES ? node : keccak(bytes)
 }
 
-/** How many leading digits all entries share. */
-function sharedDigits([first, ...others]: readonly Entry[], depth: number): number {
+/** How many leading digits all entries share. They differ before the end of any. */
+function sharedDigits(entries: readonly Entry[], depth: number): number {
+  const [first, ...others] = entries as [Entry, ...Entry[]]
   let shared = depth
-  const path = first?.path ?? []
-  while (shared < path.length && others.every((other) => other.path[shared] === path[shared])) shared++
+  while (others.every((other) => other.path[shared] === first.path[shared])) shared++
   return shared
 }
 

@@ -35,13 +35,9 @@ export function encodeReceipt(receipt: unknown, bits: BloomBits = new Map()): En
     const given = fieldsOf(receipt, 'receipt')
     const type = given.type == null ? 0 : Number(integerOf(given.type, 'type'))
     if (type > TYPE_MAX) return refuse('type is not one byte')
-    const logs = listOf(given.logs ?? [], 'logs').map((log) => fieldsOf(log, 'log'))
-    const usual = [
-      outcomeOf(given),
-      quantityOf(given.cumulativeGasUsed, 'cumulativeGasUsed'),
-      bloomOf(logs, bits),
-      logs.map(logOf),
-    ]
+    const before = [outcomeOf(given), quantityOf(given.cumulativeGasUsed, 'cumulativeGasUsed')]
+    const logs = listOf(given.logs ?? [], 'logs').map((log) => fieldsOf(log, 'logs'))
+    const usual = [...before, bloomOf(logs, bits), logs.map(logOf)]
     return LEGACY_TYPES.includes(type) ? rlp(usual) : typed(type, [...usual, ...ownFields(type, given)])
   })
 }
@@ -59,17 +55,17 @@ const outcomeOf = ({ status, root }: Fields): Item =>
   status == null ? digestOf(root, 'root') : quantityOf(status, 'status')
 
 const logOf = ({ address, topics, data }: Fields): Item => [
-  addressOf(address, 'address of a log'),
-  listOf(topics, 'topics').map((topic) => digestOf(topic, 'topic')),
-  bytesOf(data, 'data of a log'),
+  addressOf(address, 'logs'),
+  listOf(topics, 'logs').map((topic) => digestOf(topic, 'logs')),
+  bytesOf(data, 'logs'),
 ]
 
 function bloomOf(logs: readonly Fields[], known: BloomBits): Uint8Array {
   const bloom = new Uint8Array(BLOOM_BYTES)
   for (const { address, topics } of logs) {
-    for (const value of [address, ...listOf(topics, 'topics')]) {
+    for (const value of [address, ...listOf(topics, 'logs')]) {
       const key = String(value)
-      const bits = known.get(key) ?? bloomBits(bytesOf(value, 'topic'))
+      const bits = known.get(key) ?? bloomBits(bytesOf(value, 'logs'))
       known.set(key, bits)
       for (const bit of bits) {
         const at = BLOOM_BYTES - 1 - (bit >> 3)

@@ -7,6 +7,7 @@ import { recoverAddress } from 'viem/utils'
 import type { Address } from '../../domain/units.ts'
 import {
   addressOf,
+  attempted,
   bytesOf,
   digestOf,
   EMPTY,
@@ -16,6 +17,7 @@ import {
   hashOf,
   type Item,
   integerOf,
+  isZeros,
   listOf,
   minimal,
   quantityOf,
@@ -41,19 +43,15 @@ const input = (tx: Fields) => bytesOf(tx.input ?? tx.data ?? '0x', 'input')
 function accessList(tx: Fields): Item {
   return listOf(tx.accessList ?? [], 'accessList').map((entry) => {
     const { address: of, storageKeys } = fieldsOf(entry, 'accessList')
-    return [addressOf(of, 'accessList'), listOf(storageKeys, 'storageKeys').map((key) => digestOf(key, 'storageKeys'))]
+    return [addressOf(of, 'accessList'), listOf(storageKeys, 'accessList').map((key) => digestOf(key, 'accessList'))]
   })
 }
 
 function authorizations(tx: Fields): Item {
   return listOf(tx.authorizationList, 'authorizationList').map((entry) => {
-    const given = fieldsOf(entry, 'authorizationList')
-    const { chainId, nonce, r, s } = given
-    const parity = quantityOf(given.yParity ?? given.v, 'yParity')
-    return [
-      ...[quantityOf(chainId, 'chainId'), addressOf(given.address, 'authorizationList'), quantityOf(nonce, 'nonce')],
-      ...[parity, quantityOf(r, 'r'), quantityOf(s, 's')],
-    ]
+    const { chainId, address: of, nonce, yParity, v, r, s } = fieldsOf(entry, 'authorizationList')
+    const [chain, ...others] = [chainId, nonce, yParity ?? v, r, s].map((each) => quantityOf(each, 'authorizationList'))
+    return [chain as Item, addressOf(of, 'authorizationList'), ...others]
   })
 }
 
@@ -120,7 +118,7 @@ const typeOf = (tx: Fields): number => (tx.type == null ? 0 : Number(integerOf(t
  */
 export function isUnsigned(transaction: unknown): boolean {
   const tx = transaction as Fields
-  return Number(tx.type ?? 0) in UNSIGNED || [tx.r, tx.s].every((value) => /^0x0*$/.test(String(value)))
+  return Number(tx.type ?? 0) in UNSIGNED || [tx.r, tx.s].every(isZeros)
 }
 
 /** True if the bytes of the transaction include the sender, because its type has no signature. */
@@ -195,7 +193,7 @@ function signingOf(tx: Fields): Signing {
     return { digest: rlp(legacy(tx)), parity: v - V_PLAIN, r, s }
   }
   const chain = minimal((v - V_CHAIN) / 2n)
-  return { digest: rlp([...legacy(tx), chain, EMPTY, EMPTY]), parity: (v - V_CHAIN) % 2n, r, s }
+  return { digest: rlp([...legacy(tx), chain, EMPTY, EMPTY]), parity: 1n - (v % 2n), r, s }
 }
 
 /**
@@ -203,14 +201,10 @@ function signingOf(tx: Fields): Signing {
  * type.
  */
 export async function proveSender(transaction: unknown): Promise<Verdict> {
-  let signing: Signing | undefined
-  const what = encoded(() => {
-    signing = signingOf(fieldsOf(transaction, 'transaction'))
-    return signing.digest
-  })
-  if ('why' in what || !signing) return unprovable('sender', 'why' in what ? what.why : '')
-  const { parity, r, s } = signing
-  const signer = await recovered({ hash: hashOf(what.bytes), r, s, yParity: Number(parity) })
+  const signing = attempted(() => signingOf(fieldsOf(transaction, 'transaction')))
+  if ('why' in signing) return unprovable('sender', signing.why)
+  const { digest, parity, r, s } = signing
+  const signer = await recovered({ hash: hashOf(digest), r, s, yParity: Number(parity) })
   // If no point of the curve has r as its x, no key can have made this signature. So the sender that the provider names is wrong.
   if (signer === null)
     return { kind: 'contradicted', part: 'sender', given: shortened((transaction as Fields).from), computed: 'nobody' }

@@ -65,6 +65,7 @@ const ODD: readonly unknown[] = [
   [null],
   [{}],
   ['0x'],
+  ['0x1'],
   '1',
   'null',
 ]
@@ -86,9 +87,50 @@ function changed(dice: Dice, value: unknown): unknown {
       body,
       `0x1${body}`,
       `${value}00`,
+      `${value}0`,
+      `x${value}`,
       value,
     ],
   ])
+}
+
+/** A value of a kind, as the forms of the second reading name them. */
+function valueBy(dice: Dice, kind: string): unknown {
+  const data = (length: number) => `0x${digits(dice, 2 * length)}`
+  const listOf = (item: () => unknown) => Array.from({ length: dice(3) }, item)
+  const number = () => one(dice, ['0x0', '0x1', '0x7f', `0x1${digits(dice, dice(40))}`, `0x${'f'.repeat(64)}`])
+  if (kind === 'number') return number()
+  if (kind === 'maybeNumber') return dice(2) ? number() : null
+  if (kind === 'maybe20') return dice(3) ? data(20) : null
+  if (kind === 'bytes') return data(dice(40))
+  if (kind === 'flag') return dice(2) === 0
+  if (kind === 'hashes') return listOf(() => data(32))
+  if (kind === 'accesses') return listOf(() => objectBy(dice, 'address:20 storageKeys:hashes'))
+  if (kind === 'logs') return listOf(() => objectBy(dice, 'address:20 topics:hashes data:bytes'))
+  const authorization = 'chainId:number address:20 nonce:number yParity:number r:number s:number'
+  if (kind === 'authorizations') return [objectBy(dice, authorization), ...listOf(() => objectBy(dice, authorization))]
+  return data(Number(kind))
+}
+
+/** An object by a form of the second reading. */
+export const objectBy = (dice: Dice, form: string): Wire =>
+  Object.fromEntries(
+    form.split(' ').map((word) => {
+      const [name, kind] = word.split(':') as [string, string]
+      return [name, valueBy(dice, kind)]
+    }),
+  )
+
+/** An object with each of its fields in turn as no answer should have it, and changed at any depth. */
+export function* withEachField(dice: Dice, given: Wire): Generator<Wire> {
+  for (const name of Object.keys(given)) {
+    const { [name]: value, ...rest } = given
+    yield rest
+    for (const odd of [null, 7, '', '0xzz', `0x${'1'.repeat(65)}`, ['0x1'], changed(dice, value)])
+      yield { ...given, [name]: odd }
+    if (isObject(value) || Array.isArray(value))
+      for (let left = 6; left > 0; left--) yield { ...given, [name]: mutated(dice, value, [given]) }
+  }
 }
 
 /** A copy of an object with one of its fields changed, at any depth. `others` has objects like it. */
@@ -156,6 +198,8 @@ export function withMutatedSignature(dice: Dice, tx: Wire, types: readonly numbe
       yParity: word(1n - (number(tx.yParity) % 2n)),
     }),
     () => ({ ...tx, v: word(parity) }),
+    () => ({ ...tx, v: word(BigInt(one(dice, [2, 26, 27, 28, 29, 34, 35, 36]))) }),
+    () => ({ ...tx, r: one(dice, ['0x0', '0x00', '0x', tx.r]), s: one(dice, ['0x0', '0x00', '0x', tx.s]) }),
     () => ({ ...tx, v: word(parity), chainId: null }),
     () => ({ ...tx, v: word(parity + 27n), yParity: null }),
     () => ({ ...tx, yParity: word(parity + 27n) }),

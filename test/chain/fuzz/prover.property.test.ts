@@ -1,22 +1,37 @@
-// What src/chain/prove proves, and what the second reading of the same rules does: over blocks of every form that is recorded, whole and with random
-// changes. Half of the changed blocks are sealed again, so that their hash and roots are right for what they have become.
+// What src/chain/prove proves, and what the second reading of the same rules does: over blocks of every form that is recorded, over made-up transactions,
+// headers and receipts of every form that is known, whole, with each field spoilt in turn and with random changes. Half of the changed ones are sealed
+// again: their hash and roots are right for what they have become. Whole verdicts are compared.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { proveReceipts, proveTransactions } from '../../../src/chain/prove/body.ts'
+import { proveReceipts, proveTransactions, withChainId } from '../../../src/chain/prove/body.ts'
 import { proveHeader, settlesOthers } from '../../../src/chain/prove/header.ts'
-import { proveSender, proveTransaction } from '../../../src/chain/prove/transaction.ts'
-import type { Verdict } from '../../../src/chain/prove/verdict.ts'
-import { ADDED_MAX, FORM_NAMES, headerHash, provenHeader, unknownIn } from '../../models/proofs/header.ts'
-import { hashOf, isObject, type Wire } from '../../models/proofs/items.ts'
+import { isUnsigned, namesSender, proveSender, proveTransaction } from '../../../src/chain/prove/transaction.ts'
+import { type Verdict, wordsOf } from '../../../src/chain/prove/verdict.ts'
 import {
-  isSenderProven,
+  ADDED_MAX,
+  FORM_NAMES,
+  formOf as formOfHeader,
+  headerHash,
+  provenHeader,
+  toldOfHeader,
+  unknownIn,
+} from '../../models/proofs/header.ts'
+import { hashOf, isObject, type Told, type Wire } from '../../models/proofs/items.ts'
+import {
+  formOf,
+  isOfUnsignedType,
   isTransactionProven,
+  isUnsigned as isUnsignedByModel,
   provenReceipts,
   provenTransactions,
   receiptBytes,
   rootOf,
   TYPES,
+  toldOfReceipts,
+  toldOfSender,
+  toldOfTransaction,
+  toldOfTransactions,
   transactionBytes,
 } from '../../models/proofs/lists.ts'
 import { cases, randomBelow } from '../../support/property.ts'
@@ -24,9 +39,11 @@ import { block as blockOf, blocks, headers, read } from '../prove/published.ts'
 import {
   type Dice,
   mutated,
+  objectBy,
   one,
   STATE_SYNC,
   STATE_SYNC_RECEIPT,
+  withEachField,
   withMutatedField,
   withMutatedItem,
   withMutatedOutcome,
@@ -44,7 +61,25 @@ const TRANSACTIONS = [
 ]
 const HEADERS: Wire[] = [...headers(), ...BLOCKS].map(({ block: { transactions: _, ...header } }) => header)
 
-const isProven = ({ kind }: Verdict) => kind === 'proven'
+/** Fails if a verdict is not what must be said, or is put into other words. */
+function assertTold(found: Verdict, expected: Told & { beside?: string }, part: string, given: unknown): void {
+  const why = JSON.stringify(given)
+  if (expected.kind === 'unprovable') {
+    assert.deepEqual([found.kind, found.part], ['unprovable', part], why)
+    const words = wordsOf(found)
+    assert.ok(
+      words.startsWith(`${expected.name} `) || words === expected.name,
+      `${words}, not ${expected.name}: ${why}`,
+    )
+    return
+  }
+  assert.deepEqual(found, { ...expected, part }, why)
+  const beside = expected.kind === 'contradicted' && expected.beside ? `, ${expected.beside}` : ''
+  const words =
+    expected.kind === 'proven' ? 'proven' : `given ${expected.given}, computed ${expected.computed}${beside}`
+  assert.equal(wordsOf(found), words)
+}
+
 /** Runs a property with dice that are the same for the same seed of the property. */
 const played = (usual: number, play: (dice: Dice) => Promise<void>) =>
   fc.assert(
@@ -53,8 +88,9 @@ const played = (usual: number, play: (dice: Dice) => Promise<void>) =>
   )
 /** Both verdicts must be frequent, or a comparison says little. A run with few cases cannot tell. */
 function assertBothSeen({ proven, not }: { proven: number; not: number }, rare = 1): void {
-  if (proven + not < 300) return
-  assert.ok(proven * 5 > not && not * 5 > proven && rare > 0, `${proven} proven, ${not} not, ${rare} of the rare kind`)
+  if (proven + not < 40) return
+  assert.ok(proven * 9 > not && not * 9 > proven, `${proven} proven, ${not} not`)
+  if (proven + not >= 300) assert.ok(rare > 0, 'none of the rare kind')
 }
 
 /** Changes something none to three times, mostly once. */
@@ -78,24 +114,54 @@ test('recorded blocks are proven by the second reading, part by part', async () 
 
 test('a header is proven by the code if it is by the second reading, however it was changed', async () => {
   const seen = { proven: 0, not: 0, added: 0 }
-  await played(500, async (dice) => {
+  await played(60, async (dice) => {
     let block = changedBy(dice, one(dice, HEADERS), (given) => withMutatedField(dice, given, HEADERS))
     if (dice(12) === 0)
       for (let left = 1 + dice(6); left > 0; left--)
         block = { ...block, [`new${left}`]: one(dice, ['0x', '0x0', '0x7', '0x0700', block.stateRoot]) }
     if (dice(2) === 0) block = sealed(dice, block)
-    const [found, expected] = [proveHeader(block), provenHeader(block)]
-    assert.equal(isProven(found), expected !== null, JSON.stringify(block))
-    // Two fields with the same bytes may stand for each other.
-    assert.equal(found.added?.length ?? 0, expected?.added.length ?? 0, JSON.stringify(block))
-    if (expected) {
-      const isSettling = expected.form === 'avalanche' && block.settledHeight != null
-      assert.equal(settlesOthers(block), isSettling, JSON.stringify(block))
-    }
+    const expected = compareHeader(block)
     seen[expected ? 'proven' : 'not']++
     if (expected?.added.length) seen.added++
   })
   assertBothSeen(seen, seen.added)
+})
+
+function compareHeader(block: unknown) {
+  const expected = provenHeader(block)
+  const { added, ...found } = proveHeader(block)
+  assertTold(found as Verdict, expected ? { kind: 'proven' } : toldOfHeader(block), 'header', block)
+  // Two fields with the same bytes may stand for each other.
+  assert.equal(added?.length ?? 0, expected?.added.length ?? 0, JSON.stringify(block))
+  if (expected) {
+    const isSettling = expected.form === 'avalanche' && (block as Wire).settledHeight != null
+    assert.equal(settlesOthers(block as Wire), isSettling, JSON.stringify(block))
+  }
+  return expected
+}
+
+/** Fields that answers have beside a header's, some of them known. */
+const BESIDE =
+  'size:number totalDifficulty:number transactions:hashes uncles:hashes withdrawals:hashes author:20 sealFields:hashes l1BlockNumber:number ' +
+  'sendCount:number sendRoot:32 milliTimestamp:number blockExtraData:bytes'
+
+test('a header of each form is proven, and each of its fields that is spoilt is named', async () => {
+  await played(1, async (dice) => {
+    for (const name of FORM_NAMES) {
+      const [first, added] = [objectBy(dice, formOfHeader(name)), formOfHeader(name).split(' ').length - 15]
+      // Up to the fork that added a field.
+      const last = Object.keys(first).slice(0, 15 + Math.max(1, dice(added + 1)))
+      const fields = Object.fromEntries(last.map((field) => [field, first[field]]))
+      const block = { ...fields, ...objectBy(dice, BESIDE), hash: headerHash(fields, name) }
+      compareHeader(block)
+      for (const spoilt of withEachField(dice, block)) {
+        compareHeader(spoilt)
+        const unknown = { unknown: '0x1b2c3d', ['long'.repeat(1 + dice(60))]: '0x1b2c3e' }
+        if (dice(8) === 0) compareHeader({ ...spoilt, ...unknown })
+      }
+    }
+    for (const nothing of [null, undefined, 1, 'x', []]) compareHeader(nothing)
+  })
 })
 
 /** A block with the hash of its header by one of the forms, with some of its unknown fields in some order. */
@@ -107,23 +173,75 @@ function sealed(dice: Dice, block: Wire): Wire {
   return forms.length === 0 ? block : { ...block, hash: one(dice, forms) }
 }
 
+async function compareTransaction(tx: unknown): Promise<Told['kind']> {
+  const told = toldOfTransaction(tx)
+  assertTold(proveTransaction(tx), told, 'transaction', tx)
+  assertTold(await proveSender(tx), toldOfSender(tx), 'sender', tx)
+  if (isObject(tx)) {
+    assert.equal(isUnsigned(tx), isUnsignedByModel(tx), JSON.stringify(tx))
+    assert.equal(namesSender(tx), isOfUnsignedType(tx), JSON.stringify(tx))
+  }
+  return told.kind
+}
+
 test('a transaction and its sender are proven by the code if they are by the second reading', async () => {
-  const seen = { proven: 0, not: 0, signed: 0 }
+  const seen = { proven: 0, not: 0 }
   const all = TRANSACTIONS.flat()
-  await played(500, async (dice) => {
+  await played(60, async (dice) => {
     const changed = changedBy(dice, one(dice, one(dice, TRANSACTIONS)), (given) =>
       dice(3) === 0 ? withMutatedSignature(dice, given, TYPES) : withMutatedField(dice, given, all),
     )
     const bytes = transactionBytes(changed)
     const tx = bytes && dice(2) === 0 ? { ...changed, hash: hashOf(bytes) } : changed
-    const expected = isTransactionProven(tx)
-    assert.equal(isProven(proveTransaction(tx)), expected, JSON.stringify(tx))
-    const isSigned = isSenderProven(tx)
-    assert.equal(isProven(await proveSender(tx)), isSigned, JSON.stringify(tx))
-    seen[expected ? 'proven' : 'not']++
-    if (isSigned) seen.signed++
+    seen[(await compareTransaction(tx)) === 'proven' ? 'proven' : 'not']++
   })
-  assertBothSeen(seen, seen.signed)
+  assertBothSeen(seen)
+})
+
+/** A transaction of a type, with its hash. */
+function transactionOf(dice: Dice, type: number): Wire {
+  const { yParity, ...fields } = objectBy(dice, formOf(type))
+  // Arbitrum leaves the cap out if it is the price.
+  const { maxFeePerGas } = fields
+  const price =
+    isOfUnsignedType({ type }) && dice(2) && maxFeePerGas ? { maxFeePerGas: null, gasPrice: maxFeePerGas } : {}
+  const parity =
+    yParity === undefined ? {} : { [one(dice, ['yParity', 'v'])]: one(dice, ['0x0', '0x1', '0x1b', '0x1c']) }
+  const tx = { ...fields, ...price, ...parity, ...(type > 0 || dice(2) ? { type: `0x${type.toString(16)}` } : {}) }
+  const bytes = transactionBytes(tx)
+  return { from: `0x${'12'.repeat(20)}`, ...tx, hash: bytes && hashOf(bytes) }
+}
+
+test('a transaction of each type is proven, and each of its fields that is spoilt is named', async () => {
+  await played(1, async (dice) => {
+    for (const type of TYPES) {
+      const tx = transactionOf(dice, type)
+      assert.equal(await compareTransaction(tx), 'proven')
+      for (const spoilt of withEachField(dice, tx)) await compareTransaction(spoilt)
+      for (let left = 12; left > 0; left--) await compareTransaction(withMutatedSignature(dice, tx, TYPES))
+    }
+    for (const nothing of [null, undefined, 1, 'x', []]) await compareTransaction(nothing)
+  })
+})
+
+const RECEIPT = 'cumulativeGasUsed:number logs:logs'
+test('a receipt of each type is proven, and each of its fields that is spoilt is named', async () => {
+  await played(2, async (dice) => {
+    for (const type of [null, 0, 2, 0x78, 0x7b, 0x7e, 0x7f, 0x80]) {
+      const own = one(dice, ['', ' baseFee:number', ' depositNonce:number depositReceiptVersion:number'])
+      const outcome = one(dice, ['status:number', 'root:32'])
+      const fields = objectBy(dice, `${outcome} ${RECEIPT}${own}`)
+      const receipt = { ...fields, type: type === null ? null : `0x${type.toString(16)}` }
+      const bytes = receiptBytes(receipt)
+      const receiptsRoot = bytes && (await rootOf([bytes]))
+      for (const spoilt of [receipt, ...withEachField(dice, receipt)]) {
+        const { verdict, count } = await proveReceipts({ receiptsRoot }, [spoilt])
+        const { count: expected, ...told } = await toldOfReceipts({ receiptsRoot }, [spoilt])
+        assertTold(verdict, told, 'receipts', spoilt)
+        assert.equal(count, expected)
+      }
+    }
+  })
 })
 
 /** A few of the items of a list, one after another, because a whole block takes long. */
@@ -143,7 +261,8 @@ interface ListOf {
 /** A list with some change, the root of its leaves before or after it, and what the roots may leave out behind it. */
 async function listed(dice: Dice, lists: readonly Wire[][], { last, leafOf, withOther }: ListOf) {
   const given: unknown[] = some(dice, one(dice, lists))
-  if (dice(6) === 0) given.push(last)
+  const own = dice(2) ? last : withMutatedField(dice, last, [last])
+  if (dice(6) === 0) given.push(own)
   const others = one(dice, lists)
   let list = changedBy(dice, given, (items) => {
     if (dice(3) > 0 || items.length === 0 || !isObject(items.at(-1))) return withMutatedItem(dice, items, others)
@@ -153,14 +272,15 @@ async function listed(dice: Dice, lists: readonly Wire[][], { last, leafOf, with
     return items.with(at, dice(2) ? mutated(dice, item, others) : withOther(dice, item, TYPES))
   })
   const leaves = (dice(2) === 0 ? list : given).map(leafOf)
-  if (dice(6) === 0) list = [...list, last]
+  if (dice(6) === 0) list = [...list, own]
+  if (dice(12) === 0) leaves.splice(-1 - dice(2), 1)
   const isThere = (leaf: Uint8Array | null): leaf is Uint8Array => leaf !== null
   return { list, root: await rootOf(leaves.filter(isThere)) }
 }
 
 test('a list of transactions is proven by the code as far as by the second reading', async () => {
   const seen = { proven: 0, not: 0 }
-  await played(400, async (dice) => {
+  await played(40, async (dice) => {
     // What the provider gives for an item that we cannot encode.
     const bytes = Uint8Array.from([one(dice, [0x7f, 0x55, 0x55, 2, 0xc0]), dice(256), dice(256)])
     const raw = (index: number) => (index % 3 < 2 ? bytes : null)
@@ -170,28 +290,61 @@ test('a list of transactions is proven by the code as far as by the second readi
       leafOf,
       withOther: withMutatedSignature,
     })
-    const block = { transactions: list, transactionsRoot: root }
-    const { verdict, count } = await proveTransactions(block, async (index) => raw(index))
-    const expected = await provenTransactions(block, raw)
-    assert.deepEqual([isProven(verdict), count], [expected !== null, expected ?? 0], JSON.stringify(block))
-    seen[expected === null ? 'not' : 'proven']++
+    const chainId = one(dice, [null, null, '0x1', '0xa4b1'])
+    const block = withoutChainId(dice, one(dice, [list, list, list, list, null, {}]), root)
+    const { verdict, count } = await proveTransactions(withChainId(block, chainId), async (index) => raw(index))
+    const whole = { ...block, transactions: filled(block.transactions, chainId) }
+    const { count: expected, ...told } = await toldOfTransactions(whole, raw)
+    assertTold(verdict, told, 'transactions', whole)
+    assert.equal(count, expected, JSON.stringify(block))
+    seen[told.kind === 'proven' ? 'proven' : 'not']++
   })
   assertBothSeen(seen)
 })
 
+/** Some nodes leave the chain's id out of a block's transactions. */
+function withoutChainId(dice: Dice, transactions: unknown, transactionsRoot: string): Wire {
+  if (!Array.isArray(transactions) || dice(4) > 0) return { transactions, transactionsRoot }
+  const bare = transactions.map((tx) =>
+    isObject(tx) && dice(3) > 0 ? { ...tx, chainId: one(dice, [null, undefined]) } : tx,
+  )
+  return { transactions: bare, transactionsRoot }
+}
+
+/** The transactions with the chain's id, where a type has one and it is left out. */
+function filled(transactions: unknown, chainId: string | null): unknown {
+  if (!Array.isArray(transactions) || chainId === null) return transactions
+  const lacks = (tx: unknown) => isObject(tx) && tx.chainId == null && Number(tx.type ?? 0) > 0
+  return transactions.map((tx) => (lacks(tx) ? { ...(tx as Wire), chainId } : tx))
+}
+
+test('a provider is asked for the bytes of a few transactions of a block', async () => {
+  const bytes = Uint8Array.of(0x55, 1)
+  for (const length of [15, 16, 17, 18]) {
+    const transactionsRoot = await rootOf(Array.from({ length }, () => bytes))
+    const block = { transactions: Array.from({ length }, () => ({ type: '0x55' })), transactionsRoot }
+    const { verdict, count } = await proveTransactions(block, async () => bytes)
+    const { count: expected, ...told } = await toldOfTransactions(block, () => bytes)
+    assertTold(verdict, told, 'transactions', block)
+    assert.equal(count, expected)
+  }
+})
+
 test('a list of receipts is proven by the code as far as by the second reading', async () => {
   const seen = { proven: 0, not: 0 }
-  await played(400, async (dice) => {
+  await played(40, async (dice) => {
     const { list, root } = await listed(dice, RECEIPTS, {
       last: STATE_SYNC_RECEIPT,
       leafOf: receiptBytes,
       withOther: withMutatedOutcome,
     })
+    const receipts = one(dice, [list, list, list, list, null, {}])
     const block = { receiptsRoot: root }
-    const { verdict, count } = await proveReceipts(block, list)
-    const expected = await provenReceipts(block, list)
-    assert.deepEqual([isProven(verdict), count], [expected !== null, expected ?? 0], JSON.stringify({ block, list }))
-    seen[expected === null ? 'not' : 'proven']++
+    const { verdict, count } = await proveReceipts(block, receipts)
+    const { count: expected, ...told } = await toldOfReceipts(block, receipts)
+    assertTold(verdict, told, 'receipts', receipts)
+    assert.equal(count, expected, JSON.stringify({ block, list }))
+    seen[told.kind === 'proven' ? 'proven' : 'not']++
   })
   assertBothSeen(seen)
 })

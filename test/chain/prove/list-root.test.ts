@@ -3,16 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createMPT } from '@ethereumjs/mpt'
 import { RLP } from '@ethereumjs/rlp'
-import fc from 'fast-check'
 import { toHex } from 'viem'
 import { listRoot } from '../../../src/chain/prove/list-root.ts'
-import { cases, randomBelow } from '../../support/property.ts'
-
-async function rootOf(values: readonly Uint8Array[]): Promise<string> {
-  const trie = await createMPT()
-  for (const [index, value] of values.entries()) await trie.put(RLP.encode(index), value)
-  return toHex(trie.root())
-}
+import { randomBelow } from '../../support/property.ts'
 
 /** Values of one byte up to some hundred, because a parent node contains small ones inline. */
 function listOf(length: number, seed: number): Uint8Array[] {
@@ -22,17 +15,8 @@ function listOf(length: number, seed: number): Uint8Array[] {
   )
 }
 
-test('the root of any list is that of the whole trie', async () => {
-  const lists = fc.tuple(fc.integer({ min: 0, max: 300 }), fc.integer())
-  const isSame = async ([length, seed]: [number, number]) => {
-    const values = listOf(length, seed)
-    assert.equal(await listRoot(values), await rootOf(values))
-  }
-  await fc.assert(fc.asyncProperty(lists, isSame), { numRuns: cases(10) })
-})
-
-test('lists of every length to 300 have the root of the whole trie', async () => {
-  const values = listOf(300, 1)
+test('lists of every length to 130 have the root of the whole trie', async () => {
+  const values = listOf(130, 1)
   const trie = await createMPT()
   for (let length = 0; length <= values.length; length++) {
     assert.equal(await listRoot(values.slice(0, length)), toHex(trie.root()), `${length}`)
@@ -40,12 +24,15 @@ test('lists of every length to 300 have the root of the whole trie', async () =>
   }
 })
 
-test('no value can change, go, or trade places without another root', async () => {
-  const values = listOf(130, 2)
-  const root = await listRoot(values)
-  const [first, second, ...others] = values as [Uint8Array, Uint8Array]
-  const changed = [values.slice(0, -1), [second, first, ...others], [first, ...others], [...values, first]]
-  for (const list of changed) assert.notEqual(await listRoot(list), root)
+test('short lists of values of every length have the root of the whole trie', async () => {
+  const below = randomBelow(2)
+  for (let length = 0; length < 70; length++)
+    for (const count of [1, 2, 3, 17]) {
+      const values = Array.from({ length: count }, () => Uint8Array.from({ length: length + 1 }, () => below(256)))
+      const trie = await createMPT()
+      for (const [index, value] of values.entries()) await trie.put(RLP.encode(index), value)
+      assert.equal(await listRoot(values), toHex(trie.root()), `${count} of ${length}`)
+    }
 })
 
 test('hashing a long list lets others have their turn', async () => {

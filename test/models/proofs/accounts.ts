@@ -68,6 +68,8 @@ function stepBelow(node: Item[], left: string): Step {
   if (node.length !== 2) no('no node')
   const { digits, isLeaf } = digitsOf(node[0])
   if (isLeaf) return { value: digits === left ? bytesIn(node[1]) : null }
+  // What shares no digit needs no node (appendix D).
+  if (digits === '') no('a node for no digits')
   if (!left.startsWith(digits)) return { value: null }
   return { below: node[1] as Item, left: left.slice(digits.length) }
 }

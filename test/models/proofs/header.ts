@@ -8,9 +8,12 @@ import {
   itemsOf,
   numberBytes,
   numberOf,
+  orName,
   orNothing,
   rlp,
   sameHex,
+  type Told,
+  toldOf,
   Unread,
   type Wire,
 } from './items.ts'
@@ -18,7 +21,7 @@ import {
 // Choices in what the documents leave open:
 // - No field says which form a header has: the hash does, among Ethereum's and those of which the answer has a field of their own.
 // - The two fields of Amsterdam count among the five that may be added, because nodes show them in older headers, too.
-// - A field that one form knows is not unknown in another.
+// - A field that one form knows is not unknown in another. A form that the answer has a field of comes before Ethereum's.
 
 const FIRST =
   'parentHash:32 sha3Uncles:32 miner:20 stateRoot:32 transactionsRoot:32 receiptsRoot:32 logsBloom:256 difficulty:number number:number ' +
@@ -40,14 +43,14 @@ const FORMS = {
 export type FormName = keyof typeof FORMS
 export const FORM_NAMES = Object.keys(FORMS) as FormName[]
 
+/** The fields of a header of a form, those that forks added as well. */
+export const formOf = (name: FormName): string => `${FORMS[name].first} ${FORMS[name].added}`
+
 const namesIn = (form: string) => form.split(' ').map((word) => word.split(':')[0] as string)
 /** What answers have beside a header's fields. */
 const BESIDE =
   'hash size totalDifficulty transactions uncles withdrawals author sealFields l1BlockNumber sendCount sendRoot milliTimestamp blockExtraData'
-const KNOWN = [
-  ...FORM_NAMES.flatMap((name) => namesIn(`${FORMS[name].first} ${FORMS[name].added}`)),
-  ...BESIDE.split(' '),
-]
+const KNOWN = [...FORM_NAMES.flatMap((name) => namesIn(formOf(name))), ...BESIDE.split(' ')]
 const AMSTERDAM = ['blockAccessListHash', 'slotNumber']
 export const ADDED_MAX = 5
 
@@ -56,32 +59,48 @@ export const unknownIn = (block: Wire): string[] =>
 
 /** A header's hash by a form, with unknown fields behind the known ones; null if it has none. */
 export function headerHash(block: Wire, name: FormName, behind: readonly string[] = []): Hex | null {
+  return orNothing(() => hashBy(block, name, behind))
+}
+
+function hashBy(block: unknown, name: FormName, behind: readonly string[] = []): Hex {
+  if (!isObject(block)) throw new Unread('block')
   const added = FORMS[name].added.split(' ')
   while (added.length > 0 && block[namesIn(added.at(-1) as string)[0] as string] == null) added.pop()
-  return orNothing(() =>
-    hashOf(
-      rlp([
-        ...itemsOf(FORMS[name].first, block),
-        ...added.map((word) =>
-          block[namesIn(word)[0] as string] == null ? new Uint8Array() : (itemsOf(word, block)[0] as Uint8Array),
-        ),
-        ...behind.map((field) => unknownItem(block[field])),
-      ]),
-    ),
+  return hashOf(
+    rlp([
+      ...itemsOf(FORMS[name].first, block),
+      ...added.map((word) =>
+        block[namesIn(word)[0] as string] == null ? new Uint8Array() : (itemsOf(word, block)[0] as Uint8Array),
+      ),
+      ...behind.map((field) => unknownItem(block[field])),
+    ]),
   )
+}
+
+/** What must be said of a header that is not proven: by the form that it has most fields of. Avalanche's needs a field that no other has. */
+export function toldOfHeader(block: unknown): Told & { beside?: string } {
+  const fields = Object(block) as Wire
+  const isOf = { avalanche: fields.extDataHash != null, subnet: hasOwnField(fields, 'subnet') }
+  const form = (['avalanche', 'subnet'] as const).find((name) => isOf[name]) ?? 'ethereum'
+  const told = toldOf(
+    fields.hash,
+    orName(() => hashBy(block, form)),
+  )
+  const unknown = unknownIn(fields)
+  if (told.kind !== 'contradicted' || unknown.length === 0) return told
+  return { ...told, beside: `unknown fields: ${unknown.join(', ').slice(0, 200)}` }
 }
 
 /** Data has whole bytes. A quantity without leading zeros may have half of one; zero is `0x0`. */
 function unknownItem(value: unknown): Uint8Array {
   if (isData(value)) return (itemsOf('it:bytes', { it: value }) as [Uint8Array])[0]
-  if (value === undefined) throw new Unread('nothing')
-  return numberBytes(numberOf(value))
+  return numberBytes(numberOf(value, 'unknown'))
 }
 
 /** The form that gives a block's hash, and the names of fields that no fork that we know added; null if the header is not proven. */
 export function provenHeader(block: unknown): { form: FormName; added: string[] } | null {
   if (!isObject(block)) return null
-  for (const form of FORM_NAMES.filter((name) => name === 'ethereum' || hasOwnField(block, name)))
+  for (const form of FORM_NAMES.toReversed().filter((name) => name === 'ethereum' || hasOwnField(block, name)))
     for (const behind of [[], ...ordersOf(mayBeAdded(block))]) {
       const hash = headerHash(block, form, behind)
       if (hash && sameHex(block.hash, hash)) return { form, added: behind.filter((name) => !AMSTERDAM.includes(name)) }
@@ -90,8 +109,8 @@ export function provenHeader(block: unknown): { form: FormName; added: string[] 
 }
 
 const hasOwnField = (block: Wire, name: FormName): boolean =>
-  namesIn(`${FORMS[name].first} ${FORMS[name].added}`)
-    .filter((field) => !namesIn(`${FORMS.ethereum.first} ${FORMS.ethereum.added}`).includes(field))
+  namesIn(formOf(name))
+    .filter((field) => !namesIn(formOf('ethereum')).includes(field))
     .some((field) => block[field] != null)
 
 /** The fields that may stand behind the known ones. Forks add fields since the base fee. */

@@ -12,7 +12,7 @@ export type Hex = `0x${string}`
 export type Wire = Readonly<Record<string, unknown>>
 type Item = Uint8Array | Item[]
 
-/** A value that is not of its kind. Nothing that has one is proven. */
+/** A value that is not of its kind. Nothing that has one is proven. The message is the name of the field. */
 export class Unread extends Error {}
 
 export const isObject = (value: unknown): value is Wire =>
@@ -22,10 +22,10 @@ export const isData = (value: unknown): value is Hex =>
 const isQuantity = (value: unknown): value is Hex =>
   typeof value === 'string' && /^0x[0-9a-fA-F]+$/.test(value) && value.length <= 66
 
-function data(value: unknown, length: number | null): Uint8Array {
-  if (!isData(value)) throw new Unread(`no data: ${String(value)}`)
+function data(value: unknown, length: number | null, name: string): Uint8Array {
+  if (!isData(value)) throw new Unread(name)
   const bytes = getBytes(value.toLowerCase())
-  if (length !== null && bytes.length !== length) throw new Unread(`${bytes.length} bytes, not ${length}`)
+  if (length !== null && bytes.length !== length) throw new Unread(name)
   return bytes
 }
 
@@ -36,41 +36,42 @@ export function numberBytes(value: bigint): Uint8Array {
   return Uint8Array.from(bytes)
 }
 
-export function numberOf(value: unknown): bigint {
-  if (!isQuantity(value)) throw new Unread(`no quantity: ${String(value)}`)
+export function numberOf(value: unknown, name: string): bigint {
+  if (!isQuantity(value)) throw new Unread(name)
   return BigInt(value)
 }
 
-function each(value: unknown, item: (one: unknown) => Item): Item[] {
-  if (!Array.isArray(value)) throw new Unread('no list')
+function each(value: unknown, name: string, item: (one: unknown) => Item): Item[] {
+  if (!Array.isArray(value)) throw new Unread(name)
   return value.map(item)
 }
 
-/** The items of an object, by a form. */
-export function itemsOf(form: string, from: unknown): Item[] {
-  if (!isObject(from)) throw new Unread('no object')
+/** The items of an object, by a form. `list`: the name of the list that has the object. */
+export function itemsOf(form: string, from: unknown, list?: string): Item[] {
+  if (!isObject(from)) throw new Unread(list ?? 'object')
   return form.split(' ').map((word) => {
     const [name, kind] = word.split(':') as [string, string]
-    return itemOf(kind, from[name])
+    return itemOf(kind, from[name], list ?? name)
   })
 }
 
 const AUTHORIZATION = 'chainId:number address:20 nonce:number yParity:number r:number s:number'
 
-function itemOf(kind: string, value: unknown): Item {
-  if (kind === 'number') return numberBytes(numberOf(value))
-  if (kind === 'bytes') return data(value, null)
+function itemOf(kind: string, value: unknown, name: string): Item {
+  if (kind === 'number') return numberBytes(numberOf(value, name))
+  if (kind === 'bytes') return data(value, null, name)
   // Nothing stands for the address that a transaction does not have because it creates a contract.
-  if (kind === 'maybe20') return value == null ? new Uint8Array() : data(value, 20)
-  if (kind === 'maybeNumber') return value == null ? new Uint8Array() : numberBytes(numberOf(value))
+  if (kind === 'maybe20') return value == null ? new Uint8Array() : data(value, 20, name)
+  if (kind === 'maybeNumber') return value == null ? new Uint8Array() : numberBytes(numberOf(value, name))
   if (kind === 'flag') return numberBytes(value === true ? 1n : 0n)
-  if (kind === 'hashes') return each(value, (one) => data(one, 32))
-  if (kind === 'accesses') return each(value ?? [], (one) => itemsOf('address:20 storageKeys:hashes', one))
-  if (kind === 'logs') return each(value ?? [], (one) => itemsOf('address:20 topics:hashes data:bytes', one))
+  if (kind === 'hashes') return each(value, name, (one) => data(one, 32, name))
+  const eachBy = (form: string, list: unknown) => each(list, name, (one) => itemsOf(form, one, name))
+  if (kind === 'accesses') return eachBy('address:20 storageKeys:hashes', value ?? [])
+  if (kind === 'logs') return eachBy('address:20 topics:hashes data:bytes', value ?? [])
   // Some nodes say v where others say yParity.
-  if (kind === 'authorizations')
-    return each(value, (one) => itemsOf(AUTHORIZATION, isObject(one) ? { ...one, yParity: one.yParity ?? one.v } : one))
-  return data(value, Number(kind))
+  const withParity = (one: unknown) => (isObject(one) ? { ...one, yParity: one.yParity ?? one.v } : one)
+  if (kind === 'authorizations') return eachBy(AUTHORIZATION, Array.isArray(value) ? value.map(withParity) : value)
+  return data(value, Number(kind), name)
 }
 
 export const rlp = (items: Item): Uint8Array => RLP.encode(items)
@@ -79,10 +80,29 @@ export const sameHex = (one: unknown, other: Hex): boolean => isData(one) && one
 
 /** What `read` returns; null if something in it is not of its kind. */
 export function orNothing<T>(read: () => T): T | null {
+  const got = orName(read)
+  return 'name' in got ? null : got.read
+}
+
+/** What `read` returns, or the name of the field that is not of its kind. */
+export function orName<T>(read: () => T): { read: T } | { name: string } {
   try {
-    return read()
+    return { read: read() }
   } catch (error) {
-    if (error instanceof Unread) return null
+    if (error instanceof Unread) return { name: error.message }
     throw error
   }
+}
+
+/** What must be said of a value that a provider gave, beside the one that is right. `name`: of the field for which there is none. */
+export type Told =
+  | { kind: 'proven' }
+  | { kind: 'contradicted'; given: string; computed: string }
+  | { kind: 'unprovable'; name: string }
+
+export function toldOf(given: unknown, right: { read: string } | { name: string }): Told {
+  if ('name' in right) return { kind: 'unprovable', name: right.name }
+  if (typeof given !== 'string' || !given.startsWith('0x')) return { kind: 'unprovable', name: 'there is nothing' }
+  if (given.toLowerCase() === right.read) return { kind: 'proven' }
+  return { kind: 'contradicted', given: given.slice(0, 66), computed: right.read }
 }

@@ -10,9 +10,12 @@ import {
   itemsOf,
   numberBytes,
   numberOf,
+  orName,
   orNothing,
   rlp,
   sameHex,
+  type Told,
+  toldOf,
   Unread,
   type Wire,
 } from './items.ts'
@@ -36,84 +39,108 @@ const SIGNED: Record<number, string> = {
 /** What chains make themselves, without a signature. */
 const UNSIGNED: Record<number, string> = {
   100: 'chainId:number requestId:32 from:20 to:maybe20 value:number',
-  101: `chainId:number from:20 nonce:number cap:number gas:number ${CALL}`,
-  102: `chainId:number requestId:32 from:20 cap:number gas:number ${CALL}`,
-  104: `chainId:number nonce:number from:20 cap:number gas:number ${CALL} ticketId:32 refundTo:20 maxRefund:number submissionFeeRefund:number`,
+  101: `chainId:number from:20 nonce:number maxFeePerGas:number gas:number ${CALL}`,
+  102: `chainId:number requestId:32 from:20 maxFeePerGas:number gas:number ${CALL}`,
+  104: `chainId:number nonce:number from:20 maxFeePerGas:number gas:number ${CALL} ticketId:32 refundTo:20 maxRefund:number submissionFeeRefund:number`,
   105:
-    'chainId:number requestId:32 from:20 l1BaseFee:number depositValue:number cap:number gas:number retryTo:maybe20 retryValue:number ' +
+    'chainId:number requestId:32 from:20 l1BaseFee:number depositValue:number maxFeePerGas:number gas:number retryTo:maybe20 retryValue:number ' +
     'beneficiary:20 maxSubmissionFee:number refundTo:20 retryData:bytes',
   106: 'chainId:number input:bytes',
   126: 'sourceHash:32 from:20 to:maybe20 mint:maybeNumber value:number gas:number isSystemTx:flag input:bytes',
 }
 const LEGACY = `nonce:number gasPrice:number gas:number ${CALL}`
+/** The fields of a transaction of a type, by a form. */
+export const formOf = (type: number): string =>
+  UNSIGNED[type] ?? `${SIGNED[type] ?? LEGACY} ${type === 0 ? 'v' : 'yParity'}:number r:number s:number`
 export const TYPES = [0, ...Object.keys({ ...SIGNED, ...UNSIGNED }).map(Number)]
 
 const typed = (type: number, body: Uint8Array) => Uint8Array.from([type, ...body])
-const typeOf = (one: Wire) => (one.type == null ? 0n : numberOf(one.type))
+const typeOf = (one: Wire) => (one.type == null ? 0n : numberOf(one.type, 'type'))
 const isZero = (value: unknown) => typeof value === 'string' && /^0x0*$/.test(value)
 
-/** The fields under the names of the forms: some nodes call the input data, and Arbitrum's cap is left out if it is the price. */
-const named = (tx: Wire): Wire => ({ ...tx, input: tx.input ?? tx.data ?? '0x', cap: tx.maxFeePerGas ?? tx.gasPrice })
+/** The fields under the names of the forms: some nodes call the input data. */
+const named = (tx: Wire): Wire => ({ ...tx, input: tx.input ?? tx.data ?? '0x' })
 
 function parityOf(tx: Wire): bigint {
-  const said = numberOf(tx.yParity ?? tx.v)
+  const said = numberOf(tx.yParity ?? tx.v, 'yParity')
   for (const parity of [0n, 1n]) if (said === parity || said === 27n + parity) return parity
-  throw new Unread('no parity')
+  throw new Unread('yParity')
 }
 
 /** The v of a legacy transaction, as it was signed. */
 function vOf(tx: Wire): bigint {
-  const said = numberOf(tx.v)
+  const said = numberOf(tx.v, 'v')
   if (said > 1n || (isZero(tx.r) && isZero(tx.s))) return said
-  return tx.chainId == null ? 27n + said : 35n + 2n * numberOf(tx.chainId) + said
+  return tx.chainId == null ? 27n + said : 35n + 2n * numberOf(tx.chainId, 'chainId') + said
 }
 
-/** The bytes of a transaction, of which its hash is the hash; null if it has none that we know. */
-export function transactionBytes(tx: unknown): Uint8Array | null {
-  return orNothing(() => {
-    if (!isObject(tx)) throw new Unread('no object')
-    const [fields, type] = [named(tx), Number(typeOf(tx))]
-    const tail = (v: bigint) => [numberBytes(v), ...itemsOf('r:number s:number', tx)]
-    if (type === 0) return rlp([...itemsOf(LEGACY, fields), ...tail(vOf(tx))])
-    if (UNSIGNED[type]) return typed(type, rlp(itemsOf(UNSIGNED[type], fields)))
-    if (SIGNED[type]) return typed(type, rlp([...itemsOf(SIGNED[type], fields), ...tail(parityOf(tx))]))
-    throw new Unread('a type that is not known')
-  })
-}
-
-export function isTransactionProven(tx: unknown): boolean {
-  const bytes = transactionBytes(tx)
-  return bytes !== null && sameHex((tx as Wire).hash, hashOf(bytes))
-}
-
-/** Who signed a transaction; null if there is no signature, or if no chain takes the signature (EIP-2). */
-function signerOf(tx: unknown): Hex | null {
-  const signed = orNothing(() => {
-    if (!isObject(tx)) throw new Unread('no object')
-    const [fields, type] = [named(tx), Number(typeOf(tx))]
-    if (type !== 0 && !SIGNED[type]) throw new Unread('nobody signs this type')
-    if (type !== 0) return { bytes: typed(type, rlp(itemsOf(SIGNED[type] as string, fields))), parity: parityOf(tx) }
-    const v = vOf(tx)
+/** The bytes of a transaction, of which its hash is the hash. */
+function readTransaction(tx: unknown): Uint8Array {
+  if (!isObject(tx)) throw new Unread('transaction')
+  const [fields, type] = [named(tx), Number(typeOf(tx))]
+  if (type === 0) {
     const items = itemsOf(LEGACY, fields)
-    if (v === 27n || v === 28n) return { bytes: rlp(items), parity: v - 27n }
-    if (v < 35n) throw new Unread('a v of no signature')
-    const [chainId, nothing] = [numberBytes((v - 35n) / 2n), new Uint8Array()]
-    return { bytes: rlp([...items, chainId, nothing, nothing]), parity: (v - 35n) % 2n }
-  })
-  const [r, s] = [orNothing(() => numberOf((tx as Wire).r)), orNothing(() => numberOf((tx as Wire).s))]
-  if (!signed || r === null || s === null) return null
+    return rlp([...items, numberBytes(vOf(tx)), ...itemsOf('r:number s:number', tx)])
+  }
+  // Arbitrum leaves the cap out if it is the price.
+  if (UNSIGNED[type])
+    return typed(type, rlp(itemsOf(UNSIGNED[type], { ...fields, maxFeePerGas: tx.maxFeePerGas ?? tx.gasPrice })))
+  if (!SIGNED[type]) throw new Unread('type')
+  const items = itemsOf(SIGNED[type], fields)
+  return typed(type, rlp([...items, numberBytes(parityOf(tx)), ...itemsOf('r:number s:number', tx)]))
+}
+
+/** Null if a transaction has no bytes that we know. */
+export const transactionBytes = (tx: unknown): Uint8Array | null => orNothing(() => readTransaction(tx))
+
+export const toldOfTransaction = (tx: unknown): Told =>
+  toldOf(
+    Object(tx).hash,
+    orName(() => hashOf(readTransaction(tx))),
+  )
+export const isTransactionProven = (tx: unknown): boolean => toldOfTransaction(tx).kind === 'proven'
+
+/** Whether a type has no signature, so that its bytes name the sender; or a signature of zeros, as what Polygon appends. */
+export const isOfUnsignedType = (tx: Wire): boolean => Number(tx.type ?? 0) in UNSIGNED
+export const isUnsigned = (tx: Wire): boolean => isOfUnsignedType(tx) || (isZero(tx.r) && isZero(tx.s))
+
+const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+
+/** Who signed a transaction, if a key can have made the signature at all. Chains take none with a large s (EIP-2). */
+function readSigner(tx: unknown): string {
+  if (!isObject(tx)) throw new Unread('transaction')
+  const [fields, type] = [named(tx), Number(typeOf(tx))]
+  const [r, s] = [numberOf(tx.r, 'r'), numberOf(tx.s, 's')]
+  if (r === 0n || r >= ORDER || s === 0n || s > ORDER / 2n) throw new Unread('a signature')
+  if (type !== 0) {
+    if (!SIGNED[type]) throw new Unread('type')
+    return signerOf(typed(type, rlp(itemsOf(SIGNED[type], fields))), { r, s, parity: parityOf(tx) })
+  }
+  const v = vOf(tx)
+  if (v < 35n && v !== 27n && v !== 28n) throw new Unread('v')
+  const items = itemsOf(LEGACY, fields)
+  if (v < 35n) return signerOf(rlp(items), { r, s, parity: v - 27n })
+  const [chainId, nothing] = [numberBytes((v - 35n) / 2n), new Uint8Array()]
+  return signerOf(rlp([...items, chainId, nothing, nothing]), { r, s, parity: (v - 35n) % 2n })
+}
+
+function signerOf(bytes: Uint8Array, { r, s, parity }: { r: bigint; s: bigint; parity: bigint }): string {
   const word = (value: bigint) => `0x${value.toString(16).padStart(64, '0')}`
   try {
-    const signature = Signature.from({ r: word(r), s: word(s), yParity: signed.parity === 0n ? 0 : 1 })
-    return recoverAddress(hashOf(signed.bytes), signature).toLowerCase() as Hex
+    const signature = Signature.from({ r: word(r), s: word(s), yParity: parity === 0n ? 0 : 1 })
+    return recoverAddress(hashOf(bytes), signature).toLowerCase()
   } catch {
-    return null
+    return 'nobody'
   }
 }
 
-export function isSenderProven(tx: unknown): boolean {
-  const signer = signerOf(tx)
-  return signer !== null && sameHex((tx as Wire).from, signer)
+export function toldOfSender(tx: unknown): Told {
+  const signer = orName(() => readSigner(tx))
+  const { from } = Object(tx)
+  const isNobody = 'read' in signer && signer.read === 'nobody'
+  return isNobody
+    ? { kind: 'contradicted', given: String(from).slice(0, 66), computed: 'nobody' }
+    : toldOf(from, signer)
 }
 
 /** A bloom of logs: three bits for each address and topic, by the first three pairs of bytes of its hash. */
@@ -130,27 +157,28 @@ function bloomOf(logs: unknown): Uint8Array {
   return Uint8Array.from(bytes)
 }
 
-/** A receipt's bytes under the root; null if it has none. The bloom is that of its logs, whatever it says. */
-export function receiptBytes(receipt: unknown): Uint8Array | null {
-  return orNothing(() => {
-    if (!isObject(receipt)) throw new Unread('no object')
-    const type = Number(typeOf(receipt))
-    if (type > 127) throw new Unread('no type (EIP-2718)')
-    const usual = [
-      ...itemsOf(receipt.status == null ? 'root:32' : 'status:number', receipt),
-      ...itemsOf('cumulativeGasUsed:number', receipt),
-      bloomOf(receipt.logs),
-      ...itemsOf('logs:logs', receipt),
-    ]
-    // Before Nitro, Arbitrum's own type had receipts like legacy ones.
-    if (type === 0 || type === 120) return rlp(usual)
-    const own = (form: string, isThere: boolean) => (isThere ? itemsOf(form, receipt) : [])
-    if (type === 123) return typed(type, rlp([...usual, ...own('baseFee:number', receipt.baseFee != null)]))
-    if (type !== 126) return typed(type, rlp(usual))
-    const form = 'depositNonce:number depositReceiptVersion:number'
-    return typed(type, rlp([...usual, ...own(form, receipt.depositReceiptVersion != null)]))
-  })
+/** A receipt's bytes under the root. The bloom is that of its logs, whatever it says. */
+function readReceipt(receipt: unknown): Uint8Array {
+  if (!isObject(receipt)) throw new Unread('receipt')
+  const type = Number(typeOf(receipt))
+  if (type > 127) throw new Unread('type')
+  const usual = [
+    ...itemsOf(receipt.status == null ? 'root:32' : 'status:number', receipt),
+    ...itemsOf('cumulativeGasUsed:number', receipt),
+    bloomOf(receipt.logs),
+    ...itemsOf('logs:logs', receipt),
+  ]
+  // Before Nitro, Arbitrum's own type had receipts like legacy ones.
+  if (type === 0 || type === 120) return rlp(usual)
+  const own = (form: string, isThere: boolean) => (isThere ? itemsOf(form, receipt) : [])
+  if (type === 123) return typed(type, rlp([...usual, ...own('baseFee:number', receipt.baseFee != null)]))
+  if (type !== 126) return typed(type, rlp(usual))
+  const form = 'depositNonce:number depositReceiptVersion:number'
+  return typed(type, rlp([...usual, ...own(form, receipt.depositReceiptVersion != null)]))
 }
+
+/** Null if a receipt has no bytes that we know. */
+export const receiptBytes = (receipt: unknown): Uint8Array | null => orNothing(() => readReceipt(receipt))
 
 /** The root of a list. */
 export async function rootOf(leaves: readonly Uint8Array[]): Promise<Hex> {
@@ -168,25 +196,44 @@ function isStateSync(item: unknown): boolean {
   return isNobody(item.from) && isNobody(item.to) && isZero(gas) && gas !== '0x' && isUnsigned
 }
 
-/** How many leading items of a list its root commits to; null if it is not proven. Only the chain's own last item may be outside. */
-async function provenItems(root: unknown, items: unknown, leaves: (Uint8Array | null)[]): Promise<number | null> {
-  const lists = [leaves, ...(isStateSync((items as unknown[]).at(-1)) ? [leaves.slice(0, -1)] : [])]
-  for (const list of lists) {
-    if (list.includes(null)) continue
-    if (sameHex(root, await rootOf(list as Uint8Array[]))) return list.length
+export type ToldList = Told & { count: number }
+type Leaf = { read: Uint8Array } | { name: string }
+
+/** Of how many leading items the root is. Only the chain's own last item may be outside. */
+async function toldOfList(root: unknown, items: readonly unknown[], leaves: readonly Leaf[]): Promise<ToldList> {
+  const isLastOwn = isStateSync(items.at(-1))
+  const none = leaves.findIndex((leaf, index) => 'name' in leaf && !(isLastOwn && index === items.length - 1))
+  if (none >= 0)
+    return { kind: 'unprovable', name: `number ${none}: ${(leaves[none] as { name: string }).name}`, count: 0 }
+  const known = leaves.flatMap((leaf) => ('read' in leaf ? [leaf.read] : []))
+  const told = toldOf(root, { read: await rootOf(known) })
+  if (told.kind === 'proven') return { ...told, count: known.length }
+  if (isLastOwn && known.length === items.length) {
+    const without = known.slice(0, -1)
+    if (sameHex(root, await rootOf(without))) return { kind: 'proven', count: without.length }
   }
-  return null
+  return { ...told, count: 0 }
 }
 
+const noList = (part: string): ToldList => ({ kind: 'unprovable', name: `${part}: no list`, count: 0 })
+const countIn = ({ kind, count }: ToldList) => (kind === 'proven' ? count : null)
+
+/** For how many transactions a provider is asked for the bytes. */
+const RAW_MAX = 16
+
 /** `raw`: the bytes that a provider gives for an item that we cannot encode. */
-export async function provenTransactions(
-  block: Wire,
-  raw: (index: number) => Uint8Array | null,
-): Promise<number | null> {
+export async function toldOfTransactions(block: Wire, raw: (index: number) => Uint8Array | null): Promise<ToldList> {
   const { transactions, transactionsRoot } = block
-  if (!Array.isArray(transactions)) return null
-  const leaves = transactions.map((tx, index) => transactionBytes(tx) ?? ofUnknownType(raw(index)))
-  return await provenItems(transactionsRoot, transactions, leaves)
+  if (!Array.isArray(transactions)) return noList('transactions')
+  let asked = 0
+  const leaves = transactions.map((tx, index): Leaf => {
+    const leaf = orName(() => readTransaction(tx))
+    if ('read' in leaf || asked === RAW_MAX) return leaf
+    asked += 1
+    const bytes = ofUnknownType(raw(index))
+    return bytes ? { read: bytes } : leaf
+  })
+  return toldOfList(transactionsRoot, transactions, leaves)
 }
 
 function ofUnknownType(bytes: Uint8Array | null): Uint8Array | null {
@@ -194,7 +241,16 @@ function ofUnknownType(bytes: Uint8Array | null): Uint8Array | null {
   return bytes && first !== undefined && first > 0 && first < 128 && !TYPES.includes(first) ? bytes : null
 }
 
-export async function provenReceipts(block: Wire, receipts: unknown): Promise<number | null> {
-  if (!Array.isArray(receipts)) return null
-  return await provenItems(block.receiptsRoot, receipts, receipts.map(receiptBytes))
+export async function toldOfReceipts(block: Wire, receipts: unknown): Promise<ToldList> {
+  if (!Array.isArray(receipts)) return noList('receipts')
+  return toldOfList(
+    block.receiptsRoot,
+    receipts,
+    receipts.map((receipt) => orName(() => readReceipt(receipt))),
+  )
 }
+
+/** How many items are proven; null if the list is not. */
+export const provenTransactions = async (block: Wire, raw: (index: number) => Uint8Array | null) =>
+  countIn(await toldOfTransactions(block, raw))
+export const provenReceipts = async (block: Wire, receipts: unknown) => countIn(await toldOfReceipts(block, receipts))

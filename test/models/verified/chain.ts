@@ -45,7 +45,8 @@ export interface PlainChain {
   transactions: readonly PlainTransaction[]
   /** In the order of the chain. */
   states: readonly PlainState[]
-  /** The provider has no state of earlier blocks. */
+  /** The provider has no earlier blocks, and no state of blocks before `stateFrom`. */
+  blocksFrom: number
   stateFrom: number
   servesLogs: boolean
 }
@@ -82,9 +83,23 @@ export function placeDifferences(said: SaidPlace, trusted: Trusted): string[] {
   return differences
 }
 
+/** An error with a code, as the client's documents name it. */
+class Refusal extends Error {
+  readonly code: string
+  constructor(code: string) {
+    super(code)
+    this.code = code
+  }
+}
+
+/** @throws if the provider is on another chain. */
+export function assertChain(chain: PlainChain, { chainId }: Trusted): void {
+  if (chainId !== undefined && chainId !== chain.chainId) throw new Refusal('wrongChain')
+}
+
 /** The contract to read. @throws if there is none. */
 export function contractOf(said: SaidPlace, trusted: Trusted): string {
   const contract = trusted.factoryAddress ?? said.factoryAddress
-  if (contract === null) throw new Error('no contract')
+  if (contract === null) throw new Refusal('notDeployed')
   return contract
 }

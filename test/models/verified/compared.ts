@@ -1,16 +1,21 @@
 // What the tests of this folder share: how an outcome is taken and compared.
 import assert from 'node:assert/strict'
 
-export type Outcome<T> = T | 'threw'
+/** `threw`, with the error's code if it is in words. */
+type Threw = `threw${string}`
+export type Outcome<T> = T | Threw
 
 /** What a call returns, or that it threw. */
 export async function outcome<T>(call: () => T | Promise<T>): Promise<Outcome<T>> {
   try {
     return await call()
-  } catch {
-    return 'threw'
+  } catch (error) {
+    const { code } = error as { code?: unknown }
+    return typeof code === 'string' ? `threw ${code}` : 'threw'
   }
 }
+
+export const isThrown = (of: unknown): of is Threw => typeof of === 'string'
 
 /** Fails with the whole case, so that it can be read. */
 export function assertSame(found: unknown, expected: unknown, given: unknown): void {
@@ -24,7 +29,7 @@ export function assertSame(found: unknown, expected: unknown, given: unknown): v
 
 /** The same verdict, whichever difference stands first. */
 export function inOrder<T extends { differences: readonly string[] }>(verdict: Outcome<T>): Outcome<T> {
-  return verdict === 'threw' ? verdict : { ...verdict, differences: verdict.differences.toSorted() }
+  return isThrown(verdict) ? verdict : { ...verdict, differences: verdict.differences.toSorted() }
 }
 
 /** Both verdicts must be frequent, or a comparison says little. A run with few cases cannot tell. */

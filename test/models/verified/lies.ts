@@ -42,9 +42,9 @@ export function withLie<T extends object>(
   const fields = Object.keys(said) as (keyof T & string)[]
   const field = one(dice, fields)
   const kind = dice(10)
-  if (kind < 5) return { said: { ...said, [field]: otherValue(dice, said[field]) }, isOdd: false }
-  if (kind < 7) return { said: { ...said, [field]: one(dice, others)[field] }, isOdd: false }
-  if (kind === 7) return { said: { ...said, [field]: null }, isOdd: !nullable.includes(field) }
+  if (kind < 4) return { said: { ...said, [field]: otherValue(dice, said[field]) }, isOdd: false }
+  if (kind < 6) return { said: { ...said, [field]: one(dice, others)[field] }, isOdd: false }
+  if (kind < 8) return { said: { ...said, [field]: null }, isOdd: !nullable.includes(field) }
   if (kind === 8) {
     const { [field]: _, ...left } = said
     return { said: left as T, isOdd: true }
@@ -58,7 +58,16 @@ const OF_TURN = ['tierId', 'seedBlock', 'seed', 'minWei', 'maxWei', 'payoutBps',
 /** Lies about a round or its single turns, and then makes what follows from them fit, or not. */
 export function withRoundLie(dice: Dice, world: RoundWorld): RoundWorld & { isOdd: boolean } {
   const { round, singles } = world
-  const kind = dice(12)
+  const kind = dice(13)
+  if (kind === 12) {
+    // One turn stands for all of its cohort.
+    const [{ cohort, dueSec, due, seedBlock, seed } = {}] = singles.filter(
+      (turn) => turn.cohort === singles.at(-1)?.cohort,
+    )
+    const same = { dueSec, due, seedBlock, seed } as SingleTurn
+    const stretched = singles.map((turn) => (turn.cohort === cohort ? { ...turn, ...same } : turn))
+    return { ...fitted(dice, { ...world, singles: stretched }), isOdd: false }
+  }
   if (kind === 0) return { ...world, singles: withOtherList(dice, singles), isOdd: false }
   if (kind === 1) return { ...world, round: { ...round, turns: withOtherList(dice, round.turns) }, isOdd: false }
   if (kind < 4) {

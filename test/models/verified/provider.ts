@@ -1,14 +1,6 @@
 // Serves a chain as plain data by JSON-RPC, as a node does.
 import { Interface, toQuantity } from 'ethers'
-import {
-  type Hex,
-  headOf,
-  type PlainBlock,
-  type PlainChain,
-  type PlainTransaction,
-  sameText,
-  stateAt,
-} from './chain.ts'
+import { type Hex, headOf, type PlainChain, type PlainTransaction, sameText, stateAt } from './chain.ts'
 
 // As contracts/src/INodeFactory.sol declares them.
 const FACTORY = new Interface([
@@ -70,7 +62,7 @@ export function providerOf(chain: PlainChain): (request: { method: string; param
   return async ({ method, params = [] }) => {
     const [first, second] = params as [never, string | undefined]
     if (method === 'eth_chainId') return toQuantity(chain.chainId)
-    if (method === 'eth_getBlockByNumber') return blockAnswer(chain.blocks[numberOf(first)], numberOf(first))
+    if (method === 'eth_getBlockByNumber') return blockAnswer(chain, numberOf(first))
     if (method === 'eth_getTransactionReceipt') return receiptAnswer(chain, first)
     if (method === 'eth_getBalance') return toQuantity(state(first, second)?.balanceWei ?? 0)
     if (method === 'eth_call') return call(first, second)
@@ -79,16 +71,12 @@ export function providerOf(chain: PlainChain): (request: { method: string; param
   }
 }
 
-const blockAnswer = (block: PlainBlock | undefined, number: number) =>
-  block
-    ? {
-        number: toQuantity(number),
-        timestamp: toQuantity(block.timeSec),
-        hash: block.hash,
-        mixHash: block.mixHash,
-        transactions: [],
-      }
-    : null
+function blockAnswer({ blocks, blocksFrom }: PlainChain, number: number) {
+  const block = blocks[number]
+  if (!block || number < blocksFrom) return null
+  const { timeSec, hash, mixHash } = block
+  return { number: toQuantity(number), timestamp: toQuantity(timeSec), hash, mixHash, transactions: [] }
+}
 
 function receiptAnswer(chain: PlainChain, hash: Hex) {
   const transaction = chain.transactions.find((each) => sameText(each.hash, hash))

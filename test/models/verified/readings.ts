@@ -2,6 +2,7 @@
 // api/openapi.yaml and docs/REWARDS.md (Cover).
 import type { Cover, NodeDetail } from '../../../client/src/index.ts'
 import {
+  assertChain,
   contractOf,
   headOf,
   type PlainChain,
@@ -28,11 +29,6 @@ export interface Reading<Chain> {
 
 /** Clock skew to expect between the service's machine and the chain. */
 const CLOCKS_SEC = 120
-
-/** @throws if the provider is on another chain. */
-function assertChain(chain: PlainChain, { chainId }: Trusted): void {
-  if (chainId !== undefined && chainId !== chain.chainId) throw new Error('another chain')
-}
 
 /** What can be read at the block that the service names; at the newest one if it cannot be read there. */
 function readNear<T>(chain: PlainChain, saidBlock: number | null, read: (block: number) => T | null) {

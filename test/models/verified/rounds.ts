@@ -3,6 +3,7 @@
 import { AbiCoder, keccak256 } from 'ethers'
 import type { Distribution, SingleTurn, Turn } from '../../../client/src/index.ts'
 import {
+  assertChain,
   contractOf,
   headOf,
   type PlainChain,
@@ -110,6 +111,7 @@ type Hex = `0x${string}`
 /** Null if there is nothing to compare, or if the provider does not have the block or the one before it. */
 function seedVerdict(chain: PlainChain, { dueSec, seedBlock, seed }: SingleTurn): boolean | null {
   if (seed === null || seedBlock === null || seedBlock > headOf(chain)) return null
+  if (Math.max(0, seedBlock - 1) < chain.blocksFrom) return null
   const from = seedFor(chain, dueSec)
   return from !== null && from.seedBlock === seedBlock && sameText(from.seed, seed)
 }
@@ -194,8 +196,8 @@ export function verifiedRound(
     return { matches, turns, totalMatches, differences, allListed: null }
   }
   const { chain, place, trusted } = given
-  if (trusted.chainId !== undefined && trusted.chainId !== chain.chainId) throw new Error('another chain')
   const contract = contractOf(place, trusted)
+  assertChain(chain, trusted)
   const transaction = chain.transactions.find(({ hash }) => sameText(hash, round.txHash))
   if (!transaction) throw new Error('no such transaction')
   differences.push(...placeDifferences(place, trusted))

@@ -39,7 +39,7 @@ const wordsOf = (words: readonly number[]): Hex =>
   `0x${words.map((word) => word.toString(16).padStart(16, '0')).join('')}`
 
 function blocksOf(dice: Dice, count: number): PlainBlock[] {
-  const [mix, gaps] = [one(dice, MIXES), one(dice, [[1], [12], [1, 2, 12], [10, 20, 300]])]
+  const [mix, gaps] = [one(dice, MIXES), one(dice, [[1], [10], [12], [1, 2, 12], [10, 20, 300]])]
   let timeSec = 1_000 + dice(50)
   return times(count, (number) => {
     timeSec += one(dice, gaps)
@@ -144,7 +144,15 @@ function strangeLogs(dice: Dice, turns: readonly Turn[]): PlainLog[] {
 export function roundWorld(dice: Dice): RoundWorld {
   const blocks = blocksOf(dice, 6 + dice(12))
   const at = 2 + dice(blocks.length - 3)
-  const bare: PlainChain = { chainId: 31_337, blocks, transactions: [], states: [], stateFrom: 0, servesLogs: true }
+  const bare: PlainChain = {
+    chainId: 31_337,
+    blocks,
+    transactions: [],
+    states: [],
+    stateFrom: 0,
+    blocksFrom: 0,
+    servesLogs: true,
+  }
   const entries = times(1 + dice(3), (index) => entryOf(dice, bare, index * 2 + 1, timeAt(blocks, at)))
   const turns = entries.map(({ turn }) => turn)
   const isSwaps = dice(2) === 0
@@ -173,6 +181,7 @@ export function roundWorld(dice: Dice): RoundWorld {
     transactions,
     states: changes.states,
     stateFrom: one(dice, [0, 0, at, at + 1, headOf(bare)]),
+    blocksFrom: one(dice, [0, 0, 0, at - 1]),
     servesLogs: dice(8) > 0,
   }
   return { chain, round, singles }
@@ -245,7 +254,7 @@ export function readingWorld(dice: Dice): PlainChain {
   const from = [...new Set([0, 3, head - 1, head])].filter((number) => number === 0 || dice(2) === 0)
   const states = from.flatMap((number) => [figuresOf(dice, number, FACTORY), figuresOf(dice, number, OTHER_FACTORY)])
   const stateFrom = one(dice, [0, 0, 0, 2, head])
-  return { chainId: 31_337, blocks, transactions: [], states, stateFrom, servesLogs: true }
+  return { chainId: 31_337, blocks, transactions: [], states, stateFrom, blocksFrom: 0, servesLogs: true }
 }
 
 /** What an honest service says of a node, and of the cover. */

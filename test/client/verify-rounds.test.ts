@@ -3,16 +3,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { createClient, custom } from 'viem'
-import type { Distribution, LedgerClient, SingleTurn, Turn } from '../../../client/src/index.ts'
-import { recomputeRound } from '../../../client/src/viem/turns.ts'
-import { verifyRound } from '../../../client/src/viem/verify.ts'
-import { cases, randomBelow } from '../../support/property.ts'
-import type { SaidPlace, Trusted } from './chain.ts'
-import { assertBothSeen, assertSame, inOrder, outcome } from './compared.ts'
-import { withRoundLie } from './lies.ts'
-import { providerOf } from './provider.ts'
-import { type RoundVerdict, recomputedRound, singlesOf, verifiedRound } from './rounds.ts'
-import { type Dice, FACTORY, OTHER_FACTORY, one, type RoundWorld, roundWorld } from './worlds.ts'
+import type { Distribution, LedgerClient, SingleTurn, Turn } from '../../client/src/index.ts'
+import { recompute } from '../../client/src/viem/amount.ts'
+import { recomputeRound } from '../../client/src/viem/turns.ts'
+import { verifyRound } from '../../client/src/viem/verify.ts'
+import type { SaidPlace, Trusted } from '../models/verified/chain.ts'
+import { assertBothSeen, assertSame, inOrder, isThrown, outcome } from '../models/verified/compared.ts'
+import { withRoundLie } from '../models/verified/lies.ts'
+import { providerOf } from '../models/verified/provider.ts'
+import { amountOf, type RoundVerdict, recomputedRound, singlesOf, verifiedRound } from '../models/verified/rounds.ts'
+import { type Dice, FACTORY, OTHER_FACTORY, one, type RoundWorld, roundWorld } from '../models/verified/worlds.ts'
+import { cases, randomBelow } from '../support/property.ts'
 
 interface Case extends RoundWorld {
   /** What the service says of how many single turns there are, and how many it lists at once. */
@@ -28,6 +29,10 @@ function serviceOf({ round, singles, total, page, place }: Case): LedgerClient {
     getDistributions: async () => [{ ...round, id: round.id + 1 }, round],
     getTurns: async (id: number, { offset = 0 } = {}) => {
       assert.equal(id, round.id)
+      assert.ok(
+        round.turns.some(({ count }) => count !== 1),
+        'each turn is listed as it is',
+      )
       return { total, turns: singles.slice(offset, offset + page) }
     },
   } as unknown as LedgerClient
@@ -71,9 +76,9 @@ async function compare(dice: Dice, given: Case, isOdd: boolean): Promise<boolean
   const right: boolean[] = []
   for (const side of sides) {
     const [found, expected] = [await outcome(side.found), await outcome(side.expected)]
-    right.push(expected !== 'threw' && expected.matches)
-    if (isOdd) assertSame(right.at(-1) || found === 'threw' || !found.matches, true, given)
-    else assertSame(inOrder(found), inOrder(expected === 'threw' ? expected : wholeOf(expected, round, singles)), given)
+    right.push(!isThrown(expected) && expected.matches)
+    if (isOdd) assertSame(right.at(-1) || isThrown(found) || !found.matches, true, given)
+    else assertSame(inOrder(found), inOrder(isThrown(expected) ? expected : wholeOf(expected, round, singles)), given)
   }
   const [found, expected] = [
     await outcome(() => recomputeRound(ledger, round)),
@@ -81,6 +86,25 @@ async function compare(dice: Dice, given: Case, isOdd: boolean): Promise<boolean
   ]
   assertSame(isOdd ? expected === true || found !== true : found, isOdd ? true : expected, given)
   return right[0] as boolean
+}
+
+/** Compares the amount of a turn, also without each of its terms, and with a range of which none or one is left. */
+function compareAmounts(dice: Dice, turn: SingleTurn): void {
+  const minWei = turn.minWei ?? 0n
+  const ranges = [minWei - 1n, minWei, minWei + 1n].map((maxWei) => ({ maxWei }))
+  const without = (['seed', 'minWei', 'maxWei', 'payoutBps'] as const).map((name) => ({ [name]: null }))
+  for (const other of [
+    {},
+    ...ranges,
+    ...without,
+    { cohort: dice(9) },
+    { dueSec: dice(9) },
+    { payoutBps: dice(9_999) },
+  ]) {
+    const given = { ...turn, ...other }
+    assertSame(recompute(given), amountOf(given), given)
+    assertSame(recompute({ ...given, count: 2 }), null, given)
+  }
 }
 
 /** A verdict as the client gives it: each turn with what it stands for. */
@@ -96,11 +120,15 @@ test('a round is right by the client if it is by the second reading, and wrong f
   const seen = { right: 0, not: 0 }
   const play = async (seed: number) => {
     const dice = randomBelow(seed)
-    let world = { ...roundWorld(dice), isOdd: false }
-    for (let left = one(dice, [0, 0, 1, 1, 2]); left > 0 && !world.isOdd; left--) world = withRoundLie(dice, world)
-    seen[(await compare(dice, caseOf(dice, world), world.isOdd)) ? 'right' : 'not']++
+    const truth = roundWorld(dice)
+    for (const lies of [0, 1, 1, 2]) {
+      let world = { ...truth, isOdd: false }
+      for (let left = lies; left > 0 && !world.isOdd; left--) world = withRoundLie(dice, world)
+      seen[(await compare(dice, caseOf(dice, world), world.isOdd)) ? 'right' : 'not']++
+    }
+    for (const turn of truth.singles) compareAmounts(dice, turn)
   }
-  await fc.assert(fc.asyncProperty(fc.integer(), play), { numRuns: cases(150) })
+  await fc.assert(fc.asyncProperty(fc.integer(), play), { numRuns: cases(120) })
   assertBothSeen(seen)
 })
 

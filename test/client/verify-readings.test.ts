@@ -2,17 +2,26 @@
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { createClient, custom } from 'viem'
-import type { Allowlisted, LedgerClient } from '../../../client/src/index.ts'
-import { verifyAllowlisted } from '../../../client/src/viem/allowlist.ts'
-import { verifyCover, verifyNode } from '../../../client/src/viem/verify.ts'
-import { cases, randomBelow } from '../../support/property.ts'
-import { allocationMatches, leafOf, parentOf } from './allowlisted.ts'
-import { headOf, type PlainChain, type SaidPlace, type Trusted } from './chain.ts'
-import { assertBothSeen, assertSame, inOrder, outcome } from './compared.ts'
-import { type Lie, withLie } from './lies.ts'
-import { providerOf } from './provider.ts'
-import { type Reading, verifiedCover, verifiedNode } from './readings.ts'
-import { coverOf, type Dice, FACTORY, hashOf, nodeOf, OTHER_FACTORY, one, readingWorld } from './worlds.ts'
+import type { Allowlisted, LedgerClient } from '../../client/src/index.ts'
+import { verifyAllowlisted } from '../../client/src/viem/allowlist.ts'
+import { verifyCover, verifyNode } from '../../client/src/viem/verify.ts'
+import { allocationMatches, leafOf, parentOf } from '../models/verified/allowlisted.ts'
+import { headOf, type PlainChain, type SaidPlace, type Trusted } from '../models/verified/chain.ts'
+import { assertBothSeen, assertSame, inOrder, isThrown, outcome } from '../models/verified/compared.ts'
+import { type Lie, withLie } from '../models/verified/lies.ts'
+import { providerOf } from '../models/verified/provider.ts'
+import { type Reading, verifiedCover, verifiedNode } from '../models/verified/readings.ts'
+import {
+  coverOf,
+  type Dice,
+  FACTORY,
+  hashOf,
+  nodeOf,
+  OTHER_FACTORY,
+  one,
+  readingWorld,
+} from '../models/verified/worlds.ts'
+import { cases, randomBelow } from '../support/property.ts'
 
 const ELSEWHERE = { factoryAddress: OTHER_FACTORY.toUpperCase().replace('0X', '0x') }
 const KNOWN: Trusted[] = [{}, {}, { chainId: 31_337 }, { factoryAddress: FACTORY }, ELSEWHERE, { chainId: 1 }]
@@ -62,9 +71,9 @@ interface Case {
 /** @returns whether the second reading has it right. */
 async function compare({ isOdd, said, given, found, expected }: Case): Promise<boolean> {
   const [verdict, second] = [await outcome(found), await outcome(expected)]
-  const isRight = second !== 'threw' && second.matches === true
-  if (isOdd) assertSame(isRight || verdict === 'threw' || verdict.matches !== true, true, { said, given })
-  else assertSame(inOrder(verdict), inOrder(second === 'threw' ? second : { ...second, said }), { said, given })
+  const isRight = !isThrown(second) && second.matches === true
+  if (isOdd) assertSame(isRight || isThrown(verdict) || verdict.matches !== true, true, { said, given })
+  else assertSame(inOrder(verdict), inOrder(isThrown(second) ? second : { ...second, said }), { said, given })
   return isRight
 }
 
@@ -78,7 +87,7 @@ async function played(usual: number, play: (dice: Dice) => Promise<boolean>): Pr
 }
 
 test('a node is right by the client if it is by the second reading, and wrong for the same reasons', async () => {
-  await played(300, async (dice) => {
+  await played(1000, async (dice) => {
     const { chain, trusted, place, block, client } = placed(dice)
     const nodes = ['5', '6', '1000000005'].flatMap((nodeId) =>
       (['nodeId', 'id'] as const).map((by) => nodeOf(dice, chain, block, nodeId, by)),
@@ -106,7 +115,7 @@ test('a node is right by the client if it is by the second reading, and wrong fo
 })
 
 test('the cover is right by the client if it is by the second reading, and wrong for the same reasons', async () => {
-  await played(300, async (dice) => {
+  await played(1000, async (dice) => {
     const { chain, trusted, place, block, client } = placed(dice)
     const others = [0, headOf(chain)].map((other) => coverOf(dice, chain, other))
     const truth = coverOf(dice, chain, block)
@@ -138,7 +147,7 @@ function treeOf(wallets: readonly { address: string; allocation: number }[]) {
 }
 
 test('an allocation is right by the client if it is by the second reading', async () => {
-  await played(300, async (dice) => {
+  await played(1000, async (dice) => {
     const addresses = Array.from({ length: 1 + dice(6) }, (_, index) => hashOf(`wallet ${index}`).slice(0, 42))
     const wallets = addresses.map((address) => ({ address, allocation: dice(4) }))
     const { root, proofOf } = treeOf(wallets)
@@ -154,7 +163,7 @@ test('an allocation is right by the client if it is by the second reading', asyn
     const asked = [spelt(root), truth.address] as const
     const verdict = await outcome(() => verifyAllowlisted(ledger, ...asked))
     const expected = await outcome(() => allocationMatches(root, truth.address, said))
-    if (isOdd) assertSame(expected === true || verdict === 'threw' || verdict.matches !== true, true, { root, said })
+    if (isOdd) assertSame(expected === true || isThrown(verdict) || verdict.matches !== true, true, { root, said })
     else assertSame(verdict, { matches: expected, said }, { root, truth, said })
     return expected === true
   })
