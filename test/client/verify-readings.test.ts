@@ -34,7 +34,7 @@ const AGES: Trusted['maxAge'][] = [
   { blocks: 0, sec: 0 },
 ]
 
-/** A chain, what is known of it, and where the service says that it reads. */
+/** A chain, what the caller knows of it, and where the service says that it reads. */
 function placed(dice: Dice) {
   const chain = readingWorld(dice)
   const maxAge = one(dice, AGES)

@@ -8,7 +8,7 @@ import { type Verdict, wordsOf } from './verdict.ts'
 export interface Soundness {
   /** The ledger's mode; null before it is known. Then nothing is required. */
   mode: EvidenceMode | null
-  /** The chain's id, as JSON-RPC has it, for transactions of which a provider leaves it out; null if it is not known. */
+  /** The chain's id, as JSON-RPC has it, for transactions of which a provider leaves it out; null if we do not know it. */
   chainId: string | null
   /** The answers that we rejected. The next range reports them. */
   failed: FailedProof[]

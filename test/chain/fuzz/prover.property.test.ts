@@ -1,5 +1,5 @@
 // What src/chain/prove proves, and what the second reading of the same rules does: over blocks of every form that is recorded, over made-up transactions,
-// headers and receipts of every form that is known, whole, with each field spoilt in turn and with random changes. Half of the changed ones are sealed
+// headers and receipts of every form that we know, whole, with each field spoilt in turn and with random changes. Half of the changed ones are sealed
 // again: their hash and roots are right for what they have become. Whole verdicts are compared.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

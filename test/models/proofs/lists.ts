@@ -218,7 +218,7 @@ async function toldOfList(root: unknown, items: readonly unknown[], leaves: read
 const noList = (part: string): ToldList => ({ kind: 'unprovable', name: `${part}: no list`, count: 0 })
 const countIn = ({ kind, count }: ToldList) => (kind === 'proven' ? count : null)
 
-/** For how many transactions a provider is asked for the bytes. */
+/** For how many transactions we ask a provider for the bytes. */
 const RAW_MAX = 16
 
 /** `raw`: the bytes that a provider gives for an item that we cannot encode. */

@@ -16,7 +16,7 @@ import {
 // Choices in what the documents leave open:
 // - A block that the provider does not have yet is not too old. Its state cannot be read, so the newest is.
 // - What the service quotes is of its own block, so it is compared with that block alone.
-// - A service that could not read may still name another contract, or another node than the one that was asked for: false.
+// - A service that could not read may still name another contract, or another node than the caller's: false.
 // - `null` in place of a figure is not that figure. Without a time of the reading there is none to compare.
 
 export interface Reading<Chain> {
