@@ -10,7 +10,7 @@ import { readCohorts } from '../src/db/nodes/cohorts.ts'
 import { lastRound } from '../src/db/nodes/rounds.ts'
 import { readBuyerStanding } from '../src/db/reads/can-buy.ts'
 import * as doctor from '../src/db/reads/doctor.ts'
-import { readLedgerFigures } from '../src/db/reads/metrics.ts'
+import { readFigures } from '../src/db/reads/metrics.ts'
 import * as reads from '../src/db/reads/public-api.ts'
 import { readPaymentsIn, readPaymentsOf } from '../src/db/reads/public-payments.ts'
 import { readNextRoundWei } from '../src/db/sends/funds.ts'
@@ -63,7 +63,7 @@ const STATEMENTS: Readonly<Record<string, Statement>> = {
   '/api/payment/:hash': ({ pool }, { payment }) => readPaymentsIn(pool, hash(payment)),
   '/api/payments/:address': ({ pool }, { owner }) => readPaymentsOf(pool, owner, ROWS),
   '/api/cron/health': ({ pool }) => reads.readHealth(pool),
-  '/metrics': ({ pool }) => readLedgerFigures(pool),
+  '/metrics': ({ pool }) => readFigures(pool),
   'node-ledger doctor': ({ pool }) => readForDoctor(pool),
   [`planning a round of ${COHORTS} cohorts`]: ({ pool }) => plan(pool),
 }
@@ -202,7 +202,8 @@ async function readForDoctor(pool: Pool): Promise<void> {
   await doctor.readRuns(pool)
   await doctor.readHeldReasons(pool)
   await doctor.readRecentTrouble(pool, null)
-  await doctor.readThefts(pool)
+  await doctor.readForeign(pool)
+  await doctor.readTakenRefs(pool)
   await doctor.readUnusualCohorts(pool)
   await readNextRoundWei(pool)
   await readBudgetNeed(pool, (await readCursor(pool))?.time ?? 0)

@@ -142,12 +142,25 @@ const LAYERS: readonly Layer[] = [
     may: [...WIRING, 'src/chain/send', 'src/boot/keys.ts', 'src/boot/embedded.ts', 'src/boot/database.ts'],
     packages: ['node'],
   },
+  {
+    of: ['src/checks'],
+    may: [
+      ...[...WIRING, 'src/chain/send', 'src/ports', 'src/follower', 'src/passes/steps', 'src/webhooks'],
+      ...[
+        'src/boot/database.ts',
+        'src/boot/embedded.ts',
+        'src/boot/first-values.ts',
+        'src/boot/keys.ts',
+        'src/boot/parts.ts',
+      ],
+    ],
+  },
   { of: ['src/boot/seed.ts', 'src/boot/first-values.ts'], may: ['src/config/load.ts', 'src/domain', 'src/db'] },
   {
     of: ['src/boot/preflight.ts'],
     may: [
-      ...[...WIRING, 'src/chain/factory/bounds.ts', 'src/boot/database.ts', 'src/boot/first-values.ts'],
-      ...['src/boot/parts.ts', 'src/boot/seed.ts'],
+      ...[...WIRING, 'src/chain/factory/bounds.ts', 'src/boot/database.ts', 'src/boot/parts.ts', 'src/boot/seed.ts'],
+      'src/checks',
     ],
     packages: ['node'],
   },

@@ -22,7 +22,7 @@ export const EXCEPTIONS: Exceptions = {
     'test/sim/history.ts': [579, 'the second ledger of the simulation, event by event'],
     'test/http/reads.test.ts': [500, CASES],
     'test/domain/replay.test.ts': [502, CASES],
-    'test/operator/refunding.test.ts': [459, CASES],
+    'test/operator/refunding.test.ts': [458, CASES],
     'test/follower/reorganisation.test.ts': [458, CASES],
     'test/cli/commands.test.ts': [455, CASES],
     'test/http/sign-in.test.ts': [429, CASES],

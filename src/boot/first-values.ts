@@ -8,7 +8,7 @@ import { readTermsHistory } from '../db/sale/terms.ts'
 import { endpointName, listEndpoints } from '../db/webhooks.ts'
 import { sameTerms } from '../domain/terms.ts'
 
-export interface IgnoredValue {
+interface IgnoredValue {
   /** The names of the settings, for people. */
   readonly settings: string
   /** The command with which the operator changes the ledger's value. */
@@ -50,7 +50,3 @@ export async function ignoredValues(pool: Pool, config: Config): Promise<Ignored
   ]
   return differing.filter(([differs]) => differs).map(([, value]) => value)
 }
-
-/** An ignored value as a sentence for people. */
-export const ignoredInWords = ({ settings }: IgnoredValue) =>
-  `${settings}: ignored, because the ledger has another value`

@@ -1,6 +1,7 @@
 // The database and the chain of a start: the operator's if configured, otherwise embedded ones. Starts and stops the embedded parts, and holds the
 // lock of the data directory.
 
+import { createChainReader } from '../chain/evidence/reader.ts'
 import type { Rpc } from '../chain/rpc/rpc.ts'
 import { localSigner, type Signer } from '../chain/send/signer.ts'
 import type { Config } from '../config/load.ts'
@@ -168,6 +169,16 @@ async function ownChain(config: Config, open: (config: Config) => Promise<Keys>)
     ...(await open(config)),
     demoToken: null,
   }
+}
+
+/** Creates a reader of the chain for this factory and these accounts. Each read of a range names the ledger's payments wallets. */
+export function readerOf(
+  { factory }: ChainPart,
+  rpc: Rpc,
+  { minter, distributor }: ReturnType<typeof signersOf>,
+): ChainReader {
+  const signers = [minter, distributor].filter((sender) => sender !== null)
+  return createChainReader(rpc, { factory, wallets: [], signers })
 }
 
 /** The addresses of the configured signer accounts. */

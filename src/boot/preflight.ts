@@ -5,13 +5,15 @@
 // start also refuses a wallet that was used before (assertUnusedWallet), and one to which refuseWallet objects (domain/payment-wallets.ts): a hot
 // key, a development account, code that cannot be traced. If the ledger already has the wallet, a start only warns.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createChainReader } from '../chain/evidence/reader.ts'
 import { readBoundsNeeded } from '../chain/factory/bounds.ts'
 import { checkDeployment, isNewFactory, isUsed, refuseCode } from '../chain/factory/check-deployment.ts'
 import { createContractReader } from '../chain/factory/contract.ts'
-import { lookAtBeginning, tooLateInWords } from '../chain/factory/start-block.ts'
+import { lookAtBeginning } from '../chain/factory/start-block.ts'
 import type { Rpc } from '../chain/rpc/rpc.ts'
-import { type Config, modeOn } from '../config/load.ts'
+import { FACTORY_CHECKS, judgeBeginning, judgeDeployment, judgeEvidence, lookAtWallet } from '../checks/chain.ts'
+import { type Answer, runChecks } from '../checks/check.ts'
+import { ENTERED_CHECKS } from '../checks/sale.ts'
+import type { Config } from '../config/load.ts'
 import { readCursor } from '../db/blocks/blocks.ts'
 import { readMode } from '../db/blocks/evidence.ts'
 import { databaseFault } from '../db/core/faults.ts'
@@ -20,24 +22,19 @@ import { keepsPrepared, lookAtPooler } from '../db/core/pooler.ts'
 import { connect, inTransaction, type Pool } from '../db/core/sql.ts'
 import { type Identity, notifyLedgerChanged, readState, recordIdentity, writeAudit } from '../db/core/state.ts'
 import { enterFirstMode } from '../db/sale/contract-wallets.ts'
-import { insertFirstWallet, lockWallets, readPaymentWallets, readWalletInForce } from '../db/sale/payment-wallets.ts'
+import { insertFirstWallet, lockWallets, readPaymentWallets } from '../db/sale/payment-wallets.ts'
 import { hasTerms, insertFirstTerms } from '../db/sale/terms.ts'
 import { readTierVersions } from '../db/sale/tiers.ts'
 import { noteGuard, readGuard } from '../db/sends/guard.ts'
 import { DEVELOPMENT_CHAINS } from '../domain/development.ts'
-import { foundInWords, VOICES } from '../domain/finality.ts'
-import type { FoundMode } from '../domain/observed.ts'
-import { hotKeysOf, refuseWallet } from '../domain/payment-wallets.ts'
 import { refuseTerms, type TermsContent } from '../domain/terms.ts'
-import type { Address } from '../domain/units.ts'
 import { hostsOf } from '../lib/database-url.ts'
 import { inTimeOrNull } from '../lib/deadline.ts'
 import { codeOf, KnownError, messageOf } from '../lib/errors.ts'
 import type { ChainFacts, ChainReader, ContractReader } from '../ports/chain.ts'
 import { ChainFault, orNull } from '../ports/faults.ts'
 import type { DatabasePart } from './database.ts'
-import { ignoredInWords, ignoredValues } from './first-values.ts'
-import { type ChainPart, type OpenedChain, signersOf } from './parts.ts'
+import { type ChainPart, type OpenedChain, readerOf, signersOf } from './parts.ts'
 import { seedTiers } from './seed.ts'
 
 /** How long a start waits for the database: about as long as a server takes to replay its log after a crash. */
@@ -132,16 +129,6 @@ export async function openLedgerChain(pool: Pool, part: ChainPart, rpc: Rpc): Pr
   return { part, rpc, reader, chainId }
 }
 
-/** Creates a reader of the chain for this factory and these accounts. Each read of a range names the ledger's payments wallets. */
-export function readerOf(
-  { factory }: ChainPart,
-  rpc: Rpc,
-  { minter, distributor }: ReturnType<typeof signersOf>,
-): ChainReader {
-  const signers = [minter, distributor].filter((sender) => sender !== null)
-  return createChainReader(rpc, { factory, wallets: [], signers })
-}
-
 /**
  * Checks the settings against the chain.
  * @throws a StartError that lists every problem and what to do. It is `retryable` if the chain did not answer.
@@ -149,13 +136,18 @@ export function readerOf(
 export async function checkChain({ part, rpc, chainId }: OpenedChain): Promise<ChainFacts> {
   const { factory, paymentAddress, startBlock, factoryCodeHash: trustedCodeHash } = part
   const named = { factory, trustedCodeHash, paymentAddress, startBlock, ...signersOf(part) }
-  const check = await checkDeployment({ rpc, chainId, ...named })
-  if (check.problems.length > 0) {
-    const lines = check.problems.map(({ setting, problem, remedy }) => `  ${setting}: ${problem}. ${remedy}`)
-    const retryable = check.problems.every((problem) => problem.transient)
-    throw new ChainStartError(lines, retryable ? 'retryable' : 'fatal')
-  }
-  return { guardUsable: check.guardUsable }
+  const deployment = await checkDeployment({ rpc, chainId, ...named })
+  assertFit(judgeDeployment(deployment, { chain: part }))
+  return { guardUsable: deployment.guardUsable }
+}
+
+/** Throws a StartError that lists what fails. It is `retryable` if nothing fails, but something could not be checked. */
+function assertFit(answers: readonly Answer[]): void {
+  const all = answers.flatMap((answer) => (answer === null || typeof answer === 'string' ? [] : [answer]))
+  const wrong = all.flatMap((answer) => ('says' in answer && answer.fail ? [`  ${answer.says}. ${answer.fail}`] : []))
+  const unknown = all.flatMap((answer) => ('unknown' in answer ? [`  ${answer.unknown}. ${answer.todo ?? ''}`] : []))
+  if (wrong.length + unknown.length > 0)
+    throw new ChainStartError([...wrong, ...unknown], wrong.length > 0 ? 'fatal' : 'retryable')
 }
 
 /** The facts that the ledger goes by. Once a ledger has used the fork guard, it continues to use it, whatever a provider reports now. */
@@ -203,10 +195,7 @@ export async function assertLedgerIsOurs(pool: Pool, chain: OpenedChain): Promis
 
 /** Refuses a start block after the factory's first block, because the ledger could never follow what came before. */
 async function assertStartCoversFactory({ part: { factory, startBlock }, rpc }: OpenedChain): Promise<void> {
-  const found = await lookAtBeginning(rpc, factory, startBlock)
-  if (found.kind !== 'tooLate') return
-  const { says, todo } = tooLateInWords(startBlock, found.first)
-  throw new ChainStartError([`  START_BLOCK: ${says}. ${todo}`])
+  assertFit([judgeBeginning(await lookAtBeginning(rpc, factory, startBlock), startBlock)])
 }
 
 /**
@@ -225,10 +214,14 @@ export function chainPreflight(
     await assertLedgerIsOurs(pool, chain)
     const facts = await settleFacts(pool, found, tell)
     await assertEvidence(config, pool, chain)
-    await enterTerms(config, pool, chain, tell)
-    await enterWallet(pool, chain, tell)
-    for (const value of await ignoredValues(pool, config))
-      tell(`${ignoredInWords(value)}. "node-ledger ${value.act}" changes it`)
+    await enterTerms(config, pool, chain)
+    await enterWallet(pool, chain)
+    const walletKey = { 'wallet.key': FACTORY_CHECKS['wallet.key'] }
+    const findings = [
+      ...(await runChecks(ENTERED_CHECKS, { pool, config })),
+      ...(await runChecks(walletKey, { chain: chain.part, rpc: chain.rpc, pool })),
+    ]
+    for (const { says, todo } of findings) if (todo !== null) tell(`${says}. ${todo}`)
     return facts
   }
   return () => {
@@ -248,29 +241,10 @@ async function assertEvidence(config: Config, pool: Pool, { part, reader, chainI
   const inForce = await readMode(pool)
   if (part.demoToken !== null || inForce?.mode === 'proven') return
   const found = await reader.proofs.findMode()
-  const isAlone = config.production && !config.TRUST_PROVIDER && reader.providers.length < VOICES
-  const refusal = found && refuseEvidence(found, { isNew: !inForce, chainId, isAlone })
-  if (refusal) throw new ChainStartError([`  ${refusal}`])
+  const ledger = { mode: inForce?.mode ?? null, chainId, isDemo: false }
+  const { production, TRUST_PROVIDER: trusts } = config
+  if (found) assertFit([judgeEvidence(found, ledger, { voices: reader.providers.length, trusts, production })])
 }
-
-/**
- * Why a ledger must not rest on what was found, and what to do. Null if it may. `isAlone`: the only provider's word would decide, and the operator does
- * not trust it.
- */
-export function refuseEvidence(
-  found: FoundMode,
-  { isNew, chainId, isAlone }: { isNew: boolean; chainId: number; isAlone: boolean },
-): string | null {
-  if (found.mode !== 'agreed') return null
-  if (isNew && modeOn(chainId) === 'proven') return `RPC_URL: ${foundInWords(found)}. ${SHOULD_PROVE}`
-  return isAlone ? `RPC_URL: ${believedInWords(found)}. ${BELIEVED_TODO}` : null
-}
-
-const SHOULD_PROVE =
-  'Blocks of this chain prove themselves to this version of the service. Use other providers, or update the service after a fork.'
-export const believedInWords = (found: FoundMode) =>
-  `it names one provider, and ${foundInWords(found)}: we would have to believe what it says about payments and seeds`
-export const BELIEVED_TODO = 'Add a provider of another company, or set TRUST_PROVIDER=true if the node is your own.'
 
 /**
  * Puts the demo tiers of a demo chain on sale. Enters the credit terms from the settings if the ledger has none and the factory was never used. Never
@@ -280,7 +254,6 @@ async function enterTerms(
   { namedTerms: named, firstSaleTerms, given, CONTRACT_WALLETS }: Config,
   pool: Pool,
   { part, rpc, reader }: OpenedChain,
-  tell: (line: string) => void,
 ): Promise<void> {
   const head = await reader.head()
   if (part.demoToken) await seedTiers(pool, part.demoToken, { block: head.number, time: head.time }, firstSaleTerms)
@@ -290,8 +263,6 @@ async function enterTerms(
     const { lastNodeId, round } = await contract.counters(head.number)
     if (lastNodeId === 0n && round === 0) await enterFirst(pool, contract, named, head.number)
   }
-  if (!(await hasTerms(pool)))
-    tell('this ledger has no credit terms: nothing is judged, minted or paid until "node-ledger terms set" enters them')
   if (given.includes('CONTRACT_WALLETS')) await enterFirstMode(pool, CONTRACT_WALLETS)
 }
 
@@ -299,37 +270,20 @@ async function enterTerms(
  * Enters the payments wallet from the settings if the ledger has none. Never changes what was entered before.
  * @throws a StartError if buyers must not see that address.
  */
-export async function enterWallet(pool: Pool, { part, rpc }: OpenedChain, tell: (line: string) => void): Promise<void> {
+export async function enterWallet(pool: Pool, { part, rpc }: OpenedChain): Promise<void> {
   const { paymentAddress, factory } = part
-  if (paymentAddress !== null && (await readPaymentWallets(pool)).length === 0) {
-    const objection = await lookAtWallet(part, rpc, paymentAddress)
-    if (objection) throw new ChainStartError([`  PAYMENT_ADDRESS: ${objection.problem}. ${objection.remedy}`])
-    await inTransaction(pool, async (sql) => {
-      await lockWallets(sql)
-      const cursor = await readCursor(sql, { lock: true })
-      const watchedFrom = cursor ? cursor.number + 1 : 0
-      if (!(await insertFirstWallet(sql, paymentAddress, watchedFrom, 'start'))) return
-      const detail = { before: null, after: { wallet: paymentAddress, watchedFrom }, factory }
-      await writeAudit(sql, { actor: 'start', action: 'walletChanged', subject: paymentAddress, detail })
-      await notifyLedgerChanged(sql)
-    })
-  }
-  if ((await readPaymentWallets(pool)).length === 0)
-    tell('this ledger has no payments wallet: nothing can be bought until "node-ledger wallets set" enters one')
-  const sold = await readWalletInForce(pool)
-  const objection = sold && (await lookAtWallet(part, rpc, sold))
-  if (objection)
-    tell(`the payments wallet of the ledger should be replaced with "node-ledger wallets set": ${objection.problem}`)
-}
-
-/** Why an address must not be the payments wallet, by the configuration and the chain; null if it may be. */
-export async function lookAtWallet(
-  part: ChainPart,
-  rpc: Rpc,
-  wallet: Address,
-): Promise<ReturnType<typeof refuseWallet>> {
-  const facts = await createContractReader(rpc, part.factory).walletFacts(wallet)
-  return refuseWallet(wallet, { ...facts, factory: part.factory, hotKeys: hotKeysOf(facts, signersOf(part)) })
+  if (paymentAddress === null || (await readPaymentWallets(pool)).length > 0) return
+  const objection = await lookAtWallet(part, rpc, paymentAddress)
+  if (objection) throw new ChainStartError([`  PAYMENT_ADDRESS: ${objection.problem}. ${objection.remedy}`])
+  await inTransaction(pool, async (sql) => {
+    await lockWallets(sql)
+    const cursor = await readCursor(sql, { lock: true })
+    const watchedFrom = cursor ? cursor.number + 1 : 0
+    if (!(await insertFirstWallet(sql, paymentAddress, watchedFrom, 'start'))) return
+    const detail = { before: null, after: { wallet: paymentAddress, watchedFrom }, factory }
+    await writeAudit(sql, { actor: 'start', action: 'walletChanged', subject: paymentAddress, detail })
+    await notifyLedgerChanged(sql)
+  })
 }
 
 async function enterFirst(pool: Pool, contract: ContractReader, named: TermsContent, atBlock: number): Promise<void> {

@@ -1,5 +1,4 @@
-// Decides whether the service is healthy, for the health report, the doctor and the alerts alike. ops/prometheus/alerts.yaml repeats the figures
-// (test/ops/runbook). Pure.
+// Decides whether the service is healthy, for the health report, the checks and the alerts alike. Pure.
 
 /** The ledger lags if the followed block is at least this much block time behind the chain's head. */
 export const LAG_SEC = 300

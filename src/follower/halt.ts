@@ -4,6 +4,7 @@
 
 import { type Cursor, oldestBlockNumber, readBlock } from '../db/blocks/blocks.ts'
 import {
+  HALTED,
   type HaltReason,
   type HaltState,
   noteHalt,
@@ -25,14 +26,6 @@ import { ChainFault, orNull } from '../ports/faults.ts'
 import { raiseAlarm } from './alarm.ts'
 import { type Contradiction, isContradiction, lookAtFinality } from './finality.ts'
 
-const WORDS: Record<HaltReason, string> = {
-  otherChain: 'the provider’s chain is not this ledger’s',
-  tooDeep: 'the chain parted from the ledger before the oldest stored header',
-  pastFinalized: 'the chain took back blocks that it had called final',
-  mintedTwice: 'the chain mints a node that the ledger has from another block',
-  unproven: 'this chain’s blocks no longer recompute to their hashes and roots, from any provider',
-}
-
 /**
  * Ends a run because the chain is not the one that the ledger followed. `noted`: true if a sealed halt is already on record. `confirmed`: false if
  * only one of several providers shows the other chain.
@@ -45,7 +38,7 @@ export class HaltFault extends ChainFault {
 
   constructor(reason: HaltReason, detail: object, options: { noted?: boolean; confirmed?: boolean } = {}) {
     super(
-      `halted: ${WORDS[reason]}. The service sends nothing and rewinds nothing; reads go on. docs/RUNBOOK.md, "NodeLedgerHalted", says what to do`,
+      `halted: ${HALTED[reason]}. The service sends nothing and rewinds nothing; reads go on. docs/RUNBOOK.md, "NodeLedgerHalted", says what to do`,
       { retryable: false },
     )
     this.name = 'HaltFault'

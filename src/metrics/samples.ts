@@ -1,14 +1,6 @@
 // Samples in the Prometheus text form. If a read fails, its sample is absent, never 0.
 import { Gauge, Registry } from 'prom-client'
-
-/** One figure that is read on request. */
-export interface Sample {
-  name: string
-  help: string
-  labels?: Readonly<Record<string, string>>
-  /** Null if it could not be read. */
-  value: number | bigint | null
-}
+import type { Sample } from '../db/reads/metrics.ts'
 
 /** The text form of gauges. */
 export function renderGauges(samples: readonly Sample[]): Promise<string> {

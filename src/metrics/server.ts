@@ -3,9 +3,10 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Registry } from 'prom-client'
+import type { Sample } from '../db/reads/metrics.ts'
 import type { Log } from '../lib/log.ts'
 import { createServer } from '../lib/node-http.ts'
-import { renderGauges, type Sample } from './samples.ts'
+import { renderGauges } from './samples.ts'
 
 /** How many connections the page accepts. Enough for several Prometheus servers, and a person with a browser. */
 const CONNECTIONS_MAX = 20

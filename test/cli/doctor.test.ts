@@ -1,7 +1,7 @@
 // The doctor: it names each broken part, with the remedy, and still checks the rest.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Finding } from '../../src/cli/doctor/check.ts'
+import type { Finding } from '../../src/checks/check.ts'
 import { noteHalt } from '../../src/db/blocks/halts.ts'
 import { inTransaction } from '../../src/db/core/sql.ts'
 import { clearState, writeState } from '../../src/db/core/state.ts'

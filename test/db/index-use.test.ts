@@ -32,7 +32,7 @@ import * as payments from '../../src/db/payments/rows.ts'
 import * as wallets from '../../src/db/payments/wallet.ts'
 import { readBuyerStanding } from '../../src/db/reads/can-buy.ts'
 import * as doctor from '../../src/db/reads/doctor.ts'
-import { readLedgerFigures } from '../../src/db/reads/metrics.ts'
+import { readFigures } from '../../src/db/reads/metrics.ts'
 import { readNodesPaidIn } from '../../src/db/reads/public-api.ts'
 import { readPaymentsIn, readPaymentsOf } from '../../src/db/reads/public-payments.ts'
 import { readTransaction } from '../../src/db/reads/public-transactions.ts'
@@ -236,10 +236,11 @@ const STATEMENTS: Record<string, (sql: Sql) => Promise<unknown>> = {
     await outbox.mayStillMint(sql, hashOf(7))
   },
   'figures for metrics and the doctor': async (sql) => {
-    await readLedgerFigures(sql)
+    await readFigures(sql)
     await doctor.readHeldReasons(sql)
     await doctor.readRecentTrouble(sql, [addressOf(1)])
-    await doctor.readThefts(sql)
+    await doctor.readForeign(sql)
+    await doctor.readTakenRefs(sql)
     await doctor.readUnproven(sql)
     await doctor.readFailedResidues(sql)
     await readSpending(sql, { role: 'minter', address: addressOf(1), distMode: 'treasury' })

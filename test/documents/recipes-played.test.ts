@@ -67,9 +67,9 @@ const ADDED: Readonly<Record<string, readonly [path: string, before: string, tex
   ],
   'a check': [
     [
-      'src/cli/doctor/ledger.ts',
+      'src/checks/ledger.ts',
       "  'passes.pause': ",
-      "  'ledger.bell': () => ({ says: 'nobody has rung', warn: 'Ring the bell.' }),\n\n",
+      "  'ledger.bell': check(null, () => null, () => ({ says: 'nobody has rung', warn: 'Ring the bell.' })),\n\n",
     ],
   ],
   'an event': [

@@ -186,8 +186,8 @@ test('the dashboard plots what nothing else keeps over time: the cover, and how 
 })
 
 test('a series that is shown only sometimes has the name that the code gives it', () => {
-  const source = ['meters', 'readings']
-    .map((file) => readFileSync(new URL(`src/metrics/${file}.ts`, root), 'utf8'))
+  const source = ['metrics/meters', 'metrics/readings', 'db/reads/metrics']
+    .map((file) => readFileSync(new URL(`src/${file}.ts`, root), 'utf8'))
     .join('')
   for (const name of SOMETIMES) assert.match(source, new RegExp(`\\b${name}\\b`), name)
 })

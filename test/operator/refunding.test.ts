@@ -6,11 +6,11 @@ import { operatorDeps } from '../../src/boot/app.ts'
 import { localSigner } from '../../src/chain/send/signer.ts'
 import { createSignerAccount } from '../../src/chain/send/signer-account.ts'
 import { raiseRecheck } from '../../src/db/payments/recheck.ts'
-import { readLedgerFigures } from '../../src/db/reads/metrics.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { isOperatorRefusal } from '../../src/operator/act.ts'
 import { prepareRefund } from '../../src/operator/acts/refunds/refunding.ts'
 import { rescan } from '../../src/operator/acts/rescan.ts'
+import { readFigure } from '../metrics/figure.ts'
 import { checkInvariants, firstBalance } from '../support/invariants.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
 import { twice } from '../support/two-providers.ts'
@@ -154,7 +154,7 @@ describe('a refund that is prepared', () => {
     assert.equal(await told(paid), 'minted')
     assert.deepEqual(await alarmsOf(world, paid), ['mintedThoughRefunding'])
     assert.deepEqual(await webhooksOf(paid), ['mintedThoughRefunding'])
-    assert.ok((await readLedgerFigures(world.pool)).refundAlarms > 0)
+    assert.ok(Number(await readFigure(world.pool, 'node_ledger_refund_alarms')) > 0)
     const again = await prepare(paid)
     assert.deepEqual([again.status, /Send nothing back/.test(again.json.error)], [409, true], again.text)
   })
@@ -245,14 +245,13 @@ describe('a refund that is prepared', () => {
   it('is reported while it waits, since it was prepared', async () => {
     const paid = await world.pay(12, BASIC + 9n)
     await world.settle()
-    assert.equal((await readLedgerFigures(world.pool)).oldestRefundTime, null)
+    assert.equal(await readFigure(world.pool, 'node_ledger_refund_oldest_age_seconds'), 0)
     await prepare(paid)
     await world.pool`UPDATE payment_verdicts SET decided_at = now() - interval '25 hours' WHERE reason = 'refunding' AND withdrawn_at IS NULL
       AND payment_id = (SELECT id FROM payments WHERE tx_hash = ${paid})`
-    const { now, oldestRefundTime } = await readLedgerFigures(world.pool)
-    assert.ok(oldestRefundTime !== null && now - oldestRefundTime > 86_400)
+    assert.ok(Number(await readFigure(world.pool, 'node_ledger_refund_oldest_age_seconds')) > 86_400)
     await cancel(paid)
-    assert.equal((await readLedgerFigures(world.pool)).oldestRefundTime, null)
+    assert.equal(await readFigure(world.pool, 'node_ledger_refund_oldest_age_seconds'), 0)
   })
 
   it('knows a bound where the ledger was lost: an hour after the block up to which it was', async () => {

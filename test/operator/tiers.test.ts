@@ -2,11 +2,12 @@
 // refusals, so an amount selects one tier only.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { lookAtPowers } from '../../src/cli/doctor/powers.ts'
+import { runChecks } from '../../src/checks/check.ts'
+import { SALE_CHECKS } from '../../src/checks/sale.ts'
 import { inTransaction } from '../../src/db/core/sql.ts'
-import { readLedgerFigures } from '../../src/db/reads/metrics.ts'
 import type { Hash } from '../../src/domain/units.ts'
 import { readNow } from '../../src/operator/acts/terms.ts'
+import { readFigure } from '../metrics/figure.ts'
 import { type Desk, startDesk } from '../support/operator.ts'
 import { lockIsAwaited } from '../support/postgres.ts'
 import { ETHER, INTERVAL_SEC, paymentOf, type World } from '../support/world.ts'
@@ -261,15 +262,17 @@ describe('the bounds of a tier', () => {
     await world.act(0, 'capTier', [BigInt(created.json.tier.tierNo), 1n])
     await world.settle()
     assert.deepEqual(await offered(), ['open', 1, 0, 1, 'contract'])
-    const looked = async (check: string) =>
-      (await lookAtPowers(world.factory, world.rpc, world.pool)).find(
-        (finding) => finding.check === check && finding.says.includes('tier capped'),
-      )
-    assert.deepEqual((await looked('owner.cap'))?.reading, { tierId: 'capped', supply: 10, contractMost: 1 })
-    const { verdict, reading } = (await looked('owner.supply')) ?? assert.fail()
-    assert.deepEqual([verdict, reading], ['ok', { tierId: 'capped', supply: 10, sold: 0, reserved: 0 }])
-    const measured = (await readLedgerFigures(world.pool)).tiers?.find(({ id }) => id === 'capped')
-    assert.deepEqual(measured, { id: 'capped', state: 'open', sold: 0, reserved: 0, supply: 10, cap: 1 })
+    const looked = async (name: string) => {
+      const findings = await runChecks({ [name]: SALE_CHECKS[name] ?? assert.fail() }, { pool: world.pool } as never)
+      return findings.find(({ says }) => says.includes('tier capped'))
+    }
+    assert.match((await looked('owner.cap'))?.says ?? '', /mints 1 at most, and its supply is 10$/)
+    const { verdict, says } = (await looked('owner.supply')) ?? assert.fail()
+    assert.deepEqual([verdict, says.includes('0 of 10 are sold')], ['ok', true])
+    const measured = ['sold', 'reserved', 'supply', 'cap'].map((what) =>
+      readFigure(world.pool, `node_ledger_tier_${what}`, { tier: 'capped', state: 'open' }),
+    )
+    assert.deepEqual(await Promise.all(measured), [0, 0, 10, 1])
     assert.equal(await buy(5, priceWei), 'minted capped')
     assert.equal(await buy(6, priceWei), 'held soldOut')
     assert.deepEqual(await offered(), ['soldOut', 1, 1, 0, 'contract'])

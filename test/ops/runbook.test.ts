@@ -1,15 +1,13 @@
 // The runbook, compared with its subjects: each alert and each reason to hold a payment has its section. Alerts and events link
 // to it and to the console, both ways. documents/references.test.ts checks commands and links.
 import assert from 'node:assert/strict'
-import { globSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
-import { ALERTS } from '../../src/cli/doctor/alerts.ts'
-import { findingOf } from '../../src/cli/doctor/check.ts'
-import { inspectConfig } from '../../src/config/load.ts'
-import { LAG_SEC, STUCK_SEC } from '../../src/domain/health.ts'
+import { check, findingOf, runChecks } from '../../src/checks/check.ts'
+import { CHECKS } from '../../src/checks/table.ts'
 import { KINDS, linksOf } from '../../src/domain/webhooks/kinds.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -62,25 +60,6 @@ test('every alert has its section, and every section of an alert its alert; each
   }
 })
 
-test('an alert has the figure that the doctor and the health report judge by', () => {
-  const stale = Number(inspectConfig({}, { readFile: () => '' }).config.staleAfterSec)
-  const figures: Readonly<Record<string, number>> = {
-    NodeLedgerPaymentsPassStale: stale,
-    NodeLedgerCreditPassStale: stale,
-    NodeLedgerLagging: LAG_SEC,
-    NodeLedgerTransactionStuck: STUCK_SEC,
-  }
-  for (const [name, figure] of Object.entries(figures)) {
-    const { expr } = rules.find(({ alert }) => alert === name) ?? assert.fail(name)
-    assert.equal(Number(/ > (\d+)/.exec(expr)?.[1]), figure, name)
-  }
-  // If another alert stays silent because this one fires, it uses the same figure.
-  for (const [, figure] of rules.flatMap(({ expr }) => [...expr.matchAll(/unless on\(\) \(time\(\)[^>]* > (\d+)\)/g)]))
-    assert.equal(Number(figure), stale)
-  for (const [, figure] of rules.flatMap(({ expr }) => [...expr.matchAll(/outbox_pending_age_seconds[^>]* > (\d+)/g)]))
-    assert.equal(Number(figure), STUCK_SEC)
-})
-
 /** Alerts of what no look at one moment shows, or that the doctor cannot see from where it runs. */
 const OVER_TIME = [
   ...['NodeLedgerDown', 'NodeLedgerRpcFaults', 'NodeLedgerErrors', 'NodeLedgerSlow', 'NodeLedgerDatabaseSlow'],
@@ -89,15 +68,16 @@ const OVER_TIME = [
   ...['NodeLedgerRefundWaits', 'NodeLedgerRefundAlarms', 'NodeLedgerBudgetSpent'],
 ]
 
-test('an alert is of a check of the doctor, or of what the doctor cannot see', () => {
-  const files = globSync('src/cli/doctor/*.ts', { cwd: ROOT }).filter((path) => !path.endsWith('/alerts.ts'))
-  const checks = files.map(read).join('\n')
-  for (const check of Object.keys(ALERTS))
-    assert.match(checks, new RegExp(`^  '?${check.replace('.', '\\.')}'?: `, 'm'))
-  const told = [...new Set(Object.values(ALERTS)), ...OVER_TIME]
-  assert.deepEqual(told.sort(), rules.map(({ alert }) => alert).sort())
-  assert.equal(findingOf('passes.halt', { says: 'halted', fail: 'Look.' }).runbook, 'NodeLedgerHalted')
-  assert.equal(findingOf('passes.halt', 'not halted').runbook, null)
+test('an alert is of a check, or of what no check can see', async () => {
+  const ofChecks = new Set(Object.values(CHECKS).flatMap(({ alert }) => alert ?? []))
+  assert.deepEqual([...ofChecks, ...OVER_TIME].sort(), rules.map(({ alert }) => alert).sort())
+  const halted = check(
+    'NodeLedgerHalted',
+    () => true,
+    (isHalted) => (isHalted ? { says: 'halted', fail: 'Look.' } : 'not halted'),
+  )
+  assert.equal((await runChecks({ halted }, null))[0]?.runbook, 'NodeLedgerHalted')
+  assert.equal(findingOf('passes.halt', 'not halted', 'NodeLedgerHalted').runbook, null)
 })
 
 test('every event that asks for somebody has its section, and every such section its event; each links to it, and to its place', () => {

@@ -49,7 +49,7 @@ test('every row has a number of its own and a test that plays it, and every test
 test('every alert and every check of the doctor that it names is there', () => {
   const alerts = read('ops/prometheus/alerts.yaml')
   for (const [name = ''] of threats.matchAll(/NodeLedger\w+/g)) assert.ok(alerts.includes(`alert: ${name}\n`), name)
-  const doctor = globSync('src/cli/doctor/*.ts', { cwd: ROOT }).map(read).join('\n')
+  const doctor = globSync('src/checks/*.ts', { cwd: ROOT }).map(read).join('\n')
   for (const [, check = ''] of threats.matchAll(/`((?:keys|nodes|payments|owner|cohorts|funds)\.\w+)`/g)) {
     assert.ok(doctor.includes(`'${check}':`), check)
   }

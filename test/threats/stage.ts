@@ -7,9 +7,9 @@ import { createGovernanceReader } from '../../src/chain/factory/governance.ts'
 import { createReadings } from '../../src/chain/pages/readings.ts'
 import { localSigner } from '../../src/chain/send/signer.ts'
 import { createSignerAccount, encodeCall } from '../../src/chain/send/signer-account.ts'
-import { runChecks } from '../../src/cli/doctor/check.ts'
-import { LEDGER_CHECKS } from '../../src/cli/doctor/ledger.ts'
-import { lookAtPowers } from '../../src/cli/doctor/powers.ts'
+import { runChecks } from '../../src/checks/check.ts'
+import { LEDGER_CHECKS } from '../../src/checks/ledger.ts'
+import { lookAtPowers } from '../../src/checks/owner.ts'
 import type { Opening } from '../../src/domain/schedule.ts'
 import { type Hash, type Wei, wei } from '../../src/domain/units.ts'
 import { createMetricsReader } from '../../src/metrics/readings.ts'
@@ -108,7 +108,7 @@ async function findings(world: World): Promise<string[]> {
     ...(await lookAtPowers(world.factory, world.rpc, world.pool)),
     ...(await runChecks(LEDGER_CHECKS, {
       pool: world.pool,
-      config: { staleAfterSec: 3_600, SCHEDULER: false, QUOTE_TIER: null },
+      config: { staleAfterSec: 3_600, SCHEDULER: false },
       head: null,
       signers: [world.at(1), world.at(2)],
     })),

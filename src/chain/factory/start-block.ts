@@ -30,16 +30,3 @@ export async function lookAtBeginning(rpc: Rpc, factory: Address, startBlock: nu
   if (logs.result.length === 0) return { kind: 'fine', why: 'noEvents' }
   return { kind: 'tooLate', first: log(logs.result[0]).blockNumber }
 }
-
-/** What is wrong with a start block that is too late, and how to correct it. */
-export function tooLateInWords(startBlock: number, first: number | null): { says: string; todo: string } {
-  const block = first === null ? 'the block of its deployment, which an explorer shows' : String(first)
-  return {
-    says: `the factory is older than START_BLOCK=${startBlock}: the ledger lacks what it did before, and the passes stop there`,
-    todo: `Set START_BLOCK to ${block}. ${KEEPS_ITS_START}`,
-  }
-}
-
-/** What the operator must do at every change of START_BLOCK. */
-export const KEEPS_ITS_START =
-  'A ledger keeps the block it began with, so point DATABASE_URL at an empty database, too.'

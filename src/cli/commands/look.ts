@@ -8,7 +8,7 @@ export const LOOK: readonly Command[] = [
     summary: 'check everything the service needs, and say what is wrong and what to do',
     details: `Settings, service, database, each chain provider, factory and its first block, roles, keys, signers, funds, payments wallet, clocks, passes, sale, webhooks, drift. Checks each separately. Exit code 0 if nothing is worse than a warning, 1 if something is wrong, 3 if it could not check everything.`,
     examples: ['node-ledger doctor', 'node-ledger doctor --json'],
-    load: async () => (await import('../doctor/doctor.ts')).doctor,
+    load: async () => (await import('../doctor.ts')).doctor,
   },
   {
     name: 'verify',

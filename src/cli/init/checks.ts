@@ -1,16 +1,17 @@
 // What `node-ledger init` checks before it spends any ether: whether the answers fit together, the settings as the service will read them, the
 // database, and the payments wallet. A mistake must show before the contract has its owner and its bounds.
-import { migrateWhenUp, refuseEvidence } from '../../boot/preflight.ts'
+import { migrateWhenUp } from '../../boot/preflight.ts'
 import { createChainProofs } from '../../chain/evidence/find-mode.ts'
 import { isUsed } from '../../chain/factory/check-deployment.ts'
 import { LEAST_INTERVAL_SEC } from '../../chain/factory/deploy.ts'
 import type { Rpc } from '../../chain/rpc/rpc.ts'
 import { bytes } from '../../chain/rpc/wire.ts'
+import { judgeEvidence } from '../../checks/chain.ts'
 import { inspectConfig } from '../../config/load.ts'
 import { connect } from '../../db/core/sql.ts'
 import { readState } from '../../db/core/state.ts'
 import { DEVELOPMENT_CHAINS } from '../../domain/development.ts'
-import { foundInWords, VOICES } from '../../domain/finality.ts'
+import { foundInWords } from '../../domain/finality.ts'
 import { hotKeysOf, refuseWallet } from '../../domain/payment-wallets.ts'
 import { boundsNeeded, refuseTerms } from '../../domain/terms.ts'
 import { type Address, address, BPS_BASE, wei, ZERO_ADDRESS } from '../../domain/units.ts'
@@ -93,8 +94,9 @@ export async function checkEvidence(
   const found = await createChainProofs(rpc.providers, soundness).findMode(BLOCKS_TRIED)
   if (!found)
     throw new RefusedError('RPC_URL: its providers do not name the same recent blocks. Try again, or use other ones.')
-  const refusal = refuseEvidence(found, { isNew: true, chainId, isAlone: !trusts && rpc.providers.length < VOICES })
-  if (refusal) throw new RefusedError(refusal)
+  const ledger = { mode: null, chainId, isDemo: false }
+  const { says, fail } = judgeEvidence(found, ledger, { voices: rpc.providers.length, trusts, production: true })
+  if (fail) throw new RefusedError(`${says}. ${fail}`)
   say(
     found.mode === 'proven'
       ? 'Blocks prove what providers report.'

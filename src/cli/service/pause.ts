@@ -1,6 +1,6 @@
 // The command `resume`: ends the operator's pause, or lets halted passes continue. The two are different: the operator sets a pause, but the passes
 // halt automatically if the chain is not the one they were following.
-import { type HaltState, readHalt } from '../../db/blocks/halts.ts'
+import { type HaltState, haltInWords, readHalt } from '../../db/blocks/halts.ts'
 import { inTransaction } from '../../db/core/sql.ts'
 import { dropGuard, readGuard } from '../../db/sends/guard.ts'
 import { recordAct } from '../../operator/act.ts'
@@ -11,7 +11,6 @@ import { actorHere, type OpenDatabase, withDatabase } from '../database.ts'
 import { RefusedError } from '../errors.ts'
 import { accepted, fieldsOf } from '../operator.ts'
 import { mustAgree } from '../output.ts'
-import { haltInWords } from './halt.ts'
 
 /** Runs `resume`; with --halt clears a halt, with --no-guard gives up the fork guard. */
 export async function resume(call: Call): Promise<ExitCode> {

@@ -1,9 +1,9 @@
 // The command `node-ledger rebuild`: rebuilds the ledger in another database from the configured chain, shows the progress, and reports how the
 // result differs from the current ledger. It has no key that could sign, so nothing here can send.
 import { attachDatabase } from '../../boot/database.ts'
-import { attachChain, type ChainPart, signersOf } from '../../boot/parts.ts'
+import { attachChain, type ChainPart, readerOf, signersOf } from '../../boot/parts.ts'
 import { ledgerContext } from '../../boot/pass-context.ts'
-import { assertLedgerIsOurs, checkChain, enterWallet, readerOf, resolveChainId } from '../../boot/preflight.ts'
+import { assertLedgerIsOurs, checkChain, enterWallet, resolveChainId } from '../../boot/preflight.ts'
 import { seedTiers } from '../../boot/seed.ts'
 import { requestView } from '../../chain/factory/calls.ts'
 import { createRpc, type Rpc } from '../../chain/rpc/rpc.ts'
@@ -50,7 +50,7 @@ export async function rebuildLedger(call: Call): Promise<ExitCode> {
   await assertLedgerIsOurs(pool, opened)
   const source = (await isMigrated(current)) && (await readCursor(current)) ? current : null
   if (!source) {
-    await enterWallet(pool, opened, say)
+    await enterWallet(pool, opened)
     say('no current ledger: enter tiers, credit terms and your decisions again')
     if (chain.demoToken)
       await seedTiers(pool, chain.demoToken, { block: chain.startBlock, time: 0 }, config.firstSaleTerms)

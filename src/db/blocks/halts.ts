@@ -5,12 +5,19 @@ import { jsonRows, type Sql } from '../core/sql.ts'
 import { clearState, readState, writeAudit } from '../core/state.ts'
 import { endTrouble, noteCalm, noteTrouble } from '../core/troubles.ts'
 
-/**
- * In order: the chain is not the ledger's; a fork below the oldest stored header; a fork below a final block; a mint of a node that the ledger has
- * from another block; blocks that can no longer be proven.
- */
-export const HALT_REASONS = ['otherChain', 'tooDeep', 'pastFinalized', 'mintedTwice', 'unproven'] as const
-export type HaltReason = (typeof HALT_REASONS)[number]
+/** Why the passes halt, in words. */
+export const HALTED = {
+  otherChain: 'the provider’s chain is not this ledger’s',
+  tooDeep: 'the chain parted from the ledger before the oldest stored header',
+  pastFinalized: 'the chain took back blocks that it had called final',
+  mintedTwice: 'the chain mints a node that the ledger has from another block',
+  unproven: 'this chain’s blocks no longer recompute to their hashes and roots, from any provider',
+} as const
+export type HaltReason = keyof typeof HALTED
+
+/** A halt in words: what happened, when, and the evidence. */
+export const haltInWords = ({ reason, since, detail }: HaltState): string =>
+  `halted since ${since}: ${HALTED[reason]} (${reason}, ${JSON.stringify(detail)})`
 
 export interface HaltState {
   reason: HaltReason

@@ -148,6 +148,23 @@ export function tiersNow(sql: Sql, places: ReadonlyMap<number, Places>): Fragmen
   WHERE live`
 }
 
+/** A tier as it is now: what it has sold, and how much ledger and contract still allow; null for no limit. */
+export interface TierNow {
+  tierId: string
+  onSale: boolean
+  sold: number
+  reserved: number
+  supply: number | null
+  cap: number | null
+}
+
+/** The latest version of every tier, as it is now. */
+export async function readTiersNow(sql: Sql): Promise<TierNow[]> {
+  return await sql<TierNow[]>`
+    SELECT tier_id AS "tierId", on_sale AS "onSale", sold, reserved, supply, cap FROM (${tiersNow(sql, await countPlaces(sql))}) now
+    ORDER BY tier_no`
+}
+
 /** Tiers whose last place is sold, by the ledger's supply or the contract's cap. */
 export async function readSoldOut(sql: Sql): Promise<string[]> {
   const rows = await sql<{ tierId: string }[]>`

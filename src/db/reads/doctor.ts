@@ -57,15 +57,20 @@ export async function readRecentTrouble(sql: Sql, signers: readonly Address[] | 
 /** The most items of one kind that we name. */
 const NAMED_MAX = 20
 
-/** Signs of a stolen key, newest first: foreign transactions of the last week, and refs that another node uses while their payment is undecided. */
-export async function readThefts(sql: Sql): Promise<{ foreign: string[]; refs: string[] }> {
-  const foreign = await sql<{ subject: string }[]>`
+/** Uses of our keys by others within the last week, newest first. */
+export async function readForeign(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ subject: string }[]>`
     SELECT coalesce(subject, 'reported as restored') AS subject FROM audit
     WHERE ${actionIn(sql, actsOf('key.used', 'ledger.restored'))} AND at > now() - interval '7 days'
     ORDER BY at DESC LIMIT ${NAMED_MAX}`
-  const refs = await sql<{ ref: string }[]>`
+  return rows.map(({ subject }) => subject)
+}
+
+/** Refs of payments that another wallet's node uses, while the payment is undecided, newest first. */
+export async function readTakenRefs(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ ref: string }[]>`
     SELECT ref FROM payments WHERE state = 'held' AND reason = 'mintedElsewhere' ORDER BY block_number DESC LIMIT ${NAMED_MAX}`
-  return { foreign: foreign.map(({ subject }) => subject), refs: refs.map(({ ref }) => ref) }
+  return rows.map(({ ref }) => ref)
 }
 
 /** Payments that have waited for ten minutes because only one provider reports them, newest first. */

@@ -291,7 +291,7 @@ test('health and doctor read what the rows count up to', async () => {
         sql,
         ours && (ours.map((one) => SENDERS[one]) as never),
       )
-      const thefts = await doctor.readThefts(sql)
+      const thefts = { foreign: await doctor.readForeign(sql), refs: await doctor.readTakenRefs(sql) }
       const found = {
         runs: runs.map(({ secondsAgo, secondsWithoutSuccess: without, ...one }) => ({
           ...{ ...one, secondsAgo: whole(secondsAgo), secondsWithoutSuccess: whole(without) },

@@ -6,7 +6,7 @@ import type { Sql } from '../../../src/db/core/sql.ts'
 import { readPlaces, readWalletUse, walletUse } from '../../../src/db/payments/places.ts'
 import { byPlace } from '../../../src/db/payments/rows.ts'
 import { countPlaces, countPlacesOf } from '../../../src/db/payments/supply.ts'
-import { readLedgerFigures } from '../../../src/db/reads/metrics.ts'
+import { readFigures } from '../../../src/db/reads/metrics.ts'
 import { readQuote, readTiers } from '../../../src/db/reads/public-api.ts'
 import { openTables, type Tables } from '../../db/direct-rows.ts'
 import { cases } from '../../support/property.ts'
@@ -23,13 +23,15 @@ after(() => tables.close())
 async function readersOf(sql: Sql, tierIds: string[]) {
   const judged = await countPlaces(sql)
   const shown = (await readTiers(sql)).tiers
-  const figures = (await readLedgerFigures(sql)).tiers
+  const figures = await readFigures(sql)
+  const measuredOf = (what: string, tierId: string) =>
+    figures.find(({ name, labels }) => name === `node_ledger_tier_${what}` && labels?.tier === tierId)?.value
   const found = []
   for (const tierId of tierIds) {
     const tier = shown.find(({ id }) => id === tierId)
     const quoted = await readQuote(sql, tierId)
     const counted = await countPlacesOf(sql, tierNo(tierId))
-    const measured = figures?.find(({ id }) => id === tierId)
+    const [sold, reserved] = [measuredOf('sold', tierId), measuredOf('reserved', tierId)]
     found.push({
       tierId,
       undecided: judged.get(tierNo(tierId))?.undecided ?? [],
@@ -38,13 +40,13 @@ async function readersOf(sql: Sql, tierIds: string[]) {
         acts: counted.sold,
         tiers: tier?.sold,
         ...(quoted === null ? {} : { quote: quoted.sold }),
-        ...(measured ? { metrics: measured.sold } : {}),
+        ...(sold === undefined ? {} : { metrics: sold }),
       },
       reserved: {
         acts: counted.reserved,
         tiers: tier?.reserved,
         ...(quoted === null ? {} : { quote: quoted.reserved }),
-        ...(measured ? { metrics: measured.reserved } : {}),
+        ...(reserved === undefined ? {} : { metrics: reserved }),
       },
     })
   }

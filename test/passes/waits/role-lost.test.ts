@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Registry } from 'prom-client'
-import { readLedgerFigures } from '../../../src/db/reads/metrics.ts'
 import { readLostRoles } from '../../../src/db/sends/signers.ts'
 import { addEndpoint } from '../../../src/db/webhooks.ts'
 import { createMeters, metered } from '../../../src/metrics/meters.ts'
+import { readFigure } from '../../metrics/figure.ts'
 import { runHere, worldEnv } from '../../support/cli.ts'
 import { beWellFor } from '../../support/in-world.ts'
 import { ETHER, INTERVAL_SEC, paymentOf, startWorld, type World } from '../../support/world.ts'
@@ -26,6 +26,7 @@ after(() => world.close())
 const setMinter = (account: number, nodes = 1_000n) => world.act(0, 'setMinter', [world.at(account), nodes, nodes])
 const setDistributor = (account: number) => world.act(0, 'setDistributor', [world.at(account), 0n, 2n ** 48n - 1n])
 const lost = async () => (await readLostRoles(world.pool)).map(({ role }) => role)
+const measured = () => readFigure(world.pool, 'node_ledger_role_lost', { sender: 'minter' }, { minter: world.at(1) })
 const told = async () => {
   const rows = await world.pool<{ body: string }[]>`SELECT body FROM webhook_events ORDER BY seq`
   await world.pool`DELETE FROM webhook_events`
@@ -52,7 +53,7 @@ for (const [words, nodes] of [
     assert.deepEqual([outcome.signer, outcome.budgetSpent], ['roleLost', null])
     await world.payments()
     assert.equal((await world.pool`SELECT FROM outbox`).count, sent, 'nothing was signed')
-    assert.deepEqual([await lost(), (await readLedgerFigures(world.pool)).lostRoles], [['minter'], ['minter']])
+    assert.deepEqual([await lost(), await measured()], [['minter'], 1])
     assert.deepEqual(await told(), [['role.lost', world.at(1)]], 'it is told once')
     const [finding] = await doctor()
     assert.equal(finding?.verdict, 'fail')

@@ -5,11 +5,11 @@ import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { parse } from 'yaml'
 import { readStuck } from '../../../src/db/blocks/stuck.ts'
-import { readLedgerFigures } from '../../../src/db/reads/metrics.ts'
 import { readHealth } from '../../../src/db/reads/public-api.ts'
 import { addEndpoint } from '../../../src/db/webhooks.ts'
 import { refusalOfFault } from '../../../src/http/refusals.ts'
 import { type Call, type FalseProvider, type Rule, startFalseProvider } from '../../chain/false-provider.ts'
+import { readFigure } from '../../metrics/figure.ts'
 import { runHere, worldEnv } from '../../support/cli.ts'
 import { beWellFor } from '../../support/in-world.ts'
 import { ETHER, paymentOf, startWorld, type World } from '../../support/world.ts'
@@ -76,7 +76,7 @@ test('a block that stops each run is told once, with its number, rule and host, 
   assert.equal(more.length, 0, 'it is told once')
   assert.deepEqual([event.type, event.data.block, event.data.host], ['passes.stuck', block, host])
   assert.match(event.data.rule, /internal error/)
-  assert.equal((await readLedgerFigures(world.pool)).stuck, true)
+  assert.equal(await readFigure(world.pool, 'node_ledger_passes_stuck'), 1)
   assert.equal((await readHealth(world.pool)).stuck?.block, block)
   const finding = await doctor()
   assert.equal(finding?.verdict, 'fail')
@@ -86,7 +86,7 @@ test('a block that stops each run is told once, with its number, rule and host, 
   await world.settle()
   assert.equal((await paymentOf(world, paid))?.state, 'minted')
   assert.deepEqual([await readStuck(world.pool), (await readHealth(world.pool)).stuck], [null, null])
-  assert.equal((await readLedgerFigures(world.pool)).stuck, false)
+  assert.equal(await readFigure(world.pool, 'node_ledger_passes_stuck'), 0)
   assert.equal(await doctor(), undefined)
   assert.equal((await told()).length, 1, 'it may come back within minutes')
   await beWellFor(world, 'stuck')

@@ -1,24 +1,23 @@
 // The checks of the keys that send: whether they exist, can be opened, are publicly known, and have enough ether for the next transactions; whether
 // the transactions that they signed can still be mined; and whether a remote signer signs. It must never repeat a password or a signer's URL.
-import { assertTwoAccounts, type Keys, openKey } from '../../boot/keys.ts'
-import { type ChainPart, signersOf } from '../../boot/parts.ts'
-import type { Rpc } from '../../chain/rpc/rpc.ts'
-import { count, quantity } from '../../chain/rpc/wire.ts'
-import { createSignerAccount, currentFees, nonceAt } from '../../chain/send/signer-account.ts'
-import { type Config, ConfigError } from '../../config/load.ts'
-import { readCursor } from '../../db/blocks/blocks.ts'
-import type { Pool } from '../../db/core/sql.ts'
-import { readSpending } from '../../db/sends/funds.ts'
-import { readNonceAhead } from '../../db/sends/nonce-ahead.ts'
-import { readKnownNonces } from '../../db/sends/outbox.ts'
-import { DEVELOPMENT_CHAINS, isDevelopmentAccount } from '../../domain/development.ts'
-import { FUNDS_WARN_TRANSACTIONS, judgeFunds, USUAL_GAS } from '../../domain/funds.ts'
-import type { Address } from '../../domain/units.ts'
-import { messageOf } from '../../lib/errors.ts'
-import { trySigning } from '../../passes/steps/signer.ts'
-import type { AccountRole } from '../../ports/contexts.ts'
-import { inEther } from '../ether.ts'
-import { type Checks, type Finding, findingOf, type Look, reasonOf } from './check.ts'
+import { assertTwoAccounts, type Keys, openKey } from '../boot/keys.ts'
+import { type ChainPart, signersOf } from '../boot/parts.ts'
+import type { Rpc } from '../chain/rpc/rpc.ts'
+import { count, quantity } from '../chain/rpc/wire.ts'
+import { createSignerAccount, currentFees, nonceAt } from '../chain/send/signer-account.ts'
+import { type Config, ConfigError } from '../config/load.ts'
+import { readCursor } from '../db/blocks/blocks.ts'
+import type { Pool } from '../db/core/sql.ts'
+import { readSpending } from '../db/sends/funds.ts'
+import { readNonceAhead } from '../db/sends/nonce-ahead.ts'
+import { readKnownNonces } from '../db/sends/outbox.ts'
+import { DEVELOPMENT_CHAINS, isDevelopmentAccount } from '../domain/development.ts'
+import { FUNDS_WARN_TRANSACTIONS, judgeFunds, USUAL_GAS } from '../domain/funds.ts'
+import { type Address, inEther } from '../domain/units.ts'
+import { messageOf } from '../lib/errors.ts'
+import { trySigning } from '../passes/steps/signer.ts'
+import type { AccountRole } from '../ports/contexts.ts'
+import { type Check, type Checks, check, type Finding, findingOf, reasonOf } from './check.ts'
 
 export interface KeysExamined {
   readonly config: Config
@@ -29,78 +28,81 @@ export interface KeysExamined {
 }
 
 export const KEY_CHECKS: Checks<KeysExamined> = {
-  'keys.minter': lookAtKey('minter'),
-  'keys.distributor': lookAtKey('distributor'),
-  'funds.minter': lookAtFunds('minter'),
-  'funds.distributor': lookAtFunds('distributor'),
-  'nonce.minter': lookAtNonce('minter'),
-  'nonce.distributor': lookAtNonce('distributor'),
-
-  'signer.minter': lookAtSigner('minter'),
-  'signer.distributor': lookAtSigner('distributor'),
+  'keys.minter': checkKey('minter'),
+  'keys.distributor': checkKey('distributor'),
+  'funds.minter': checkFunds('minter'),
+  'funds.distributor': checkFunds('distributor'),
+  'nonce.minter': checkNonce('minter'),
+  'nonce.distributor': checkNonce('distributor'),
+  'signer.minter': checkSigner('minter'),
+  'signer.distributor': checkSigner('distributor'),
 }
 
-function lookAtKey(role: AccountRole): Look<KeysExamined> {
-  return ({ chain }) => {
-    const of = signersOf(chain)[role]
-    if (of === null) {
+function checkKey(role: AccountRole): Check<KeysExamined> {
+  const read = ({ chain }: KeysExamined) => signersOf(chain)[role]
+  return check(null, read, (address, { chain }) => {
+    if (address === null)
       return {
         says: role === 'minter' ? 'no key: nothing is minted' : 'no key: no round is credited',
         warn: `Set ${role.toUpperCase()}_PRIVATE_KEY (or a signer) on the instance that runs the passes.`,
       }
-    }
-    const reading = { address: of }
-    if (!isDevelopmentAccount(of) || chain.demoToken) return { says: of, reading }
-    const says = `${of} is a development account, whose key is public`
+    if (!isDevelopmentAccount(address) || chain.demoToken) return address
+    const says = `${address} is a development account, whose key is public`
     if (chain.chainId !== null && DEVELOPMENT_CHAINS.includes(chain.chainId))
-      return { says: `${says}, which is fine on a development chain`, reading }
-    return { says, fail: 'Make a key with "node-ledger keys new", and give it the role.', reading }
-  }
+      return `${says}, which is fine on a development chain`
+    return { says, fail: 'Make a key with "node-ledger keys new", and give it the role.' }
+  })
 }
 
-function lookAtFunds(role: AccountRole): Look<KeysExamined> {
-  return async ({ config, chain, rpc, pool }) => {
+function checkFunds(role: AccountRole): Check<KeysExamined> {
+  const read = async ({ config, chain, rpc, pool }: KeysExamined) => {
     const address = signersOf(chain)[role]
     if (address === null) return null
     const { balanceWei, maxFeeWei } = await readFunds(rpc, address)
     const none = { waitingGas: 0n, gasPerTransaction: USUAL_GAS, nextRoundWei: 0n }
     const spending = pool ? await readSpending(pool, { role, address, distMode: config.DIST_MODE }) : none
-    const warnTransactions = FUNDS_WARN_TRANSACTIONS
-    const judged = judgeFunds(balanceWei, spending, { maxFeeWei, warnTransactions })
-    const { leftWei, transactions, low } = judged
-    const reading = { address, balanceWei, maxFeeWei, ...spending, ...judged }
+    const judged = judgeFunds(balanceWei, spending, { maxFeeWei, warnTransactions: FUNDS_WARN_TRANSACTIONS })
+    return { address, balanceWei, maxFeeWei, ...spending, ...judged }
+  }
+  return check('NodeLedgerFundsLow', read, (funds) => {
+    if (!funds) return null
+    const { address, balanceWei, leftWei, transactions, low } = funds
     const has = `the ${role} has ${inEther(balanceWei)} ether`
     if (leftWei < 0n) {
       const what = role === 'minter' ? 'the mint that waits' : 'the next round'
       const says = `${has}, and ${what} may take ${inEther(balanceWei - leftWei)}`
-      return { says, fail: `Send ether to ${address}: ${what} waits for it.`, reading }
+      return { says, fail: `Send ether to ${address}: ${what} waits for it.` }
     }
     const says = `${has}, for ${transactions === null ? 'any number of' : `about ${transactions}`} transactions at current fees`
-    const todo = low && `Send ether to ${address}: without it the passes stop.`
-    return { says, [transactions === 0 ? 'fail' : 'warn']: todo, reading }
-  }
+    return {
+      says,
+      [transactions === 0 ? 'fail' : 'warn']: low && `Send ether to ${address}: without it the passes stop.`,
+    }
+  })
 }
 
-/** Warns if providers report a higher nonce for a sender than followed blocks show. Looks at what its pass recorded, and at the nonce now. */
-function lookAtNonce(role: AccountRole): Look<KeysExamined> {
-  return async ({ chain, rpc, pool }) => {
-    const of = signersOf(chain)[role]
-    if (of === null || pool === null) return null
+/** Fails if providers report a higher nonce for a sender than followed blocks show. Reads what its pass recorded, and the nonce now. */
+function checkNonce(role: AccountRole): Check<KeysExamined> {
+  const read = async ({ chain, rpc, pool }: KeysExamined) => {
+    const address = signersOf(chain)[role]
+    if (address === null || pool === null) return null
     // Read in this order, so that a transaction that is still pending at the second read is in no block up to the cursor.
     const cursor = await readCursor(pool)
-    const known = await readKnownNonces(pool, of)
-    if (!cursor || !known) return `the ${role} has sent nothing yet`
-    const noted = await readNonceAhead(pool, of)
-    const now = await nonceAt(rpc, of, cursor.hash)
-    const reading = { address: of, known: known.followed, now, noted }
-    if (noted === null && (now === null || now <= known.followed))
-      return { says: `the ${role}'s nonces match the followed blocks`, reading }
-    return {
-      says: `the providers report nonce ${noted?.said ?? now} of ${of}, and followed blocks show ${known.followed}: the key was used elsewhere, or a provider is wrong; the ${role} sends nothing`,
-      fail: 'The service adopts it once all providers have named it for 64 blocks. If you know that the key was used, "node-ledger transactions free" does so at once.',
-      reading,
-    }
+    const known = await readKnownNonces(pool, address)
+    if (!cursor || !known) return 'unused'
+    const noted = await readNonceAhead(pool, address)
+    return { address, known: known.followed, now: await nonceAt(rpc, address, cursor.hash), noted }
   }
+  return check('NodeLedgerForeignTransaction', read, (nonces) => {
+    if (nonces === null) return null
+    if (nonces === 'unused') return `the ${role} has sent nothing yet`
+    const { address, known, now, noted } = nonces
+    if (noted === null && (now === null || now <= known)) return `the ${role}'s nonces match the followed blocks`
+    return {
+      says: `the providers report nonce ${noted?.said ?? now} of ${address}, and followed blocks show ${known}: the key was used elsewhere, or a provider is wrong; the ${role} sends nothing`,
+      fail: 'The service adopts it once all providers have named it for 64 blocks. If you know that the key was used, "node-ledger transactions free" does so at once.',
+    }
+  })
 }
 
 async function readFunds(rpc: Rpc, of: Address): Promise<{ balanceWei: bigint; maxFeeWei: bigint }> {
@@ -117,21 +119,23 @@ const REMEDIES = {
 }
 
 /** Asks a remote signer to sign a transaction that can never be mined. */
-function lookAtSigner(role: AccountRole): Look<KeysExamined> {
-  return async ({ config, chain, rpc }) => {
+function checkSigner(role: AccountRole): Check<KeysExamined> {
+  const read = async ({ config, chain, rpc }: KeysExamined) => {
     const signer = chain[role]
     const { kind } = config.keys[role] ?? {}
     if ((kind !== 'signer' && kind !== 'kms') || !signer) return null
     const chainId = chain.chainId ?? count(await rpc.request('eth_chainId', []), 'chain id')
     const sender = createSignerAccount({ rpc, signer, chainId, factory: chain.factory })
-    const refusal = await trySigning(role, sender).then(
-      () => null,
-      (error: unknown) => messageOf(error),
-    )
-    if (refusal === null) return `the ${role}'s signer signs for ${signer.address}`
+    const refusal = await trySigning(role, sender).then(() => null, messageOf)
+    return { kind, address: signer.address, refusal }
+  }
+  return check('NodeLedgerSignerDown', read, (trial) => {
+    if (!trial) return null
+    const { kind, address, refusal } = trial
+    if (refusal === null) return `the ${role}'s signer signs for ${address}`
     const waits = role === 'minter' ? 'mints' : 'rounds'
     return { says: refusal, fail: `${REMEDIES[kind](role.toUpperCase())}. Until then ${waits} wait.` }
-  }
+  })
 }
 
 const ROLES: readonly AccountRole[] = ['minter', 'distributor']

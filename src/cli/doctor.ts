@@ -1,34 +1,32 @@
 // The command `node-ledger doctor`: checks everything that the service needs, one by one, and reports what is wrong and what to do. It changes
 // nothing. If a part is down, it still checks the rest.
 import { readFileSync } from 'node:fs'
-import { attachDatabase, type DatabasePart } from '../../boot/database.ts'
-import { loadEmbedded } from '../../boot/embedded.ts'
-import { attachChain, type ChainPart, signersOf } from '../../boot/parts.ts'
-import type { Head } from '../../chain/rpc/probe.ts'
-import { createRpc } from '../../chain/rpc/rpc.ts'
-import { type Config, inspectConfig, type Problem } from '../../config/load.ts'
-import { connect, type Pool } from '../../db/core/sql.ts'
-import { silentLog } from '../../lib/log.ts'
-import { type Call, EXIT, type ExitCode } from '../command.ts'
-import { lookAtChain } from './chain.ts'
-import { type Checks, type Finding, findingOf, runChecks, type Verdict } from './check.ts'
-import { lookAtDatabase } from './database.ts'
-import { KEY_CHECKS, openEachKey } from './keys.ts'
-import { LEDGER_CHECKS } from './ledger.ts'
-import { lookAtPowers } from './powers.ts'
-import { TERMS_CHECKS } from './terms.ts'
-import { WEBHOOK_CHECKS } from './webhooks.ts'
+import { attachDatabase, type DatabasePart } from '../boot/database.ts'
+import { attachChain, type ChainPart, signersOf } from '../boot/parts.ts'
+import type { Head } from '../chain/rpc/probe.ts'
+import { createRpc } from '../chain/rpc/rpc.ts'
+import { lookAtChain } from '../checks/chain.ts'
+import { type Finding, findingOf, runChecks, type Verdict } from '../checks/check.ts'
+import { lookAtDatabase } from '../checks/database.ts'
+import { KEY_CHECKS, openEachKey } from '../checks/keys.ts'
+import { LEDGER_CHECKS } from '../checks/ledger.ts'
+import { lookAtPowers } from '../checks/owner.ts'
+import { SALE_CHECKS } from '../checks/sale.ts'
+import { SERVICE_CHECKS } from '../checks/service.ts'
+import { WEBHOOK_CHECKS } from '../checks/webhooks.ts'
+import { type Config, inspectConfig } from '../config/load.ts'
+import { connect, type Pool } from '../db/core/sql.ts'
+import { silentLog } from '../lib/log.ts'
+import { type Call, EXIT, type ExitCode } from './command.ts'
 
 const SIGNS: Readonly<Record<Verdict, string>> = { ok: 'ok  ', warn: 'WARN', fail: 'FAIL', unknown: '?   ' }
 /** The time limit for a provider. Longer than the service's, because one check may need several answers from a provider. */
 const RPC_TIMEOUT_MS = 5_000
-/** How long we wait for the service. It answers almost at once unless something is wrong. */
-const SERVICE_TIMEOUT_MS = 3_000
 
 /** Runs the command: 0 if nothing is worse than a warning, 1 if something is wrong, 3 if we could not make some checks. */
 export async function doctor({ io, out }: Call): Promise<ExitCode> {
   const { config, problems } = inspectConfig(io.env, { readFile: (path) => readFileSync(path, 'utf8') })
-  const findings = [...(await runChecks(CHECKS, { config, problems })), ...(await lookAtParts(config))]
+  const findings = [...(await runChecks(SERVICE_CHECKS, { config, problems })), ...(await lookAtParts(config))]
   const worst = (['fail', 'unknown', 'warn', 'ok'] as const).find((verdict) =>
     findings.some((finding) => finding.verdict === verdict),
   )
@@ -41,38 +39,6 @@ export async function doctor({ io, out }: Call): Promise<ExitCode> {
 function shown({ verdict, check, says, todo, runbook }: Finding): string {
   const next = `${todo}${runbook === null ? '' : ` (docs/RUNBOOK.md, "${runbook}")`}`
   return `${SIGNS[verdict]}  ${check}: ${says}${todo === null ? '' : `\n      -> ${next}`}`
-}
-
-const CHECKS: Checks<{ config: Config; problems: readonly Problem[] }> = {
-  settings: ({ config, problems }) => {
-    const wrong = problems.map(({ setting, message }) => ({
-      says: `${setting} ${message}`,
-      fail: `Correct ${setting}.`,
-    }))
-    const hints = config.hints.map(({ setting, message }) => ({
-      says: `${setting} ${message}`,
-      warn: 'Correct it, or unset it.',
-    }))
-    if (wrong.length + hints.length > 0) return [...wrong, ...hints]
-    return config.production ? 'right, for production' : 'right, for development'
-  },
-
-  /** Whether the service with these settings answers on this machine. */
-  service: async ({ config: { HOST, PORT, embedded, DATA_DIR } }) => {
-    const running = embedded.database || embedded.chain ? (await loadEmbedded()).findRunning(DATA_DIR) : null
-    const settled = `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${PORT}`
-    const url = `${running?.url ?? settled}/readyz`
-    const who = running ? `process ${running.pid}` : 'the service'
-    if (PORT === 0 && !running?.url) return running ? `${who} runs` : 'not asked: PORT is 0'
-    try {
-      const { status } = await fetch(url, { signal: AbortSignal.timeout(SERVICE_TIMEOUT_MS) })
-      if (status === 200) return `${who} is ready at ${url}`
-      return { says: `${who} answers ${status} at ${url}`, fail: 'Its log says why it is not ready.' }
-    } catch {
-      const todo = 'Start it ("npm start", or "node-ledger start"), unless it runs on another machine.'
-      return { says: `nothing answers at ${url}`, warn: todo }
-    }
-  },
 }
 
 async function lookAtParts(config: Config): Promise<Finding[]> {
@@ -95,7 +61,7 @@ async function lookAtParts(config: Config): Promise<Finding[]> {
   }
   findings.push(...closed)
   if (readable) {
-    findings.push(...(await runChecks(TERMS_CHECKS, { pool: readable, config })))
+    findings.push(...(await runChecks(SALE_CHECKS, { pool: readable, config })))
     findings.push(...(await runChecks(LEDGER_CHECKS, { pool: readable, config, ...knownOf(chain, findings) })))
   } else findings.push(findingOf('ledger', { unknown: 'no database to ask, or no ledger in it' }))
   const allowPrivate = config.WEBHOOK_ALLOW_PRIVATE
@@ -129,7 +95,7 @@ function open({ url }: DatabasePart, stack: AsyncDisposableStack): Pool {
 /** The signer accounts and the chain's head, if the other checks found them. */
 function knownOf(chain: ChainPart | null, findings: readonly Finding[]) {
   const heads = findings.flatMap(({ check, reading }) =>
-    check === 'chain.provider' ? ((reading as { head?: Head } | null)?.head ?? []) : [],
+    check === 'chain.provider' ? ((reading as { probe: { head?: Head } } | null)?.probe.head ?? []) : [],
   )
   const { minter, distributor } = chain ? signersOf(chain) : { minter: null, distributor: null }
   return {

@@ -1,0 +1,122 @@
+// The checks of what the operator has entered for the sale: credit terms, the payments wallet, the tiers, and settings that the ledger ignores. The
+// start prints what these find.
+import { ignoredValues } from '../boot/first-values.ts'
+import type { Config } from '../config/load.ts'
+import { readCursor } from '../db/blocks/blocks.ts'
+import type { Pool } from '../db/core/sql.ts'
+import { readWindows } from '../db/nodes/owner-acts.ts'
+import { readTiersNow } from '../db/payments/supply.ts'
+import { readModes } from '../db/sale/contract-wallets.ts'
+import { readPaymentWallets, readWalletInForce } from '../db/sale/payment-wallets.ts'
+import { readCreditTerms } from '../db/sale/terms.ts'
+import { termsAt } from '../domain/credit.ts'
+import { windowCallNeeded } from '../domain/payouts.ts'
+import { isNearlySold } from '../domain/tiers.ts'
+import { inEther } from '../domain/units.ts'
+import { type Checks, check, checkEach, ofLedger } from './check.ts'
+
+interface SaleExamined {
+  readonly pool: Pool
+  readonly config: Config
+}
+
+const readWallets = async (pool: Pool) => ({
+  wallets: await readPaymentWallets(pool),
+  wallet: await readWalletInForce(pool),
+})
+
+export const ENTERED_CHECKS: Checks<SaleExamined> = {
+  terms: check(null, ofLedger(readTermsNow), (terms) => {
+    if (!terms)
+      return {
+        says: 'the ledger has no credit terms: nothing is judged, minted or paid',
+        fail: '"node-ledger terms set" enters them; on a factory without nodes DIST_ENABLED and CREDIT_… name them for the first start with a key.',
+      }
+    const { payouts, minWei, maxWei, intervalSec } = terms.inForce
+    return payouts
+      ? `a turn pays ${inEther(minWei)} to ${inEther(maxWei)} ether every ${intervalSec} s`
+      : 'payouts are off'
+  }),
+
+  'terms.settings': checkEach(
+    null,
+    ({ pool, config }) => ignoredValues(pool, config),
+    null,
+    ({ settings, act }) => ({
+      says: `${settings}: ignored, because the ledger has another value`,
+      warn: `Unset it, or change the ledger's with "node-ledger ${act}".`,
+    }),
+  ),
+
+  /** Names the wallet in force and any others that we still watch. */
+  'sale.wallet': check(null, ofLedger(readWallets), ({ wallets, wallet }) => {
+    if (wallet === null) {
+      const todo = '"node-ledger wallets set <address>" enters the wallet that buyers pay to.'
+      return { says: 'the ledger has no payments wallet: nothing can be bought', warn: todo }
+    }
+    const open = wallets.filter((known) => known.wallet !== wallet && known.closedBlock === null)
+    const beside = open.length > 0 ? `; ${open.map((known) => known.wallet).join(', ')} watched beside it` : ''
+    return `buyers pay to ${wallet}${beside}`
+  }),
+}
+
+export const SALE_CHECKS: Checks<SaleExamined> = {
+  ...ENTERED_CHECKS,
+
+  'terms.smartWalletLogin': check(null, ofLedger(readModes), (modes, { config: { SMART_WALLET_LOGIN } }) => {
+    if (SMART_WALLET_LOGIN || modes.at(-1)?.mode !== 'proven') return null
+    return {
+      says: 'contract wallets may buy once they have signed in, but none can sign in: only known or allowed ones may buy',
+      warn: 'Set SMART_WALLET_LOGIN=true on the instances where people sign in.',
+    }
+  }),
+
+  'terms.windows': check(null, ofLedger(readWindowCall), (call) => {
+    if (!call) return null
+    return {
+      says: "the contract's owner has not set yet which turns are not owed: until then they are owed, and wait",
+      warn: `The owner has to send ${call.name}. "node-ledger terms list" shows it.`,
+    }
+  }),
+
+  'sale.tiers': check(null, ofLedger(readTiersNow), (tiers) => {
+    const onSale = tiers.filter((tier) => tier.onSale)
+    if (onSale.length > 0) return `on sale: ${onSale.map(({ tierId }) => tierId).join(', ')}`
+    return { says: 'no tier is on sale', warn: '"node-ledger tiers create" enters one, "tiers on-sale" opens it.' }
+  }),
+
+  'sale.quote': check(null, ofLedger(readTiersNow), (tiers, { config: { QUOTE_TIER } }) => {
+    if (QUOTE_TIER === null || tiers.some(({ tierId, onSale }) => onSale && tierId === QUOTE_TIER)) return null
+    const todo = 'Set QUOTE_TIER to a tier on sale, or unset it.'
+    return { says: `QUOTE_TIER is ${QUOTE_TIER}, which is not on sale`, warn: todo }
+  }),
+
+  'owner.supply': checkEach('NodeLedgerTierNearlySold', ofLedger(readTiersNow), null, (tier) => {
+    const { tierId, supply, sold, reserved } = tier
+    if (supply === null) return null
+    const todo = `When all is sold, later payments are held (soldOut): "node-ledger tiers off-sale ${tierId}", or raise its supply.`
+    return {
+      says: `of tier ${tierId}, ${sold} of ${supply} are sold, and ${reserved} are being paid for`,
+      warn: isNearlySold(sold, supply) && todo,
+    }
+  }),
+
+  'owner.cap': checkEach('NodeLedgerTierCapLower', ofLedger(readTiersNow), null, ({ tierId, supply, cap }) => {
+    if (supply === null || cap === null || cap >= supply) return null
+    return {
+      says: `of tier ${tierId}, the contract mints ${cap} at most, and its supply is ${supply}`,
+      warn: `Sales beyond that are held (soldOut): "node-ledger tiers price ${tierId} --supply ${cap}".`,
+    }
+  }),
+}
+
+async function readTermsNow(pool: Pool) {
+  const [entered, cursor] = [await readCreditTerms(pool), await readCursor(pool)]
+  const last = entered.at(-1)
+  return last && { inForce: termsAt(entered, cursor?.time ?? 0) ?? last, last }
+}
+
+async function readWindowCall(pool: Pool) {
+  const [entered, windows, cursor] = [await readCreditTerms(pool), await readWindows(pool), await readCursor(pool)]
+  return entered.length === 0 ? null : windowCallNeeded(entered, windows, cursor?.time ?? 0)
+}
