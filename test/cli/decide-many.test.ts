@@ -34,11 +34,18 @@ test('are chosen by a filter, previewed, decided each by itself, and by a file o
   assert.deepEqual([none.code, none.out], [0, 'No held payment matches.\n'], 'held for another reason by now')
 
   const file = join(temporaryDirectory(), 'decided')
-  writeFileSync(file, `${held[0]}, the first\n${held[1]} # the second\n\nnobody\n`)
+  writeFileSync(file, `# as agreed\n${held[0]}, the first\n${held[1]} # the second\n\nnobody\n`)
   const named = await decide(['dismiss', '--file', file, '--reason', 'tests', '--yes', '--json'])
   assert.equal(named.code, 1, named.err)
   const { decided, refused: rest } = JSON.parse(named.out)
   assert.deepEqual([decided + rest.length, rest.at(-1).payment], [3, 'nobody'])
+
+  writeFileSync(file, `\uFEFFNote;txHash\r\n\r\n"one, paid twice";${held[0]}\r\n`)
+  const sheet = await decide(['dismiss', '--file', file, '--yes', '--json'])
+  assert.equal(JSON.parse(sheet.out).refused[0].payment, held[0], sheet.err)
+  writeFileSync(file, `who,why\n${held[0]},"x\n`)
+  const wrong = await decide(['dismiss', '--file', file, '--yes'])
+  assert.deepEqual([wrong.code, /--file: line 1: a header must name payment or/.test(wrong.err)], [2, true], wrong.err)
 
   // More than one request takes: its hash in capitals is in the first, its row id in the second.
   const twice = await world.pay(17, CENT + 7n)

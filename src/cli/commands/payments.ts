@@ -33,7 +33,7 @@ export const PAYMENTS: readonly Command[] = [
       },
     ],
     options: {
-      file: { value: 'file', help: 'payments by hash or row id, one a line; the command ignores what follows a comma' },
+      file: { value: 'file', help: 'payments by hash or row id, as CSV: one a row, with a note if you like' },
       'held-for': { value: 'reason', help: 'instead of --file: payments held for this reason, such as recheck' },
       from: { value: 'address', help: 'payments from this wallet' },
       tier: { value: 'tier', help: 'payments judged by this tier' },

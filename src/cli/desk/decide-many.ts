@@ -1,7 +1,9 @@
 // The command `payments decide`: one decision about many held payments, chosen by a filter or a file. We decide each payment on its own, with its own
 // row in the audit log. So after an interruption, just run it again; it finds the rest.
-import { readFileSync } from 'node:fs'
+import { createReadStream } from 'node:fs'
 import type { components } from '../../../api/admin.ts'
+import { readCsv } from '../../lib/csv.ts'
+import { codeOf } from '../../lib/errors.ts'
 import { isOperatorRefusal, type OperatorDeps } from '../../operator/act.ts'
 import { decideMany } from '../../operator/acts/decide.ts'
 import { findRows, MANY_MAX, namedAs, readPayments } from '../../operator/acts/payments.ts'
@@ -14,6 +16,10 @@ import { UsageError } from '../errors.ts'
 import { inEther } from '../ether.ts'
 import { accepted } from '../operator.ts'
 import { mustAgree, table } from '../output.ts'
+
+/** How many bad lines of a file we name at most. */
+const PROBLEMS_MAX = 20
+const COLUMNS = { payment: ['payment', 'txhash', 'hash', 'id'] }
 
 type Row = Pick<components['schemas']['Payment'], 'id' | 'valueWei' | 'reason' | 'tierId'>
 /** A payment by its row id or its transaction's hash, and why it was not decided; null if it was decided. */
@@ -35,7 +41,7 @@ export async function decidePayments(call: Call): Promise<ExitCode> {
   if (args.decision !== 'release' && values['tier-id'] !== undefined)
     throw new UsageError('--tier-id: only with release')
   return await withOperator(io, async (deps) => {
-    const names = values.file === undefined ? await chosen(call, deps) : readNames(values.file)
+    const names = values.file === undefined ? await chosen(call, deps) : await readNames(values.file)
     const dryRun = flags.has('dry-run')
     if (names.length === 0) {
       await out.result({ dryRun, decided: 0, refused: [] }, 'No held payment matches.')
@@ -113,14 +119,20 @@ function summary(rows: readonly Row[]): string {
   )
 }
 
-/** Payments named one per line, by hash or row id. Text after a comma or a # is for people. */
-function readNames(path: string): string[] {
+/** Payments named one per row, by hash or row id. What follows a # is for people. Throws a UsageError with every bad line. */
+async function readNames(path: string): Promise<string[]> {
+  const names: string[] = []
+  const problems: string[] = []
   try {
-    const lines = readFileSync(path, 'utf8').split('\n')
-    return lines.map((line) => (line.split(/[,#]/)[0] ?? '').trim()).filter((name) => name !== '')
+    for await (const row of readCsv(createReadStream(path), COLUMNS)) {
+      if (row.problem === null) names.push(row.cells.payment.replace(/#.*/, '').trim())
+      else problems.push(`--file: line ${row.line}: ${row.problem}`)
+    }
   } catch (error) {
-    throw new UsageError(`--file: ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`)
+    throw new UsageError(`--file: ${path} cannot be read (${codeOf(error)})`)
   }
+  if (problems.length > 0) throw new UsageError(problems.slice(0, PROBLEMS_MAX).join('\n'))
+  return names
 }
 
 async function decide(call: Call, deps: OperatorDeps, payments: readonly string[]): Promise<readonly Outcome[]> {

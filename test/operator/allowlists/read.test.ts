@@ -1,7 +1,9 @@
-// Reading an allowlist: what is a row, what is refused with its line, and that no input has the reader hold more than a line.
+// Reading an allowlist, from any spreadsheet: what is a row, what is refused with its line, and that no input has the reader hold more than a row.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import { readList } from '../../../src/operator/acts/allowlists/read.ts'
+import { cases } from '../../support/property.ts'
 
 const A = '0x52908400098527886e0f7030069857d2e4169ee7'
 const B = '0x8617e340b3d01fa5f11f306f4090fd50e238070d'
@@ -34,14 +36,109 @@ test('takes rows with or without header, byte order mark, quotes, spaces, carria
   assert.deepEqual((await read(`${CHECKED},1`)).addresses, [CHECKED.toLowerCase()])
 })
 
-test('reads the same in pieces of any size', async () => {
-  const bytes = Buffer.from(`\uFEFFaddress,allocation\r\n${A},1\r\n${B},20\r\nx\r\n`)
-  const whole = await readList([bytes])
-  for (const size of [1, 2, 3, 7, 64]) {
-    const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) =>
-      bytes.subarray(n * size, (n + 1) * size),
-    )
-    assert.deepEqual(await readList(pieces), whole, String(size))
+interface Spelling {
+  readonly separator: string
+  readonly lineEnd: string
+  readonly mark: string
+  /** The columns; null: the plain order, without a header. */
+  readonly order: readonly string[] | null
+  readonly title: (name: string) => string
+  readonly quote: (cell: string) => string
+  readonly note: string
+  /** Empty cells at the end of each line. */
+  readonly more: string
+  /** What stands between lines, and before the first. */
+  readonly gap: string
+  readonly utf16: boolean
+}
+
+const quoted = (cell: string) => `"${cell.replaceAll('"', '""')}"`
+const spelling: fc.Arbitrary<Spelling> = fc.record({
+  separator: fc.constantFrom(',', ';', '\t'),
+  lineEnd: fc.constantFrom('\n', '\r\n', '\r'),
+  mark: fc.constantFrom('', '\uFEFF'),
+  order: fc.constantFrom(
+    ...[null, ['address', 'allocation'], ['amount', 'wallet'], ['wallet', 'amount', 'note']],
+    ...[
+      ['note', 'amount', 'address'],
+      ['comment', 'wallet', 'notes', 'amount'],
+    ],
+  ),
+  title: fc.constantFrom<Spelling['title'][]>(
+    (name) => name,
+    (name) => name.toUpperCase(),
+    (name) => ` ${name[0]?.toUpperCase()}${name.slice(1)} `,
+  ),
+  quote: fc.constantFrom<Spelling['quote'][]>((cell) => (/[",;\t\r\n]/.test(cell) ? quoted(cell) : cell), quoted),
+  note: fc.oneof(fc.string({ maxLength: 30 }), fc.constantFrom('', 'Ann, of "B"; C\tand D', 'two\r\nlines', '\n', '#')),
+  more: fc.constantFrom('', '|', '||||'),
+  gap: fc.constantFrom('', '\n', '|||\n', ' \n\n'),
+  utf16: fc.boolean(),
+})
+
+function spelt(rows: readonly (readonly [address: string, allocation: number])[], how: Spelling): Buffer {
+  const { order, quote, note, utf16 } = how
+  const columns = order ?? ['address', 'allocation']
+  const cellOf = (name: string, [address, allocation]: readonly [string, number]) =>
+    /address|wallet/.test(name) ? address : /a(lloca|moun)t/.test(name) ? String(allocation) : note
+  const lines = [
+    ...(order ? [order.map((name) => quote(how.title(name)))] : []),
+    ...rows.map((row) => columns.map((name) => quote(cellOf(name, row)))),
+  ]
+  const gap = how.gap.replaceAll('|', how.separator).replaceAll('\n', how.lineEnd)
+  const all = lines.map((cells) => `${gap}${cells.join(how.separator)}${how.more.replaceAll('|', how.separator)}`)
+  const text = (utf16 ? '\uFEFF' : how.mark) + all.join(how.lineEnd)
+  return Buffer.from(text, utf16 ? 'utf16le' : 'utf8')
+}
+
+const rows = fc.uniqueArray(
+  fc.tuple(
+    fc
+      .array(fc.integer({ min: 0, max: 15 }), { minLength: 40, maxLength: 40 })
+      .map((digits) => `0x${digits.map((digit) => digit.toString(16)).join('')}`),
+    fc.integer({ min: 1, max: 2_147_483_647 }),
+  ),
+  { minLength: 1, maxLength: 5, selector: ([address]) => address },
+)
+
+test('the same list gives the same rows in every spelling and in pieces of any size', async () => {
+  await fc.assert(
+    fc.asyncProperty(rows, spelling, fc.integer({ min: 2, max: 90 }), async (list, how, size) => {
+      const bytes = spelt(list, how)
+      const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) =>
+        bytes.subarray(n * size, (n + 1) * size),
+      )
+      const { addresses, allocations, problems } = await readList(pieces)
+      assert.deepEqual(
+        { rows: addresses.map((address, i) => [address, allocations[i]]), problems },
+        { rows: list, problems: [] },
+      )
+    }),
+    { numRuns: cases(500) },
+  )
+})
+
+test('what could mean two things is refused, with its line and what it should be', async () => {
+  const refused: [string, string][] = [
+    [`wallet,value\n${A},1`, '1: a header must name address or wallet, and allocation or amount, once each'],
+    [`wallet,address,amount\n${A},${A},1`, '1: a header must name'],
+    ['who,how many\nx,y', '1: a header must name'],
+    [`wallet;note\n${A};x`, '1: a header must name'],
+    [`wallet;amount, nodes\n${A};1`, '1: a header must name'],
+    [`\n${A},1,000`, '2: it must be address,allocation'],
+    [`${A};1,5`, '1: the allocation must be a whole number'],
+    [`${A};1\n${B},2`, '2: it must be address,allocation'],
+    [`wallet,amount,,\n${A},1,,x`, '2: it must be address,allocation'],
+    [`${A},"1,000"`, '1: the allocation must be a whole number'],
+    [`${A},1\n${B},"1" "2"`, '2: text follows a closing quote'],
+    [`${A},1\n${B},"1"2`, '2: text follows a closing quote'],
+    [`wallet,amount,note\n${A},1,"x\n${B},1,\n\n`, '2: its quotes do not end'],
+    [`wallet,amount,note\n${A},1,"x\n${B},1,\n${'y'.repeat(4_000)}\n${B},x,`, '2: it has more than 4,000 characters'],
+    [`wallet,amount,note\n${A},1,"x\ny"\n\n${B},x,`, '5: the allocation must be a whole number'],
+  ]
+  for (const [text, problem] of refused) {
+    const [first = ''] = await problems(text)
+    assert.ok(first.startsWith(problem), `${JSON.stringify(text)}: ${first}`)
   }
 })
 
@@ -59,7 +156,7 @@ test('names each bad line by its number and says what is wrong with it', async (
       `${B.slice(2)},1`,
       `${B},=1`,
     ],
-    ...['address,allocation', `${B},${'1'.repeat(300)}`],
+    ...['address,allocation', `${B},${'1'.repeat(4_000)}`],
   ]
   const allocation = 'the allocation must be a whole number from 1 to 2147483647'
   const address = 'the address must be 0x and 40 hex digits'
@@ -68,7 +165,7 @@ test('names each bad line by its number and says what is wrong with it', async (
     ...[5, 6, 7, 8, 9, 10, 11].map((line) => `${line}: ${allocation}`),
     ...[12, 13, 14].map((line) => `${line}: it must be address,allocation`),
     ...[15, 16, 17].map((line) => `${line}: ${address}`),
-    ...[`18: ${allocation}`, `19: ${address}`, '20: it has more than 200 bytes'],
+    ...[`18: ${allocation}`, `19: ${address}`, '20: it has more than 4,000 characters'],
   ])
   const { badLines, duplicates, badChecksums, allocated } = await read(text.join('\n'))
   assert.deepEqual(

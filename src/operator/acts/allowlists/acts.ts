@@ -36,7 +36,8 @@ export const addAllowlist = defineAct({
   scope: 'prices',
   command: 'allowlists add',
   summary: 'add an allowlist: wallets, and how many nodes each may buy',
-  details: `Each row of the file is address,allocation; there are at most 1,000,000 rows. If a line is bad, the service adds nothing.
+  details: `Each row of the file is address,allocation, or as its first line says (wallet, amount, note, in any order). Commas, semicolons or tabs
+separate its cells; there are at most 1,000,000 rows. If a line is bad, the service adds nothing.
 A list never changes: add a new one, and name it in the tier.`,
   examples: ['allowlists add --file <list-file> --label "first phase" --yes'],
   asks: 'Enter this list permanently?',
