@@ -1,7 +1,7 @@
 // The shape of a command: its name, its options, its examples, and the function that runs it. The table of all commands is in commands.ts. Help,
 // docs/CLI.md and the argument parser are made from it, so they cannot disagree. The operator's acts and readings declare their own commands
 // (operator.ts).
-import type { Io } from './io.ts'
+import type { AtTerminal } from './dialogue.ts'
 import type { Output } from './output.ts'
 
 /** Exit codes; docs/CLI.md explains each. */
@@ -69,17 +69,14 @@ export const GROUPS = {
 export type Group = keyof typeof GROUPS
 
 /** One call of a command, with its arguments already checked. */
-export interface Call {
+export interface Call extends AtTerminal {
   readonly command: Command
   /** Loads other commands by their first word. `init` runs some of them as its steps. */
   readonly commands: (word?: string) => Promise<readonly Command[]>
   readonly args: Readonly<Record<string, string>>
   readonly values: Readonly<Record<string, string>>
   readonly flags: ReadonlySet<string>
-  readonly io: Io
   readonly out: Output
-  /** Aborts on Ctrl-C. The command then cleans up unfinished work. */
-  readonly signal: AbortSignal
 }
 export type Run = (call: Call) => Promise<ExitCode>
 

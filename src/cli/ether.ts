@@ -7,17 +7,18 @@ export function inEther(wei: bigint | string | null | undefined): string {
 }
 
 /** Decimal places of each unit in wei. */
-const UNITS = { wei: 0, gwei: 9, ether: 18 } as const
+const UNITS = { wei: 0, gwei: 9, eth: 18, ether: 18 } as const
 export type Unit = keyof typeof UNITS
 
 export const isUnit = (word: string): word is Unit => Object.hasOwn(UNITS, word)
 
 /**
- * Parses `0.1ether`, `5 gwei`, or bare digits (already in `unit`) into an amount in `unit`, as digits. Null if the text is not an amount, or not a
+ * Parses `0.1ether`, `0.1 ETH`, `5 gwei`, or bare digits (already in `unit`) into an amount in `unit`, as digits. Null if the text is not an amount, or not a
  * whole number of that unit, because we never round.
  */
 export function readAmount(text: string, unit: Unit): string | null {
-  const [, digits, decimals = '', named = unit] = /^(\d{1,40})(?:\.(\d{1,18}))? ?(wei|gwei|ether)?$/.exec(text) ?? []
+  const [, digits, decimals = '', named = unit] =
+    /^(\d{1,40})(?:\.(\d{1,18}))? ?(wei|gwei|eth|ether)?$/.exec(text.toLowerCase()) ?? []
   if (digits === undefined || !isUnit(named) || decimals.length > UNITS[named]) return null
   const wei = BigInt(digits + decimals.padEnd(UNITS[named], '0'))
   const one = 10n ** BigInt(UNITS[unit])

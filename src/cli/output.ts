@@ -1,8 +1,8 @@
 // Output of a command. Results go to stdout, as text for people or as JSON. Everything else goes to stderr, so that a script can read only stdout,
 // and a person sees both.
-import { createInterface } from 'node:readline/promises'
 import { toJson } from '../lib/json.ts'
 import { type Column, type ColumnKind, columnOf } from '../operator/columns.ts'
+import { type AtTerminal, Dialogue } from './dialogue.ts'
 import { RefusedError, UsageError } from './errors.ts'
 import { inEther } from './ether.ts'
 import type { Io } from './io.ts'
@@ -119,20 +119,15 @@ function cell(value: unknown): string {
  * throws a UsageError, because a script must be explicit. If the user declines, it throws a RefusedError that describes the state.
  */
 export async function mustAgree(
-  { io, flags, signal }: { io: Io; flags: ReadonlySet<string>; signal: AbortSignal },
+  call: AtTerminal & { readonly flags: ReadonlySet<string> },
   question: string,
   otherwise = 'Nothing was changed.',
 ): Promise<void> {
-  if (flags.has('yes')) return
-  if (!io.stdin.isTTY) throw new UsageError('No terminal to ask: add --yes to do it anyway.')
-  const dialogue = createInterface({ input: io.stdin, output: io.stderr })
-  // In a dialogue, Ctrl-C is not a signal, because the terminal passes it on as a key.
-  const interrupted = new Promise<string>((resolve) => dialogue.once('SIGINT', () => resolve('')))
-  const closed = new Promise<string>((resolve) => dialogue.once('close', () => resolve('')))
+  if (call.flags.has('yes')) return
+  const dialogue = new Dialogue(call)
+  if (!dialogue.canAsk) throw new UsageError('No terminal to ask: add --yes to do it anyway.')
   try {
-    const asked = dialogue.question(`${question} [y/N] `, { signal })
-    const answer = await Promise.race([asked, interrupted, closed])
-    if (!/^y(es)?$/i.test(answer.trim())) throw new RefusedError(otherwise)
+    if (!/^y(es)?$/i.test(await dialogue.ask(`${question} [y/N]`, otherwise))) throw new RefusedError(otherwise)
   } finally {
     dialogue.close()
   }

@@ -45,7 +45,8 @@ export async function runCli(argv: readonly string[], io: Io, interrupt = new Ab
     const parsed = parseArguments(command, rest)
     if (parsed.flags.has('help')) return help(command.name.split(' '), io, out)
     const run = await command.load()
-    const running = run({ ...parsed, command, commands: loadCommands, io, out, signal: interrupt.signal })
+    const ctrlC = { signal: interrupt.signal, interrupt: () => interrupt.abort() }
+    const running = run({ ...parsed, command, commands: loadCommands, io, out, ...ctrlC })
     return command.longRunning ? await running : await orInterrupted(running, interrupt.signal, out.say)
   } catch (error) {
     const { code, message } = explain(error, command, io.env)

@@ -4,13 +4,15 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { after, before, describe, test } from 'node:test'
 import { parseEnv } from 'node:util'
 import { startAnvil } from '../../packages/embed/anvil.ts'
 import { findFreePort } from '../../packages/embed/port.ts'
 import { callRpc } from '../../packages/embed/rpc.ts'
 import { createRpc } from '../../src/chain/rpc/rpc.ts'
-import { checkEvidence, checkWallet } from '../../src/cli/init/checks.ts'
+import { refuseEvidenceOf, refuseWallet } from '../../src/cli/init/checks.ts'
+import { runCli } from '../../src/cli/run.ts'
 import { developmentAccount } from '../../src/domain/development.ts'
 import { type Address, address } from '../../src/domain/units.ts'
 import { silentLog } from '../../src/lib/log.ts'
@@ -50,7 +52,7 @@ function put(folder: string, secrets: Readonly<Record<string, string>>): void {
 describe('before anything is written', () => {
   test('all that is missing or wrong is named at once, and no URL repeated', async () => {
     const folder = newFolder()
-    const wrong = ['--owner', `${OWNER.slice(0, -1)}1`, '--price-wei', '0.1 eth']
+    const wrong = ['--owner', `${OWNER.slice(0, -1)}1`, '--price-wei', '0,1 ETH']
     const { code, err } = await runHere(['init', '--folder', folder, ...wrong], {
       DATABASE_URL: 'mysql://top:secret@x',
     })
@@ -77,7 +79,7 @@ describe('before anything is written', () => {
     const typed = ['nobody', OWNER, PAYMENTS, '', '1gwei', '2gwei', '', '', '', '', '0.5ether', '', 'n'].join('\n')
     const { code, err } = await runHere(['init', '--folder', folder, '--dry-run'], urls(), typed)
     assert.equal(code, 0, err)
-    assert.match(err, /Wanted is an address/)
+    assert.match(err, /--owner: must be an address/)
     assert.match(err, /0\.000000001 to 0\.000000002 ether, every 86400 s/)
     assert.match(err, /Basic \(basic\) for 0\.5 ether, 10 for a wallet/)
   })
@@ -118,25 +120,81 @@ test('what would be found once the contract is there is found before any ether i
   assert.match(await told([], { DATABASE_URL: wrong }), /refuses the connection.*user, password/s)
 })
 
-test('a dialogue that is broken off, and a dry run, write nothing', async () => {
+test('each answer is kept as it is typed, and asked for again if it contradicts another', async () => {
   const folder = newFolder()
-  const left = await runHere(['init', '--folder', folder], urls(), `${OWNER}\n${PAYMENTS}\n${CTRL_D}`)
-  assert.deepEqual([left.code, existsSync(folder)], [1, false])
-  const dry = await runHere(['init', '--folder', folder, '--dry-run'], urls(), `${OWNER}\n${CTRL_D}`)
+  const call = ['init', '--folder', folder]
+  const dry = await runHere([...call, '--dry-run'], urls(), `${OWNER}\n${CTRL_D}`)
   assert.deepEqual([dry.code, existsSync(folder)], [1, false])
+  const { port } = new URL(database.url)
+  const wrong = `postgres://nobody:s3cret@127.0.0.1:${port}/${database.name}`
+  const first = ['http://127.0.0.1:1', chain.rpcUrl, wrong, database.url, OWNER, PAYMENTS]
+  const broken = await runHere(call, {}, `${first.join('\n')}\n${CTRL_D}`)
+  assert.equal(broken.code, 1)
+  assert.match(
+    broken.err,
+    /no proper answer from 127\.0\.0\.1:1[\s\S]*refuses the connection[\s\S]*Nothing was sent\. Your answers are/,
+  )
+  assert.equal(readIn(folder, 'secrets/database_url').trim(), database.url)
+  assert.equal(statSync(join(folder, 'secrets', 'database_url')).mode & 0o077, 0)
+
+  // The range, the schedule and the price are wrong first. An empty line keeps the answer in brackets.
+  const range = ['0.002', '0.001', '0.0005 ETH', '', '86400', '7000', '', '3600']
+  const typed = ['http://a.example', '', '1', ...range, '', '', '0', '0.5', '', 'n']
+  const rest = await runHere(call, {}, typed.join('\n'))
+  assert.equal(rest.code, 1, rest.err)
+  assert.match(rest.err, /Kept from an earlier run.*\n {2}--owner 0x\w{40}\n {2}--payments/)
+  for (const told of [
+    'PUBLIC_URL is http',
+    '--min-wei: must be',
+    '--min-wei is',
+    '--slot is 7000',
+    '--price-wei: is 0',
+  ])
+    assert.ok(rest.err.includes(`\n${told}`) || rest.err.includes(` ${told}`), told)
+  assert.match(rest.err, /0\.0005 to 0\.001 ether, every 86400 s/)
+  const { answers } = progressIn(folder)
+  assert.deepEqual(
+    [answers['min-wei'], answers.slot, answers['price-wei']],
+    [`5${'0'.repeat(14)}`, '3600', `5${'0'.repeat(17)}`],
+  )
 })
 
-test('a URL that a later run corrects takes the place of the wrong one, for the operator alone', async () => {
+test('Ctrl-C in a dialogue interrupts the command, and loses no answer', async () => {
+  const folder = newFolder()
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
+  const terminal = {
+    stdin: Object.assign(stdin, { isTTY: true }),
+    stdout,
+    stderr: Object.assign(stderr, { isTTY: true }),
+  }
+  stdin.write(`${OWNER}\r\u0003`)
+  assert.equal(await runCli(['init', '--folder', folder], { env: urls(), ...terminal }), 130)
+  assert.match(String(stderr.read()), /Interrupted\.\s+Your answers are kept in/)
+  assert.deepEqual(progressIn(folder).answers, { owner: OWNER.toLowerCase() })
+})
+
+test('an environment that contradicts the call is refused, with all other mistakes', async () => {
+  const env = { ...urls(), CHAIN_ID: '5', SCHEDULER: 'off', PAYMENT_ADDRESS: OWNER, FACTORY_ADDRESS: OWNER }
+  const folder = newFolder()
+  const { code, err } = await runHere(['init', '--folder', folder, '--yes', ...answersWith(['--slot', '7000'])], env)
+  assert.deepEqual([code, existsSync(folder)], [2, false])
+  for (const name of ['CHAIN_ID', 'SCHEDULER', 'PAYMENT_ADDRESS'])
+    assert.match(err, new RegExp(`^${name}: is .* in the`, 'm'))
+  assert.match(err, /^FACTORY_ADDRESS: is set[\s\S]*^--slot is 7000/m)
+  const away = await runHere(['init', '--folder', folder, '--yes', ...ANSWERS], {
+    ...urls(),
+    RPC_URL: 'http://127.0.0.1:1',
+  })
+  assert.equal(away.code, 3, away.err)
+})
+
+test('a URL that a later run corrects takes the place of the earlier one', async () => {
   const [folder, own] = [newFolder(), await createEmptyDatabase()]
   try {
     const call = ['init', '--folder', folder, '--yes']
-    const wrong = `postgres://nobody:s3cret@127.0.0.1:${new URL(own.url).port}/${own.name}`
-    const refused = await runHere([...call, ...ANSWERS], { ...urls(), DATABASE_URL: wrong })
-    assert.match(refused.err, /refuses the connection/)
-    const corrected = await runHere(call, { DATABASE_URL: own.url })
-    assert.match(corrected.err, /Send ether to these accounts/)
+    assert.match((await runHere([...call, ...ANSWERS], urls())).err, /Send ether to these accounts/)
+    assert.match((await runHere(call, { DATABASE_URL: own.url })).err, /Send ether to these accounts/)
     assert.equal(readIn(folder, 'secrets/database_url').trim(), own.url)
-    assert.equal(statSync(join(folder, 'secrets', 'database_url')).mode & 0o077, 0)
   } finally {
     await own.drop()
   }
@@ -154,14 +212,15 @@ test('a wallet that was used is for a sale only on the word that no other factor
     'it has sent',
     async () => (await callRpc(chain.rpcUrl, 'eth_getTransactionCount', [used, 'latest'])) === '0x1',
   )
-  const check = (wallet: Address, former: string | undefined) => checkWallet(rpc, wallet, { chainId: 1, roles, former })
+  const check = async (wallet: Address, former: string | undefined) =>
+    String(await refuseWallet(rpc, wallet, { chainId: 1, roles, former }))
   try {
-    await assert.rejects(check(used, undefined), /was used before/)
-    await assert.rejects(check(used, OWNER), /was used before/)
-    await check(used, 'none')
+    assert.match(await check(used, undefined), /was used before/)
+    assert.match(await check(used, OWNER), /was used before/)
+    assert.equal(await check(used, 'none'), 'null')
     const fresh = address(`0x${'5e'.repeat(20)}`)
-    for (const former of [undefined, OWNER, 'none']) await check(fresh, former)
-    for (const key of hot) await assert.rejects(check(key, 'none'), /--payments/)
+    for (const former of [undefined, OWNER, 'none']) assert.equal(await check(fresh, former), 'null')
+    for (const key of hot) assert.match(await check(key, 'none'), /--payments/)
   } finally {
     await rpc.close()
   }
@@ -171,17 +230,17 @@ test('before ether is spent, blocks must prove what the first start needs proven
   const provider = await startFalseProvider(chain.rpcUrl)
   const rpc = createRpc({ urls: [provider.url], log: silentLog })
   const lines: string[] = []
-  const check = (chainId: number, trusts: boolean) =>
-    checkEvidence(rpc, { chainId, trusts, say: (line) => lines.push(line) })
+  const check = async (chainId: number, trusts: boolean) =>
+    String(await refuseEvidenceOf(rpc, { chainId, trusts, say: (line) => lines.push(line) }))
   try {
-    await check(1, false)
+    assert.equal(await check(1, false), 'null')
     provider.rule = forging('eth_getBlockByNumber', (block) => block && { ...block, sha3Uncles: block.parentHash })
-    await assert.rejects(check(1, true), /RPC_URL: the header of block \d+ cannot be proven.*this version/)
-    await assert.rejects(check(424_242, false), /RPC_URL: it names one provider, and the header.*TRUST_PROVIDER/)
-    await check(424_242, true)
+    assert.match(await check(1, true), /RPC_URL: the header of block \d+ cannot be proven.*this version/)
+    assert.match(await check(424_242, false), /RPC_URL: it names one provider, and the header.*TRUST_PROVIDER/)
+    assert.equal(await check(424_242, true), 'null')
     assert.match(lines.join(), /^Blocks prove what providers report\.,Two providers must agree: the header of block/)
     provider.rule = () => ({ error: { code: -32000, message: 'down' } })
-    await assert.rejects(check(1, true), /RPC_URL: its providers do not name the same recent blocks/)
+    assert.match(await check(1, true), /RPC_URL: its providers do not name the same recent blocks/)
   } finally {
     await rpc.close()
     await provider.close()

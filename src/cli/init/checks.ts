@@ -1,122 +1,149 @@
-// What `node-ledger init` checks before it spends any ether: whether the answers fit together, the settings as the service will read them, the
-// database, and the payments wallet. A mistake must show before the contract has its owner and its bounds.
-import { migrateWhenUp } from '../../boot/preflight.ts'
+// What `node-ledger init` checks before it spends any ether: the settings as the service will read them, the environment, the providers, the database,
+// and the payments wallet. A mistake must show before the contract has its owner and its bounds. Each check returns what is wrong, or null.
+import { randomBytes } from 'node:crypto'
+import { parseEnv } from 'node:util'
+import { refuseEvidence } from '../../boot/preflight.ts'
 import { createChainProofs } from '../../chain/evidence/find-mode.ts'
 import { isUsed } from '../../chain/factory/check-deployment.ts'
-import { LEAST_INTERVAL_SEC } from '../../chain/factory/deploy.ts'
 import type { Rpc } from '../../chain/rpc/rpc.ts'
-import { bytes } from '../../chain/rpc/wire.ts'
-import { judgeEvidence } from '../../checks/chain.ts'
+import { bytes, count } from '../../chain/rpc/wire.ts'
 import { inspectConfig } from '../../config/load.ts'
+import { databaseFault } from '../../db/core/faults.ts'
+import { isLedger, isMigrated } from '../../db/core/migrate.ts'
+import { lookAtSession } from '../../db/core/session.ts'
 import { connect } from '../../db/core/sql.ts'
 import { readState } from '../../db/core/state.ts'
 import { DEVELOPMENT_CHAINS } from '../../domain/development.ts'
-import { foundInWords } from '../../domain/finality.ts'
-import { hotKeysOf, refuseWallet } from '../../domain/payment-wallets.ts'
-import { boundsNeeded, refuseTerms } from '../../domain/terms.ts'
-import { type Address, address, BPS_BASE, wei, ZERO_ADDRESS } from '../../domain/units.ts'
+import { foundInWords, VOICES } from '../../domain/finality.ts'
+import { hotKeysOf, refuseWallet as refuseAddress } from '../../domain/payment-wallets.ts'
+import { type Address, address, ZERO_ADDRESS } from '../../domain/units.ts'
+import { KnownError, messageOf } from '../../lib/errors.ts'
 import { readIfExists } from '../../lib/files.ts'
-import { RefusedError, UsageError } from '../errors.ts'
-import type { Role } from './folder.ts'
-import type { Answers } from './questions.ts'
+import { ChainFault } from '../../ports/faults.ts'
+import type { Call } from '../command.ts'
+import { UnavailableError } from '../errors.ts'
+import { randomKey } from '../service/keys.ts'
+import type { Folder, Role } from './folder.ts'
 
-/** How long we wait for the database: not long, so that we soon report if it does not answer. */
-const DATABASE_WAIT_MS = 2_000
 /** A placeholder for the contract in the settings that we check, because the contract does not exist yet. */
 const SOME_FACTORY = `0x${'1'.repeat(40)}`
 
 /** So many blocks of the real chain must be of a form that we know, before its contract costs ether. */
 const BLOCKS_TRIED = 50
 
-const GWEI = 10n ** 9n
-
-const NAMED: Readonly<Record<string, string>> = {
-  minWei: '--min-wei',
-  maxWei: '--max-wei',
-  intervalSec: '--interval',
-  slotSec: '--slot',
-  zero: 'more',
+/** Why the environment contradicts a setting that we would write; null if it does not. */
+export function contradiction(env: NodeJS.ProcessEnv, setting: string, value: string): string | null {
+  const { [setting]: given = '' } = env
+  const plain = (text: string) => text.toLowerCase().replace(/\/$/, '')
+  if (given === '' || plain(given) === plain(value)) return null
+  return `${setting}: is ${given} in the environment, but ${value} here. Unset it, or make them equal.`
 }
 
-/** Answers that contradict each other, or contradict the bounds that the call sets for the contract. */
-export function mistakesIn(answers: Answers, given: Readonly<Record<string, string>>): string[] {
-  const intervalSec = Number(answers.interval)
-  const terms = {
-    payouts: true,
-    minWei: wei(BigInt(answers['min-wei'])),
-    maxWei: wei(BigInt(answers['max-wei'])),
-    intervalSec,
-    slotSec: Number(answers.slot),
+interface Checked {
+  readonly call: Pick<Call, 'io'>
+  readonly folder: Folder
+  /** Lines of settings.env. */
+  readonly settings: readonly string[]
+  readonly rpcUrl: string
+  readonly databaseUrl: string
+}
+
+/** What the service would refuse in these settings. Secrets that do not exist yet are valid here. */
+export function problemsIn({ call, folder, settings, rpcUrl, databaseUrl }: Checked) {
+  const own = { ...folder.environment(call.io.env), ...parseEnv(settings.join('\n')) }
+  const keys = ['MINTER', 'DISTRIBUTOR'].filter((role) => !Object.keys(own).some((name) => name.startsWith(`${role}_`)))
+  const env = {
+    ...{ CHAIN_ID: '1', START_BLOCK: '0', FACTORY_ADDRESS: SOME_FACTORY },
+    ...(own.SESSION_SECRET_FILE ? {} : { SESSION_SECRET: randomBytes(32).toString('hex') }),
+    ...Object.fromEntries(keys.map((role) => [`${role}_PRIVATE_KEY`, randomKey()])),
+    ...own,
+    RPC_URL: rpcUrl,
+    DATABASE_URL: databaseUrl,
+    RPC_URL_FILE: undefined,
+    DATABASE_URL_FILE: undefined,
   }
-  const leastIntervalSec = Number(given['least-interval'] ?? Math.min(LEAST_INTERVAL_SEC, intervalSec))
-  const refusal = refuseTerms(
-    terms as Parameters<typeof refuseTerms>[0],
-    { leastIntervalSec, payoutBps: [], zeroAllowed: false },
-    (field) => NAMED[field] ?? field,
-  )
-  const gweiOf = (name: string) => (/^[0-9]{1,15}$/.test(given[name] ?? '') ? BigInt(given[name] ?? '') * GWEI : null)
-  const bounds = { floorWei: gweiOf('floor-gwei') ?? 0n, ceilingWei: gweiOf('ceiling-gwei') ?? terms.maxWei }
-  const needed = refusal ? null : boundsNeeded(terms, [Number(BPS_BASE)], bounds)
-  const tooNarrow = needed
-    ? [
-        `--floor-gwei, --ceiling-gwei: turns of ${terms.minWei} to ${terms.maxWei} wei need ${needed.floorGwei} and ${needed.ceilingGwei}.`,
-      ]
-    : []
-  return [...(refusal ? [refusal] : []), ...tooNarrow, ...(answers['price-wei'] === '0' ? ['--price-wei: is 0'] : [])]
+  const { problems } = inspectConfig(env, { readFile: (path) => readIfExists(path) ?? '' })
+  return problems.map(({ setting, message }) => ({ setting, text: `${setting} ${message}` }))
 }
 
-/** Reads the settings as the service will. Throws a UsageError with everything that it would refuse. */
-export function checkSettings(env: NodeJS.ProcessEnv): void {
-  const given = { CHAIN_ID: '1', START_BLOCK: '0', FACTORY_ADDRESS: SOME_FACTORY, ...env }
-  const { problems } = inspectConfig(given, { readFile: (path) => readIfExists(path) ?? '' })
-  if (problems.length > 0)
-    throw new UsageError(problems.map(({ setting, message }) => `${setting} ${message}`).join('\n'))
-}
-
-/** Creates the tables, to see whether that works. Throws a KnownError if it fails, or if the database holds another contract's ledger. */
-export async function checkDatabase(url: string, say: (line: string) => void): Promise<void> {
-  await migrateWhenUp(url, say, { waitMs: DATABASE_WAIT_MS })
+/** Tries a database. Throws an UnavailableError if it does not answer. */
+export async function tryDatabase(url: string): Promise<string | null> {
   const pool = connect(url, { max: 1, prepare: false, applicationName: 'node-ledger init' })
   try {
-    if ((await readState(pool, 'identity')) !== null)
-      throw new RefusedError('DATABASE_URL: the database has a ledger of another contract. Name an empty one.')
+    const [unfit] = (await lookAtSession(pool)).filter(({ fatal }) => fatal)
+    if (unfit) return `DATABASE_URL: ${unfit.says}. ${unfit.todo}`
+    const [{ mayCreate }] = await pool<[{ mayCreate: boolean }]>`
+      SELECT coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS "mayCreate"`
+    if (!mayCreate)
+      return 'DATABASE_URL: its user may not create tables there. Make the user the owner of the database.'
+    const isTaken = (await isMigrated(pool)) ? (await readState(pool, 'identity')) !== null : await isLedger(pool)
+    return isTaken ? 'DATABASE_URL: the database has a ledger of another contract. Name an empty one.' : null
+  } catch (error) {
+    if (error instanceof KnownError) return `DATABASE_URL: ${error.message}`
+    const fault = databaseFault(error)
+    if (fault === null) throw error
+    const text = `DATABASE_URL: the database ${fault.says}: ${messageOf(error)}. ${fault.remedy}`
+    if (fault.kind === 'closed') return text
+    throw new UnavailableError(text)
   } finally {
     await pool.end({ timeout: 1 })
   }
 }
 
-/** Tries whether blocks prove what providers report. Throws a RefusedError if the first start would refuse what it finds. */
-export async function checkEvidence(
+/** Tries every provider. @returns the chain, or what is wrong. Throws an UnavailableError if one does not answer. */
+export async function refuseProviders(
+  rpc: Rpc,
+  env: NodeJS.ProcessEnv,
+  say: (line: string) => void,
+): Promise<{ chainId: number } | string> {
+  try {
+    const chains = await Promise.all(
+      rpc.providers.map(async (one) => ({
+        host: one.host,
+        id: count(await one.request('eth_chainId', []), 'chain id'),
+      })),
+    )
+    const [{ id: chainId } = { id: 0 }] = chains
+    if (chains.some(({ id }) => id !== chainId))
+      return `RPC_URL: its providers are of different chains: ${chains.map(({ host, id }) => `${host} ${id}`).join(', ')}.`
+    const refusal = contradiction(env, 'CHAIN_ID', String(chainId))
+    if (refusal) return refusal
+    return (await refuseEvidenceOf(rpc, { chainId, trusts: env.TRUST_PROVIDER === 'true', say })) ?? { chainId }
+  } catch (error) {
+    if (error instanceof ChainFault) throw new UnavailableError(`RPC_URL: no proper answer from ${error.message}.`)
+    throw error
+  }
+}
+
+/** Tries whether blocks prove what providers report, as the first start will. */
+export async function refuseEvidenceOf(
   rpc: Rpc,
   { chainId, trusts, say }: { chainId: number; trusts: boolean; say: (line: string) => void },
-): Promise<void> {
+): Promise<string | null> {
   const soundness = { mode: null, chainId: null, failed: [], voices: rpc.providers }
   const found = await createChainProofs(rpc.providers, soundness).findMode(BLOCKS_TRIED)
-  if (!found)
-    throw new RefusedError('RPC_URL: its providers do not name the same recent blocks. Try again, or use other ones.')
-  const ledger = { mode: null, chainId, isDemo: false }
-  const { says, fail } = judgeEvidence(found, ledger, { voices: rpc.providers.length, trusts, production: true })
-  if (fail) throw new RefusedError(`${says}. ${fail}`)
+  if (!found) return 'RPC_URL: its providers do not name the same recent blocks. Try again, or use other ones.'
+  const refusal = refuseEvidence(found, { isNew: true, chainId, isAlone: !trusts && rpc.providers.length < VOICES })
+  if (refusal) return refusal
   say(
     found.mode === 'proven'
       ? 'Blocks prove what providers report.'
       : `Two providers must agree: ${foundInWords(found)}.`,
   )
+  return null
 }
 
-/** Checks the payments wallet. Throws a RefusedError if buyers must not pay to it, or if another sale may have used it. */
-export async function checkWallet(
+/** Why buyers must not pay to a wallet, or why it needs a word of the operator first because another sale may have used it. */
+export async function refuseWallet(
   rpc: Rpc,
   wallet: Address,
-  { chainId, roles, former }: { chainId: number; roles: Readonly<Record<Role, Address>>; former: string | undefined },
-): Promise<void> {
+  { chainId, roles, former }: { chainId: number; roles?: Readonly<Record<Role, Address>>; former: string | undefined },
+): Promise<string | null> {
   const hasCode = bytes(await rpc.request('eth_getCode', [wallet, 'latest']), 'code') !== '0x'
   // The first start checks later, with the contract's own reader, whether the wallet's code can be traced.
   const facts = { factory: address(ZERO_ADDRESS), chainId, hasCode, isTraceable: true }
-  const objection = refuseWallet(wallet, { ...facts, hotKeys: hotKeysOf(roles) })
-  if (objection) throw new RefusedError(`--payments: ${objection.problem}. ${objection.remedy}`)
-  if (DEVELOPMENT_CHAINS.includes(chainId) || former === 'none' || !(await isUsed(rpc, wallet))) return
-  throw new RefusedError(
-    `--payments: ${wallet} was used before. If another factory sold with it, make a new wallet for this sale (docs/MOVING.md). If not, set FORMER_FACTORIES=none.`,
-  )
+  const objection = refuseAddress(wallet, { ...facts, hotKeys: roles ? hotKeysOf(roles) : [] })
+  if (objection) return `--payments: ${objection.problem}. ${objection.remedy}`
+  if (DEVELOPMENT_CHAINS.includes(chainId) || former === 'none' || !(await isUsed(rpc, wallet))) return null
+  return `--payments: ${wallet} was used before. If another factory sold with it, make a new wallet for this sale (docs/MOVING.md). If not, set FORMER_FACTORIES=none.`
 }

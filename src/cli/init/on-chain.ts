@@ -1,6 +1,7 @@
 // The factory of a new ledger, for `node-ledger init`: checks whether its accounts have ether, and deploys once. It records a deployment before
 // sending it. So after an interruption the next run finds the contract and does not pay for a second one.
 import { getContractAddress } from 'viem/utils'
+import { migrateWhenUp } from '../../boot/preflight.ts'
 import { checksum } from '../../chain/digest.ts'
 import { LEAST_INTERVAL_SEC } from '../../chain/factory/deploy.ts'
 import { createRpc, type Rpc, splitRpcUrls } from '../../chain/rpc/rpc.ts'
@@ -11,7 +12,7 @@ import { silentLog } from '../../lib/log.ts'
 import type { Call } from '../command.ts'
 import { RefusedError } from '../errors.ts'
 import { inEther } from '../ether.ts'
-import { checkDatabase, checkEvidence, checkWallet } from './checks.ts'
+import { refuseWallet } from './checks.ts'
 import { type Deployment, type Folder, type Progress, ROLES, type Role } from './folder.ts'
 import type { Answers } from './questions.ts'
 import { jsonOf } from './steps.ts'
@@ -22,6 +23,8 @@ const BOUNDS = [
   ...(['max-per-wallet', 'least-interval', 'expulsion-period'] as const),
 ]
 const GWEI = 10n ** 9n
+/** How long we wait for the database: not long, so that we soon report if it does not answer. */
+const DATABASE_WAIT_MS = 2_000
 /** The ceiling of a turn's credit, as a multiple of the highest draw, because a tier's rate multiplies the draw. */
 const CEILING_FACTOR = 10n
 
@@ -48,10 +51,10 @@ export async function putOnChain(setup: OnChain): Promise<void> {
       folder.keep({ ...progress, chainId, factory: found })
       return
     }
-    const { FORMER_FACTORIES: former, TRUST_PROVIDER } = call.io.env
-    await checkEvidence(rpc, { chainId, trusts: TRUST_PROVIDER === 'true', say: (line) => call.out.say(line) })
-    await checkWallet(rpc, setup.answers.payments as Address, { chainId, roles: setup.roles, former })
-    await checkDatabase(setup.databaseUrl, (line) => call.out.say(`  ${line}`))
+    const { FORMER_FACTORIES: former } = call.io.env
+    const refusal = await refuseWallet(rpc, setup.answers.payments as Address, { chainId, roles: setup.roles, former })
+    if (refusal) throw new RefusedError(refusal)
+    await migrateWhenUp(setup.databaseUrl, (line) => call.out.say(`  ${line}`), { waitMs: DATABASE_WAIT_MS })
     await seeEther(rpc, setup)
     await deploy(setup, rpc, { ...progress, chainId })
   } finally {

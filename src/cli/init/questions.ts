@@ -1,13 +1,15 @@
-// The questions of `node-ledger init`. We check each answer on its own, and the folder keeps answers between runs. Nothing here is secret, so we may
-// show an answer.
-import { createInterface, type Interface } from 'node:readline'
+// The questions of `node-ledger init`: the form of each answer, and what it may contradict. Nothing here asks or stores. Answers are not secret, so we
+// may show them. The two URLs are.
+import { LEAST_INTERVAL_SEC } from '../../chain/factory/deploy.ts'
+import { splitRpcUrls } from '../../chain/rpc/rpc.ts'
+import { inspectConfig } from '../../config/load.ts'
 import { parseAddress, parseUrl } from '../../config/values.ts'
+import { boundsNeeded, refuseTerms } from '../../domain/terms.ts'
 import { TIER_ID_FORM } from '../../domain/tiers.ts'
-import { ZERO_ADDRESS } from '../../domain/units.ts'
+import { BPS_BASE, wei, ZERO_ADDRESS } from '../../domain/units.ts'
+import { readDatabaseUrl } from '../../lib/database-url.ts'
 import { LABEL } from '../../operator/acts/tiers.ts'
-import { RefusedError } from '../errors.ts'
-import { readAmount } from '../ether.ts'
-import type { Io } from '../io.ts'
+import { inEther, readAmount } from '../ether.ts'
 
 /** Names of the answers. The command's options have the same names. */
 export type AnswerName =
@@ -24,14 +26,28 @@ export type AnswerName =
   | 'per-wallet'
 export type Answers = Readonly<Record<AnswerName, string>>
 
+/** What a question knows when it judges an answer: the answers so far, with its own, and the call's options. */
+interface Known {
+  readonly answers: Readonly<Partial<Answers>>
+  readonly given: Readonly<Record<string, string>>
+}
+
 export interface Question {
   readonly ask: string
   /** What an empty answer means; null if an answer is required. */
   readonly usual: string | null
   /** What a valid answer looks like. */
   readonly wanted: string
+  /** The setting that has the answer. */
+  readonly setting?: string
+  /** The answer that may be the wrong one if they contradict each other. We ask for it again as well. */
+  readonly pair?: AnswerName
   /** Parses an answer to the form that we store; null if it is invalid. */
   read(text: string): string | null
+  /** A stored answer as the user would type it. */
+  show?(answer: string): string
+  /** Why a valid answer contradicts other answers, in a sentence; null if it does not. */
+  refuse?(known: Known): string | null
 }
 
 const address = (text: string) => {
@@ -39,33 +55,114 @@ const address = (text: string) => {
   return found === null || found === ZERO_ADDRESS ? null : found
 }
 const whole = (most: number) => (text: string) => (/^[1-9][0-9]{0,9}$/.test(text) && Number(text) <= most ? text : null)
-const amount = (text: string) => readAmount(text, 'wei')
+
+/** Digits below a gwei may be wei or ether, so they need a unit. With a decimal point they are ether. */
+function amount(text: string): string | null {
+  if (/^[1-9]\d{0,8}$/.test(text)) return null
+  return readAmount(text, 'wei') ?? readAmount(`${text}ether`, 'wei')
+}
 const ADDRESS = 'an address, with its checksum or in small letters'
-const AMOUNT = 'an amount: 0.01ether, 5gwei, or digits of wei'
+const AMOUNT = 'an amount with its unit, such as 0.01 ETH or 5 gwei'
+const ether = (answer: string) => `${inEther(answer)} ETH`
+
+const YEAR_SEC = 31_536_000
+const GWEI = 10n ** 9n
+const NAMED: Readonly<Record<string, string>> = {
+  minWei: '--min-wei',
+  maxWei: '--max-wei',
+  intervalSec: '--interval',
+  slotSec: '--slot',
+  zero: 'more',
+}
+
+/** Terms of the answers so far. What is missing gets a value that contradicts nothing. */
+function termsOf(answers: Known['answers']) {
+  const minWei = BigInt(answers['min-wei'] ?? answers['max-wei'] ?? 1n)
+  const intervalSec = Number(answers.interval ?? YEAR_SEC)
+  const slotSec = Number(answers.slot ?? intervalSec)
+  return { payouts: true, minWei: wei(minWei), maxWei: wei(BigInt(answers['max-wei'] ?? minWei)), intervalSec, slotSec }
+}
+
+/** Why the range and the schedule so far contradict each other; null if they do not. */
+function refuseRange({ answers, given }: Known): string | null {
+  const terms = termsOf(answers)
+  const leastIntervalSec = Number(given['least-interval'] ?? Math.min(LEAST_INTERVAL_SEC, terms.intervalSec))
+  const limits = { leastIntervalSec, payoutBps: [], zeroAllowed: false }
+  return refuseTerms(terms as Parameters<typeof refuseTerms>[0], limits, (field) => NAMED[field] ?? field)
+}
+
+/** Why the range contradicts the bounds that the call sets for the contract; null if it does not. */
+function refuseBounds({ answers, given }: Known): string | null {
+  const terms = termsOf(answers)
+  const gweiOf = (name: string) => (/^[0-9]{1,15}$/.test(given[name] ?? '') ? BigInt(given[name] ?? '') * GWEI : null)
+  const bounds = { floorWei: gweiOf('floor-gwei') ?? 0n, ceilingWei: gweiOf('ceiling-gwei') ?? terms.maxWei }
+  const needed = boundsNeeded(terms, [Number(BPS_BASE)], bounds)
+  return (
+    needed &&
+    `--floor-gwei, --ceiling-gwei: turns of ${terms.minWei} to ${terms.maxWei} wei need ${needed.floorGwei} and ${needed.ceilingGwei}.`
+  )
+}
+
+function refuseUrl({ answers: { 'public-url': url } }: Known): string | null {
+  if (!url) return null
+  const { problems } = inspectConfig({ NODE_ENV: 'production', PUBLIC_URL: url }, { readFile: () => '' })
+  const problem = problems.find(({ setting }) => setting === 'PUBLIC_URL')
+  return problem ? `PUBLIC_URL ${problem.message}` : null
+}
 
 /** The questions, in order. */
-const QUESTIONS: Readonly<Record<AnswerName, Question>> = {
+export const QUESTIONS: Readonly<Record<AnswerName, Question>> = {
   owner: { ask: 'Who owns the contract? A cold wallet.', usual: null, wanted: ADDRESS, read: address },
-  payments: { ask: 'To which wallet do buyers pay? One of yours.', usual: null, wanted: ADDRESS, read: address },
+  payments: {
+    ask: 'To which wallet do buyers pay? One of yours.',
+    usual: null,
+    wanted: ADDRESS,
+    setting: 'PAYMENT_ADDRESS',
+    read: address,
+  },
   'public-url': {
     ask: 'At which https address will people find it? (empty: none yet)',
     usual: '',
     wanted: 'a URL: https://nodes.example.org',
+    setting: 'PUBLIC_URL',
     read: (text) => (text === '' ? '' : (parseUrl(text, ['http:', 'https:'])?.origin ?? null)),
+    refuse: refuseUrl,
   },
-  'min-wei': { ask: 'What is the minimum credit of a node for a turn?', usual: null, wanted: AMOUNT, read: amount },
-  'max-wei': { ask: 'And the maximum?', usual: null, wanted: AMOUNT, read: amount },
+  'min-wei': {
+    ask: 'What is the minimum credit of a node for a turn?',
+    usual: null,
+    wanted: AMOUNT,
+    setting: 'CREDIT_MIN_WEI',
+    read: amount,
+    show: ether,
+    refuse: refuseRange,
+  },
+  'max-wei': {
+    ask: 'And the maximum?',
+    usual: null,
+    wanted: AMOUNT,
+    setting: 'CREDIT_MAX_WEI',
+    pair: 'min-wei',
+    read: amount,
+    show: ether,
+    refuse: (known) => refuseRange(known) ?? refuseBounds(known),
+  },
   interval: {
     ask: 'How many seconds are between two turns of a node?',
     usual: '86400',
     wanted: 'whole seconds',
-    read: whole(31_536_000),
+    setting: 'CREDIT_INTERVAL_SEC',
+    read: whole(YEAR_SEC),
+    refuse: refuseRange,
   },
   slot: {
     ask: 'Within how many seconds do nodes fall due together?',
     usual: '3600',
     wanted: 'whole seconds',
-    read: whole(31_536_000),
+    setting: 'CREDIT_SLOT_SEC',
+    pair: 'interval',
+    read: whole(YEAR_SEC),
+    refuse: refuseRange,
   },
   tier: {
     ask: 'The first tier: its id?',
@@ -79,90 +176,43 @@ const QUESTIONS: Readonly<Record<AnswerName, Question>> = {
     wanted: LABEL.form,
     read: (text) => (text && LABEL.parse(text)) || null,
   },
-  'price-wei': { ask: 'Its price?', usual: null, wanted: AMOUNT, read: amount },
-  'per-wallet': { ask: 'How many of it may one wallet hold?', usual: '10', wanted: '1 to 256', read: whole(256) },
+  'price-wei': {
+    ask: 'Its price?',
+    usual: null,
+    wanted: AMOUNT,
+    read: amount,
+    show: ether,
+    refuse: ({ answers }) => (answers['price-wei'] === '0' ? '--price-wei: is 0' : null),
+  },
+  'per-wallet': {
+    ask: 'How many of it may one wallet hold?',
+    usual: '10',
+    wanted: '1 to 256',
+    read: whole(256),
+    refuse: ({ answers, given }) =>
+      Number(answers['per-wallet']) > Number(given['max-per-wallet'] ?? 256)
+        ? `--per-wallet is ${answers['per-wallet']}, more than --max-per-wallet, ${given['max-per-wallet']}.`
+        : null,
+  },
 }
 export const ANSWERS = Object.keys(QUESTIONS) as AnswerName[]
 
-/** A dialogue on the terminal. If the user types ahead, it keeps the text for the next question. */
-export class Dialogue {
-  readonly #io: Io
-  #open: { reader: Interface; lines: AsyncIterator<string> } | null = null
-
-  constructor(io: Io) {
-    this.#io = io
-  }
-
-  /** True if there is a terminal. */
-  get canAsk(): boolean {
-    return this.#io.stdin.isTTY === true
-  }
-
-  /** The answer, trimmed. Throws a RefusedError if the user ends the dialogue. */
-  async ask(question: string): Promise<string> {
-    this.#open ??= this.#begin()
-    const { lines } = this.#open
-    this.#io.stderr.write(`${question} `)
-    const { value, done } = await lines.next()
-    if (done) throw new RefusedError('\nNothing was sent.')
-    return value.trim()
-  }
-
-  #begin() {
-    const reader = createInterface({ input: this.#io.stdin, output: this.#io.stderr })
-    // In a dialogue, Ctrl-C is not a signal, because the terminal passes it on as a key.
-    reader.once('SIGINT', () => reader.close())
-    return { reader, lines: reader[Symbol.asyncIterator]() }
-  }
-
-  /** Releases the terminal for the next command's question. */
-  close(): void {
-    this.#open?.reader.close()
-    this.#open = null
-  }
-}
-
-/** Asks until the answer is valid. */
-async function askFor({ ask, usual, wanted, read }: Question, dialogue: Pick<Dialogue, 'ask'>): Promise<string> {
-  for (let question = usual ? `${ask} [${usual}]` : ask; ; question = `Wanted is ${wanted}.`) {
-    const text = await dialogue.ask(question)
-    const answer = read(text === '' && usual !== null ? usual : text)
-    if (answer !== null) return answer
-  }
-}
-
-/**
- * The answer to a question: the given answer, if valid, else the user's. If it is wrong or missing, returns null and adds to `mistakes` under `name`.
- * Also null if there are already mistakes, because then we stop asking.
- */
-export async function answerTo(
-  question: Question,
-  { name, text, missing }: { name: string; text: string | undefined; missing: string },
-  { dialogue, mistakes }: { dialogue: Dialogue; mistakes: string[] },
-): Promise<string | null> {
-  const answer = text === undefined ? null : question.read(text)
-  if (answer !== null) return answer
-  if (text !== undefined) mistakes.push(`${name}: must be ${question.wanted}`)
-  else if (!dialogue.canAsk) mistakes.push(`${name}: ${missing} ${question.ask}`)
-  else if (mistakes.length === 0) return await askFor(question, dialogue)
-  return null
-}
-
-/**
- * All answers: the call's options, else the answers of an earlier run, else the user's. Without a terminal, defaults take the place of the user's
- * answers. Adds mistakes to `mistakes`.
- */
-export async function gather(
-  { given, kept }: { given: Readonly<Record<string, string>>; kept: Readonly<Record<string, string>> },
-  dialogue: Dialogue,
-  mistakes: string[],
-): Promise<Answers> {
-  const answers: Partial<Record<AnswerName, string>> = {}
-  for (const name of ANSWERS) {
-    const question = QUESTIONS[name]
-    const text = given[name] ?? kept[name] ?? (dialogue.canAsk ? undefined : (question.usual ?? undefined))
-    const answer = await answerTo(question, { name: `--${name}`, text, missing: 'is missing.' }, { dialogue, mistakes })
-    if (answer !== null) answers[name] = answer
-  }
-  return answers as Answers
+export type SecretName = 'RPC_URL' | 'DATABASE_URL'
+/** URLs that may contain a password. */
+export const SECRETS: Readonly<Record<SecretName, Question>> = {
+  RPC_URL: {
+    ask: "The chain's JSON-RPC: https://…, several separated by commas?",
+    usual: null,
+    wanted: 'http://… or https://…',
+    read: (text) => {
+      const urls = splitRpcUrls(text)
+      return urls.length > 0 && urls.every((url) => parseUrl(url, ['http:', 'https:'])) ? text : null
+    },
+  },
+  DATABASE_URL: {
+    ask: 'An empty PostgreSQL database: postgres://user:password@host:5432/name?',
+    usual: null,
+    wanted: 'postgres://user:password@host:5432/name',
+    read: (text) => ('mistake' in readDatabaseUrl(text) ? null : text),
+  },
 }
