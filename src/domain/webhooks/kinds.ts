@@ -36,6 +36,12 @@ const without = (detail: object, ...names: string[]): Data =>
   Object.fromEntries(Object.entries(detail).filter(([each]) => !names.includes(each)))
 const actOf = ({ actor, action, subject }: Audited): Data => ({ action, actor, subject: subject ?? null })
 const DRIFTS_MAX = 20
+/** A tier's terms before, which are null if it is new, and after. */
+function tierOf(row: Audited): Data {
+  const { before = null, after = {} } = row.detail as { before?: Data | null; after?: Data }
+  const termsOf = (version: Data) => Object.fromEntries(Object.keys(after).map((name) => [name, version[name]]))
+  return { ...actOf(row), before: before && termsOf(before), after }
+}
 function driftOf({ detail }: Audited): Data {
   const { count, drifts } = detail as { count: number; drifts: readonly object[] }
   return { count, drifts: drifts.slice(0, DRIFTS_MAX) }
@@ -119,7 +125,12 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     place: '/console/terms',
     acts: ['termsEntered', 'termsTakenBack'],
   },
-  'tiers.changed': { words: 'A tier was changed', place: '/console/tiers', acts: ['tierCreated', 'tierChanged'] },
+  'tiers.changed': {
+    words: 'A tier was changed',
+    place: '/console/tiers',
+    acts: ['tierCreated', 'tierChanged'],
+    data: tierOf,
+  },
   'referrals.changed': {
     words: 'A referral code was registered',
     place: '/console/referrals',

@@ -103,15 +103,31 @@ test('an event shows who did what to what, or the detail that its kind is to sho
     'tier.scarce': { ...detail, drifts },
     'tier.sold': { ...detail, drifts },
     'fee.capped': { ...detail, drifts, address: 'it' },
+    'tiers.changed': { before: null, after: {}, action: '', actor: 'ann', subject: 'it' },
   }
   for (const [type, acts] of Object.entries(ACTS))
     for (const action of acts.split(' ')) {
       const row = { actor: 'ann', action, detail: { ...detail, drifts } }
       const usual = { action, actor: 'ann', subject: 'it' }
-      const expected = type === 'refund.alarm' ? { ...shown[type], alarm: action } : (shown[type] ?? usual)
+      const named = { 'refund.alarm': { alarm: action }, 'tiers.changed': { action } }[type]
+      const expected = shown[type] ? { ...shown[type], ...named } : usual
       assert.deepEqual(eventOf({ ...row, subject: 'it' }), { type, data: expected }, action)
       if (!(type in shown)) assert.deepEqual(eventOf(row)?.data, { ...usual, subject: null }, action)
     }
+})
+
+test('a change of a tier shows its terms before and after, and of the former version nothing else', () => {
+  const row = { actor: 'ann', action: 'tierChanged', subject: 'basic' }
+  const after = { priceWei: '12', onSale: true }
+  const detail = { before: { ...after, priceWei: '10', enteredBy: 'bob' }, after, reason: 'spring' }
+  const data = {
+    action: 'tierChanged',
+    actor: 'ann',
+    subject: 'basic',
+    before: { priceWei: '10', onSale: true },
+    after,
+  }
+  assert.deepEqual(eventOf({ ...row, detail })?.data, data)
 })
 
 test('each event leads to its place in the console, and to its section of the runbook if it asks for somebody', () => {
