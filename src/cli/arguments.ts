@@ -9,6 +9,7 @@ import { isUnit, readAmount } from './ether.ts'
 /** Options of every command. */
 export const COMMON: Readonly<Record<string, OptionSpec>> = {
   json: { help: 'print the result as JSON' },
+  yes: { help: 'do not ask' },
   help: { help: 'say what the command does' },
 }
 

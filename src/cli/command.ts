@@ -13,6 +13,8 @@ export const EXIT = {
   usage: 2,
   /** The database, the chain or the service could not be reached, so nothing is known. */
   unavailable: 3,
+  /** Entered as a proposal, which a second person has to confirm. */
+  waits: 4,
   /** An error that the program did not expect. */
   fault: 70,
   /** Interrupted by Ctrl-C. */
@@ -80,6 +82,5 @@ export interface Call extends AtTerminal {
 }
 export type Run = (call: Call) => Promise<ExitCode>
 
-/** Options that commands of several groups take. */
-export const YES = { yes: { help: 'do not ask', isOurs: true } } as const
+/** An option that commands of several groups take. */
 export const REASON = { reason: { value: 'text', help: 'your reason, kept in the audit log' } }

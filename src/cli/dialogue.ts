@@ -28,11 +28,14 @@ export class Dialogue {
 
   /** The answer, trimmed. Throws a RefusedError with the text `otherwise` if the user ends the dialogue. */
   async ask(question: string, otherwise: string): Promise<string> {
+    // An input that has ended before would give a new reader neither a line nor an end.
+    const { io, signal } = this.#call
+    if (signal.aborted || (!this.#open && io.stdin.readableEnded)) throw new RefusedError(otherwise)
     this.#open ??= this.#begin()
-    this.#call.io.stderr.write(`${question} `)
+    io.stderr.write(`${question} `)
     const { value, done } = await this.#open.lines.next()
     if (!done) return value.trim()
-    this.#call.io.stderr.write('\n')
+    io.stderr.write('\n')
     throw new RefusedError(otherwise)
   }
 

@@ -1,6 +1,7 @@
 // Errors of commands that could not do their work. Each message is a sentence or a few lines that say what to do. The kind determines the exit code
 // (run.ts). Any other error is a bug.
 import { KnownError } from '../lib/errors.ts'
+import type { Proposed } from '../operator/act.ts'
 
 /** Called wrongly; nothing was checked. */
 export class UsageError extends KnownError {
@@ -26,5 +27,17 @@ export class UnavailableError extends KnownError {
 
   constructor(message: string) {
     super('retryable', message)
+  }
+}
+
+/** The act is now a proposal. It is the command's result, with an exit code of its own. */
+export class WaitsError extends KnownError {
+  override readonly name = 'WaitsError'
+  readonly proposed: Proposed
+
+  constructor(proposed: Proposed) {
+    const { says, id } = proposed.proposal
+    super('refused', `${says} They run "node-ledger proposals confirm ${id}".`)
+    this.proposed = proposed
   }
 }

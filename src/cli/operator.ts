@@ -15,7 +15,7 @@ import { type CommandTexts, type Operation, toldOf } from '../operator/define-ac
 import type { Field } from '../operator/input.ts'
 import { type Call, type Command, EXIT, type ExitCode, type OptionSpec, type Run } from './command.ts'
 import { actorHere, withLedger } from './database.ts'
-import { RefusedError, UnavailableError, UsageError } from './errors.ts'
+import { RefusedError, UnavailableError, UsageError, WaitsError } from './errors.ts'
 import type { Io } from './io.ts'
 import { mustAgree, outline, tableOf } from './output.ts'
 
@@ -28,10 +28,10 @@ export interface View<Parts = any, Result = any> extends Partial<CommandTexts> {
   readonly fixed?: Fields
   /** Opens the dependencies, if they are neither the ledger's nor the operator's. */
   readonly open?: <T>(io: Io, body: (parts: Parts) => Promise<T>) => Promise<T>
-  /** Shows what would happen, before the question. @returns further fields or, if there is nothing to do, the result that says so. */
+  /** Previews what would happen, before the question. @returns further fields or, if there is nothing to do, the result that says so. */
   readonly first?: (parts: Parts, input: Fields, call: Call) => Promise<First> | First
-  /** The result as text for people. */
-  readonly text?: (result: Result) => string
+  /** The result as text for people. `outcome`: what the act says of it. */
+  readonly text?: (result: Result, outcome: string) => string
   /** Replaces everything above. */
   readonly run?: Run
 }
@@ -39,9 +39,9 @@ type First = { readonly input: Fields } | { readonly result: object; readonly te
 
 /** The command of an act or a reading. */
 export function commandOf(operation: Operation, view: View = {}): Command {
-  const { fields, path, kind } = operation
+  const { fields, path } = operation
   const texts: CommandTexts = { ...operation, ...view }
-  const { command: name = '', group = 'decide', summary, details, examples = [], asks, leavesOut = [] } = texts
+  const { command: name = '', group = 'decide', summary, details, examples = [], leavesOut = [] } = texts
   const args = texts.args ?? [...(path ?? '').matchAll(/:(\w+)/g)].map(([, param = '']) => param)
   const offered = Object.entries(fields).filter(
     ([field]) => ![...args, ...leavesOut, ...Object.keys(view.fixed ?? {})].includes(field),
@@ -55,7 +55,6 @@ export function commandOf(operation: Operation, view: View = {}): Command {
     options: {
       ...Object.fromEntries(offered.map(([field, of]) => [kebab(field), optionOf(of)])),
       ...view.options,
-      ...(kind === 'act' && asks !== undefined && { yes: { help: 'do not ask', isOurs: true } }),
     },
     examples: examples.map((example) => `node-ledger ${example}`),
     load: async () => view.run ?? ((call) => run({ ...operation, ...view } as Operation & View, call)),
@@ -69,7 +68,7 @@ const optionOf = ({ help, value, required }: Field): OptionSpec => ({
 })
 
 async function run(operation: Operation & View, call: Call): Promise<ExitCode> {
-  const { asks, otherwise, first, fixed, columns, text } = operation
+  const { kind, asks, otherwise, first, fixed, columns, text } = operation
   const { withOperator } = operation.onChain ? await import('./chain.ts') : { withOperator: withLedger }
   return await (operation.open ?? withOperator)(call.io, async (parts: EveryPart) => {
     const given = { ...fieldsOf(call), ...fixed }
@@ -81,10 +80,12 @@ async function run(operation: Operation & View, call: Call): Promise<ExitCode> {
     if (asks !== undefined) await mustAgree(call, typeof asks === 'string' ? asks : asks(given), otherwise)
     const done = accepted(await operation.call(parts, actorHere(), { ...given, ...found?.input }), call)
     await call.out.result(done, () => {
-      if (text) return text(done)
+      const outcome = toldOf(operation, done)
+      if (text) return text(done, outcome)
       const rows = columns && firstList(done)
       if (rows) return rows.length === 0 ? 'None.' : tableOf(rows, columns)
-      return toldOf(operation, done) || outline(done)
+      const { changed: _, ...record } = done as { changed?: boolean }
+      return kind === 'act' || outcome === '' ? [outcome, outline(record)].join('\n').trim() : outcome
     })
     if ('nextCursor' in done && done.nextCursor !== null)
       call.out.say(`There are more: add --cursor ${done.nextCursor}`)
@@ -125,8 +126,7 @@ export function accepted<T extends object>(
   { command: { options = {}, args = [] } }: Pick<Call, 'command'>,
 ): T {
   if (!isOperatorRefusal(result)) {
-    if (isProposed(result))
-      throw new RefusedError(`${result.proposal.says} They run "node-ledger proposals confirm ${result.proposal.id}".`)
+    if (isProposed(result)) throw new WaitsError(result)
     return result
   }
   const nameOf = (field: string) => {

@@ -114,6 +114,11 @@ function cell(value: unknown): string {
   return typeof value === 'object' ? toJson(value) : String(value)
 }
 
+/** Shows what a person is about to be asked about. With `--yes` there is no question, so the outcome comes first. */
+export function preview({ flags, out }: { flags: ReadonlySet<string>; out: Output }, text: string): void {
+  if (!flags.has('yes')) out.say(text)
+}
+
 /**
  * Asks before something that cannot be undone, and returns only after a yes. `--yes` answers the question. Without `--yes` and without a terminal it
  * throws a UsageError, because a script must be explicit. If the user declines, it throws a RefusedError that describes the state.

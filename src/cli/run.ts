@@ -11,7 +11,7 @@ import { ChainFault } from '../ports/faults.ts'
 import { findCommand, nearest, parseArguments } from './arguments.ts'
 import { type Command, EXIT, type ExitCode } from './command.ts'
 import { loadCommands } from './commands.ts'
-import { UsageError } from './errors.ts'
+import { UsageError, WaitsError } from './errors.ts'
 import { commandHelp, overview, usageLine } from './help.ts'
 import type { Io } from './io.ts'
 import { createOutput, type Output } from './output.ts'
@@ -49,6 +49,10 @@ export async function runCli(argv: readonly string[], io: Io, interrupt = new Ab
     const running = run({ ...parsed, command, commands: loadCommands, io, out, ...ctrlC })
     return command.longRunning ? await running : await orInterrupted(running, interrupt.signal, out.say)
   } catch (error) {
+    if (error instanceof WaitsError) {
+      await out.result(error.proposed, error.message)
+      return EXIT.waits
+    }
     const { code, message } = explain(error, command, io.env)
     return failed(out, code, message)
   }

@@ -118,6 +118,7 @@ describe('amounts', () => {
     assert.equal(price('0.1ether'), '100000000000000000')
     assert.equal(price('1.5 gwei'), '1500000000')
     assert.equal(price('7wei'), '7')
+    for (const text of ['0.1 ETH', '0.1eth', '0.1 Ether']) assert.equal(price(text), '100000000000000000')
     assert.equal(price('12000000000000000'), '12000000000000000')
     assert.equal(price('0.000000000000000001ether'), '1')
     assert.equal(bounds('0.01ether'), '10000000')
@@ -160,10 +161,15 @@ describe('the table of commands', () => {
     assert.ok(document.includes(reference(COMMANDS)), 'docs/CLI.md is not current: npm run generate writes it')
   })
 
-  test('asks for --yes wherever a command would ask', () => {
-    const asking = COMMANDS.filter(({ options = {} }) => 'yes' in options)
-    assert.ok(asking.length > 8)
-    for (const { name, options } of asking) assert.equal(options?.yes?.value, undefined, name)
+  test('takes --yes on every command', () => {
+    for (const { name, options = {}, args = [] } of COMMANDS) {
+      const required = Object.entries(options).flatMap(([option, { required: must }]) =>
+        must ? [`--${option}=1`] : [],
+      )
+      const words = args.map(({ choices = ['1'] }) => choices[0] ?? '')
+      const command = COMMANDS.find((one) => one.name === name) ?? assert.fail()
+      assert.ok(parseArguments(command, [...words, ...required, '--yes']).flags.has('yes'), name)
+    }
   })
 })
 

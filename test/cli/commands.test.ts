@@ -88,8 +88,8 @@ async function tryWords(argv: readonly string[], example: string, running: Promi
 /** Examples with another exit code than 0 in this world, because nothing is halted, no sender waits and blocks prove themselves. */
 const expectedCode = (example: string) => (/resume --halt|transactions free|evidence set/.test(example) ? 1 : 0)
 
-const changes = ({ options = {}, name }: Command) =>
-  'yes' in options || /^(senders (deny|allow)|webhooks remove|keys (new|create)|rebuild)$/.test(name)
+const changes = ({ examples, name }: Command) =>
+  examples.some((one) => one.endsWith(' --yes')) || /^(webhooks remove|keys (new|create)|rebuild)$/.test(name)
 
 /** The words of an example, with <placeholders> filled in from the world and without quotes. */
 async function filledIn(command: Command, example: string): Promise<string[]> {
@@ -216,7 +216,7 @@ function plausibleCall({ name, args = [], options = {} }: Command): string[] {
     ...name.split(' '),
     ...words,
     ...required,
-    ...('yes' in options ? ['--yes'] : []),
+    '--yes',
     ...(name === 'rebuild' ? ['--into', empty.url] : []),
     ...(name === 'payments decide' ? ['--held-for', 'recheck'] : []),
     ...(name === 'export' ? ['--out', join(directory, 'never.csv')] : []),

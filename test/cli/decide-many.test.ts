@@ -70,3 +70,17 @@ test('are chosen by a filter, previewed, decided each by itself, and by a file o
   ])
     assert.equal((await decide(words)).code, 2, words.join(' '))
 })
+
+test('an act that waits for a second person has an exit code of its own, and prints its proposal', async () => {
+  const run = (...words: string[]) => runHere(words, worldEnv(world))
+  assert.equal((await run('second-person', 'set', '--above-wei', '0', '--yes')).code, 0)
+  const waits = await run('terms', 'set', '--max-wei', '0.0016 ETH', '--yes')
+  assert.equal(waits.code, 4, waits.err)
+  assert.match(
+    waits.out,
+    /^Not done yet: a second person .* as proposal (\d+)\. They run "node-ledger proposals confirm \1"\.\n$/,
+  )
+  const { proposal } = JSON.parse((await run('terms', 'set', '--max-wei', '0.0016 ETH', '--yes', '--json')).out)
+  assert.equal(proposal.act, 'enterTerms')
+  assert.equal((await run('proposals', 'list', '--yes')).code, 0)
+})

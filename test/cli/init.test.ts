@@ -139,8 +139,8 @@ test('each answer is kept as it is typed, and asked for again if it contradicts 
 
   // The range, the schedule and the price are wrong first. An empty line keeps the answer in brackets.
   const range = ['0.002', '0.001', '0.0005 ETH', '', '86400', '7000', '', '3600']
-  const typed = ['http://a.example', '', '1', ...range, '', '', '0', '0.5', '', 'n']
-  const rest = await runHere(call, {}, typed.join('\n'))
+  const typed = ['http://a.example', '', '1', ...range, '', '', '0', '0.5', '']
+  const rest = await runHere(call, {}, `${typed.join('\n')}\n${CTRL_D}`)
   assert.equal(rest.code, 1, rest.err)
   assert.match(rest.err, /Kept from an earlier run.*\n {2}--owner 0x\w{40}\n {2}--payments/)
   for (const told of [

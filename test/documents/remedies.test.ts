@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { COMMON } from '../../src/cli/arguments.ts'
 import { inspectConfig } from '../../src/config/load.ts'
 import { SETTINGS } from '../../src/config/names.ts'
 import { COMMANDS, callsIn, mistakeOf } from './calls.ts'
@@ -32,8 +33,7 @@ test('commands that messages name are there, with the options named', () => {
 
 test('options that messages name are of some command', () => {
   const known = new Set([
-    '--json',
-    '--help',
+    ...Object.keys(COMMON).map((name) => `--${name}`),
     ...COMMANDS.flatMap(({ options = {} }) => Object.keys(options).map((name) => `--${name}`)),
   ])
   const options = named(/(?:add|without|with|leave|use|and|or|name) (--[a-z][a-z-]+)/g)

@@ -1,5 +1,5 @@
 // The command that sets up a ledger.
-import { type Command, YES } from '../command.ts'
+import type { Command } from '../command.ts'
 
 export const INIT: readonly Command[] = [
   {
@@ -10,7 +10,7 @@ export const INIT: readonly Command[] = [
 the folder has them: secrets/minter_key, or minter_signer_url or minter_kms_key with
 minter_address; the same for the distributor. A key management service (tested on doubles only, never at AWS or Google) may need
 aws_access_key_id and aws_secret_access_key, or google_account. Copies other settings from the environment (PORT, TRUSTED_PROXIES, …),
-never secrets. If it stops, run it again: it does nothing twice.`,
+never secrets. If it stops, run it again: it keeps each answer, and does nothing twice.`,
     options: {
       folder: { value: 'path', help: 'the folder for settings and secrets (default: ./node-ledger)' },
       owner: { value: 'address', help: "the contract's owner; best a cold wallet" },
@@ -35,7 +35,6 @@ never secrets. If it stops, run it again: it does nothing twice.`,
         help: "buy a test node with the deployer's ether; the price goes to the payments wallet",
       },
       'dry-run': { help: 'only show what it would set up; write and send nothing' },
-      ...YES,
     },
     examples: [
       'node-ledger init --dry-run --owner <owner> --payments <wallet> --min-wei 0.0005ether --max-wei 0.001ether --price-wei 0.1ether',

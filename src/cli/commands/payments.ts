@@ -1,5 +1,5 @@
 // The commands about payments that run more than one act.
-import { type Command, REASON, YES } from '../command.ts'
+import { type Command, REASON } from '../command.ts'
 
 export const PAYMENTS: readonly Command[] = [
   {
@@ -11,7 +11,6 @@ export const PAYMENTS: readonly Command[] = [
     options: {
       'below-wei': { value: 'wei', help: 'instead of one payment: all held payments below this amount' },
       ...REASON,
-      ...YES,
     },
     examples: [
       'node-ledger payments dismiss <hash> --reason "a test of ours" --yes',
@@ -40,7 +39,6 @@ export const PAYMENTS: readonly Command[] = [
       'tier-id': { value: 'tier', help: 'with release: the tier, if no tier has that price' },
       ...REASON,
       'dry-run': { help: 'only show what would happen to each; not with refund-prepare' },
-      ...YES,
     },
     examples: [
       'node-ledger payments decide release --held-for saleClosed --dry-run',
@@ -57,7 +55,7 @@ export const PAYMENTS: readonly Command[] = [
 whom you may pay now. Run it again until it has all of them, and send only one file: the answer says when you made the first. Then
 record the Safe's transaction for each payment with "payments refund".`,
     args: [{ name: 'payments', help: 'the payments, by transaction or row id, separated by commas' }],
-    options: { 'safe-file': { value: 'file', help: 'where to write the file' }, ...REASON, ...YES },
+    options: { 'safe-file': { value: 'file', help: 'where to write the file' }, ...REASON },
     examples: ['node-ledger payments refund-batch <refunding> --safe-file refunds.json --yes'],
     load: async () => (await import('../desk/payments.ts')).refundBatch,
   },

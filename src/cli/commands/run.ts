@@ -1,5 +1,5 @@
 // The commands that run the service, set it up, or run one pass of it.
-import { type Command, YES } from '../command.ts'
+import type { Command } from '../command.ts'
 
 export const RUN: readonly Command[] = [
   {
@@ -84,7 +84,6 @@ DEPLOYER_PRIVATE_KEY, or from the file that DEPLOYER_PRIVATE_KEY_FILE names.`,
         help: 'how long after its mint the owner may expel a credited node (default and maximum: 604800)',
       },
       'rpc-url': { value: 'url', help: "the chain's JSON-RPC (default: RPC_URL)" },
-      ...YES,
     },
     examples: [
       'node-ledger deploy --rpc-url <url> --owner <owner> --minter <minter> --distributor <distributor> --min-wei 0.0005ether --yes',

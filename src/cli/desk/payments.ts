@@ -15,7 +15,7 @@ import { actorHere, withDatabase } from '../database.ts'
 import { UsageError } from '../errors.ts'
 import { inEther } from '../ether.ts'
 import { accepted, commandOf, fieldsOf, type View } from '../operator.ts'
-import { mustAgree, outline } from '../output.ts'
+import { mustAgree, outline, preview } from '../output.ts'
 
 type Detail = components['schemas']['PaymentInFull']
 
@@ -23,8 +23,10 @@ type Detail = components['schemas']['PaymentInFull']
 const DECISION: View = {
   first: async (parts: LedgerPart, { payment }, call) => {
     const { payments } = accepted(await showPayment(parts, { payment }), call) as unknown as { payments: Detail[] }
-    for (const { verdicts, ...one } of payments)
-      call.out.say([outline({ ...one, because: verdicts.at(-1)?.evidence ?? null }), ...paidBack(one)].join('\n'))
+    for (const { verdicts, ...one } of payments) {
+      preview(call, outline({ ...one, because: verdicts.at(-1)?.evidence ?? null }))
+      for (const warning of paidBack(one)) call.out.say(warning)
+    }
   },
 }
 

@@ -3,24 +3,24 @@ import type { EveryPart } from '../../operator/act.ts'
 import { listTerms, previewTerms, proposalInWords, type TermsProposal } from '../../operator/acts/terms.ts'
 import { actorHere } from '../database.ts'
 import { accepted, type View } from '../operator.ts'
-import { outline } from '../output.ts'
+import { outline, preview } from '../output.ts'
 
 export const VIEWS: Readonly<Record<string, View>> = {
   'terms set': {
     first: async (parts: EveryPart, input, call) => {
       const proposal = accepted(await previewTerms(parts, actorHere(), input), call)
       if (!proposal.changed) return { result: proposal, text: proposalInWords(proposal) }
-      call.out.say(`${proposal.before ? `${outline({ before: proposal.before })}\n` : ''}${inWords(proposal)}`)
-      call.out.say("Open cohorts keep their interval until the contract's owner sets it.")
+      preview(call, `${proposal.before ? `${outline({ before: proposal.before })}\n` : ''}${inWords(proposal)}`)
+      preview(call, "Open cohorts keep their interval until the contract's owner sets it.")
       return null
     },
     // New blocks arrive while a person thinks, so the earliest time changes. We print the entry again.
     text: (entered: TermsProposal) => `Entered.\n${inWords(entered)}`,
   },
   'terms take-back': {
-    first: async (parts: EveryPart, _input, { out }) => {
+    first: async (parts: EveryPart, _input, call) => {
       const last = (await listTerms(parts)).terms.at(-1)
-      if (last) out.say(outline(last))
+      if (last) preview(call, outline(last))
       return { input: { fromTime: last?.fromTime ?? 0 } }
     },
   },

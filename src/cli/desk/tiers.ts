@@ -1,18 +1,25 @@
 // What `node-ledger tiers …` shows before a change, which is a new version: the tier as it is, and what is entered.
+
 import type { EveryPart, Fields } from '../../operator/act.ts'
-import { listTiers, nextGraceSec, setOnSale, type TierView } from '../../operator/acts/tiers.ts'
+import { changesIn, whatStillBuys } from '../../operator/acts/tier-change.ts'
+import { type EnteredTier, listTiers, nextGraceSec, setOnSale, type TierView } from '../../operator/acts/tiers.ts'
 import type { Command } from '../command.ts'
 import { commandOf, type View } from '../operator.ts'
-import { outline } from '../output.ts'
+import { outline, preview } from '../output.ts'
 
 const CHANGE: View = {
-  first: async (parts: EveryPart, input, { out }) => {
+  first: async (parts: EveryPart, input, call) => {
     const { tiers } = await listTiers(parts)
     const known = tiers.find(({ tierId }) => tierId === input.tierId)
-    const { versions: _, ...now } = known ?? {}
-    out.say(outline({ ...(known && { now }), entered: input }))
-    out.say(`It takes effect from the next block on.${known ? ` ${graceInWords(known, input, parts)}` : ''}`)
+    if (!known) {
+      preview(call, `${outline(input)}\nOn sale from the next block on.`)
+      return null
+    }
+    const changes = changesIn(known, input).join(', ') || 'No change'
+    preview(call, `${changes} from the next block on. ${graceInWords(known, input, parts)}`.trimEnd())
+    return null
   },
+  text: ({ tier: { versions: _, ...tier } }: EnteredTier, outcome) => `${outcome}\n${outline(tier)}`,
 }
 
 export const VIEWS: Readonly<Record<string, View>> = {
@@ -43,7 +50,9 @@ export const more = (): Command[] => [
 ]
 
 /** Until when the current terms still apply to sales. */
-function graceInWords({ versions }: TierView, { graceSec, atOnce }: Fields, { rules }: EveryPart): string {
-  if (atOnce === true) return 'A payment in a later block for the earlier version is not a sale.'
-  return `The earlier version stays on sale for another ${Number(graceSec ?? nextGraceSec(versions, rules)) / 60} minutes.`
+function graceInWords(known: TierView, input: Fields, { rules }: EveryPart): string {
+  const still = whatStillBuys(known, input)
+  if (still === null) return ''
+  if (input.atOnce === true) return 'A payment in a later block for the earlier version is not a sale.'
+  return `Then ${still} for another ${Number(input.graceSec ?? nextGraceSec(known.versions, rules)) / 60} minutes.`
 }

@@ -85,7 +85,10 @@ async function seeEther(rpc: Rpc, { roles, answers, call }: OnChain): Promise<vo
       FIRST.rounds * (GAS.round * maxFeeWei + BigInt(answers['max-wei'])),
       `gas of ${FIRST.rounds} rounds, and what they pay to one node`,
     ],
-    deployer: [GAS.deployment * maxFeeWei + price, 'the deployment, once, and the price of the trial purchase'],
+    deployer: [
+      GAS.deployment * maxFeeWei + price,
+      `the deployment, once${price > 0n ? ', and the price of the trial purchase' : ''}`,
+    ],
   }
   const missing: string[] = []
   for (const role of ROLES) {

@@ -4,13 +4,14 @@ import { setEvidence } from '../../operator/acts/evidence.ts'
 import { toldOf } from '../../operator/define-act.ts'
 import { actorHere } from '../database.ts'
 import { accepted, type View } from '../operator.ts'
+import { preview } from '../output.ts'
 
 type Parts = Parameters<typeof setEvidence>[0]
 
 const set: View<Parts> = {
   first: async (parts, input, call) => {
     const shown = accepted(await setEvidence(parts, actorHere(), { ...input, dryRun: true }), call)
-    call.out.say(toldOf(setEvidence.operation, shown))
+    preview(call, toldOf(setEvidence.operation, shown))
     return null
   },
 }

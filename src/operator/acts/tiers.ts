@@ -25,6 +25,7 @@ import { refuseWhileMending } from '../guard.ts'
 import * as field from '../input.ts'
 import { readNow, refuseOutOfBounds } from './terms.ts'
 import { refuseLadder, refuseSupply } from './tier-bounds.ts'
+import { versionInWords } from './tier-change.ts'
 
 type TierContext = LedgerDb & ChainRead & FactoryRead & RuledBy<FirstSaleTerms>
 
@@ -206,8 +207,9 @@ export const changeTier = defineAct({
   says: enteredInWords,
 })
 
-function enteredInWords({ changed, tier }: EnteredTier): string {
-  return changed ? `Entered: it takes effect at block ${tier.versions.at(-1)?.fromBlock}.` : 'No change.'
+function enteredInWords({ changed, tier: { versions } }: EnteredTier): string {
+  const [before, after] = [versions.at(-2) ?? null, versions.at(-1)]
+  return changed && after ? `Entered: ${versionInWords(before, after)}` : 'No change.'
 }
 
 function enterVersion(

@@ -1,0 +1,67 @@
+// A tier's change in words, for commands and pages: `0.01 -> 0.012 ETH from block 800; 0.01 still buys until 14:21 UTC`. Pure.
+import type { TierVersion } from '../../domain/tiers.ts'
+import { inEther } from '../../domain/units.ts'
+
+/** How we call a term. Others are not told. */
+const NAMED: Readonly<Record<string, string>> = {
+  label: 'name',
+  maxPerWallet: 'for a wallet',
+  payoutBps: 'rate',
+  holdingToken: 'token',
+  holdingWei: 'holding',
+  holdingSymbol: 'symbol',
+  holdingDecimals: 'decimals',
+  holdingRetrySec: 'holding retried for seconds',
+  supply: 'supply',
+  opensAt: 'opens',
+  closesAt: 'closes',
+  opensAfter: 'opens after',
+  allowlist: 'allowlist',
+}
+
+/** The terms that differ, each as `name before -> after`. What `after` does not name stays. Takes stored terms, and those that an operator types. */
+export function changesIn(before: object, after: object): string[] {
+  const terms = before as Readonly<Record<string, unknown>>
+  return Object.entries(after).flatMap(([name, value]) => {
+    const [from, to] = [shown(name, terms[name]), shown(name, value)]
+    if (value === undefined || from === to) return []
+    if (name === 'onSale') return [value ? 'off sale -> on sale' : 'on sale -> off sale']
+    if (name === 'priceWei') return [`${from} -> ${to} ETH`]
+    return NAMED[name] ? [`${NAMED[name]} ${from} -> ${to}`] : []
+  })
+}
+
+/** A version that was entered. `before`: the tier's version until then; null if the tier is new. */
+export function versionInWords(before: TierVersion | null, after: TierVersion): string {
+  const from = `from block ${after.fromBlock}`
+  if (before === null) return `${after.label} at ${inEther(after.priceWei)} ETH ${from}.`
+  const changes = changesIn(before, after).join(', ') || 'the grace period ends'
+  const still = whatStillBuys(before, after)
+  return `${changes} ${from}${still && after.graceSec > 0 ? `; ${still} until ${untilOf(after)}` : ''}.`
+}
+
+/** What a change's grace period is for: `0.01 still buys`; null if it is for nothing. */
+export function whatStillBuys(
+  before: Pick<TierVersion, 'priceWei' | 'onSale'>,
+  after: { readonly priceWei?: unknown; readonly onSale?: unknown },
+): string | null {
+  if (!before.onSale) return null
+  if (after.priceWei != null && String(after.priceWei) !== String(before.priceWei))
+    return `${inEther(before.priceWei)} still buys`
+  return after.onSale === false ? 'it still sells' : null
+}
+
+function shown(name: string, value: unknown): string {
+  if (name === 'priceWei') return inEther(BigInt(String(value)))
+  const isTime = name === 'opensAt' || name === 'closesAt'
+  if (value === null || value === undefined || value === '-' || /^0(x0{64})?$/.test(String(value))) return 'none'
+  return isTime && /^\d+$/.test(String(value)) ? minuteOf(Number(value)) : String(value)
+}
+
+const minuteOf = (time: number) => `${new Date(time * 1000).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+
+/** When the grace period ends, with its day if that is another one. */
+function untilOf({ fromTime, graceSec }: TierVersion): string {
+  const [from, until] = [minuteOf(fromTime), minuteOf(fromTime + graceSec)]
+  return from.slice(0, 10) === until.slice(0, 10) ? until.slice(11) : until
+}
