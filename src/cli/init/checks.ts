@@ -2,11 +2,11 @@
 // and the payments wallet. A mistake must show before the contract has its owner and its bounds. Each check returns what is wrong, or null.
 import { randomBytes } from 'node:crypto'
 import { parseEnv } from 'node:util'
-import { refuseEvidence } from '../../boot/preflight.ts'
 import { createChainProofs } from '../../chain/evidence/find-mode.ts'
 import { isUsed } from '../../chain/factory/check-deployment.ts'
 import type { Rpc } from '../../chain/rpc/rpc.ts'
 import { bytes, count } from '../../chain/rpc/wire.ts'
+import { judgeEvidence } from '../../checks/chain.ts'
 import { inspectConfig } from '../../config/load.ts'
 import { databaseFault } from '../../db/core/faults.ts'
 import { isLedger, isMigrated } from '../../db/core/migrate.ts'
@@ -14,7 +14,7 @@ import { lookAtSession } from '../../db/core/session.ts'
 import { connect } from '../../db/core/sql.ts'
 import { readState } from '../../db/core/state.ts'
 import { DEVELOPMENT_CHAINS } from '../../domain/development.ts'
-import { foundInWords, VOICES } from '../../domain/finality.ts'
+import { foundInWords } from '../../domain/finality.ts'
 import { hotKeysOf, refuseWallet as refuseAddress } from '../../domain/payment-wallets.ts'
 import { type Address, address, ZERO_ADDRESS } from '../../domain/units.ts'
 import { KnownError, messageOf } from '../../lib/errors.ts'
@@ -123,8 +123,9 @@ export async function refuseEvidenceOf(
   const soundness = { mode: null, chainId: null, failed: [], voices: rpc.providers }
   const found = await createChainProofs(rpc.providers, soundness).findMode(BLOCKS_TRIED)
   if (!found) return 'RPC_URL: its providers do not name the same recent blocks. Try again, or use other ones.'
-  const refusal = refuseEvidence(found, { isNew: true, chainId, isAlone: !trusts && rpc.providers.length < VOICES })
-  if (refusal) return refusal
+  const ledger = { mode: null, chainId, isDemo: false }
+  const { says, fail } = judgeEvidence(found, ledger, { voices: rpc.providers.length, trusts, production: true })
+  if (fail) return `${says}. ${fail}`
   say(
     found.mode === 'proven'
       ? 'Blocks prove what providers report.'
