@@ -952,12 +952,60 @@ CREATE TABLE price_history (
 
 -------------------------------------------------------------------------------------------- the operator, acts and keys
 
--- Facts about this ledger (which chain, which factory), the operator's switches, and what the passes found.
-CREATE TABLE settings (
+-- What holds of this ledger as a whole.
+CREATE TABLE ledger_state (
+  single boolean PRIMARY KEY DEFAULT true CHECK (single),
+  -- Which ledger it is. Set at the first start, and never changed.
+  chain_id bigint,
+  genesis_hash text, -- of the embedded chain a word
+  factory address,
+  start_block bigint,
+  started_at timestamptz,
+  CHECK (num_nulls(chain_id, genesis_hash, factory, start_block, started_at) IN (0, 5)),
+  -- The operator's switches. Above this amount an action needs a second person; null if none does.
+  paused boolean NOT NULL DEFAULT false,
+  second_person_wei wei,
+  -- Whether mints and rounds carry the fork guard; null before the first one could.
+  guard text CHECK (guard IN ('used', 'dropped')),
+  -- How far the ledger may be trusted: the highest block that was final when followed, the highest that two providers called so, and the lowest header
+  -- from which followed blocks descend.
+  finalized_block bigint,
+  finalized_hash hash,
+  finalized_named bigint,
+  linked_header jsonb,
+  -- How far blocks must be read whole, were surveyed instead of read, are read again, or came before a restore. Null if none.
+  read_whole_to bigint,
+  surveyed_to bigint,
+  mending_to bigint,
+  recheck_up_to bigint,
+  rebuilding boolean NOT NULL DEFAULT false,
+  -- A block that a stranger claims to hold a payment, and when the last one did.
+  claimed_block bigint,
+  claimed_at timestamptz,
+  -- The earliest turn that waits for its seed, unix seconds, and why.
+  seed_wait_due bigint,
+  seed_wait_says text,
+  CHECK ((seed_wait_due IS NULL) = (seed_wait_says IS NULL)),
+  -- What the last comparison with the contract found, and where the next one goes on.
+  drift jsonb,
+  drift_at timestamptz,
+  drift_by text,
+  reconcile_next bigint NOT NULL DEFAULT 1,
+  reconcile_nodes bigint NOT NULL DEFAULT 0,
+  reconcile_cohorts bigint NOT NULL DEFAULT 0,
+  cohorts_agreed jsonb,
+  refused_cohorts jsonb,
+  -- The minter's budget as last read (KnownBudget in domain/budget.ts).
+  budget jsonb
+);
+INSERT INTO ledger_state DEFAULT VALUES;
+
+-- What comes and goes: a halt, a signer that does not sign, low funds. The first word is the kind, the second its subject. `trouble …` is what people
+-- were told (db/core/troubles.ts).
+CREATE TABLE troubles (
   name text PRIMARY KEY,
   value jsonb NOT NULL,
-  updated_at timestamptz NOT NULL DEFAULT now(),
-  updated_by text NOT NULL
+  updated_at timestamptz NOT NULL DEFAULT now()
 );
 
 -- The last run of each pass.

@@ -20,7 +20,7 @@ import { databaseFault } from '../db/core/faults.ts'
 import { isLedger, migrate } from '../db/core/migrate.ts'
 import { keepsPrepared, lookAtPooler } from '../db/core/pooler.ts'
 import { connect, inTransaction, type Pool } from '../db/core/sql.ts'
-import { type Identity, notifyLedgerChanged, readState, recordIdentity, writeAudit } from '../db/core/state.ts'
+import { type Identity, notifyLedgerChanged, readIdentity, recordIdentity, writeAudit } from '../db/core/state.ts'
 import { enterFirstMode } from '../db/sale/contract-wallets.ts'
 import { insertFirstWallet, lockWallets, readPaymentWallets } from '../db/sale/payment-wallets.ts'
 import { hasTerms, insertFirstTerms } from '../db/sale/terms.ts'
@@ -302,8 +302,6 @@ async function enterFirst(pool: Pool, contract: ContractReader, named: TermsCont
     await notifyLedgerChanged(sql)
   })
 }
-
-const readIdentity = async (pool: Pool) => (await readState(pool, 'identity')) as Identity | null
 
 const namedBy = ({ factory, startBlock }: ChainPart) => ({ factory, startBlock })
 

@@ -9,7 +9,7 @@ import { readMending } from '../db/blocks/mending.ts'
 import { readParted } from '../db/blocks/parted.ts'
 import { readStuck, readUnsent } from '../db/blocks/stuck.ts'
 import type { Pool } from '../db/core/sql.ts'
-import { readPaused, readState } from '../db/core/state.ts'
+import { readState } from '../db/core/state.ts'
 import { listUnpaidNodes } from '../db/nodes/grants.ts'
 import { readSeedWait } from '../db/nodes/seed-waits.ts'
 import {
@@ -88,10 +88,14 @@ const PASS_CHECKS: Checks<LedgerExamined> = {
     }
   }),
 
-  'passes.pause': check(null, ofLedger(readPaused), (isPaused) => {
-    if (!isPaused) return 'not paused'
-    return { says: 'crediting is paused by the operator', warn: '"node-ledger resume" ends the pause.' }
-  }),
+  'passes.pause': check(
+    null,
+    ofLedger((pool) => readState(pool, 'paused')),
+    (isPaused) => {
+      if (!isPaused) return 'not paused'
+      return { says: 'crediting is paused by the operator', warn: '"node-ledger resume" ends the pause.' }
+    },
+  ),
 
   /** As the passes recorded it. An instance without keys has no other evidence. */
   'passes.signers': checkEach(
@@ -226,7 +230,7 @@ const SEND_CHECKS: Checks<LedgerExamined> = {
 export const LEDGER_CHECKS: Checks<LedgerExamined> = { ...PASS_CHECKS, ...STATE_CHECKS, ...SEND_CHECKS }
 
 async function readDrift(pool: Pool): Promise<{ count: number; first: Drift[] } | null> {
-  const drifts = (await readState(pool, 'drift')) as Drift[] | null
+  const drifts = await readState(pool, 'drift')
   return drifts && { count: drifts.length, first: drifts.slice(0, NAMED_MAX) }
 }
 

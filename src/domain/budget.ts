@@ -16,6 +16,17 @@ export interface BudgetUse extends BudgetNeed {
   cohorts: number
 }
 
+/** The budget and the bounds when we last read them, stored in the ledger's state. */
+export interface KnownBudget extends BudgetUse {
+  floorWei: string
+  ceilingWei: string
+  /** Which budgets are low: `nodes` if it is too low for another week like the last one, `cohorts` if it is too low for one more tier. */
+  low: ('nodes' | 'cohorts')[]
+  /** Which budget ran out while work was waiting; null if neither did. */
+  spent: 'nodes' | 'cohorts' | null
+  soldOut: boolean
+}
+
 /** Which parts of the budget run low: nodes for a week, cohorts for one more tier. An empty budget is always low. */
 export function budgetShortOf({ nodes, cohorts, nodesPerWeek, cohortsPerTier }: BudgetUse): ('nodes' | 'cohorts')[] {
   const short: ('nodes' | 'cohorts')[] = []

@@ -12,11 +12,12 @@ import {
   readFinalized,
   readHalt,
   withdrawHalt,
+  writeFinalized,
 } from '../db/blocks/halts.ts'
 import { noteMended } from '../db/blocks/mending.ts'
 import { noteMoving } from '../db/blocks/stuck.ts'
 import { inTransaction } from '../db/core/sql.ts'
-import { type Identity, readState, writeState } from '../db/core/state.ts'
+import { readIdentity } from '../db/core/state.ts'
 import { noteCalm, noteTrouble } from '../db/core/troubles.ts'
 import { VOICES } from '../domain/finality.ts'
 import type { Block } from '../domain/observed.ts'
@@ -88,7 +89,7 @@ export async function assertNotHalted(ctx: LedgerDb): Promise<HaltState | null> 
 
 /** Throws a halt if the provider is on another chain. */
 export async function assertOwnChain(ctx: LedgerDb & ChainRead): Promise<void> {
-  const identity = await readIdentity(ctx)
+  const identity = await readIdentity(ctx.pool)
   if (!identity) return
   const chainId = await ctx.chain.chainId()
   if (chainId !== identity.chainId) throw new HaltFault('otherChain', { chainId, chainIdOfLedger: identity.chainId })
@@ -169,7 +170,7 @@ export async function noteFinalized(
   const named = final.isNamed && stored ? Math.max(stored.number, former ?? 0) : former
   if (!stored || (noted && noted.number >= stored.number && former === named)) return
   const { number, hash } = noted && noted.number > stored.number ? noted : stored
-  await writeState(ctx.pool, 'finalized', { number, hash, named }, 'pass')
+  await writeFinalized(ctx.pool, { number, hash, named })
 }
 
 /** Reports a provider that has another block where the ledger's would be final. While it has, only the first time is an event. */
@@ -188,20 +189,16 @@ async function tellContradiction(
 
 /** The chain id that the ledger recorded at its first start, because what a provider says later may be false. Without a record, the provider's. */
 export async function ledgerChainId(ctx: LedgerDb & ChainRead): Promise<number> {
-  return (await readIdentity(ctx))?.chainId ?? (await ctx.chain.chainId())
+  return (await readIdentity(ctx.pool))?.chainId ?? (await ctx.chain.chainId())
 }
 
 /** Throws a halt if the chain has a different block 0. @returns true if block 0 is the ledger's, false if we cannot read it. */
 export async function assertSameGenesis(ctx: LedgerDb & ChainRead): Promise<boolean> {
-  const identity = await readIdentity(ctx)
+  const identity = await readIdentity(ctx.pool)
   // We cannot compare the embedded chain: it has a new genesis at every start.
   if (!identity?.genesisHash.startsWith('0x')) return false
   const genesis = await ctx.chain.block(0)
   if (genesis && genesis.hash !== identity.genesisHash)
     throw new HaltFault('otherChain', { genesisHash: genesis.hash, genesisHashOfLedger: identity.genesisHash })
   return genesis !== null
-}
-
-async function readIdentity(ctx: LedgerDb): Promise<Identity | null> {
-  return (await readState(ctx.pool, 'identity')) as Identity | null
 }

@@ -42,7 +42,7 @@ export async function noteRestore(
     event.kind === 'nodeMinted' ? [{ ref: event.ref, owner: event.owner }] : [],
   )
   if (!ours && (await countUnjudged(sql, minted)) === 0) return false
-  if (await raiseRecheck(sql, headBlock, 'pass')) {
+  if (await raiseRecheck(sql, headBlock)) {
     const detail = { transactions: unknown.size, recheckUpTo: headBlock }
     const says =
       'the chain has work of this service that the ledger lacks, so the ledger was restored from a backup or started over; unminted payments are held until an operator has looked'

@@ -5,7 +5,7 @@ import { textDigest } from '../chain/digest.ts'
 import { type Cursor, readCursor } from '../db/blocks/blocks.ts'
 import { passFinished, passStarted, secondsSincePass } from '../db/core/passes.ts'
 import { inTransaction } from '../db/core/sql.ts'
-import { readState, writeAudit, writeState } from '../db/core/state.ts'
+import { readState, writeAudit, writeDrift, writeState } from '../db/core/state.ts'
 import { readCohorts } from '../db/nodes/cohorts.ts'
 import * as nodes from '../db/nodes/nodes.ts'
 import { forgetSeedBlocks } from '../db/nodes/seed-blocks.ts'
@@ -54,9 +54,9 @@ export async function reconcileWhenDue(ctx: RepairContext & RuledBy<UpkeepRules>
   try {
     await noteFinalized(ctx, cursor)
     await forgetSeedBlocks(ctx.pool)
-    const first = ((await readState(ctx.pool, 'reconcileNext')) as number | null) ?? 1
+    const first = await readState(ctx.pool, 'reconcile_next')
     const { result, next } = await reconcileWindow(ctx, cursor, first)
-    await writeState(ctx.pool, 'reconcileNext', next, 'pass')
+    await writeState(ctx.pool, 'reconcile_next', next)
     await passFinished(ctx.pool, 'reconcile', { outcome: result })
     return result.inserted
   } catch (error) {
@@ -144,7 +144,7 @@ async function compareFrom(
 
 /** Compares the nodes with a recorded difference again, whether or not they are in the window. The operator's own comparison covers all nodes. */
 async function compareNamed(ctx: LedgerDb & FactoryRead, cursor: Cursor): Promise<Drift[]> {
-  const recorded = ((await readState(ctx.pool, 'drift')) as Drift[] | null) ?? []
+  const recorded = (await readState(ctx.pool, 'drift')) ?? []
   const ids = recorded.flatMap((drift) => ('nodeId' in drift ? [Number(drift.nodeId)] : []))
   const some = [...new Set(ids)].slice(0, NAMED_MAX)
   const ofNodes = await Promise.all(some.map((id) => compareFrom(ctx, cursor, id, 1)))
@@ -178,7 +178,7 @@ async function compareCohorts(ctx: LedgerDb & FactoryRead, cursor: Cursor, count
   const root = await ctx.contract.storageRoot(cursor.hash)
   const day = Math.floor(cursor.time / DAY_SEC)
   const sides = { root, cohorts: textDigest(toJson(ours)), counters: textDigest(toJson(counters)), day }
-  if (root !== null && isDeepStrictEqual(await readState(ctx.pool, 'cohortsAgreed'), sides)) return []
+  if (root !== null && isDeepStrictEqual(await readState(ctx.pool, 'cohorts_agreed'), sides)) return []
   const theirs = await ctx.contract.cohorts(
     ours.map(({ cohort }) => cohort),
     cursor,
@@ -187,14 +187,14 @@ async function compareCohorts(ctx: LedgerDb & FactoryRead, cursor: Cursor, count
     const other = theirs[i]
     return other ? compareCohort(cohort, other) : []
   })
-  if (root !== null && drifts.length === 0) await writeState(ctx.pool, 'cohortsAgreed', sides, 'pass')
+  if (root !== null && drifts.length === 0) await writeState(ctx.pool, 'cohorts_agreed', sides)
   return drifts
 }
 
 /** Alerts the operator if the differences are not the ones already on record. */
 async function report(ctx: LedgerDb & Logging, drifts: Drift[]): Promise<void> {
   await inTransaction(ctx.pool, async (sql) => {
-    const changed = await writeState(sql, 'drift', drifts, 'pass')
+    const changed = await writeDrift(sql, drifts, 'pass')
     if (!changed || drifts.length === 0) return
     ctx.log.error({ drifts: drifts.slice(0, 20) }, 'the ledger differs from the contract')
     const detail = { count: drifts.length, drifts: drifts.slice(0, 100) }

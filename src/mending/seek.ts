@@ -45,14 +45,14 @@ export async function repair(
 ): Promise<number> {
   const oldest = await oldestBlockNumber(ctx.pool)
   if (drifts.length === 0 || oldest === null) return 0
-  const sought = await seekEach(ctx, 'reconcileNodes', await nodesOf(ctx, drifts, lastId), async (nodeId) => {
+  const sought = await seekEach(ctx, 'reconcile_nodes', await nodesOf(ctx, drifts, lastId), async (nodeId) => {
     // Ids are in mint order. So this node was not minted before the ledger's node with the next lower id.
     const from = Math.max(oldest, (await nodes.readMintBlockUpTo(ctx.pool, nodeId)) ?? 0)
     const told = await ctx.history.logsOfNode(nodeId, from, cursor.number)
     return differing(told, await nodes.readEventBlocks(ctx.pool, nodeId, from))
   })
   const cohorts = drifts.flatMap((drift) => (drift.kind === 'cohort' ? [BigInt(drift.cohort)] : []))
-  const credited = await seekEach(ctx, 'reconcileCohorts', [...new Set(cohorts)], async (cohort) => {
+  const credited = await seekEach(ctx, 'reconcile_cohorts', [...new Set(cohorts)], async (cohort) => {
     const told = await ctx.history.logsOfCohort(Number(cohort), oldest, cursor.number)
     return differing(told, await readCreditBlocks(ctx.pool, Number(cohort), oldest))
   })
@@ -99,13 +99,13 @@ function unlike(told: readonly LogPlace[], ours: readonly number[]): number[] {
  */
 async function seekEach(
   ctx: LedgerDb & Logging,
-  bookmark: 'reconcileNodes' | 'reconcileCohorts',
+  bookmark: 'reconcile_nodes' | 'reconcile_cohorts',
   ids: readonly bigint[],
   seek: (id: bigint) => Promise<number[]>,
 ): Promise<Sought[]> {
   const found: Sought[] = []
   if (ids.length === 0) return found
-  const after = BigInt(((await readState(ctx.pool, bookmark)) as string | null) ?? '0')
+  const after = BigInt(await readState(ctx.pool, bookmark))
   let failed = 0
   for (const id of [...ids.filter((one) => one > after), ...ids.filter((one) => one <= after)]) {
     try {
@@ -115,7 +115,7 @@ async function seekEach(
         { id: id.toString(), err: error },
         'the events of a node or cohort were not found; a later run tries again',
       )
-      await writeState(ctx.pool, bookmark, id.toString(), 'pass')
+      await writeState(ctx.pool, bookmark, Number(id))
       if (++failed === FAILURES_MAX) break
     }
   }

@@ -7,9 +7,6 @@ import { insertProposal } from '../db/operator/proposals.ts'
 import { UINT256_MAX, type Wei, wei } from '../domain/units.ts'
 import { type Actor, type Fields, type OperatorRefusal, type Proposed, recordAct, refuseAct } from './act.ts'
 
-/** The rule's name among the ledger's settings. */
-export const RULE = 'secondPerson'
-
 /** A sum that exceeds any amount of the rule, for acts that always wait while the rule is set. */
 export const ANY_SUM = UINT256_MAX + 1n
 
@@ -23,8 +20,8 @@ export interface Guard<Asked> {
 
 /** The amount above which a second person is needed; null while the rule is off. */
 export async function readBound(sql: Sql): Promise<Wei | null> {
-  const stored = (await readState(sql, RULE)) as { aboveWei: string | null } | null
-  return stored?.aboveWei == null ? null : wei(BigInt(stored.aboveWei))
+  const bound = await readState(sql, 'second_person_wei')
+  return bound === null ? null : wei(bound)
 }
 
 /** True if an act with this input has to wait. */

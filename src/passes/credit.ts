@@ -3,7 +3,7 @@
 
 import { readBlock, readCursor } from '../db/blocks/blocks.ts'
 import { readMending } from '../db/blocks/mending.ts'
-import { readPaused } from '../db/core/state.ts'
+import { readState } from '../db/core/state.ts'
 import { readCohorts, readSoundCohorts } from '../db/nodes/cohorts.ts'
 import { type SeedWait, writeSeedWait } from '../db/nodes/seed-waits.ts'
 import { hasTerms } from '../db/sale/terms.ts'
@@ -69,7 +69,7 @@ async function rest(ctx: CreditContext, headBlock: number | null): Promise<Credi
   const { distributor } = ctx
   if (!distributor || !(await hasTerms(ctx.pool))) return outcome({ reason: 'disabled' })
   if ((await readPending(ctx.pool, distributor.address)).length > 0) return null
-  if (await readPaused(ctx.pool)) return outcome({ reason: 'paused' })
+  if (await readState(ctx.pool, 'paused')) return outcome({ reason: 'paused' })
   const { signer } = await withSigner(ctx, 'distributor', distributor, async () => {})
   return { ...outcome({ reason: 'nothingDue' }), signer }
 }
@@ -83,7 +83,7 @@ async function creditOnce(ctx: CreditContext, limits: Run): Promise<CreditOutcom
   if (!distributor || !(await hasTerms(ctx.pool))) return outcome({ reason: 'disabled', dueNodes })
   // Below the head, or while blocks are read again, the ledger may not yet know which turns are paid. If the provider is behind the ledger, it knows even less.
   if (cursor.number !== head.number || (await readMending(ctx.pool))) return outcome({ reason: 'pending', dueNodes })
-  if (await readPaused(ctx.pool)) return outcome({ reason: 'paused', dueNodes })
+  if (await readState(ctx.pool, 'paused')) return outcome({ reason: 'paused', dueNodes })
   if (await ctx.contract.paused(cursor.number)) {
     await tellUnsent(ctx, 'credit', due.length > 0 ? 'the contract is paused, as each provider says' : null)
     return outcome({ reason: 'paused', dueNodes })

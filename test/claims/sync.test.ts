@@ -103,7 +103,7 @@ test('another contract’s log of a mint is no mint', async () => {
 /** The ledger goes back once for a block's hash, and these tests lose a node of it twice. `isMinuteOver`: the last claim was a minute ago. */
 async function loseAgain({ isMinuteOver = true } = {}): Promise<void> {
   await stage.world.pool`DELETE FROM audit WHERE action = 'leftOut'`
-  if (isMinuteOver) await stage.world.pool`DELETE FROM settings WHERE name = 'claimedBlock'`
+  if (isMinuteOver) await stage.world.pool`UPDATE ledger_state SET claimed_block = NULL, claimed_at = NULL`
   await loseNode(stage.world, 1)
 }
 
@@ -121,7 +121,7 @@ test('a node that the ledger lost is followed again for whoever asks, once a min
   for (const one of [sync, createSyncer(ctx, payments)])
     assert.deepEqual(await one.byTransaction(mint, world.at(6)), { kind: 'following' })
   assert.equal(await rows(), 0)
-  await world.pool`UPDATE settings SET updated_at = now() - interval '1 minute' WHERE name = 'claimedBlock'`
+  await world.pool`UPDATE ledger_state SET claimed_at = now() - interval '1 minute'`
   assert.deepEqual((await createSyncer(ctx, payments).byTransaction(mint, world.at(6))).kind, 'followed')
   assert.equal(await rows(), 1)
 })

@@ -4,7 +4,8 @@ import { after, before, describe, test } from 'node:test'
 import type { Finding } from '../../src/checks/check.ts'
 import { noteHalt } from '../../src/db/blocks/halts.ts'
 import { inTransaction } from '../../src/db/core/sql.ts'
-import { clearState, writeState } from '../../src/db/core/state.ts'
+import { writeDrift, writeState } from '../../src/db/core/state.ts'
+import { clearFinding } from '../../src/db/core/troubles.ts'
 import { insertFirstWallet } from '../../src/db/sale/payment-wallets.ts'
 import { startFalseProvider } from '../chain/false-provider.ts'
 import { runHere, worldEnv } from '../support/cli.ts'
@@ -134,14 +135,16 @@ describe('each fault is named', () => {
     await world.settle()
     await world.pool`UPDATE passes SET started_at = now() - interval '1 hour'`
     await noteHalt(world.pool, { reason: 'otherChain', detail: { chainId: 5 }, confirmed: true })
-    await writeState(world.pool, 'paused', true, 'test')
-    await writeState(world.pool, 'drift', [{ kind: 'notOnChain', nodeId: '9' }], 'test')
+    await writeState(world.pool, 'paused', true)
+    await writeDrift(world.pool, [{ kind: 'notOnChain', nodeId: '9' }] as never, 'test')
     const { code, findings } = await examine()
     assert.equal(code, 1)
     for (const check of ['passes.payments', 'passes.credit', 'passes.halt', 'ledger.drift'])
       assert.equal(verdict(findings, check), 'fail', check)
     for (const check of ['passes.pause', 'payments.held']) assert.equal(verdict(findings, check), 'warn', check)
-    for (const name of ['halted', 'paused', 'drift']) await clearState(world.pool, name)
+    await clearFinding(world.pool, 'halted')
+    await writeState(world.pool, 'paused', false)
+    await writeState(world.pool, 'drift', null)
   })
 
   test('passes that come and stop, and a database that takes no writes', async () => {

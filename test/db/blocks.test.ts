@@ -36,10 +36,10 @@ test('a header takes the place of another one of its height, and leaves its own 
 test('a block that stops runs is counted for itself: another one begins anew', async () => {
   const stops = (block: number) => noteStuck(pool, { block, rule: 'a rule', host: null })
   for (const block of [5, 5, 5]) await stops(block)
-  await pool`UPDATE settings SET value = value || '{"since": "2020-01-01T00:00:00.000Z"}' WHERE name = 'stuck'`
+  await pool`UPDATE troubles SET value = value || '{"since": "2020-01-01T00:00:00.000Z"}' WHERE name = 'stuck'`
   assert.equal(await stops(6), null)
   assert.equal(await readStuck(pool), null)
-  const [row] = await pool`SELECT value FROM settings WHERE name = 'stuck'`
+  const [row] = await pool`SELECT value FROM troubles WHERE name = 'stuck'`
   assert.deepEqual([row?.value.block, row?.value.runs, row?.value.since > '2021'], [6, 1, true])
 })
 

@@ -64,6 +64,11 @@ export async function openTables(): Promise<Tables> {
 /** One statement for all rows of a table. A column that a row lacks has its default. */
 function insertion([table, rows]: [string, Row[]]): string {
   if (rows.length === 0) return ''
+  // The migrations make its one row.
+  if (table === 'ledger_state') {
+    const sets = rows.flatMap((row) => Object.entries(row)).map(([name, value]) => `${name} = ${literal(value)}`)
+    return `UPDATE ledger_state SET ${sets.join(', ')};`
+  }
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))]
   const lines = rows.map((row) => `(${columns.map((name) => literal(row[name])).join(', ')})`)
   return `INSERT INTO ${table} (${columns.join(', ')}) OVERRIDING SYSTEM VALUE VALUES ${lines.join(', ')};`

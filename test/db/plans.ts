@@ -6,8 +6,8 @@ import type { SentStatement } from './statements.ts'
 /** Tables that stay small, or that are pruned: everything else grows with the ledger. */
 const SMALL =
   `admin_keys allowed_wallets allowlists block_fees blocks chain_proofs cohort_states cohorts contract_wallet_modes credit_terms cursors
-  expulsions migrations passes payment_retries passkey_invitations passkeys payment_wallets price proposals referral_codes residue_traces
-  sender_bases senders settings tier_openings tiers totals trace_days wallet_books webhook_endpoints`.split(/\s+/)
+  expulsions ledger_state migrations passes payment_retries passkey_invitations passkeys payment_wallets price proposals referral_codes residue_traces
+  sender_bases senders tier_openings tiers totals trace_days troubles wallet_books webhook_endpoints`.split(/\s+/)
 /** Partial indexes on what is open, or on what a healthy ledger has little of: reading one from end to end is reading few rows. */
 const FEW = /_(open|held|held_value|residue|unpaid|pending|capped|thefts|refunds|due|failed|commission|wallet)$/
 /** How many times as many rows as there are the planner believes. */

@@ -143,7 +143,7 @@ const isOver = (standing: Standing, place: Place) =>
 /** One block and both passes, a minute after the last ones. A pass that throws is tried again by the next run. */
 async function run(world: World): Promise<void> {
   await world.pool`
-    UPDATE settings SET value = value || jsonb_build_object('since', iso((value ->> 'since')::timestamptz - interval '1 minute'))
+    UPDATE troubles SET value = value || jsonb_build_object('since', iso((value ->> 'since')::timestamptz - interval '1 minute'))
     WHERE name = 'stuck' OR name LIKE 'unsent %'`
   await world.chain.mine()
   await world.payments().catch(() => undefined)

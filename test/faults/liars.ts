@@ -76,7 +76,7 @@ export async function tellLie(
   const { world } = stage
   const told = (lie: (typeof NAMES)[number]) => counts.liesTold.get(lie) ?? 0
   const name = dice.pick('told', leastOften(NAMES, told))
-  await world.pool`DELETE FROM settings WHERE name = 'trouble proof'`
+  await world.pool`DELETE FROM troubles WHERE name = 'trouble proof'`
   const [last] = await world.pool<{ id: number }[]>`SELECT coalesce(max(id), 0) AS id FROM audit`
   const from = Number((await world.chain.block()).number) + 1
   const lying = await beginLie(stage, name)

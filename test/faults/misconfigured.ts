@@ -207,7 +207,7 @@ async function readEntered({ pool }: World): Promise<string> {
     pool`SELECT * FROM credit_terms ORDER BY id`,
     pool`SELECT * FROM payment_wallets ORDER BY id`,
     pool`SELECT endpoint, url, to_jsonb(secrets) AS secrets, active, disabled_at, added_by FROM webhook_endpoints ORDER BY endpoint`,
-    pool`SELECT value FROM settings WHERE name = 'identity'`,
+    pool`SELECT chain_id, genesis_hash, factory, start_block FROM ledger_state`,
   ])
   return JSON.stringify(rows, (_, value) => (typeof value === 'bigint' ? String(value) : value))
 }

@@ -187,11 +187,11 @@ test('blocks that the chain had called final are taken back: it halts, loudly; s
     const words = 'halted: the chain took back blocks that it had called final'
     await until('its word for it', async () => service.service.output().includes(words))
     // Everything else about the minute is real: we move only its start.
-    await world.pool`UPDATE settings SET value = jsonb_set(value, '{since}', to_jsonb(iso(now() - interval '61 seconds')))
+    await world.pool`UPDATE troubles SET value = jsonb_set(value, '{since}', to_jsonb(iso(now() - interval '61 seconds')))
       WHERE name = 'halted'`
     for (let look = 0; look < 2; look++) await isHalted(own, service, 'pastFinalized', 1)
     const [halt] = await world.pool<{ sealed: boolean }[]>`
-      SELECT (value ->> 'sealed')::boolean AS sealed FROM settings WHERE name = 'halted'`
+      SELECT (value ->> 'sealed')::boolean AS sealed FROM troubles WHERE name = 'halted'`
     assert.equal(halt?.sealed, true)
     const { code, said } = await resume(own)
     assert.equal(code, 0, said)

@@ -108,9 +108,8 @@ test('a provider that hides the first block is asked again: nothing wrong is rem
     assert.equal((await instance.pass('payments'))?.status, 503)
     other.proxy.calm()
     assert.equal((await instance.pass('payments'))?.status, 200)
-    const [row] = await other.world.pool<{ value: { genesisHash: string } }[]>`
-      SELECT value FROM settings WHERE name = 'identity'`
-    assert.equal(row?.value.genesisHash, (await other.world.chain.block(0)).hash)
+    const [row] = await other.world.pool<{ hash: string }[]>`SELECT genesis_hash AS hash FROM ledger_state`
+    assert.equal(row?.hash, (await other.world.chain.block(0)).hash)
     await instance.service.stop()
   } finally {
     await other.world.close()

@@ -54,7 +54,7 @@ test('a provider whose word of the storage never changes hides no difference for
   }
   const storageRoot = async () => `0x${'7'.repeat(64)}` as Hash
   const { payments } = world.instance({ contract: { ...contract, cohorts, storageRoot } })
-  const agreed = () => world.pool`SELECT value FROM settings WHERE name = 'cohortsAgreed'`
+  const agreed = () => world.pool`SELECT cohorts_agreed AS value FROM ledger_state`
   await world.chain.increaseTime(INTERVAL_SEC)
   await world.rest()
   await payments()
@@ -70,10 +70,10 @@ test('a provider whose word of the storage never changes hides no difference for
   await world.act(0, 'setInterval', [1n, 1_200n])
   await payments()
   await world.pool`UPDATE cohorts SET interval_sec = ${before?.interval_sec}, next_due = ${before?.next_due} WHERE cohort = 1`
-  await world.pool`UPDATE settings SET value = ${JSON.stringify(then?.value)}::text::jsonb WHERE name = 'cohortsAgreed'`
+  await world.pool`UPDATE ledger_state SET cohorts_agreed = ${JSON.stringify(then?.value)}::text::jsonb`
   await world.chain.increaseTime(86_400)
   await world.chain.mine()
   await payments()
-  const [found] = await world.pool`SELECT value -> 0 AS drift FROM settings WHERE name = 'drift'`
+  const [found] = await world.pool`SELECT drift -> 0 AS drift FROM ledger_state`
   assert.deepEqual([found?.drift.cohort, found?.drift.chain], [1, '1200'])
 })

@@ -181,7 +181,7 @@ test('T29: a payment that failed is told as a success: it stays one that failed,
     assert.deepEqual([payment?.state, payment?.reason], ['ignored', 'failed'])
     const since = (await failures()).slice(before)
     assert.ok(since.every((one) => one.join() === `receipts,${new URL(liar.url).host}`))
-    await world.pool`DELETE FROM settings WHERE name = 'trouble proof'`
+    await world.pool`DELETE FROM troubles WHERE name = 'trouble proof'`
   }
 })
 

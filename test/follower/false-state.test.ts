@@ -36,7 +36,7 @@ afterEach(async () => {
     await world.chain.mine()
     await world.payments()
   }
-  await world.pool`DELETE FROM settings WHERE name = 'trouble proof'`
+  await world.pool`DELETE FROM troubles WHERE name = 'trouble proof'`
   await checkInvariants(world)
 })
 after(async () => {
@@ -164,7 +164,7 @@ test('an only provider that is not trusted files nothing that it does not prove,
     assert.deepEqual([await residues(), await outflows(), await checkedUpTo()], [known, left, checked])
     const rows = await world.pool`SELECT detail FROM audit WHERE action = 'proofFailed' ORDER BY id DESC LIMIT 1`
     assert.match(rows[0]?.detail.says, /^no provider proves the balance of 0x[0-9a-f]{40}: they report \d+ wei/)
-    await world.pool`DELETE FROM settings WHERE name = 'trouble proof'`
+    await world.pool`DELETE FROM troubles WHERE name = 'trouble proof'`
   }
   first.rule = honest
   await careful.payments()

@@ -31,7 +31,7 @@ for (const [sentence, finality, guardUsable, depth] of [
         [(await paymentOf(world, kept))?.state, (await paymentOf(world, paid))?.state, await world.read('lastId')],
         ['minted', 'orphaned', 1n],
       )
-      assert.equal((await world.pool`SELECT FROM settings WHERE name = 'halted'`).length, 0)
+      assert.equal((await world.pool`SELECT FROM troubles WHERE name = 'halted'`).length, 0)
       await checkInvariants(world)
     } finally {
       await world.close()

@@ -24,7 +24,7 @@ afterEach(() => world.close())
 const mints = async () => (await world.pool`SELECT FROM outbox WHERE kind = 'mint' AND guard_block IS NOT NULL`).count
 /** As if the histories had differed for longer than a usual reorganisation. */
 const longAgo = () =>
-  world.pool`UPDATE settings SET value = value || '{"since": "2020-01-01T00:00:00.000Z"}' WHERE name = 'parted'`
+  world.pool`UPDATE troubles SET value = value || '{"since": "2020-01-01T00:00:00.000Z"}' WHERE name = 'parted'`
 const told = () =>
   world.pool<{ detail: Record<string, unknown> }[]>`SELECT detail FROM audit WHERE action = 'guardRefused'`
 const isBlock = ({ method }: { method: string }) => method === 'eth_getBlockByNumber'

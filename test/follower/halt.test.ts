@@ -34,7 +34,7 @@ const elsewhere = (world: World) => on(world, { chainId: async () => 1 })
 
 /** As if the halt had lasted longer than a brief lie. */
 const olden = (world: World) => world.pool`
-  UPDATE settings SET value = value || '{"since": "2020-01-01T00:00:00.000Z", "looks": 99}' WHERE name = 'halted'`
+  UPDATE troubles SET value = value || '{"since": "2020-01-01T00:00:00.000Z", "looks": 99}' WHERE name = 'halted'`
 
 inWorld(
   'a provider on another chain halts both passes, and is forgotten when it is on the right one again',
@@ -110,7 +110,7 @@ inWorld('a halt is not sealed for having been seen often at once, nor for having
   await world.payments()
   assert.equal(await halted(world), null)
   await wrong.payments()
-  await world.pool`UPDATE settings SET value = value || '{"since": "2020-01-01T00:00:00.000Z"}' WHERE name = 'halted'`
+  await world.pool`UPDATE troubles SET value = value || '{"since": "2020-01-01T00:00:00.000Z"}' WHERE name = 'halted'`
   await wrong.payments()
   await world.payments()
   assert.equal(await halted(world), null)

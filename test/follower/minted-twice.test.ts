@@ -87,7 +87,7 @@ inWorld('if going back did not help, the passes halt, say why, and take nothing 
     assert.deepEqual(await wentBack(world), ['1'])
   }
   const [{ detail } = assert.fail()] =
-    await world.pool`SELECT value -> 'detail' AS detail FROM settings WHERE name = 'halted'`
+    await world.pool`SELECT value -> 'detail' AS detail FROM troubles WHERE name = 'halted'`
   const head = await world.chain.block()
   assert.deepEqual(
     [detail.nodeId, detail.mintedIn],

@@ -112,7 +112,7 @@ test('T19: a header that does not recompute is told, not stored, and a payment i
     const stored = await world.pool<{ hash: string; time: number; prevrandao: string }[]>`
       SELECT hash, time, prevrandao FROM blocks WHERE number = ${number}`
     assert.deepEqual({ ...stored[0] }, { hash, time: Number(real.timestamp), prevrandao: real.mixHash })
-    await world.pool`DELETE FROM settings WHERE name = 'trouble proof'`
+    await world.pool`DELETE FROM troubles WHERE name = 'trouble proof'`
   }
 })
 
@@ -225,7 +225,7 @@ const unpaid = async (of: World, paid: readonly Hash[]) => {
 async function assertRejected(of: World, { name, paid, before }: { name: string; paid: Hash[]; before: number }) {
   for (let run = 0; run < 2; run++) await of.payments().catch(() => assert.equal(name, EMPTY))
   assert.deepEqual(await unpaid(of, paid), [], name)
-  const [stuck] = await of.pool`SELECT value FROM settings WHERE name = 'stuck'`
+  const [stuck] = await of.pool`SELECT value FROM troubles WHERE name = 'stuck'`
   const told = [(await readHalt(of.pool))?.reason, (await failures(of))[before]?.detail.part, stuck?.value.rule]
   const isOfNumber = /^block \d+ came without its transactions$/
   if (name === EMPTY) assert.ok(told[0] === undefined && told[1] === undefined && isOfNumber.test(told[2]), name)
@@ -245,7 +245,7 @@ test('T20: both providers tell the same false transactions: nothing is followed,
     for (const liar of [first, second]) liar.rule = () => undefined
     await world.settle()
     assert.equal((await paymentOf(world, txHash))?.state, sent === undefined ? 'minted' : undefined, name)
-    await world.pool`DELETE FROM settings WHERE name IN ('trouble proof', 'trouble halt')`
+    await world.pool`DELETE FROM troubles WHERE name IN ('trouble proof', 'trouble halt')`
   }
 })
 
@@ -267,7 +267,7 @@ test('T21: the only provider tells false transactions: nothing is followed, and 
       liar.rule = () => undefined
       await alone.settle()
       assert.equal((await paymentOf(alone, txHash))?.state, sent === undefined ? 'minted' : undefined, name)
-      await alone.pool`DELETE FROM settings WHERE name IN ('trouble proof', 'trouble halt')`
+      await alone.pool`DELETE FROM troubles WHERE name IN ('trouble proof', 'trouble halt')`
     }
   } finally {
     await alone.close()
@@ -289,7 +289,7 @@ test('a false sender by one of two providers: the payment is minted to who paid,
     liar.rule = () => undefined
     await world.settle()
     told.push(...(await failures()).slice(before))
-    await world.pool`DELETE FROM settings WHERE name = 'trouble proof'`
+    await world.pool`DELETE FROM troubles WHERE name = 'trouble proof'`
   }
   assert.deepEqual([told.length > 0, new Set(told.map(({ detail }) => detail.part))], [true, new Set(['transactions'])])
 })
@@ -330,7 +330,7 @@ test('T22: on a chain that proves nothing, a payment that one of two providers a
     SELECT DISTINCT state, proof FROM payments WHERE from_address = ${THIEF}`
   assert.deepEqual([...added], [{ state: 'seen', proof: 'believed' }])
   // Once it has waited for longer than a provider lags, the service alerts people.
-  await world.pool`DELETE FROM settings WHERE name = 'trouble proof'`
+  await world.pool`DELETE FROM troubles WHERE name = 'trouble proof'`
   await world.pool`DELETE FROM payment_retries`
   const before = (await failures()).length
   await world.chain.increaseTime(200)

@@ -141,9 +141,9 @@ test('so does one started from nothing with other keys than those that minted', 
 test('the block up to which payments are looked at again never goes down by itself', async () => {
   await using database = await openDatabase()
   const { pool } = database
-  assert.equal(await raiseRecheck(pool, 10, 'test'), true)
-  assert.equal(await raiseRecheck(pool, 9, 'test'), false)
-  assert.equal(await raiseRecheck(pool, 11, 'test'), true)
+  assert.equal(await raiseRecheck(pool, 10), true)
+  assert.equal(await raiseRecheck(pool, 9), false)
+  assert.equal(await raiseRecheck(pool, 11), true)
   assert.equal(await readRecheck(pool), 11)
 })
 
@@ -217,7 +217,7 @@ describe('in a whole ledger', () => {
     assert.equal((await paymentOf(world, accepted))?.state, 'accepted')
     await world.chain.rpc('eth_sendRawTransaction', [raw])
     const last = await world.pay(11, BASIC)
-    await raiseRecheck(world.pool, Number((await world.chain.mine()).number), 'test')
+    await raiseRecheck(world.pool, Number((await world.chain.mine()).number))
     const after = await world.pay(12, BASIC)
     await world.settle()
     const payments = await Promise.all([returned, accepted, last, after].map((payment) => told(world.pool, payment)))

@@ -149,8 +149,8 @@ describe('an Idempotency-Key', () => {
 
   it('of a refused request may be used again: the request is judged again', async () => {
     assert.equal((await desk.post('halt/clear', {}, under('k-halt'))).status, 409)
-    await desk.world.pool`INSERT INTO settings (name, value, updated_by) VALUES ('halted',
-      '{"reason": "tooDeep", "since": "2026-01-01T00:00:00.000Z", "detail": {}, "looks": 9, "sealed": true}', 'pass')`
+    await desk.world.pool`INSERT INTO troubles (name, value) VALUES ('halted',
+      '{"reason": "tooDeep", "since": "2026-01-01T00:00:00.000Z", "detail": {}, "looks": 9, "sealed": true}')`
     const cleared = await desk.post('halt/clear', {}, under('k-halt'))
     assert.deepEqual([cleared.status, cleared.json.cleared.reason], [200, 'tooDeep'])
     assert.equal((await desk.post('halt/clear', {}, under('k-halt'))).text, cleared.text)

@@ -381,18 +381,17 @@ describe('a small ledger', () => {
 
   it('says why the passes are halted, and since when', async () => {
     const halt = { reason: 'another chain', since: '2026-01-02T03:04:05.000Z', sealed: true, looks: 5 }
-    await service.sql`INSERT INTO settings (name, value, updated_by) VALUES ('halted', ${JSON.stringify(halt)}::text::jsonb, 'test')`
+    await service.sql`INSERT INTO troubles (name, value) VALUES ('halted', ${JSON.stringify(halt)}::text::jsonb)`
     const { reason, since } = halt
     assert.deepEqual((await service.get('/api/cron/health')).json.halted, { reason, since })
-    await service.sql`DELETE FROM settings WHERE name = 'halted'`
+    await service.sql`DELETE FROM troubles WHERE name = 'halted'`
     assert.equal((await service.get('/api/cron/health')).json.halted, null)
   })
   it('is paused by the operator’s switch', async () => {
-    await service.sql`INSERT INTO settings (name, value, updated_by) VALUES ('paused', 'true', 'test')`
+    await service.sql`UPDATE ledger_state SET paused = true`
     assert.equal((await service.get('/api/cron/health')).json.paused, true)
-    await service.sql`UPDATE settings SET value = 'false' WHERE name = 'paused'`
+    await service.sql`UPDATE ledger_state SET paused = false`
     assert.equal((await service.get('/api/cron/health')).json.paused, false)
-    await service.sql`DELETE FROM settings`
   })
 
   it('names the deployment, its RPC only when that is public', async () => {

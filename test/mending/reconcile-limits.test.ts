@@ -45,7 +45,7 @@ const mintBlockOf = async (nodeId: number) => {
   const [row] = await world.pool<{ at: number }[]>`SELECT block_number AS at FROM nodes WHERE node_id = ${nodeId}`
   return row?.at ?? assert.fail('no such node')
 }
-const drift = async () => (await world.pool`SELECT value FROM settings WHERE name = 'drift'`)[0]?.value ?? []
+const drift = async () => (await world.pool`SELECT drift AS value FROM ledger_state`)[0]?.value ?? []
 const told = async () => (await world.pool`SELECT FROM audit WHERE action = 'drift'`).count
 
 /** Refuses requests for the logs of a node in more than `blocks` blocks. */
@@ -134,7 +134,7 @@ test('after a few failures a run stops, and the next one goes on behind the last
   const known = async () =>
     (await pool<{ id: number }[]>`SELECT node_id AS id FROM nodes ORDER BY 1`).map(({ id }) => id)
   for (const id of all) await loseNode(world, id)
-  await pool`DELETE FROM settings WHERE name = 'reconcileNodes'`
+  await pool`UPDATE ledger_state SET reconcile_nodes = 0`
   assert.deepEqual(await triedByRun(), [1, 2, 3])
   assert.deepEqual(await triedByRun(), [4, 5, 6])
   assert.deepEqual(await triedByRun(), [1, 2, 3])

@@ -39,7 +39,7 @@ beforeEach(() => world.pool`DELETE FROM audit WHERE action = 'leftOut'`.then(() 
 
 const drifts = () => world.pool`SELECT detail FROM audit WHERE action = 'drift' ORDER BY id`
 /** The differences on record. */
-const recorded = async () => (await world.pool`SELECT value FROM settings WHERE name = 'drift'`)[0]?.value ?? []
+const recorded = async () => (await world.pool`SELECT drift AS value FROM ledger_state`)[0]?.value ?? []
 const verified = async () => {
   const found = await verifyLedger({ readPool: world.pool, chain: world.ctx.chain, contract: world.ctx.contract })
   return isOperatorRefusal(found) ? assert.fail(found.message) : found
@@ -260,7 +260,7 @@ test('a difference that cannot be repaired is reported once, stands in the outco
   assert.deepEqual(pass?.outcome, { inserted: 0, drifts: expected })
   await world.pool`UPDATE nodes SET owner = ${world.at(5)} WHERE node_id = 3`
   await world.payments()
-  const [setting] = await world.pool`SELECT value FROM settings WHERE name = 'drift'`
+  const [setting] = await world.pool`SELECT drift AS value FROM ledger_state`
   assert.deepEqual(setting?.value, [])
   await checkInvariants(world)
 })
@@ -272,9 +272,9 @@ test('a difference stays on record, reported once, while the window is elsewhere
     return row ?? assert.fail('no cohort')
   }
   const elsewhere = async () => {
-    await world.pool`UPDATE settings SET value = '501' WHERE name = 'reconcileNext'`
+    await world.pool`UPDATE ledger_state SET reconcile_next = 501`
     assert.equal((await world.payments()).reconciled, 0)
-    const [setting] = await world.pool`SELECT value FROM settings WHERE name = 'drift'`
+    const [setting] = await world.pool`SELECT drift AS value FROM ledger_state`
     return setting?.value
   }
   const told = (await drifts()).length
@@ -283,7 +283,7 @@ test('a difference stays on record, reported once, while the window is elsewhere
   await world.pool`UPDATE cohorts SET size = size + 1 WHERE cohort = ${number}`
   const { drifts: found } = await verified()
   assert.equal(found.length, 2)
-  await world.pool`UPDATE settings SET value = ${JSON.stringify(found)}::text::jsonb WHERE name = 'drift'`
+  await world.pool`UPDATE ledger_state SET drift = ${JSON.stringify(found)}::text::jsonb`
   assert.deepEqual(await elsewhere(), found, 'no block explains either')
   assert.equal((await drifts()).length, told, 'what the operator has found is not reported again')
   assert.equal((await cohort()).size, size + 1, 'the contract’s figure is one provider’s word')

@@ -167,9 +167,8 @@ test('a file for a Safe pays what is final, each transfer proves one commission,
   assert.deepEqual(own, [BASIC / 20n, BASIC / 5n, BASIC / 100n], 'one, second, two')
   assert.ok(first.commissions.every(({ fileMadeAt }: { fileMadeAt: string | null }) => fileMadeAt === null))
   // A file above the second person's amount waits for one, who gets it.
-  const setRule = (rule: object) => world.pool`
-    INSERT INTO settings (name, value, updated_by) VALUES ('secondPerson', ${JSON.stringify(rule)}::text::jsonb, 'test')
-    ON CONFLICT (name) DO UPDATE SET value = excluded.value`
+  const setRule = (rule: { aboveWei: string }) => world.pool`
+    UPDATE ledger_state SET second_person_wei = ${rule.aboveWei}`
   await setRule({ aboveWei: String(BigInt(first.sendNowWei) - 1n) })
   const waits = await desk.post('referrals/commissions/file', {})
   assert.equal(waits.status, 202, waits.text)

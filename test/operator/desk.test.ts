@@ -301,8 +301,8 @@ describe('a rescan', () => {
     assert.equal((await desk.post('rescan', { fromBlock: 10_000_000 })).status, 400)
     assert.equal((await desk.post('rescan', { fromBlock: 0 })).status, 409)
     assert.equal((await desk.post('rescan', {})).status, 400)
-    await world.pool`INSERT INTO settings (name, value, updated_by) VALUES ('halted',
-      '{"reason": "otherChain", "since": "2026-01-01T00:00:00.000Z", "detail": {}, "looks": 1, "sealed": false}', 'pass')`
+    await world.pool`INSERT INTO troubles (name, value) VALUES ('halted',
+      '{"reason": "otherChain", "since": "2026-01-01T00:00:00.000Z", "detail": {}, "looks": 1, "sealed": false}')`
     assert.equal((await desk.post('rescan', { fromBlock: 10 })).status, 409)
   })
 })

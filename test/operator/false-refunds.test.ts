@@ -78,7 +78,7 @@ for (const [sentence, alone] of [
     await world.chain.reorg(2)
     await world.chain.mine(3)
     await instance.payments()
-    assert.equal((await world.pool`SELECT FROM settings WHERE name = 'halted'`).count, 0)
+    assert.equal((await world.pool`SELECT FROM troubles WHERE name = 'halted'`).count, 0)
   })
 
   test(`a refund in a block that ${sentence} alone calls final may yet be taken back`, async () => {

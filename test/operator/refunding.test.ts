@@ -263,7 +263,7 @@ describe('a refund that is prepared', () => {
       await w.chain.mine(FINAL_BLOCKS)
       await w.payments()
       const head = await w.chain.block()
-      await raiseRecheck(w.pool, Number(head.number), 'pass')
+      await raiseRecheck(w.pool, Number(head.number))
       const until = Number(head.timestamp) + 3_600
       const asked = await own.post(`payments/${paid}/refund/prepare`)
       assert.deepEqual([asked.json.safeAfter, asked.json.sendNow], [new Date(until * 1000).toISOString(), false])

@@ -67,9 +67,9 @@ test('a turn of a tier that the ledger does not know waits, and the pass says so
 })
 
 test("nothing is sent while the operator's switch is on pause", async () => {
-  await world.pool`INSERT INTO settings (name, value, updated_by) VALUES ('paused', 'true', 'test')`
+  await world.pool`UPDATE ledger_state SET paused = true`
   assert.deepEqual([(await world.credit()).reason, await sentRounds()], ['paused', 0])
-  await world.pool`UPDATE settings SET value = 'false' WHERE name = 'paused'`
+  await world.pool`UPDATE ledger_state SET paused = false`
 })
 
 test('nothing is sent while the contract is paused', async () => {

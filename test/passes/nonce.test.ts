@@ -97,7 +97,7 @@ test('a key that was used out of sight is taken over after 64 blocks, and what w
   assert.equal(await audited('nonceTakenOver'), taken)
   // As if it was noted on a fork that is gone: the time starts over.
   await world.pool`
-    UPDATE settings SET value = value || '{"sinceBlock": 1000000}' WHERE name = ${`nonceAhead ${world.at(1)}`}`
+    UPDATE troubles SET value = value || '{"sinceBlock": 1000000}' WHERE name = ${`nonceAhead ${world.at(1)}`}`
   await world.payments()
   await world.chain.mine(AHEAD_BLOCKS - 1)
   await world.payments()

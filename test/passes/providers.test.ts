@@ -51,7 +51,7 @@ beforeEach(() => {
 const halts = async () => (await world.pool`SELECT FROM audit WHERE action = 'halted'`).count
 /** As if the halt had lasted longer than a brief lie. */
 const olden = () => world.pool`
-  UPDATE settings SET value = value || '{"since": "2020-01-01T00:00:00.000Z", "looks": 99}' WHERE name = 'halted'`
+  UPDATE troubles SET value = value || '{"since": "2020-01-01T00:00:00.000Z", "looks": 99}' WHERE name = 'halted'`
 
 /** Answers this amount for a wallet's holding of the token. */
 const holds = (amount: bigint): Rule => {

@@ -51,7 +51,7 @@ test('a batch that the minter cannot pay for is sent as far as the ether goes, i
   const sent = await count('minting')
   assert.ok(sent >= 5 && sent <= 12, `${sent} of ${BUYERS}`)
   assert.ok(estimates <= 3, `${estimates} estimates`)
-  const [funds] = await world.pool`SELECT value FROM settings WHERE name = 'funds minter'`
+  const [funds] = await world.pool`SELECT value FROM troubles WHERE name = 'funds minter'`
   assert.equal(funds?.value.low, true)
   assert.ok(BigInt(funds?.value.neededWei) > (await minter().fees()).maxFeeWei * 80_000n * BigInt(BUYERS))
 

@@ -242,7 +242,7 @@ test('a fee above the cap is not offered: nothing new is signed, and a stuck tra
   // Sent by an instance with a higher cap, then stuck; the one with the low cap raises nothing.
   await world.payments()
   await mineAtBaseFee(((await attempts()).at(-1)?.fee ?? 0n) * 2n, 13)
-  await world.pool`DELETE FROM settings WHERE name LIKE 'trouble fee %'`
+  await world.pool`DELETE FROM troubles WHERE name LIKE 'trouble fee %'`
   await capped.payments()
   assert.deepEqual([(await attempts()).length, await told()], [before + 1, 2])
   await world.settle()

@@ -166,8 +166,8 @@ test('a signer on record as down is asked by each run, also where nothing waits 
   // Another instance, with the key itself, mints it, so nothing waits for the signer now.
   await world.settle()
   assert.equal((await paymentOf(world, paid))?.state, 'minted')
-  await world.pool`INSERT INTO settings (name, value, updated_by)
-    VALUES ('signer minter', ${JSON.stringify({ address: world.at(1), detail: 'x' })}::text::jsonb, 'test') ON CONFLICT DO NOTHING`
+  await world.pool`INSERT INTO troubles (name, value)
+    VALUES ('signer minter', ${JSON.stringify({ address: world.at(1), detail: 'x' })}::text::jsonb) ON CONFLICT DO NOTHING`
   assert.equal((await instance.payments()).signer, 'notSigned')
   assert.equal(await down('minter'), 1)
   signer.rule = () => undefined

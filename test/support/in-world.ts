@@ -25,4 +25,4 @@ export const worldTest =
 
 /** Moves an incident back in time, so that it has been quiet for long enough to be over. */
 export const beWellFor = ({ pool }: World, trouble: Trouble) => pool`
-  UPDATE settings SET value = value || '{"calmSince": "2020-01-01T00:00:00.000Z"}' WHERE name = ${`trouble ${trouble}`}`
+  UPDATE troubles SET value = value || '{"calmSince": "2020-01-01T00:00:00.000Z"}' WHERE name = ${`trouble ${trouble}`}`

@@ -65,6 +65,6 @@ export const setModeTo = (pool: Pool, mode: EvidenceMode) =>
 /** Ends the providers' lies, and deletes their effects. From then on blocks must be proven. */
 export async function endLies({ world, first, second }: TwoProviders): Promise<void> {
   for (const provider of [first, second]) provider.rule = () => undefined
-  await world.pool`DELETE FROM settings WHERE name IN ('halted', 'trouble proof', 'trouble halt')`
+  await world.pool`DELETE FROM troubles WHERE name IN ('halted', 'trouble proof', 'trouble halt')`
   await setModeTo(world.pool, 'proven')
 }

@@ -239,7 +239,7 @@ attack('T9: ether taken from the distributor’s account is gone, and every turn
   await world.pool`DELETE FROM passes WHERE name = 'funds'`
   await world.instance({ rules: { fundsWarnTransactions: 50 } }).payments()
   const [funds] = await world.pool<{ low: boolean }[]>`
-    SELECT (value ->> 'low')::boolean AS low FROM settings WHERE name = 'funds distributor'`
+    SELECT (value ->> 'low')::boolean AS low FROM troubles WHERE name = 'funds distributor'`
   assert.equal(funds?.low, true, 'for which NodeLedgerFundsLow fires')
   assert.ok((await stage.doctor()).includes('keys.foreign'))
   await world.pay(9, ETHER, world.at(2))

@@ -156,9 +156,7 @@ attack('a budget that is spent is distinguished from one that runs low, and a re
   assert.equal((await world.payments()).budgetSpent, 'nodes')
   // The only node is pending and no mint is planned, so the service learns nothing new about the budget.
   assert.equal((await world.payments()).budgetSpent, null)
-  const [kept] = await world.pool<
-    { spent: string }[]
-  >`SELECT value ->> 'spent' AS spent FROM settings WHERE name = 'budget'`
+  const [kept] = await world.pool<{ spent: string }[]>`SELECT budget ->> 'spent' AS spent FROM ledger_state`
   assert.equal(kept?.spent, 'nodes')
   await world.chain.mine()
   assert.ok((await stage.alerts()).includes('NodeLedgerBudgetSpent'))

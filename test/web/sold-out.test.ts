@@ -35,7 +35,7 @@ test('quotes nothing while the minter may mint no node more, or a payment waits 
     [{ nodes: 9, cohorts: 0, spent: 'cohorts' }, soldOut],
     [{ nodes: 9, cohorts: 9, spent: 'nodes' }, soldOut],
   ] as const) {
-    await writeState(service.sql, 'budget', { ...budget, soldOut: isSoldOut({ ...budget }) }, 'test')
+    await writeState(service.sql, 'budget', { ...budget, soldOut: isSoldOut({ ...budget }) } as never)
     assert.deepEqual(await offer(), expected, JSON.stringify(budget))
   }
   await service.close()
@@ -49,12 +49,8 @@ test('the pages offer nothing meanwhile, and a payment says whom it waits for', 
     await insertSmallLedger(service.sql)
     await service.sql`UPDATE tiers SET price_wei = 12345678901234567 WHERE tier_id = 'plus'`
     const page = await browser.newPage()
-    await writeState(
-      service.sql,
-      'budget',
-      { nodes: 0, cohorts: 0, low: ['nodes'], spent: 'nodes', soldOut: true },
-      'test',
-    )
+    const budget = { nodes: 0, cohorts: 0, low: ['nodes'], spent: 'nodes', soldOut: true }
+    await writeState(service.sql, 'budget', budget as never)
     await insertPayment(service.sql, {
       txHash: hashOf('waits'),
       from: walletOf(9),

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { readCursor } from '../../src/db/blocks/blocks.ts'
-import { readState } from '../../src/db/core/state.ts'
+import { readFinding } from '../../src/db/core/troubles.ts'
 import { addEndpoint, endpointName, listDeliveries, removeEndpoint, takeDeliveries } from '../../src/db/webhooks.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { enableWebhook, redeliver } from '../../src/operator/acts/webhooks.ts'
@@ -279,7 +279,7 @@ test('T9: funds that become low are reported once, though they come and go, and 
     await world.pool`DELETE FROM passes WHERE name = 'funds'`
     await watchFunds(ctx)
   }
-  const isLow = async () => ((await readState(world.pool, 'funds distributor')) as Funds).low
+  const isLow = async () => (await readFinding<Funds>(world.pool, 'funds distributor'))?.low
   for (const balance of [ETHER * 100n, 1n, 2n, ETHER * 100n, 2n, ETHER * 100n]) await look(balance)
   assert.equal(await isLow(), true, 'not yet over')
   await beWellFor(world, 'funds distributor')

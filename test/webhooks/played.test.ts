@@ -163,7 +163,7 @@ const PLAYS: Readonly<Record<string, () => Promise<unknown>>> = {
         /Receipts?$/.test(method) ? { error: { code: -32603, message: 'internal error' } } : undefined
     const run = () => world.payments().catch(() => null)
     for (let i = 0; i < 4; i++) await run()
-    await world.pool`UPDATE settings SET value = value || '{"since": "2020-01-01T00:00:00.000Z"}' WHERE name = 'stuck'`
+    await world.pool`UPDATE troubles SET value = value || '{"since": "2020-01-01T00:00:00.000Z"}' WHERE name = 'stuck'`
     await run()
     await endLies({ world, first, second })
     await world.settle()
@@ -176,7 +176,7 @@ const PLAYS: Readonly<Record<string, () => Promise<unknown>>> = {
         method === 'eth_estimateGas' ? { error: { code: 3, message: 'execution reverted' } } : undefined
     for (let i = 0; i < 3; i++) {
       await world.payments()
-      await world.pool`UPDATE settings SET value = value || '{"since": "2020-01-01T00:00:00.000Z"}' WHERE name = 'unsent payments'`
+      await world.pool`UPDATE troubles SET value = value || '{"since": "2020-01-01T00:00:00.000Z"}' WHERE name = 'unsent payments'`
     }
     await endLies({ world, first, second })
     await world.settle()
@@ -241,7 +241,7 @@ const PLAYS: Readonly<Record<string, () => Promise<unknown>>> = {
       method === 'eth_getBlockByNumber' && tag === other.number && !isWhole ? { result: other } : undefined
     await world.payments()
     // As if they had differed for longer than a usual reorganisation takes.
-    await world.pool`UPDATE settings SET value = value || '{"since": "2020-01-01T00:00:00.000Z"}' WHERE name = 'parted'`
+    await world.pool`UPDATE troubles SET value = value || '{"since": "2020-01-01T00:00:00.000Z"}' WHERE name = 'parted'`
     await world.payments()
     await endLies({ world, first, second })
   },

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import { readCursor } from '../../db/blocks/blocks.ts'
 import { compareMigrations } from '../../db/core/migrate.ts'
 import type { Sql } from '../../db/core/sql.ts'
-import { readState } from '../../db/core/state.ts'
+import { readIdentity } from '../../db/core/state.ts'
 import { readDatabaseUrl } from '../../lib/database-url.ts'
 import { RefusedError } from '../errors.ts'
 
@@ -43,7 +43,7 @@ export async function readContents(sql: Sql): Promise<Contents> {
   const cursor = await readCursor(sql)
   const block = cursor && { number: cursor.number, hash: cursor.hash }
   const { applied } = await compareMigrations(sql)
-  return { identity: await readState(sql, 'identity'), block, migrations: applied, rows }
+  return { identity: await readIdentity(sql), block, migrations: applied, rows }
 }
 
 function passwordIn(text: string): string {

@@ -12,7 +12,7 @@ import { databaseFault } from '../../db/core/faults.ts'
 import { isLedger, isMigrated } from '../../db/core/migrate.ts'
 import { lookAtSession } from '../../db/core/session.ts'
 import { connect } from '../../db/core/sql.ts'
-import { readState } from '../../db/core/state.ts'
+import { readIdentity } from '../../db/core/state.ts'
 import { DEVELOPMENT_CHAINS } from '../../domain/development.ts'
 import { foundInWords } from '../../domain/finality.ts'
 import { hotKeysOf, refuseWallet as refuseAddress } from '../../domain/payment-wallets.ts'
@@ -76,7 +76,7 @@ export async function tryDatabase(url: string): Promise<string | null> {
       SELECT coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS "mayCreate"`
     if (!mayCreate)
       return 'DATABASE_URL: its user may not create tables there. Make the user the owner of the database.'
-    const isTaken = (await isMigrated(pool)) ? (await readState(pool, 'identity')) !== null : await isLedger(pool)
+    const isTaken = (await isMigrated(pool)) ? (await readIdentity(pool)) !== null : await isLedger(pool)
     return isTaken ? 'DATABASE_URL: the database has a ledger of another contract. Name an empty one.' : null
   } catch (error) {
     if (error instanceof KnownError) return `DATABASE_URL: ${error.message}`

@@ -47,7 +47,7 @@ async function takeBackGuard(call: Call, deps: OpenDatabase): Promise<ExitCode> 
   await mustAgree(call, 'Drop the fork guard?', 'The fork guard is still used.')
   const actor = actorHere()
   await inTransaction(deps.pool, async (sql) => {
-    await dropGuard(sql, actor.name)
+    await dropGuard(sql)
     await recordAct(sql, actor, { action: 'guardDropped', before, after: 'dropped' })
   })
   await call.out.result({ guard: 'dropped' }, 'Restart the service: it looks at the chain again.')

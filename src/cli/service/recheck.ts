@@ -30,7 +30,7 @@ export async function recheck(call: Call): Promise<ExitCode> {
     await mustAgree(call, 'Hold them?')
     const actor = actorHere()
     const raised = await inTransaction(pool, async (sql) => {
-      const done = await raiseRecheck(sql, block, actor.name)
+      const done = await raiseRecheck(sql, block)
       if (done) await recordAct(sql, actor, { action: 'recheckRaised', before, after: block })
       return done
     })

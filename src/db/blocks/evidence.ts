@@ -49,6 +49,5 @@ export async function setMode(sql: Sql, mode: EvidenceMode, { by, requestId = nu
 
 /** Notes that blocks up to this one must be read whole, because a provider left something out of one: each receipt, and each transaction's sender. */
 export async function noteReadWhole(sql: Sql, upTo: number): Promise<void> {
-  const known = (await readState(sql, 'read whole')) as number | null
-  await writeState(sql, 'read whole', Math.max(upTo, known ?? 0), 'pass')
+  await writeState(sql, 'read_whole_to', Math.max(upTo, (await readState(sql, 'read_whole_to')) ?? 0))
 }

@@ -1,9 +1,10 @@
 // The halt of the passes, and its reason: the chain they see is not the one the ledger followed. A first sighting may be a provider's lie, so the
 // next clean run withdraws it. A halt that lasts is sealed, and then only an operator can clear it.
 
+import type { Hash } from '../../domain/units.ts'
 import { jsonRows, type Sql } from '../core/sql.ts'
-import { clearState, readState, writeAudit } from '../core/state.ts'
-import { endTrouble, noteCalm, noteTrouble } from '../core/troubles.ts'
+import { writeAudit } from '../core/state.ts'
+import { clearFinding, endTrouble, noteCalm, noteTrouble, readFinding } from '../core/troubles.ts'
 
 /** Why the passes halt, in words. */
 export const HALTED = {
@@ -36,7 +37,7 @@ const SEAL_SEC = 60
 
 /** The halt in force; null if there is none. */
 export async function readHalt(sql: Sql): Promise<HaltState | null> {
-  return (await readState(sql, 'halted')) as HaltState | null
+  return await readFinding(sql, 'halted')
 }
 
 /**
@@ -48,13 +49,13 @@ export async function noteHalt(
   { reason, detail, confirmed }: { reason: HaltReason; detail: object; confirmed: boolean },
 ): Promise<HaltState> {
   const [row] = await sql<{ value: HaltState }[]>`
-    INSERT INTO settings (name, value, updated_by)
+    INSERT INTO troubles AS h (name, value)
     SELECT 'halted', jsonb_build_object('reason', ${reason}::text, 'since', iso(clock_timestamp()),
-      'detail', ${jsonRows([detail])}::text::jsonb -> 0, 'looks', 1, 'sealed', false), 'pass'
-    ON CONFLICT (name) DO UPDATE SET updated_at = now(), value = settings.value || jsonb_build_object(
-      'reason', excluded.value -> 'reason', 'detail', excluded.value -> 'detail', 'looks', (settings.value ->> 'looks')::int + 1,
-      'sealed', (settings.value ->> 'sealed')::boolean OR (${confirmed} AND (settings.value ->> 'looks')::int + 1 >= ${SEAL_LOOKS}
-        AND clock_timestamp() - (settings.value ->> 'since')::timestamptz >= make_interval(secs => ${SEAL_SEC})))
+      'detail', ${jsonRows([detail])}::text::jsonb -> 0, 'looks', 1, 'sealed', false)
+    ON CONFLICT (name) DO UPDATE SET updated_at = now(), value = h.value || jsonb_build_object(
+      'reason', excluded.value -> 'reason', 'detail', excluded.value -> 'detail', 'looks', (h.value ->> 'looks')::int + 1,
+      'sealed', (h.value ->> 'sealed')::boolean OR (${confirmed} AND (h.value ->> 'looks')::int + 1 >= ${SEAL_LOOKS}
+        AND clock_timestamp() - (h.value ->> 'since')::timestamptz >= make_interval(secs => ${SEAL_SEC})))
     RETURNING value`
   if (!row) throw new Error('the halt was not returned')
   const begins = await noteTrouble(sql, 'halt')
@@ -67,7 +68,7 @@ export async function noteHalt(
 
 /** Withdraws a halt that is not sealed, because all is well again. @returns true if there was one. */
 export async function withdrawHalt(sql: Sql): Promise<boolean> {
-  const removed = await sql`DELETE FROM settings WHERE name = 'halted' AND NOT (value ->> 'sealed')::boolean`
+  const removed = await sql`DELETE FROM troubles WHERE name = 'halted' AND NOT (value ->> 'sealed')::boolean`
   if (removed.count > 0) await writeAudit(sql, { actor: 'pass', action: 'haltLifted', detail: {} })
   return removed.count > 0
 }
@@ -89,14 +90,31 @@ export async function clearHalt(
 ): Promise<HaltState | null> {
   const halt = await readHalt(sql)
   if (!halt) return null
-  await clearState(sql, 'halted')
+  await clearFinding(sql, 'halted')
   await endTrouble(sql, 'halt')
-  if (halt.reason === 'pastFinalized') await clearState(sql, 'finalized')
+  if (halt.reason === 'pastFinalized') await writeFinalized(sql, { number: null, hash: null, named: null })
   await writeAudit(sql, { actor, action: 'resumed', detail: { ...halt, note }, requestId })
   return halt
 }
 
-/** The highest block that was final when we followed it; null before the first. `named` is the highest that two providers called final. */
-export async function readFinalized(sql: Sql): Promise<{ number: number; hash: string; named: number | null } | null> {
-  return (await readState(sql, 'finalized')) as { number: number; hash: string; named: number | null } | null
+/** The highest block that was final when we followed it. `named` is the highest that two providers called final. */
+interface Finalized {
+  number: number
+  hash: Hash
+  named: number | null
+}
+
+/** Null before the first final block. */
+export async function readFinalized(sql: Sql): Promise<Finalized | null> {
+  const [row] = await sql<Finalized[]>`
+    SELECT finalized_block AS number, finalized_hash AS hash, finalized_named AS named FROM ledger_state WHERE finalized_block IS NOT NULL`
+  return row ?? null
+}
+
+/** Records what `readFinalized` returns. */
+export async function writeFinalized(
+  sql: Sql,
+  { number, hash, named }: Finalized | { number: null; hash: null; named: null },
+): Promise<void> {
+  await sql`UPDATE ledger_state SET finalized_block = ${number}, finalized_hash = ${hash}, finalized_named = ${named}`
 }

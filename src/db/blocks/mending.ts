@@ -13,20 +13,19 @@ export interface Mending {
 /** Notes that the ledger goes back from block `from`. Run it in the transaction that rewinds. */
 export async function noteMending(sql: Sql, from: number): Promise<void> {
   const to = Math.max(from, (await readMending(sql))?.to ?? 0)
-  await writeState(sql, 'mending', { to }, 'pass')
+  await writeState(sql, 'mending_to', to)
 }
 
 /** Clears the note once the ledger has caught up. */
 export async function noteMended(sql: Sql): Promise<void> {
   await sql`
-    DELETE FROM settings WHERE name = 'mending'
-      AND (value ->> 'to')::bigint <= (SELECT block_number FROM cursors WHERE name = 'follow')`
+    UPDATE ledger_state SET mending_to = NULL WHERE mending_to <= (SELECT block_number FROM cursors WHERE name = 'follow')`
 }
 
 /** Which blocks are read again; null if none are. */
 export async function readMending(sql: Sql): Promise<Mending | null> {
   const [row] = await sql<Mending[]>`
-    SELECT coalesce((SELECT block_number FROM cursors WHERE name = 'follow'), -1)::int AS at, (value ->> 'to')::int AS to
-    FROM settings WHERE name = 'mending'`
+    SELECT coalesce((SELECT block_number FROM cursors WHERE name = 'follow'), -1)::int AS at, mending_to AS to
+    FROM ledger_state WHERE mending_to IS NOT NULL`
   return row && row.at < row.to ? row : null
 }

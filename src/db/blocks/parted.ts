@@ -1,9 +1,9 @@
-// Where the providers' histories differ. It is a row of `settings`, so every instance shows it, and a restart forgets nothing. We delete the row once
+// Where the providers' histories differ. It is a row of `troubles`, so every instance shows it, and a restart forgets nothing. We delete the row once
 // two providers name the ledger's blocks again.
 import type { Hash } from '../../domain/units.ts'
 import { jsonRows, type Sql } from '../core/sql.ts'
-import { clearState, notifyLedgerChanged, readState, writeAudit } from '../core/state.ts'
-import { noteCalm, noteTrouble } from '../core/troubles.ts'
+import { notifyLedgerChanged, writeAudit } from '../core/state.ts'
+import { clearFinding, noteCalm, noteTrouble, readFinding } from '../core/troubles.ts'
 
 export interface Parting {
   /** The lowest height at which we compared and a provider has another block, with both hashes. */
@@ -34,9 +34,9 @@ const PARTED_SEC = 120
 export async function noteParted(sql: Sql, parting: Parting, followed: number): Promise<Parted | null> {
   const isDeep = followed - parting.agreed.number >= PARTED_BLOCKS
   const [row] = await sql<{ value: Parted }[]>`
-    INSERT INTO settings AS s (name, value, updated_by)
+    INSERT INTO troubles AS s (name, value)
     SELECT 'parted', ${jsonRows([parting])}::text::jsonb -> 0
-      || jsonb_build_object('since', iso(clock_timestamp()), 'lasts', ${isDeep}::boolean), 'pass'
+      || jsonb_build_object('since', iso(clock_timestamp()), 'lasts', ${isDeep}::boolean)
     ON CONFLICT (name) DO UPDATE SET updated_at = now(), value = excluded.value || jsonb_build_object('since', s.value -> 'since',
       'lasts', ${isDeep}::boolean OR clock_timestamp() - (s.value ->> 'since')::timestamptz >= make_interval(secs => ${PARTED_SEC}))
     RETURNING value`
@@ -47,13 +47,13 @@ export async function noteParted(sql: Sql, parting: Parting, followed: number): 
 
 /** Notes that the histories agree. If they have agreed for long enough, we report that. Run in a transaction. */
 export async function noteUnited(sql: Sql): Promise<void> {
-  await clearState(sql, 'parted')
+  await clearFinding(sql, 'parted')
   if ((await noteCalm(sql, 'parted')) === 'over')
     await writeAudit(sql, { actor: 'pass', action: 'historiesAgree', detail: {} })
 }
 
 /** Where histories differ, as the last run found it; null if they do not. */
-export const readParted = async (sql: Sql): Promise<Parted | null> => (await readState(sql, 'parted')) as Parted | null
+export const readParted = (sql: Sql): Promise<Parted | null> => readFinding(sql, 'parted')
 
 /** True if a payment made now would lie above the last common block of histories that differ for long. */
 export async function isSaleParted(sql: Sql): Promise<boolean> {

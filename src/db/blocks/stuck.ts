@@ -1,8 +1,8 @@
-// What keeps the passes from going on, run after run: a block that stops them, or a reason for which a pass sends nothing. Each is a row of `settings`,
+// What keeps the passes from going on, run after run: a block that stops them, or a reason for which a pass sends nothing. Each is a row of `troubles`,
 // so every instance shows it. We delete the row once the pass goes on.
 import { jsonRows, type Sql } from '../core/sql.ts'
-import { clearState, readState, writeAudit } from '../core/state.ts'
-import { noteCalm, noteTrouble } from '../core/troubles.ts'
+import { writeAudit } from '../core/state.ts'
+import { clearFinding, noteCalm, noteTrouble, readFinding } from '../core/troubles.ts'
 
 interface Lasting {
   /** How many runs in a row it stopped. */
@@ -55,9 +55,9 @@ async function noteLasting<T extends Lasting>(
   seen: Omit<T, keyof Lasting>,
 ): Promise<T | null> {
   const [row] = await sql<{ value: T }[]>`
-    INSERT INTO settings AS s (name, value, updated_by)
+    INSERT INTO troubles AS s (name, value)
     SELECT ${name}, ${jsonRows([seen])}::text::jsonb -> 0
-      || jsonb_build_object('runs', 1, 'since', iso(clock_timestamp()), 'lasts', false), 'pass'
+      || jsonb_build_object('runs', 1, 'since', iso(clock_timestamp()), 'lasts', false)
     ON CONFLICT (name) DO UPDATE SET updated_at = now(), value = excluded.value
       || CASE WHEN s.value -> 'block' <> excluded.value -> 'block' THEN '{}' ELSE jsonb_build_object(
         'runs', (s.value ->> 'runs')::int + 1, 'since', s.value -> 'since', 'lasts', (s.value ->> 'runs')::int + 1 >= ${RUNS_MIN}
@@ -79,23 +79,26 @@ async function noteOver(
   name: 'stuck' | ReturnType<typeof unsentOf>,
   what: { action: string; subject?: string },
 ): Promise<void> {
-  await clearState(sql, name)
+  await clearFinding(sql, name)
   if ((await noteCalm(sql, name)) !== 'over') return
   await writeAudit(sql, { actor: 'pass', ...what, detail: {} })
 }
 
 /** SQL: `block` and `since` of the block that stops the passes, if the fault lasts; else null. */
-export const STUCK = `(SELECT jsonb_build_object('block', value -> 'block', 'since', value -> 'since') FROM settings
+export const STUCK = `(SELECT jsonb_build_object('block', value -> 'block', 'since', value -> 'since') FROM troubles
   WHERE name = 'stuck' AND (value -> 'lasts')::boolean)`
 
 /** The block that stops the passes, if the fault lasts; else null. */
 export async function readStuck(sql: Sql): Promise<Stuck | null> {
-  const stuck = (await readState(sql, 'stuck')) as Stuck | null
+  const stuck = await readFinding<Stuck>(sql, 'stuck')
   return stuck?.lasts ? stuck : null
 }
 
 /** What the passes have not sent for longer than we expect. */
 export async function readUnsent(sql: Sql): Promise<Unsent[]> {
-  const rows = await Promise.all([readState(sql, unsentOf('payments')), readState(sql, unsentOf('credit'))])
-  return (rows as (Unsent | null)[]).flatMap((unsent) => (unsent?.lasts ? [unsent] : []))
+  const rows = await Promise.all([
+    readFinding<Unsent>(sql, unsentOf('payments')),
+    readFinding<Unsent>(sql, unsentOf('credit')),
+  ])
+  return rows.flatMap((unsent) => (unsent?.lasts ? [unsent] : []))
 }

@@ -2,11 +2,9 @@
 import type { Sql } from '../core/sql.ts'
 import { readState, writeState } from '../core/state.ts'
 
-const NAME = 'surveyedTo'
-
 /** The last surveyed block; -1 if the ledger was followed block by block. */
 export async function readSurveyedTo(sql: Sql): Promise<number> {
-  return ((await readState(sql, NAME)) as { block: number } | null)?.block ?? -1
+  return (await readState(sql, 'surveyed_to')) ?? -1
 }
 
 /** Rewinds the surveyed block to `height`, with the ledger. Later blocks are then read or surveyed again. */
@@ -16,5 +14,5 @@ export async function rewindSurveyed(sql: Sql, height: number): Promise<void> {
 
 /** Records the last surveyed block, in the transaction that stores the range. */
 export async function noteSurveyed(sql: Sql, block: number): Promise<void> {
-  await writeState(sql, NAME, { block }, 'pass')
+  await writeState(sql, 'surveyed_to', block)
 }

@@ -16,7 +16,7 @@ const boundWait = (sql: Sql) => sql.unsafe(`SET LOCAL lock_timeout = ${LOCK_MS_M
  * counts from the ledger's first start.
  */
 export const withoutSuccess = (sql: Sql, p: Fragment) => sql`
-  extract(epoch FROM clock_timestamp() - coalesce(${p}.succeeded_at, (SELECT updated_at FROM settings WHERE name = 'identity')))::float8`
+  extract(epoch FROM clock_timestamp() - coalesce(${p}.succeeded_at, (SELECT started_at FROM ledger_state)))::float8`
 
 /** Records that a pass began. If the session is read-only, tries again in the session that the pool opens instead (sql.ts). */
 export async function passStarted(pool: Pool, name: string): Promise<void> {

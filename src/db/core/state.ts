@@ -1,37 +1,60 @@
-// Facts fixed at the ledger's first start, the operator's switches, and the audit log.
+// What holds of the ledger as a whole (the one row of ledger_state), and the audit log.
+import type { KnownBudget } from '../../domain/budget.ts'
+import type { Drift } from '../../domain/drift.ts'
+import type { Block } from '../../domain/observed.ts'
 import { type Audited, eventOf } from '../../domain/webhooks/kinds.ts'
+import { toJson } from '../../lib/json.ts'
 import { jsonRows, type Sql } from './sql.ts'
 
-/** Reads a setting; null if it was never set. */
-export async function readState(sql: Sql, name: string): Promise<unknown> {
-  const [row] = await sql<{ value: unknown }[]>`SELECT value FROM settings WHERE name = ${name}`
-  return row?.value ?? null
+/** The columns of the ledger's one row that are read and written by name. The schema says what each means. */
+interface LedgerState {
+  paused: boolean
+  second_person_wei: bigint | null
+  guard: 'used' | 'dropped' | null
+  rebuilding: boolean
+  linked_header: Block | null
+  read_whole_to: number | null
+  surveyed_to: number | null
+  mending_to: number | null
+  recheck_up_to: number | null
+  drift: Drift[] | null
+  reconcile_next: number
+  reconcile_nodes: number
+  reconcile_cohorts: number
+  cohorts_agreed: object | null
+  refused_cohorts: readonly number[] | null
+  budget: KnownBudget | null
 }
 
-/** Sets a setting. @returns false if it had that value already. */
-export async function writeState(sql: Sql, name: string, value: unknown, by: string): Promise<boolean> {
+/** Reads one fact about the ledger. */
+export async function readState<Name extends keyof LedgerState>(sql: Sql, name: Name): Promise<LedgerState[Name]> {
+  const [row] = await sql<{ value: LedgerState[Name] }[]>`SELECT ${sql.unsafe(name)} AS value FROM ledger_state`
+  if (!row) throw new Error('the ledger’s state has no row')
+  return row.value
+}
+
+/** Sets one fact about the ledger. @returns false if it had that value already. */
+export async function writeState<Name extends keyof LedgerState>(
+  sql: Sql,
+  name: Name,
+  value: LedgerState[Name],
+): Promise<boolean> {
+  const column = sql.unsafe(name)
   const changed = await sql`
-    INSERT INTO settings (name, value, updated_by) VALUES (${name}, ${jsonRows([{ value }])}::text::jsonb -> 0 -> 'value', ${by})
-    ON CONFLICT (name) DO UPDATE SET value = excluded.value, updated_at = now(), updated_by = excluded.updated_by
-      WHERE settings.value <> excluded.value
-    RETURNING 1`
+    UPDATE ledger_state s SET ${column} = n.${column} FROM jsonb_populate_record(NULL::ledger_state, ${toJson({ [name]: value })}::text::jsonb) n
+    WHERE s.${column} IS DISTINCT FROM n.${column}`
   return changed.count > 0
 }
 
-/** SQL: whether the operator's switch pauses crediting. */
-export const PAUSED = `coalesce((SELECT value = 'true'::jsonb FROM settings WHERE name = 'paused'), false)`
+/** Locks the ledger's state until the transaction ends. */
+export const lockState = async (sql: Sql): Promise<void> => void (await sql`SELECT FROM ledger_state FOR UPDATE`)
 
-/** True while the operator's switch pauses crediting. */
-export const readPaused = async (sql: Sql): Promise<boolean> => (await readState(sql, 'paused')) === true
-
-/** Locks a setting until the transaction ends. A setting that was never set has no row to lock, so callers also take an advisory lock. */
-export async function lockState(sql: Sql, name: string): Promise<void> {
-  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, 9))`
-  await sql`SELECT FROM settings WHERE name = ${name} FOR UPDATE`
-}
-
-export async function clearState(sql: Sql, name: string): Promise<void> {
-  await sql`DELETE FROM settings WHERE name = ${name}`
+/** Records what a comparison with the contract found. @returns false if that was on record already. */
+export async function writeDrift(sql: Sql, drifts: readonly Drift[], by: string): Promise<boolean> {
+  const json = jsonRows(drifts)
+  const changed = await sql`
+    UPDATE ledger_state SET drift = ${json}::text::jsonb, drift_at = now(), drift_by = ${by} WHERE drift IS DISTINCT FROM ${json}::text::jsonb`
+  return changed.count > 0
 }
 
 /** The chain and factory of a ledger. They never change. */
@@ -42,12 +65,21 @@ export interface Identity {
   startBlock: number
 }
 
+/** Which ledger this is; null before its first start. */
+export async function readIdentity(sql: Sql): Promise<Identity | null> {
+  const [row] = await sql<Identity[]>`
+    SELECT chain_id AS "chainId", genesis_hash AS "genesisHash", factory, start_block AS "startBlock"
+    FROM ledger_state WHERE started_at IS NOT NULL`
+  return row ?? null
+}
+
 /** Stores the identity at the first start; later, returns the stored one. */
 export async function recordIdentity(sql: Sql, identity: Identity): Promise<Identity> {
+  const { chainId, genesisHash, factory, startBlock } = identity
   await sql`
-    INSERT INTO settings (name, value, updated_by)
-    VALUES ('identity', ${jsonRows([identity])}::text::jsonb -> 0, 'start') ON CONFLICT (name) DO NOTHING`
-  return (await readState(sql, 'identity')) as Identity
+    UPDATE ledger_state SET chain_id = ${chainId}, genesis_hash = ${genesisHash}, factory = ${factory}, start_block = ${startBlock},
+      started_at = now() WHERE started_at IS NULL`
+  return (await readIdentity(sql)) ?? identity
 }
 
 /** Adds an entry to the audit log. If the entry has an event, queues the event for the endpoints that chose its kind. */

@@ -1,7 +1,6 @@
 // Troubles that we report to people. A trouble that comes and goes counts as one: we report its start, and report its end once we have not seen it
-// for a while. Each has a row in `settings`, so that only one of several instances reports it. Times are by the database's clock.
-import type { Sql } from './sql.ts'
-import { clearState } from './state.ts'
+// for a while. Each has a row in `troubles`, so that only one of several instances reports it. Times are by the database's clock.
+import { jsonRows, type Sql } from './sql.ts'
 
 export type Trouble =
   | 'halt'
@@ -25,7 +24,7 @@ const rowOf = (trouble: Trouble) => `trouble ${trouble}`
 /** Notes that a trouble was seen. @returns true if it begins now, so it must be reported. */
 export async function noteTrouble(sql: Sql, trouble: Trouble): Promise<boolean> {
   const [row] = await sql<{ begins: boolean }[]>`
-    INSERT INTO settings (name, value, updated_by) VALUES (${rowOf(trouble)}, '{}', 'pass')
+    INSERT INTO troubles (name, value) VALUES (${rowOf(trouble)}, '{}')
     ON CONFLICT (name) DO UPDATE SET value = '{}', updated_at = now()
     RETURNING xmax = 0 AS begins`
   return row?.begins ?? false
@@ -37,7 +36,7 @@ export async function noteTrouble(sql: Sql, trouble: Trouble): Promise<boolean> 
  */
 export async function noteCalm(sql: Sql, trouble: Trouble): Promise<'over' | 'lasting' | null> {
   const [row] = await sql<{ isOver: boolean }[]>`
-    UPDATE settings SET value = value || jsonb_build_object('calmSince', coalesce(value -> 'calmSince', to_jsonb(clock_timestamp())))
+    UPDATE troubles SET value = value || jsonb_build_object('calmSince', coalesce(value -> 'calmSince', to_jsonb(clock_timestamp())))
     WHERE name = ${rowOf(trouble)}
     RETURNING (value ->> 'calmSince')::timestamptz <= clock_timestamp() - make_interval(secs => ${CALM_SEC}) AS "isOver"`
   if (!row) return null
@@ -48,5 +47,25 @@ export async function noteCalm(sql: Sql, trouble: Trouble): Promise<'over' | 'la
 
 /** Ends a trouble because a person acted. If we see it again later, that is a new one. */
 export async function endTrouble(sql: Sql, trouble: Trouble): Promise<void> {
-  await clearState(sql, rowOf(trouble))
+  await clearFinding(sql, rowOf(trouble))
+}
+
+/** Reads what is on record under a name; null if nothing is. The module that owns the name knows its type. */
+export async function readFinding<Finding>(sql: Sql, name: string): Promise<Finding | null> {
+  const [row] = await sql<{ value: Finding }[]>`SELECT value FROM troubles WHERE name = ${name}`
+  return row?.value ?? null
+}
+
+/** Puts a finding on record. @returns false if it was on record already. */
+export async function writeFinding(sql: Sql, name: string, finding: unknown): Promise<boolean> {
+  const changed = await sql`
+    INSERT INTO troubles AS t (name, value) VALUES (${name}, ${jsonRows([{ finding }])}::text::jsonb -> 0 -> 'finding')
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value, updated_at = now() WHERE t.value <> excluded.value
+    RETURNING 1`
+  return changed.count > 0
+}
+
+/** Takes a finding off the record. */
+export async function clearFinding(sql: Sql, name: string): Promise<void> {
+  await sql`DELETE FROM troubles WHERE name = ${name}`
 }

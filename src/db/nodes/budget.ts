@@ -8,7 +8,7 @@ const LOOK_BACK_SEC = 7 * 86_400
 const LOOK_BACK_LEAST_SEC = 86_400
 
 /** SQL: `soldOut` of the budget as last read (domain/budget.ts). */
-export const SOLD_OUT = `coalesce((SELECT (value ->> 'soldOut')::boolean FROM settings WHERE name = 'budget'), false)`
+export const SOLD_OUT = `coalesce((SELECT (budget -> 'soldOut')::boolean FROM ledger_state), false)`
 
 /** Reads the need as of a block time, unix seconds. */
 export async function readBudgetNeed(sql: Sql, time: number): Promise<BudgetNeed> {

@@ -20,7 +20,7 @@ export function assuranceOf(sql: Sql, columns = { proof: 'p.proof', block: 'p.bl
   return sql`CASE WHEN ${block} IS NULL THEN NULL
     WHEN ${proof} IS DISTINCT FROM 'proven' THEN coalesce(${proof}, 'believed')
     WHEN ${block} <= (SELECT max(guard_block) FROM outbox WHERE state = 'mined') THEN 'proven'
-    WHEN ${block} <= (SELECT (value ->> 'named')::bigint FROM settings WHERE name = 'finalized')
+    WHEN ${block} <= (SELECT finalized_named FROM ledger_state)
       THEN CASE WHEN ${isGuarded(sql)} THEN 'proven' ELSE 'agreed' END
     ELSE CASE WHEN ${isGuarded(sql)} THEN 'linked' ELSE 'believed' END END`
 }

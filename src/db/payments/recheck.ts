@@ -3,23 +3,16 @@
 import type { PaymentState } from '../../domain/transitions.ts'
 import type { Address, Hash } from '../../domain/units.ts'
 import { jsonRows, type Sql } from '../core/sql.ts'
+import { readState } from '../core/state.ts'
 import { move } from './moves.ts'
 
-const NAME = 'recheckUpTo'
-
 /** The recheck block; null if the ledger was never restored. */
-export async function readRecheck(sql: Sql): Promise<number | null> {
-  const [row] = await sql<{ block: number }[]>`
-    SELECT (value ->> 'block')::bigint AS block FROM settings WHERE name = ${NAME}`
-  return row?.block ?? null
-}
+export const readRecheck = (sql: Sql): Promise<number | null> => readState(sql, 'recheck_up_to')
 
 /** Raises the recheck block; nothing lowers it automatically. @returns false if it was already that high. */
-export async function raiseRecheck(sql: Sql, block: number, by: string): Promise<boolean> {
-  const raised = await sql`
-    INSERT INTO settings (name, value, updated_by) VALUES (${NAME}, ${jsonRows([{ block }])}::text::jsonb -> 0, ${by})
-    ON CONFLICT (name) DO UPDATE SET value = excluded.value, updated_at = now(), updated_by = excluded.updated_by
-      WHERE (settings.value ->> 'block')::bigint < ${block}`
+export async function raiseRecheck(sql: Sql, block: number): Promise<boolean> {
+  const raised =
+    await sql`UPDATE ledger_state SET recheck_up_to = ${block} WHERE coalesce(recheck_up_to, -1) < ${block}`
   return raised.count > 0
 }
 

@@ -205,7 +205,7 @@ async function readNodesOfPayments(sql: Sql, refs: readonly Hash[]): Promise<Nod
   const rows = await sql<(Omit<NodeOfPayment, 'tier'> & NodeTierFacts)[]>`
     SELECT p.id AS "paymentId", p.ref, n.node_id AS "nodeId", c.tier_no AS "tierNo", p.value_wei AS "valueWei", p.state, p.state <> 'seen' AS "isJudged",
       p.succeeded, ${isOdd(sql)} AS "isOdd", paid.tier_no AS "paidTierNo", p.inner_index AS "innerIndex", priced.own AS "isPrice", priced.in_force AS "isPriceInForce",
-      p.block_number <= (SELECT (value ->> 'block')::bigint FROM settings WHERE name = 'recheckUpTo') AS "beforeRestore"
+      p.block_number <= (SELECT recheck_up_to FROM ledger_state) AS "beforeRestore"
     FROM nodes n
     JOIN payments p ON p.ref = n.ref AND p.state NOT IN ('orphaned', 'minted')
       AND p.from_address = coalesce((SELECT t.to_address FROM node_transfers t WHERE t.node_id = n.node_id

@@ -5,7 +5,6 @@ import { actsOf } from '../../domain/webhooks/kinds.ts'
 import { HALTED } from '../blocks/halts.ts'
 import { STUCK } from '../blocks/stuck.ts'
 import type { Sql } from '../core/sql.ts'
-import { PAUSED } from '../core/state.ts'
 import { countUnpaid, DUE_AND_SCHEDULED } from '../nodes/cohorts.ts'
 import { countPlaces, tiersNow } from '../payments/supply.ts'
 
@@ -34,13 +33,13 @@ const literals = (words: readonly string[]) => words.map((word) => `'${word}'`).
 const ofLastDay = (actions: readonly string[]) =>
   count(`audit WHERE action IN (${literals(actions)}) AND at > now() - interval '1 day'`)
 const budget = (value: string) =>
-  each(`SELECT what, ${value} AS value FROM settings s, unnest('{nodes,cohorts}'::text[]) what WHERE name = 'budget'`)
+  each(`SELECT what, ${value} AS value FROM unnest('{nodes,cohorts}'::text[]) what WHERE l.budget IS NOT NULL`)
 const tier = (figure: string) =>
   each(`SELECT tier_id AS tier, state, ${figure} AS value FROM tiers_now
     WHERE on_sale AND most IS NOT NULL AND ${figure} IS NOT NULL`)
 const sender = (figure: string) => each(`SELECT sender, ${figure} AS value FROM senders`)
 const funds = (figure: string) =>
-  each(`SELECT sender, ${figure} AS value FROM senders JOIN settings s ON name = 'funds ' || sender`)
+  each(`SELECT sender, ${figure} AS value FROM senders JOIN troubles s ON name = 'funds ' || sender`)
 
 const FIGURES: Readonly<Record<`node_ledger_${string}`, readonly [help: string, sql: string]>> = {
   node_ledger_followed_block: ['Block the ledger has followed to.', 'f.block_number'],
@@ -68,18 +67,18 @@ const FIGURES: Readonly<Record<`node_ledger_${string}`, readonly [help: string, 
   ],
   node_ledger_drift: [
     'Differences between ledger and contract that the last comparison found; absent before the first.',
-    `(SELECT jsonb_array_length(value) FROM settings WHERE name = 'drift')`,
+    'jsonb_array_length(l.drift)',
   ],
   node_ledger_halted: [
     'Whether the passes are halted, by reason.',
-    each(`SELECT reason, ${some(`settings WHERE name = 'halted' AND value ->> 'reason' = reason`)} AS value
+    each(`SELECT reason, ${some(`troubles WHERE name = 'halted' AND value ->> 'reason' = reason`)} AS value
       FROM unnest(ARRAY[${literals(Object.keys(HALTED))}]) reason`),
   ],
   node_ledger_passes_stuck: [
     'Whether one block keeps stopping the passes although providers answer.',
     `${STUCK} IS NOT NULL`,
   ],
-  node_ledger_paused: ["Whether the operator's switch pauses crediting.", PAUSED],
+  node_ledger_paused: ["Whether the operator's switch pauses crediting.", 'l.paused'],
   node_ledger_pass_last_success_timestamp_seconds: [
     'When a pass last succeeded, on any instance.',
     each(`SELECT name AS pass, ${seconds('succeeded_at')} AS value FROM passes`),
@@ -101,11 +100,11 @@ const FIGURES: Readonly<Record<`node_ledger_${string}`, readonly [help: string, 
     'Webhook endpoints that get no more events until an operator enables them.',
     `(SELECT count(*) FROM webhook_endpoints WHERE active AND disabled_at IS NOT NULL)`,
   ],
-  node_ledger_minter_budget: ['What the minter may still mint, or open.', budget('s.value -> what')],
-  node_ledger_minter_budget_low: ['Whether that budget is low.', budget(`(s.value -> 'low') ? what`)],
+  node_ledger_minter_budget: ['What the minter may still mint, or open.', budget('l.budget -> what')],
+  node_ledger_minter_budget_low: ['Whether that budget is low.', budget(`(l.budget -> 'low') ? what`)],
   node_ledger_minter_budget_spent: [
     'Whether that budget is used up while work waits.',
-    budget(`s.value ->> 'spent' IS NOT DISTINCT FROM what`),
+    budget(`l.budget ->> 'spent' IS NOT DISTINCT FROM what`),
   ],
   node_ledger_tier_sold: ['Nodes that a tier on sale with a supply has sold.', tier('sold')],
   node_ledger_tier_reserved: ['Places in it that undecided payments reserve.', tier('reserved')],
@@ -170,11 +169,11 @@ const FIGURES: Readonly<Record<`node_ledger_${string}`, readonly [help: string, 
   node_ledger_sender_funds_low: ['Whether a sender’s funds are low.', funds(`s.value -> 'low'`)],
   node_ledger_signer_down: [
     'Whether a sender’s signer did not sign its last request.',
-    sender(some(`settings WHERE name = 'signer ' || sender`)),
+    sender(some(`troubles WHERE name = 'signer ' || sender`)),
   ],
   node_ledger_role_lost: [
     'Whether another account has a sender’s role on the contract, by its last answer.',
-    sender(some(`settings WHERE name = 'lost role ' || sender`)),
+    sender(some(`troubles WHERE name = 'lost role ' || sender`)),
   ],
   node_ledger_db_connections: [
     'Database connections of all instances, by state.',
@@ -200,7 +199,7 @@ export async function readFigures(sql: Sql, senders: Readonly<Record<string, Add
           LEFT JOIN outbox o ON o.sender = address AND o.state = 'pending'
           LEFT JOIN outbox_attempts a ON a.outbox_id = o.id GROUP BY role)
     SELECT to_jsonb(figures) AS figures FROM (SELECT ${sql.unsafe(columns.join(',\n'))}
-      FROM totals t LEFT JOIN cursors f ON f.name = 'follow' CROSS JOIN (${sql.unsafe(DUE_AND_SCHEDULED)}) d) figures`
+      FROM totals t CROSS JOIN ledger_state l LEFT JOIN cursors f ON f.name = 'follow' CROSS JOIN (${sql.unsafe(DUE_AND_SCHEDULED)}) d) figures`
   if (!row) throw new Error('the kept totals have no row')
   const number = (value: Value) => (value === null ? null : Number(value))
   return Object.entries(FIGURES).flatMap(([name, [help]]): Sample[] => {

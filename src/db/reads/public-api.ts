@@ -4,7 +4,6 @@ import type { Address, Hash } from '../../domain/units.ts'
 import { STUCK } from '../blocks/stuck.ts'
 import { withoutSuccess } from '../core/passes.ts'
 import type { Sql } from '../core/sql.ts'
-import { PAUSED } from '../core/state.ts'
 import { SOLD_OUT } from '../nodes/budget.ts'
 import { DUE_AND_SCHEDULED } from '../nodes/cohorts.ts'
 import { CREDITED } from '../nodes/nodes.ts'
@@ -268,8 +267,8 @@ export async function readHealth(sql: Sql): Promise<LedgerHealth> {
       CASE WHEN tick.started_at IS NOT NULL
         THEN greatest(0, floor(extract(epoch FROM clock_timestamp() - tick.started_at)))::int END AS "secondsSinceLastTick",
       ${withoutSuccess(sql, sql`tick`)} AS "secondsWithoutSuccess",
-      ${sql.unsafe(PAUSED)} AS paused,
-      (SELECT jsonb_build_object('reason', value -> 'reason', 'since', value -> 'since') FROM settings WHERE name = 'halted') AS halted,
+      (SELECT paused FROM ledger_state) AS paused,
+      (SELECT jsonb_build_object('reason', value -> 'reason', 'since', value -> 'since') FROM troubles WHERE name = 'halted') AS halted,
       ${sql.unsafe(STUCK)} AS stuck,
       ${sql.unsafe(NOT_SIGNING)} AS "notSigning",
       coalesce((SELECT payouts FROM credit_terms

@@ -56,7 +56,7 @@ export async function readWatching(sql: Sql, accounts: readonly Address[] = []):
     SELECT (SELECT json_agg(json_build_object('wallet', wallet, 'watchedFrom', watched_from, 'closedBlock', closed_block) ORDER BY id)
         FROM payment_wallets) AS wallets,
       (SELECT json_agg(DISTINCT sender) FROM outbox WHERE state = 'pending') AS "signers",
-      (SELECT min(price_wei)::text FROM tiers) AS lowest, (SELECT value::int FROM settings WHERE name = 'read whole') AS "wholeTo",
+      (SELECT min(price_wei)::text FROM tiers) AS lowest, (SELECT read_whole_to FROM ledger_state) AS "wholeTo",
       (SELECT json_object_agg(sender, coalesce(
           greatest(nonce, (SELECT max(nonce) + 1 FROM outbox o WHERE o.sender = coalesce(b.sender, a.sender) AND state <> 'pending')),
           (SELECT min(nonce) FROM outbox o WHERE o.sender = coalesce(b.sender, a.sender))))

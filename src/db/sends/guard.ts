@@ -3,10 +3,8 @@
 import type { Fragment, Sql } from '../core/sql.ts'
 import { writeState } from '../core/state.ts'
 
-const NAME = 'guard'
-
 /** SQL: what `readGuard` returns. */
-const guardState = (sql: Sql): Fragment => sql`coalesce((SELECT value #>> '{}' FROM settings WHERE name = ${NAME}),
+const guardState = (sql: Sql): Fragment => sql`coalesce((SELECT guard FROM ledger_state),
   CASE WHEN (SELECT max(guard_block) FROM outbox) IS NOT NULL THEN 'used' END)`
 
 /** `used`: an earlier start or transaction of ours used it; `dropped`: the operator revoked it; null: it was never used. */
@@ -20,10 +18,10 @@ export const isGuarded = (sql: Sql): Fragment => sql`coalesce(${guardState(sql)}
 
 /** Notes that the guard is used. */
 export async function noteGuard(sql: Sql): Promise<void> {
-  await writeState(sql, NAME, 'used', 'start')
+  await writeState(sql, 'guard', 'used')
 }
 
 /** Revokes the guard, so the next start decides whether to use it. */
-export async function dropGuard(sql: Sql, by: string): Promise<void> {
-  await writeState(sql, NAME, 'dropped', by)
+export async function dropGuard(sql: Sql): Promise<void> {
+  await writeState(sql, 'guard', 'dropped')
 }

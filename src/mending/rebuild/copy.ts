@@ -1,6 +1,7 @@
 // Copies to a rebuilt ledger what is not on any chain: the operator's terms and decisions, and the ether prices of past hours. It must never copy
 // anything else: if a rebuild copied what it should prove, it would prove nothing.
 import { inTransaction, type Pool, type Sql } from '../../db/core/sql.ts'
+import { readState, writeState } from '../../db/core/state.ts'
 import { byVerdict, move } from '../../db/payments/moves.ts'
 import { PAGE_NODES } from '../../db/sale/allowlists.ts'
 import { copiedAt, rowsOf } from './tables.ts'
@@ -11,15 +12,7 @@ const TERMS = copiedAt('terms').filter((name) => name !== 'residue_traces')
 const NUMBERED = ['credit_terms', 'passkeys', 'admin_keys', 'passkey_invitations'] as const
 /** Tables that may lose rows: since an earlier copy, some grants, senders, keys or other entries may have been revoked. */
 const REVOCABLE = [
-  ...([
-    'grants',
-    'tier_openings',
-    'senders',
-    'contract_wallet_modes',
-    'allowed_wallets',
-    'evidence_modes',
-    'settings',
-  ] as const),
+  ...(['grants', 'tier_openings', 'senders', 'contract_wallet_modes', 'allowed_wallets', 'evidence_modes'] as const),
   ...NUMBERED,
 ]
 const DECIDED_RESIDUES = `SELECT p.ref, 0 AS tries, true AS kept FROM payments p WHERE p.tx_hash IS NULL
@@ -46,6 +39,8 @@ export async function copyTerms(from: Sql, into: Pool): Promise<void> {
       await sql.unsafe(
         `SELECT setval(pg_get_serial_sequence('${table}', 'id'), max(id)) FROM ${table} HAVING max(id) > 0`,
       )
+    for (const name of ['paused', 'second_person_wei'] as const)
+      await writeState(sql, name, await readState(from, name))
     await sql`UPDATE residue_traces SET kept = false WHERE kept`
     await sql`
       INSERT INTO residue_traces (ref, tries, kept)

@@ -101,9 +101,9 @@ export async function rebuild(
 async function begin(pool: Pool): Promise<void> {
   const [row] = await pool<{ used: boolean }[]>`
     SELECT EXISTS (SELECT FROM cursors) OR EXISTS (SELECT FROM payments) OR EXISTS (SELECT FROM outbox) AS used`
-  if (row?.used && (await readState(pool, 'rebuilding')) !== true)
+  if (row?.used && !(await readState(pool, 'rebuilding')))
     throw new RebuildError('The target database already holds a ledger. Use an empty database.')
-  await writeState(pool, 'rebuilding', true, 'rebuild')
+  await writeState(pool, 'rebuilding', true)
 }
 
 /** What to say about the blocks that we did not read. */
@@ -181,7 +181,7 @@ async function finish(
   const cursor = await readCursor(ctx.pool)
   if (!cursor) throw new RebuildError('There was nothing to follow: the chain has no block from START_BLOCK on.')
   const block = Math.max(cursor.number, heldUpTo ?? 0)
-  await writeState(ctx.pool, 'recheckUpTo', { block }, 'rebuild')
+  await writeState(ctx.pool, 'recheck_up_to', block)
   const seen = async () =>
     (await ctx.pool`SELECT FROM payments WHERE state = 'seen' AND block_number <= ${cursor.number}`).count
   let left = await seen()
@@ -195,7 +195,7 @@ async function finish(
   return inTransaction(ctx.pool, async (sql) => {
     const [row] = await sql<{ waiting: number }[]>`
       SELECT count(*) AS waiting FROM payments WHERE state IN ('seen', 'accepted', 'minting', 'held')`
-    await sql`DELETE FROM settings WHERE name = 'rebuilding'`
+    await writeState(sql, 'rebuilding', false)
     await writeAudit(sql, { actor: 'rebuild', action: 'rebuilt', detail: { block: cursor.number } })
     await notifyLedgerChanged(sql)
     const surveyedTo = await readSurveyedTo(sql)

@@ -30,8 +30,8 @@ export const TABLES = {
   ...{ contract_wallet_modes: terms, allowed_wallets: terms, proven_wallets: terms },
   ...{ passkeys: terms, admin_keys: terms, passkey_invitations: terms, price_history: terms },
   evidence_modes: { from: 'service', copied: 'terms', rows: `set_by <> 'pass'` },
-  // The operator's switches; the other settings are facts about one database.
-  settings: { from: 'service', copied: 'terms', rows: `name IN ('paused', 'secondPerson')` },
+  // Facts about one database, but for the operator's switches, which copy.ts copies.
+  ...{ ledger_state: service, troubles: service },
   // Residues that the operator has decided on. They remain residues even if a trace shows their transfers, so that the decisions apply.
   residue_traces: { from: 'service', copied: 'terms' },
   payment_wallets: { from: 'operator', copied: 'wallets' },

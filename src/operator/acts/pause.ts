@@ -1,7 +1,7 @@
 // The operator's pause switch. While it is on, no round is credited, but payments are still followed, judged and minted. Only the owner's wallet can
 // pause the contract itself. Also the act that lets halted passes continue.
 import { clearHalt, type HaltReason, readHalt } from '../../db/blocks/halts.ts'
-import { readPaused, writeState } from '../../db/core/state.ts'
+import { readState, writeState } from '../../db/core/state.ts'
 import { refuseAct } from '../act.ts'
 import { type Changing, defineAct } from '../define-act.ts'
 import * as field from '../input.ts'
@@ -14,9 +14,9 @@ export interface PauseState {
 
 const setPaused =
   (paused: boolean) =>
-  async ({ sql, actor, record }: Changing): Promise<PauseState> => {
-    const before = await readPaused(sql)
-    const changed = before !== paused && (await writeState(sql, 'paused', paused, actor.name))
+  async ({ sql, record }: Changing): Promise<PauseState> => {
+    const before = await readState(sql, 'paused')
+    const changed = await writeState(sql, 'paused', paused)
     if (changed) record({ action: paused ? 'paused' : 'unpaused', before, after: paused })
     return { paused, changed }
   }

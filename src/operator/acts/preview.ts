@@ -3,7 +3,7 @@
 
 import { type Cursor, readCursor } from '../../db/blocks/blocks.ts'
 import { readHalt } from '../../db/blocks/halts.ts'
-import { readPaused } from '../../db/core/state.ts'
+import { readState } from '../../db/core/state.ts'
 import { readCohorts } from '../../db/nodes/cohorts.ts'
 import { countPlacesOf } from '../../db/payments/supply.ts'
 import { hasTerms, readCreditTerms } from '../../db/sale/terms.ts'
@@ -151,7 +151,7 @@ async function whatStops(
     [distributor === null, 'noDistributor'],
     [head === null, 'chainUnreachable'],
     [head !== null && head.number > cursor.number, 'behind'],
-    [await readPaused(deps.pool), 'paused'],
+    [await readState(deps.pool, 'paused'), 'paused'],
     [funds.contractPaused === true, 'contractPaused'],
     [distributor !== null && (await hasPending(deps.pool, distributor)), 'pending'],
     [(await readSignerTroubles(deps.pool)).some(({ role }) => role === 'distributor'), 'notSigned'],

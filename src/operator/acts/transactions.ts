@@ -80,12 +80,12 @@ export const takeOverNonce = defineAct({
   examples: ['transactions free <address>'],
   args: ['sender'],
   fields: { sender: field.address('the account, as "transactions stuck" lists it'), reason: field.REASON },
-  change: async ({ sql, actor, record }, { sender }) => {
+  change: async ({ sql, record }, { sender }) => {
     const before = await readNonceAhead(sql, sender)
     if (before === null)
       return refuseAct('conflict', 'Followed blocks confirm every nonce that providers name for this sender.')
     const after = { ...before, takeOver: true }
-    await writeNonceAhead(sql, sender, after, actor.name)
+    await writeNonceAhead(sql, sender, after)
     record({ action: 'senderFreed', subject: sender, before, after })
     return { sender, ...after }
   },

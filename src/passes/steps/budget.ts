@@ -7,7 +7,7 @@ import { inTransaction } from '../../db/core/sql.ts'
 import { notifyLedgerChanged, readState, writeAudit, writeState } from '../../db/core/state.ts'
 import { readBudgetNeed } from '../../db/nodes/budget.ts'
 import { hasOwnerActs } from '../../db/nodes/owner-acts.ts'
-import { type BudgetNeed, type BudgetUse, budgetShortOf, isSoldOut } from '../../domain/budget.ts'
+import { type BudgetNeed, budgetShortOf, isSoldOut, type KnownBudget } from '../../domain/budget.ts'
 import { messageOf } from '../../lib/errors.ts'
 import type { CreditBounds, MinterBudget } from '../../ports/chain.ts'
 import type { FactoryRead, LedgerDb, Logging } from '../../ports/contexts.ts'
@@ -20,17 +20,6 @@ const FEW_NODES = 100
 /** For this many blocks after an act of the contract's owner, every pass checks too, because the owner may have set a new budget. */
 const AFTER_ACT_BLOCKS = 25
 
-/** The budget and the bounds when we last read them, stored as the setting `budget`. */
-export interface KnownBudget extends BudgetUse {
-  floorWei: string
-  ceilingWei: string
-  /** Which budgets are low: `nodes` if it is too low for another week like the last one, `cohorts` if it is too low for one more tier. */
-  low: ('nodes' | 'cohorts')[]
-  /** Which budget ran out while work was waiting; null if neither did. */
-  spent: BudgetAnswer
-  soldOut: boolean
-}
-
 /**
  * Checks if the last check is long enough ago. Also checks if a mint found that a budget has run out, or no longer has. `found`: which budget ran
  * out; undefined if the pass planned no mint.
@@ -40,7 +29,7 @@ export async function watchBudget(
   cursor: Cursor,
   found: BudgetAnswer | undefined,
 ): Promise<void> {
-  const before = (await readState(ctx.pool, 'budget')) as KnownBudget | null
+  const before = await readState(ctx.pool, 'budget')
   const spent = found === undefined ? (before?.spent ?? null) : found
   const since = await secondsSincePass(ctx.pool, 'budget')
   const isKnown = before !== null && before.nodes >= FEW_NODES && before.spent === spent
@@ -80,7 +69,7 @@ function known(
 /** Records the budget. Reports it when it becomes low, when it is spent, and when it is sufficient again. */
 async function note(ctx: LedgerDb & Logging, before: KnownBudget | null, now: KnownBudget): Promise<void> {
   await inTransaction(ctx.pool, async (sql) => {
-    await writeState(sql, 'budget', now, 'pass')
+    await writeState(sql, 'budget', now)
     if (now.soldOut !== (before?.soldOut ?? false)) await notifyLedgerChanged(sql)
     const changes = [
       ...(String(now.low) === String(before?.low ?? []) ? [] : [now.low.length > 0 ? 'budgetLow' : 'budgetRestored']),

@@ -3,8 +3,8 @@
 
 import { passFinished, passStarted, secondsSincePass } from '../../db/core/passes.ts'
 import { inTransaction } from '../../db/core/sql.ts'
-import { writeAudit, writeState } from '../../db/core/state.ts'
-import { noteCalm, noteTrouble } from '../../db/core/troubles.ts'
+import { writeAudit } from '../../db/core/state.ts'
+import { noteCalm, noteTrouble, writeFinding } from '../../db/core/troubles.ts'
 import { readSpending } from '../../db/sends/funds.ts'
 import type { FeeRules } from '../../domain/fees.ts'
 import { judgeFunds } from '../../domain/funds.ts'
@@ -16,7 +16,7 @@ import { feesToHave } from './fees.ts'
 /** Seconds between two checks. That is often enough, because a balance that we report as low still lasts for many transactions. */
 const EVERY_SEC = 300
 
-/** A signer account's funds when we last read them, stored as the setting `funds minter` or `funds distributor`. */
+/** A signer account's funds when we last read them, on record as `funds minter` or `funds distributor`. */
 export interface Funds {
   sender: string
   address: string
@@ -72,7 +72,7 @@ async function lookAt(ctx: FundsContext, role: string, sender: AccountReader, ma
       neededWei: String(neededWei),
       low,
     }
-    await writeState(sql, trouble, funds, 'pass')
+    await writeFinding(sql, trouble, funds)
     if (!begins && calm !== 'over') return
     const action = begins ? 'fundsLow' : 'fundsRestored'
     await writeAudit(sql, { actor: 'pass', action, subject: sender.address, detail: funds })

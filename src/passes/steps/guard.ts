@@ -2,7 +2,7 @@
 // happens if the ledger follows a provider that lies or is on another fork. This file cannot send.
 
 import { inTransaction } from '../../db/core/sql.ts'
-import { readState, writeState } from '../../db/core/state.ts'
+import { readFinding, writeFinding } from '../../db/core/troubles.ts'
 import { readStandingGuard, type StandingGuard } from '../../db/sends/outbox.ts'
 import { VOICES } from '../../domain/finality.ts'
 import { raiseAlarm } from '../../follower/alarm.ts'
@@ -49,13 +49,13 @@ async function readRefused(ctx: LedgerDb & Logging, sender: Asked): Promise<Stan
   const standing = await readStandingGuard(ctx.pool, sender.address)
   if (!standing) return null
   const { outboxId, guardBlock, guardHash, minedIn, txHash, gasUsed } = standing
-  const noted = (await readState(ctx.pool, refusedOf(sender))) as { outboxId: number } | null
+  const noted = await readFinding<{ outboxId: number }>(ctx.pool, refusedOf(sender))
   if (noted?.outboxId === outboxId) return standing
   const known = await sender.guardsAt(guardBlock, minedIn)
   if (known.every((one) => one === null || one === guardHash)) return null
   const detail = { why: 'staleFork', guardBlock, guardHash, txHash, gasUsed, feeWei: standing.feeWei.toString() }
   await inTransaction(ctx.pool, async (sql) => {
-    if (!(await writeState(sql, refusedOf(sender), { outboxId }, 'pass'))) return
+    if (!(await writeFinding(sql, refusedOf(sender), { outboxId }))) return
     const says = 'the contract refused a guard on a block that the ledger has: a provider lies'
     await raiseAlarm(ctx, sql, { level: 'error', action: 'guardRefused', subject: sender.address, detail, says })
   })

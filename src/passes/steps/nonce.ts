@@ -97,7 +97,7 @@ async function ahead(ctx: LedgerDb & Logging, { sender, cursor }: Account, said:
 async function note(ctx: LedgerDb, { sender, cursor }: Account, { known, now }: Ahead): Promise<void> {
   const detail = { said: now, known: known.followed, sinceBlock: cursor.number, takeOver: false }
   await inTransaction(ctx.pool, async (sql) => {
-    await writeNonceAhead(sql, sender.address, detail, 'pass')
+    await writeNonceAhead(sql, sender.address, detail)
     await writeAudit(sql, { actor: 'pass', action: 'nonceAhead', subject: sender.address, detail })
   })
 }

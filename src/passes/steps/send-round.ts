@@ -47,7 +47,7 @@ export async function sendRound(ctx: RoundContext, sending: SenderRun, planned: 
   const search: Search = { simulations: 0, refused: null }
   const tried = await sendSound(ctx, sending, planned, search)
   if (search.refused !== null) await report(ctx, search.refused)
-  else if (tried.sent?.kind === 'sent') await writeState(ctx.pool, 'refusedCohorts', [], 'pass')
+  else if (tried.sent?.kind === 'sent') await writeState(ctx.pool, 'refused_cohorts', [])
   return tried
 }
 
@@ -169,6 +169,6 @@ async function findFaults(
 /** Alerts the operator when the set of rejected cohorts changes. The reconciler compares all cohorts with the contract. */
 async function report(ctx: LedgerDb & Logging, cohorts: readonly number[]): Promise<void> {
   ctx.log.error({ cohorts }, 'the contract rejects these cohorts as the ledger has them; the round goes without them')
-  if (await writeState(ctx.pool, 'refusedCohorts', cohorts, 'pass'))
+  if (await writeState(ctx.pool, 'refused_cohorts', cohorts))
     await writeAudit(ctx.pool, { actor: 'pass', action: 'cohortsRefused', detail: { cohorts } })
 }

@@ -3,8 +3,8 @@
 
 import { type Cursor, readBlock } from '../../db/blocks/blocks.ts'
 import { inTransaction, type Sql } from '../../db/core/sql.ts'
-import { writeAudit, writeState } from '../../db/core/state.ts'
-import { noteCalm, noteTrouble } from '../../db/core/troubles.ts'
+import { writeAudit } from '../../db/core/state.ts'
+import { noteCalm, noteTrouble, writeFinding } from '../../db/core/troubles.ts'
 import * as outbox from '../../db/sends/outbox.ts'
 import type { Fees } from '../../domain/fees.ts'
 import { affordablePart, decideSend } from '../../domain/send.ts'
@@ -152,7 +152,7 @@ async function cooldownOf(ctx: LedgerDb & Logging, { sender, cursor }: SenderRun
   const detail = `its last ${inARow} transactions reverted; it tries again at block time ${lastTime + REST_SEC}`
   ctx.log.error({ sender: sender.address }, `nothing is sent by this sender for now: ${detail}`)
   // Reported once per cooldown; the last revert identifies the cooldown.
-  if (await writeState(ctx.pool, `resting ${sender.address}`, lastTime, 'pass'))
+  if (await writeFinding(ctx.pool, `resting ${sender.address}`, lastTime))
     await writeAudit(ctx.pool, { actor: 'pass', action: 'senderRests', subject: sender.address, detail: { detail } })
   return detail
 }

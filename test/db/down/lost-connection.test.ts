@@ -59,7 +59,7 @@ test('lost before the commit', async () => {
 
 test('an error of the body’s own takes everything back, and the connection serves on', async () => {
   const run = inTransaction(pool, async (sql) => {
-    await sql`INSERT INTO settings (key, value, changed_by) VALUES ('gone', '1', 'test')`.catch(() => {})
+    await sql`INSERT INTO troubles (name, value) VALUES ('gone', '1')`.catch(() => {})
     throw new Error('of its own')
   })
   await assert.rejects(run, /of its own/)

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { pino } from 'pino'
 import { connect, type Pool } from '../../../src/db/core/sql.ts'
+import { recordIdentity } from '../../../src/db/core/state.ts'
 import type { Log } from '../../../src/lib/log.ts'
 import { passRunner } from '../../../src/passes/run.ts'
 import { startService } from '../../support/http.ts'
@@ -131,11 +132,10 @@ test('the worker is stale while ticks come and none ends well, since the last th
     assert.equal(await isStale(), stale, `a success ${seconds} s ago`)
     await sql`UPDATE passes SET succeeded_at = NULL`
     assert.equal(await isStale(), false, 'before the first start')
-    await sql`
-      INSERT INTO settings (name, value, updated_at, updated_by)
-      VALUES ('identity', '{}', now() - make_interval(secs => ${seconds}), 'test')`
+    await recordIdentity(sql, { chainId: 1, genesisHash: '0x', factory: `0x${'1'.repeat(40)}`, startBlock: 0 })
+    await sql`UPDATE ledger_state SET started_at = now() - make_interval(secs => ${seconds})`
     assert.equal(await isStale(), stale, `a first start ${seconds} s ago`)
-    await sql`DELETE FROM settings`
+    await sql`UPDATE ledger_state SET chain_id = NULL, genesis_hash = NULL, factory = NULL, start_block = NULL, started_at = NULL`
   }
   await service.close()
 })

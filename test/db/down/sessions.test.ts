@@ -75,7 +75,7 @@ test('sessions that began read-only stop a pass and the probe; once the database
 test('one read-only session among others is replaced by the first statement that it refuses, without a transaction too', async () => {
   const pool = connect(world.directUrl, { max: 1, prepare: true, applicationName: 'test' })
   await withDefault(world.pool, 'default_transaction_read_only', 'on', () => fill(pool, 1))
-  const write = () => pool`UPDATE settings SET updated_by = updated_by WHERE name = 'none'`
+  const write = () => pool`UPDATE troubles SET value = value WHERE name = 'none'`
   // At least a second after the pool was opened.
   await pool`SELECT pg_sleep(1)`
   await assert.rejects(async () => await write(), { code: '25006' })

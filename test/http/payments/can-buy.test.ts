@@ -83,7 +83,7 @@ describe('the checks before a purchase', () => {
 
   it('are undecided while histories differ for long, and then nothing is quoted, with the reason', async () => {
     const note = (lasts: boolean, stops: boolean) =>
-      service.sql`INSERT INTO settings (name, value, updated_by) VALUES ('parted', jsonb_build_object('lasts', ${lasts}::boolean, 'stops', ${stops}::boolean), 'test')
+      service.sql`INSERT INTO troubles (name, value) VALUES ('parted', jsonb_build_object('lasts', ${lasts}::boolean, 'stops', ${stops}::boolean))
         ON CONFLICT (name) DO UPDATE SET value = excluded.value`
     const shown = async () => {
       const { canBuy, checks } = await ask('basic')
@@ -100,7 +100,7 @@ describe('the checks before a purchase', () => {
     await note(true, true)
     const says = 'Providers of the chain contradict each other, so nothing is sold until they agree.'
     assert.deepEqual(await shown(), [null, null, 503, says])
-    await service.sql`DELETE FROM settings WHERE name = 'parted'`
+    await service.sql`DELETE FROM troubles WHERE name = 'parted'`
     assert.deepEqual(await shown(), [true, true, 200, undefined])
   })
 

@@ -76,7 +76,7 @@ onBoth('a rebuilt ledger holds everything that the operator did', async ({ desk,
     live.map((key) => key?.label ?? null),
     ['clerk', null],
   )
-  assert.equal((await pool`SELECT FROM settings WHERE name = 'paused' AND value = 'true'`).count, 1)
+  assert.equal((await pool`SELECT FROM ledger_state WHERE paused`).count, 1)
 
   await world.chain.mine()
   await again.payments()
@@ -104,7 +104,7 @@ onBoth(
     assert.equal((await paymentOf(world, failed))?.reason, 'failed')
     // It had been restored, and has yet to follow to its old height.
     const heldUpTo = Number((await world.chain.block()).number) + 2
-    await raiseRecheck(world.pool, heldUpTo, 'cli:ada')
+    await raiseRecheck(world.pool, heldUpTo)
     await world.pool`INSERT INTO price_history (hour, usd, quoted_at) VALUES ('2026-10-01T00:00:00Z', 2345.678, now())`
 
     const { comparison } = await rebuild(again.ctx, world.pool, () => {})

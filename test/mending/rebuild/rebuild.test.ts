@@ -143,7 +143,7 @@ test('the operator’s changes while the chain is followed are taken over as the
     const before = { address: world.at(8), label: 'mixer', reason: 'allowed again', addedBy: 'operator' }
     await denyWallet(pool, before)
     const change = async () => {
-      await writeState(pool, 'paused', true, 'operator')
+      await writeState(pool, 'paused', true)
       await denyWallet(pool, { ...before, address: world.at(10) })
       await allowWallet(pool, before.address)
       await pool`DELETE FROM grants WHERE ref = ${`0x${'99'.repeat(32)}`}`

@@ -148,7 +148,7 @@ async function play(sql: Sql, given: Drawn, place: Place): Promise<Played> {
   const plan = planOf(empty as unknown as RoundPlan, credits as never)
   const sending = { run, sender, cursor: CURSOR }
   const told = await pay(ctx as never, sending as never, { plan, basis, bounds: null } as never)
-  const [row] = await sql<{ value: number[] }[]>`SELECT value FROM settings WHERE name = 'refusedCohorts'`
+  const [row] = await sql<{ value: number[] }[]>`SELECT refused_cohorts AS value FROM ledger_state`
   return { ...played, refused: row?.value ?? null, told }
 }
 

@@ -241,7 +241,7 @@ async function isProposed(sql: Sql, act: unknown, input: object, aboveWei: bigin
   let found: boolean | null = null
   const pool = poolWithin(sql)
   const play = async (within: Sql) => {
-    await within`INSERT INTO settings (name, value, updated_by) VALUES ('secondPerson', ${{ aboveWei: aboveWei?.toString() ?? null } as never}, 'test')`
+    await within`UPDATE ledger_state SET second_person_wei = ${aboveWei?.toString() ?? null}`
     const deps = { pool: poolWithin(within), chain: CHAIN, rules: {}, signers: { minter: null, distributor: null } }
     const actor = { name: 'ada', requestId: null }
     const answer = await (act as Act)(deps as never, actor as never, input as never).catch((error: unknown) => {

@@ -191,8 +191,7 @@ test('payments in every state are judged again as soon as what held them has cha
     const rooms = roomsOf(given)
     const sale = { ...given, now: TIME + given.age }
     await tables.within(rowsOf(rooms, given), async (sql) => {
-      if (given.recheckUpTo !== null)
-        await sql`INSERT INTO settings (name, value, updated_by) VALUES ('recheckUpTo', ${`{"block": ${given.recheckUpTo}}`}::text::jsonb, 'eve')`
+      if (given.recheckUpTo !== null) await sql`UPDATE ledger_state SET recheck_up_to = ${given.recheckUpTo}`
       const [{ last } = { last: 0 }] = await sql<
         { last: number }[]
       >`SELECT coalesce(max(id), 0) AS last FROM payment_verdicts`

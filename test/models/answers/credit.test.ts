@@ -92,7 +92,7 @@ function rowsOf(given: model.Given): Rows {
         prevrandao: word(1),
       },
     })),
-    settings: given.isPaused ? [{ name: 'paused', value: 'true', updated_by: 'eve' }] : [],
+    ledger_state: [{ paused: given.isPaused }],
     evidence_modes: [{ from_block: 0, mode: 'agreed', set_by: 'test' }],
     credit_terms: given.hasTerms ? [{ ...terms, entered_at: at(1_000), entered_by: 'eve' }] : [],
     cohorts,

@@ -60,12 +60,11 @@ const rowsOf = (given: model.Given): Rows => {
     })),
     payment_wallets: [{ id: 1, wallet: WALLET, from_block: 0, from_time: 0, watched_from: 0, entered_by: 'test' }],
     wallet_books: [{ wallet: WALLET, in_wei: 10n ** 24n, out_wei: 10n ** 24n }],
-    settings: given.isHalted
+    troubles: given.isHalted
       ? [
           {
             name: 'halted',
             value: JSON.stringify({ reason: 'otherChain', detail: {}, sealed: true }),
-            updated_by: 'pass',
           },
         ]
       : [],

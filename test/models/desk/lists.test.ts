@@ -158,7 +158,7 @@ const rules: Record<string, Machine> = {
   ),
   shown: listing(
     async (sql) => showSecondPerson({ pool: sql } as never),
-    ({ rule }) => ({ aboveWei: rule?.aboveWei == null ? null : BigInt(rule.aboveWei) }),
+    ({ aboveWei }) => ({ aboveWei: aboveWei === null ? null : BigInt(aboveWei) }),
   ),
 }
 
@@ -215,7 +215,7 @@ async function readRows(sql: Sql) {
     senders: await noted('senders'),
     allowed: await noted('allowed_wallets'),
     modes: await sql<object[]>`SELECT mode, from_block AS "fromBlock", entered_by AS by FROM contract_wallet_modes`,
-    settings: await sql<object[]>`SELECT name, value, updated_by AS by FROM settings`,
+    switches: await sql<object[]>`SELECT paused, second_person_wei::text AS "aboveWei" FROM ledger_state`,
     grants: await sql<object[]>`SELECT ref, reason, granted_by AS "grantedBy" FROM grants`,
     referrals: timeless(await readReferrals(sql)) as object[],
   }
@@ -238,12 +238,11 @@ const agree = (acts: Record<string, Machine>, usual: number, weights: Record<str
   const compare = async (steps: Step<model.Desk>[]) => {
     provider = HEAD
     const desk: model.Desk = {
-      ...{ head: HEAD, provider: HEAD, paused: null, rule: null, modes: [], referrals: [], audit: [] },
+      ...{ head: HEAD, provider: HEAD, paused: false, aboveWei: null, modes: [], referrals: [], audit: [] },
       ...{ denied: new Map(), allowed: new Map(), grants: new Map() },
       nodes: new Map([1, 2, 3].map((id) => [id, { isPaid: id === 3, ref: word(id) }])),
     }
     await tables.within(ROWS, async (sql) => {
-      await sql`DELETE FROM settings`
       const expected = (state: model.Desk) => ({ ...ordered(model.rowsOf(state)), audit: timeless(state.audit) })
       await play(sql, { steps, state: desk }, { read: readRows, expected })
     })

@@ -34,8 +34,8 @@ export interface Desk {
   denied: Map<string, Noted>
   allowed: Map<string, Noted>
   modes: { mode: string; fromBlock: number; by: string }[]
-  paused: { value: boolean; by: string } | null
-  rule: { aboveWei: string | null; by: string } | null
+  paused: boolean
+  aboveWei: string | null
   /** Nodes by id: whether each has a payment. */
   nodes: Map<number, { isPaid: boolean; ref: string }>
   grants: Map<string, { reason: string; grantedBy: string }>
@@ -101,21 +101,21 @@ export const modeNow = ({ modes, head }: Desk) =>
   modes.filter(({ fromBlock }) => fromBlock <= head).toSorted((a, b) => b.fromBlock - a.fromBlock)[0]?.mode ?? 'hold'
 
 export function pause(desk: Desk, actor: Actor, paused: boolean, reason: string | null) {
-  const before = desk.paused?.value ?? false
+  const before = desk.paused
   if (before === paused) return { paused, changed: false }
-  desk.paused = { value: paused, by: actor.name }
+  desk.paused = paused
   record(desk, actor, { action: paused ? 'paused' : 'unpaused', before, after: paused, reason })
   return { paused, changed: true }
 }
 
 /** Stricter at once; anything else only as a second person confirmed it. */
 export function setRule(desk: Desk, actor: Actor, aboveWei: bigint | null, reason: string | null) {
-  const before = desk.rule?.aboveWei == null ? null : BigInt(desk.rule.aboveWei)
+  const before = desk.aboveWei === null ? null : BigInt(desk.aboveWei)
   if (before === aboveWei) return { aboveWei, changed: false }
   const isLooser = before !== null && (aboveWei === null || aboveWei > before)
   if (isLooser && actor.confirmed === undefined) return 'notYet'
   const text = (wei: bigint | null) => (wei === null ? null : String(wei))
-  desk.rule = { aboveWei: text(aboveWei), by: actor.name }
+  desk.aboveWei = text(aboveWei)
   record(desk, actor, { action: 'secondPersonSet', before: text(before), after: text(aboveWei), reason })
   return { aboveWei, changed: true }
 }
@@ -172,12 +172,7 @@ export const rowsOf = (desk: Desk) => ({
   senders: [...desk.denied].map(([address, noted]) => ({ address, ...noted })),
   allowed: [...desk.allowed].map(([address, noted]) => ({ address, ...noted })),
   modes: desk.modes,
-  settings: [
-    ...(desk.paused === null ? [] : [{ name: 'paused', value: desk.paused.value, by: desk.paused.by }]),
-    ...(desk.rule === null
-      ? []
-      : [{ name: 'secondPerson', value: { aboveWei: desk.rule.aboveWei }, by: desk.rule.by }]),
-  ],
+  switches: [{ paused: desk.paused, aboveWei: desk.aboveWei }],
   grants: [...desk.grants].map(([ref, one]) => ({ ref, ...one })),
   referrals: desk.referrals,
 })

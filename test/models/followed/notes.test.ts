@@ -69,7 +69,9 @@ test('a noted final block never falls back, and no rewind goes below it', async 
         }
         await noteFinalized(ctx as never, CURSOR as never)
         noted = model.noteFinal(noted, given, FOLLOWED)
-        const [row] = await sql<{ value: object }[]>`SELECT value FROM settings WHERE name = 'finalized'`
+        const [row] = await sql<
+          { value: object }[]
+        >`SELECT jsonb_build_object('number', finalized_block, 'hash', finalized_hash, 'named', finalized_named) AS value FROM ledger_state WHERE finalized_block IS NOT NULL`
         assert.deepEqual(row?.value ?? null, noted && { ...noted, hash: word(noted.number) })
         const number: number = noted?.number ?? 150
         for (const fork of [null, number - 1, number, number + 1])
@@ -133,15 +135,14 @@ test('a ledger was restored if the chain has work of its own that it does not re
       owner,
     }))
     await tables.within(rows, async (sql) => {
-      if (recheckUpTo !== null)
-        await sql`INSERT INTO settings (name, value, updated_by) VALUES ('recheckUpTo', ${`{"block": ${recheckUpTo}}`}::text::jsonb, 'eve')`
+      if (recheckUpTo !== null) await sql`UPDATE ledger_state SET recheck_up_to = ${recheckUpTo}`
       const seen = { displacing: new Set(displacing.map(word)), events, headBlock: 50 }
       const found = await noteRestore({ log: silentLog } as never, sql, seen as never)
       const expected = model.showsRestore(work, { known, displacing, payments })
       assert.equal(found, expected)
       const [row] = await sql<
         { block: number }[]
-      >`SELECT (value ->> 'block')::int AS block FROM settings WHERE name = 'recheckUpTo'`
+      >`SELECT recheck_up_to AS block FROM ledger_state WHERE recheck_up_to IS NOT NULL`
       const isRaised = expected && (recheckUpTo ?? 0) < 50
       assert.equal(row?.block ?? null, isRaised ? 50 : recheckUpTo)
       assert.equal((await sql`SELECT FROM audit WHERE action = 'restored'`).count, isRaised ? 1 : 0)

@@ -7,7 +7,7 @@ import * as evidence from '../../../src/db/blocks/evidence.ts'
 import * as surveyed from '../../../src/db/blocks/surveyed.ts'
 import * as idempotency from '../../../src/db/core/idempotency.ts'
 import type { Sql } from '../../../src/db/core/sql.ts'
-import * as settings from '../../../src/db/core/state.ts'
+import * as facts from '../../../src/db/core/state.ts'
 import * as linked from '../../../src/db/nodes/seed-waits.ts'
 import * as price from '../../../src/db/sale/price.ts'
 import * as fees from '../../../src/db/sends/fees.ts'
@@ -34,7 +34,8 @@ const of = <Input>(
 ): Machine => act({ draw, run, expects })
 
 const COLUMNS = {
-  settings: ['updated_at'],
+  ledger_state: ['started_at', 'claimed_at'],
+  troubles: ['updated_at'],
   idempotency_keys: ['started_at'],
   used_nonces: ['expires_at'],
   price: ['attempted_at'],
@@ -74,36 +75,28 @@ const marks: Record<string, Machine> = {
       await evidence.readMode(sql),
       await evidence.isProven(sql),
       await evidence.headersProvenFrom(sql),
-      (await settings.readState(sql, 'read whole')) ?? null,
+      await facts.readState(sql, 'read_whole_to'),
     ],
     (state) => model.modeInForce(state),
   ),
   readWhole: of(height, evidence.noteReadWhole, (state, upTo) => {
-    const known = model.value<number>(state, 'read whole')
-    model.write(state, 'read whole', known === null || upTo > known ? upTo : known)
+    const known = model.value<number>(state, 'read_whole_to')
+    model.write(state, 'read_whole_to', known === null || upTo > known ? upTo : known)
   }),
 }
 
 const surveys: Record<string, Machine> = {
-  surveyed: of(height, surveyed.noteSurveyed, (state, block) => void model.write(state, 'surveyedTo', { block })),
+  surveyed: of(height, surveyed.noteSurveyed, (state, block) => void model.write(state, 'surveyed_to', block)),
   rewindSurveyed: of(height, surveyed.rewindSurveyed, (state, to) => {
-    const known = model.value<{ block: number }>(state, 'surveyedTo')?.block ?? -1
-    if (to < known) model.write(state, 'surveyedTo', { block: to })
+    const known = model.value<number>(state, 'surveyed_to') ?? -1
+    if (to < known) model.write(state, 'surveyed_to', to)
   }),
-  surveyedTo: of(
-    none,
-    surveyed.readSurveyedTo,
-    (state) => model.value<{ block: number }>(state, 'surveyedTo')?.block ?? -1,
-  ),
+  surveyedTo: of(none, surveyed.readSurveyedTo, (state) => model.value<number>(state, 'surveyed_to') ?? -1),
 }
 
 const guards: Record<string, Machine> = {
-  useGuard: of(none, guard.noteGuard, (state) => void model.write(state, 'guard', 'used', 'start')),
-  dropGuard: of(
-    fc.constantFrom('ada', 'ben'),
-    guard.dropGuard,
-    (state, by) => void model.write(state, 'guard', 'dropped', by),
-  ),
+  useGuard: of(none, guard.noteGuard, (state) => void model.write(state, 'guard', 'used')),
+  dropGuard: of(none, guard.dropGuard, (state) => void model.write(state, 'guard', 'dropped')),
   guard: of(
     none,
     async (sql) => {
@@ -132,22 +125,18 @@ const wait = fc.option(fc.record({ due: fc.constantFrom(999, 1_000, 1_001), says
 const states: Record<string, Machine> = {
   time: time(1, 60),
   write: of(
-    fc.record({
-      name: fc.constantFrom('paused', 'x'),
-      value: fc.constantFrom(true, false, { a: 1 }),
-      by: fc.constantFrom('ada', 'ben'),
-    }),
-    (sql, { name, value, by }) => settings.writeState(sql, name, value, by),
-    (state, { name, value, by }) => model.write(state, name, value, by),
+    fc.oneof(
+      fc.record({ name: fc.constant('paused'), value: fc.boolean() }),
+      fc.record({ name: fc.constantFrom('recheck_up_to', 'mending_to'), value: fc.constantFrom(1, 2, null) }),
+      fc.record({ name: fc.constant('refused_cohorts'), value: fc.constantFrom([], [1], [1, 2], null) }),
+    ),
+    (sql, { name, value }) => facts.writeState(sql, name as 'paused', value as boolean),
+    (state, { name, value }) => model.write(state, name as 'paused', value),
   ),
-  clear: of(fc.constantFrom('paused', 'x'), settings.clearState, (state, name) => void state.settings.delete(name)),
-  paused: of(
-    none,
-    async (sql) => {
-      const [row] = await sql<{ is: boolean }[]>`SELECT ${sql.unsafe(settings.PAUSED)} AS is`
-      return [await settings.readPaused(sql), row?.is]
-    },
-    (state) => Array(2).fill(model.value(state, 'paused') === true),
+  read: of(
+    fc.constantFrom('paused', 'recheck_up_to', 'refused_cohorts'),
+    (sql, name) => facts.readState(sql, name as 'paused'),
+    (state, name) => model.value(state, name as 'paused'),
   ),
   identity: of(
     fc.record({
@@ -156,44 +145,50 @@ const states: Record<string, Machine> = {
       factory: someone,
       startBlock: fc.constant(1),
     }),
-    settings.recordIdentity,
-    (state, one) => {
-      const known = model.value(state, 'identity')
-      if (known === null) model.write(state, 'identity', one, 'start')
-      return known ?? one
+    facts.recordIdentity,
+    ({ state, now }, one) => {
+      if (state.started_at === null)
+        Object.assign(state, {
+          ...{ chain_id: one.chainId, genesis_hash: one.genesisHash, factory: one.factory },
+          ...{ start_block: one.startBlock, started_at: now },
+        })
+      const { chain_id: chainId, genesis_hash: genesisHash, factory, start_block: startBlock } = state
+      return { chainId, genesisHash, factory, startBlock }
     },
   ),
   ahead: of(
-    fc.record({ sender: someone, note, by: fc.constantFrom('pass', 'ada') }),
-    (sql, { sender, note, by }) => ahead.writeNonceAhead(sql, sender as never, note, by),
-    (state, { sender, note, by }) => void model.write(state, `nonceAhead ${sender}`, note, by),
+    fc.record({ sender: someone, note }),
+    (sql, { sender, note }) => ahead.writeNonceAhead(sql, sender as never, note),
+    (state, { sender, note }) => {
+      if (JSON.stringify(state.ahead.get(sender)?.note) !== JSON.stringify(note))
+        state.ahead.set(sender, { note, at: state.now })
+    },
   ),
   notAhead: of(
     someone,
     (sql, one) => ahead.clearNonceAhead(sql, one as never),
-    (state, one) => void state.settings.delete(`nonceAhead ${one}`),
+    (state, one) => void state.ahead.delete(one),
   ),
   aheads: of(
     someone,
     async (sql, one) => [await ahead.readNonceAhead(sql, one as never), await ahead.listNoncesAhead(sql)],
-    (state, one) => [model.value(state, `nonceAhead ${one}`), model.aheads(state)],
+    (state, one) => [state.ahead.get(one)?.note ?? null, model.aheads(state)],
   ),
   wait: of(wait, linked.writeSeedWait, (state, one) => {
-    if (one === null) state.settings.delete('seedWait')
-    else model.write(state, 'seedWait', one)
+    Object.assign(state.state, { seed_wait_due: one?.due ?? null, seed_wait_says: one?.says ?? null })
   }),
   waits: of(none, linked.readSeedWait, (state) => {
-    const known = model.value<{ due: number }>(state, 'seedWait')
-    return known !== null && state.dues.some(({ size, due }) => size > 0 && due <= known.due) ? known : null
+    const { seed_wait_due: due, seed_wait_says: says } = state.state
+    return due !== null && state.dues.some((one) => one.size > 0 && one.due <= Number(due)) ? { due, says } : null
   }),
   link: of(
     fc
       .constantFrom(90, 91)
       .map((number) => ({ number, hash: word(number), parentHash: word(1), time: 9, prevrandao: word(2) })),
     linked.writeLinked as never,
-    (state, one) => void model.write(state, 'linkedHeader', one),
+    (state, one) => void model.write(state, 'linked_header', one),
   ),
-  links: of(none, linked.readLinked, (state) => model.value(state, 'linkedHeader')),
+  links: of(none, linked.readLinked, (state) => model.value(state, 'linked_header')),
 }
 
 const asked = {
@@ -267,7 +262,8 @@ const feesOf: Record<string, Machine> = {
 async function readRows(sql: Sql) {
   const [hour] = await sql<{ usd: number }[]>`SELECT usd FROM price_history`
   return {
-    settings: await readTable(sql, 'settings'),
+    state: await readTable(sql, 'ledger_state'),
+    troubles: await readTable(sql, 'troubles'),
     audit: await readTable(sql, 'audit', ['id', 'at']),
     modes: await readTable(sql, 'evidence_modes'),
     keys: await readTable(sql, 'idempotency_keys'),
@@ -308,7 +304,6 @@ const compare =
     }
     if (hasGuarded) rows.outbox = [{ ...intent, state: 'pending' }]
     await tables.within(rows, async (sql) => {
-      await sql`DELETE FROM settings`
       await play(
         sql,
         { steps, state: model.empty(HEAD, hasGuarded, dues) },
@@ -341,7 +336,7 @@ test('one claimed block a minute is noted, and taken once', async () => {
   await agrees(steps, 25)
 })
 
-test('a setting changes if its value does, and each list shows what is set', async () => {
+test('a fact changes if its value does, and each list shows what is set', async () => {
   const steps = stepsOf(states, { least: 3, most: 12, weights: { wait: 2, waits: 2, aheads: 2, ahead: 2 } })
   await agrees(steps, 40)
 })

@@ -1,16 +1,25 @@
 // Small stores as a second reading has them: what is set, by whom and when, and what that means. Times are seconds of the model's own clock.
 
-interface Row {
-  value: unknown
-  by: string
-  at: number
+/** The ledger's one row, by its columns; times are the model's. */
+const STATE = {
+  ...{ single: true, chain_id: null, genesis_hash: null, factory: null, start_block: null, started_at: null },
+  ...{ paused: false, second_person_wei: null, guard: null, rebuilding: false, linked_header: null },
+  ...{ finalized_block: null, finalized_hash: null, finalized_named: null, read_whole_to: null, surveyed_to: null },
+  ...{ mending_to: null, recheck_up_to: null, claimed_block: null, claimed_at: null },
+  ...{ seed_wait_due: null, seed_wait_says: null, drift: null, drift_at: null, drift_by: null },
+  ...{ reconcile_next: 1, reconcile_nodes: 0, reconcile_cohorts: 0, cohorts_agreed: null, refused_cohorts: null },
+  budget: null,
 }
+type Column = keyof typeof STATE
+
 export interface Kept {
   now: number
   head: number
   hasGuarded: boolean
   dues: { size: number; due: number }[]
-  settings: Map<string, Row>
+  state: Record<Column, unknown>
+  /** Notes of signer accounts whose nonce is ahead, with the time of the last change. */
+  ahead: Map<string, { note: object; at: number }>
   audit: Record<string, unknown>[]
   modes: { fromBlock: number; mode: string; by: string }[]
   keys: Map<string, { digest: string; startedAt: number; answer: string | null }>
@@ -22,16 +31,15 @@ export interface Kept {
 
 export const empty = (head: number, hasGuarded: boolean, dues: Kept['dues']): Kept => ({
   ...{ now: 0, head, hasGuarded, dues, audit: [], modes: [], price: null, hourUsd: null, fees: [] },
-  ...{ settings: new Map(), keys: new Map(), nonces: new Map() },
+  ...{ state: { ...STATE }, ahead: new Map(), keys: new Map(), nonces: new Map() },
 })
 
-export const value = <T>(kept: Kept, name: string) => (kept.settings.get(name)?.value ?? null) as T | null
+export const value = <T>({ state }: Kept, name: Column) => state[name] as T | null
 
 /** True if it has another value now. */
-export function write(kept: Kept, name: string, given: unknown, by = 'pass'): boolean {
-  const known = kept.settings.get(name)
-  if (known !== undefined && JSON.stringify(known.value) === JSON.stringify(given)) return false
-  kept.settings.set(name, { value: given, by, at: kept.now })
+export function write({ state }: Kept, name: Column, given: unknown): boolean {
+  if (JSON.stringify(state[name]) === JSON.stringify(given)) return false
+  state[name] = given
   return true
 }
 
@@ -50,30 +58,25 @@ export function setMode(kept: Kept, mode: string, { by, reason }: { by: string; 
 export function modeInForce(kept: Kept) {
   const mode = inForce(kept)
   const isProven = mode?.mode === 'proven'
-  return [mode, isProven, isProven ? mode.fromBlock - 1 : null, value(kept, 'read whole')]
+  return [mode, isProven, isProven ? mode.fromBlock - 1 : null, value(kept, 'read_whole_to')]
 }
 
-/** One a minute, whoever asks; the row stays when its block is taken. */
+/** One a minute, whoever asks; its time stays when its block is taken. */
 export function claim(kept: Kept, block: number): boolean {
-  const known = kept.settings.get('claimedBlock')
-  if (known && kept.now - known.at < 60) return false
-  kept.settings.set('claimedBlock', { value: { block }, by: known?.by ?? 'claim', at: kept.now })
+  const last = value<number>(kept, 'claimed_at')
+  if (last !== null && kept.now - last < 60) return false
+  kept.state = { ...kept.state, claimed_block: block, claimed_at: kept.now }
   return true
 }
 
 export function takeClaim(kept: Kept): number | null {
-  const known = kept.settings.get('claimedBlock')
-  const { block } = (known?.value ?? {}) as { block?: number }
-  if (!known || block === undefined) return null
-  kept.settings.set('claimedBlock', { ...known, value: {} })
+  const block = value<number>(kept, 'claimed_block')
+  kept.state.claimed_block = null
   return block
 }
 
-export const aheads = ({ settings }: Kept) =>
-  [...settings]
-    .filter(([name]) => name.startsWith('nonceAhead '))
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, row]) => ({ sender: name.slice('nonceAhead '.length), ...(row.value as object) }))
+export const aheads = ({ ahead }: Kept) =>
+  [...ahead].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([sender, { note }]) => ({ sender, ...note }))
 
 /** Kept for two days. An act that was cut off may run again after a minute. */
 export function takeKey(kept: Kept, name: string, digest: string) {
@@ -111,15 +114,19 @@ export function priceTurn(kept: Kept): object {
 type Order = <T>(rows: readonly T[]) => T[]
 
 export function rowsOf(kept: Kept, inOrder: Order) {
-  const settings = [...kept.settings].map(([name, { value, by, at }]) => {
-    return { name, value, updated_at: at - kept.now, updated_by: by }
+  const aged = (name: 'started_at' | 'claimed_at') => ({
+    [name]: kept.state[name] === null ? null : Number(kept.state[name]) - kept.now,
+  })
+  const troubles = [...kept.ahead].map(([sender, { note, at }]) => {
+    return { name: `nonceAhead ${sender}`, value: note, updated_at: at - kept.now }
   })
   const keys = [...kept.keys].map(([name, { digest, startedAt, answer }]) => {
     const [actor, key] = name.split(' ')
     return { actor, key, digest, started_at: startedAt - kept.now, answer }
   })
   return {
-    settings: inOrder(settings),
+    state: [{ ...kept.state, ...aged('started_at'), ...aged('claimed_at') }],
+    troubles: inOrder(troubles),
     audit: inOrder(kept.audit),
     modes: inOrder(kept.modes.map(({ fromBlock, mode, by }) => ({ from_block: fromBlock, mode, set_by: by }))),
     keys: inOrder(keys),

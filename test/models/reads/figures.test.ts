@@ -115,24 +115,25 @@ const drawn: fc.Arbitrary<model.Ledger> = fc.record({
 })
 
 const inBlock = (number: number) => ({ block_number: number, block_hash: word(number) })
-const setting = (name: string, value: unknown, age = 0): Row => ({
-  ...{ name, value: JSON.stringify(value), updated_by: 'pass', updated_at: fromNow(-age) },
-})
+const trouble = (name: string, value: unknown): Row => ({ name, value: JSON.stringify(value) })
 
-function settingsOf(ledger: model.Ledger): Row[] {
-  const some = (name: string, value: unknown) => (value === null ? [] : [setting(name, value)])
+function stateOf(ledger: model.Ledger): Row {
+  const drift = ledger.drifts === null ? null : JSON.stringify(Array(ledger.drifts).fill({}))
+  const budget = ledger.budget && JSON.stringify({ ...ledger.budget, nodesPerWeek: 1, cohortsPerTier: 1 })
+  const identity = { chain_id: 1, genesis_hash: '0x', factory: account(7), start_block: 0 }
+  return { ...identity, started_at: fromNow(-ledger.identityAge), paused: ledger.paused ?? false, drift, budget }
+}
+
+function troublesOf(ledger: model.Ledger): Row[] {
+  const some = (name: string, value: unknown) => (value === null ? [] : [trouble(name, value)])
   return [
-    setting('identity', {}, ledger.identityAge),
-    ...some('paused', ledger.paused),
     ...some('halted', ledger.halted && { ...ledger.halted, since: 'then', sealed: false }),
     ...some('stuck', ledger.stuck && { ...ledger.stuck, block: 61, since: 'then' }),
-    ...some('drift', ledger.drifts === null ? null : Array(ledger.drifts).fill({})),
-    ...some('budget', ledger.budget && { ...ledger.budget, nodesPerWeek: 1, cohortsPerTier: 1 }),
-    ...ledger.notSigning.map((one) => setting(`signer ${one}`, {})),
-    ...ledger.lostRoles.map((one) => setting(`lost role ${one}`, {})),
-    ...ledger.funds.map(({ role, low, neededWei }) => setting(`funds ${role}`, { low, neededWei: String(neededWei) })),
-    setting('trouble signer minter', {}),
-    setting('trouble funds minter', {}),
+    ...ledger.notSigning.map((one) => trouble(`signer ${one}`, {})),
+    ...ledger.lostRoles.map((one) => trouble(`lost role ${one}`, {})),
+    ...ledger.funds.map(({ role, low, neededWei }) => trouble(`funds ${role}`, { low, neededWei: String(neededWei) })),
+    trouble('trouble signer minter', {}),
+    trouble('trouble funds minter', {}),
   ]
 }
 
@@ -181,7 +182,7 @@ function sentRows({ sent }: model.Ledger): Rows {
 function rowsOf(ledger: model.Ledger): Rows {
   const tier = { tier_id: 't', version: 1, tier_no: 1, label: 't', price_wei: 7n, max_per_wallet: 1, payout_bps: 1 }
   return {
-    ...{ ...paymentRows(ledger), ...sentRows(ledger), settings: settingsOf(ledger) },
+    ...{ ...paymentRows(ledger), ...sentRows(ledger), ledger_state: [stateOf(ledger)], troubles: troublesOf(ledger) },
     cursors: [{ name: 'follow', ...inBlock(60), block_time: HEAD_TIME }],
     tiers: [{ ...tier, on_sale: false, from_block: 0, from_time: 0, entered_by: 'eve' }],
     audit: ledger.audit.map(({ action, age }) => ({ actor: 'pass', action, at: fromNow(-age), subject: 'x' })),

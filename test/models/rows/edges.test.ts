@@ -85,9 +85,9 @@ function rowsOf(books: Books, { wallets, storedFrom }: Drawn, { blocks, startBlo
       ...{ number, hash: word(number), parent_hash: word(number - 1 < 0 ? 99 : number - 1), time, prevrandao: word(1) },
     })),
     cursors: [{ name: 'follow', block_number: cursor, block_hash: word(cursor), block_time: head.time }],
-    settings: [
-      { name: 'identity', value: JSON.stringify({ factory: ADDRESSES.factory }), updated_by: 'test' },
-      ...(rest.settings ?? []),
+    ledger_state: [
+      { chain_id: 1, genesis_hash: '0x', factory: ADDRESSES.factory, start_block: 0, started_at: at(1_000) },
+      ...(rest.ledger_state ?? []),
     ],
   }
 }

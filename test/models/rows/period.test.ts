@@ -186,12 +186,7 @@ const sendRows = ({ sends }: model.Books): Row[] =>
 const bytes = (hex: string) => `\\x${hex.slice(2)}`
 
 function rowsOf(books: model.Books, { payments, dust }: Drawn): Rows {
-  const settings: Row[] = []
-  if (books.guard !== null) settings.push({ name: 'guard', value: JSON.stringify(books.guard), updated_by: 'test' })
-  if (books.finalBlock !== null) {
-    const final = { number: 20, hash: word(20), named: books.finalBlock }
-    settings.push({ name: 'finalized', value: JSON.stringify(final), updated_by: 'test' })
-  }
+  const final = { finalized_block: 20, finalized_hash: word(20), finalized_named: books.finalBlock }
   return {
     payment_wallets: [{ id: 1, wallet: account(2), from_block: 0, from_time: 0, watched_from: 0, entered_by: 'test' }],
     dust: dust.map((number, n) => ({
@@ -199,7 +194,7 @@ function rowsOf(books: model.Books, { payments, dust }: Drawn): Rows {
       from_address: bytes(account(1)),
     })),
     ...{ payments: paymentRows(books, payments), ...nodeRows(books), ...roundRows(books), ...transferRows(books) },
-    ...{ outbox: sendRows(books), settings },
+    ...{ outbox: sendRows(books), ledger_state: [{ guard: books.guard, ...(books.finalBlock !== null && final) }] },
   }
 }
 

@@ -128,7 +128,7 @@ function shopRows(shop: Shop): Rows {
   return {
     ...{ ...rows, tiers: shown, owner_acts: capRows(shop) },
     cursors: [{ name: 'follow', block_time: head.time, ...inBlock(head.number) }],
-    settings: budget === null ? [] : [{ name: 'budget', value, updated_by: 'pass' }],
+    ledger_state: [{ budget: budget === null ? null : value }],
     credit_terms: shop.hasTerms ? [{ ...terms, entered_by: 'test' }] : [],
     payment_wallets: shop.hasWallet ? [{ ...wallet, entered_by: 'test' }] : [],
     contract_wallet_modes: shop.modes.map(({ fromBlock, mode }) => ({

@@ -251,7 +251,7 @@ class Pair {
       case 'free': {
         const doubt = await readNonceAhead(this.#pool, SENDER as Address)
         if (doubt === null) return
-        await writeNonceAhead(this.#pool, SENDER as Address, { ...doubt, takeOver: true }, 'ada')
+        await writeNonceAhead(this.#pool, SENDER as Address, { ...doubt, takeOver: true })
         if (this.ledger.doubt) this.ledger.doubt.takeOver = true
       }
     }

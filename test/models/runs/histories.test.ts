@@ -113,12 +113,12 @@ test('a difference is told from twelve blocks or two minutes on, once, and the e
     assert.equal(await run(20, true), 0)
     assert.equal(await readParted(sql), null)
     assert.equal(await run(20), 0, 'eleven blocks')
-    await sql`UPDATE settings SET value = value || ${`{"since": "${at(Date.now() / 1_000 - 119)}"}`}::text::jsonb WHERE name = 'parted'`
+    await sql`UPDATE troubles SET value = value || ${`{"since": "${at(Date.now() / 1_000 - 119)}"}`}::text::jsonb WHERE name = 'parted'`
     assert.equal(await run(20), 0)
-    await sql`UPDATE settings SET value = value || ${`{"since": "${at(Date.now() / 1_000 - 121)}"}`}::text::jsonb WHERE name = 'parted'`
+    await sql`UPDATE troubles SET value = value || ${`{"since": "${at(Date.now() / 1_000 - 121)}"}`}::text::jsonb WHERE name = 'parted'`
     assert.equal(await run(20), 1)
     assert.equal(await run(19), 1)
-    await sql`DELETE FROM settings`
+    await sql`DELETE FROM troubles`
     assert.equal(await run(19), 2, 'twelve blocks')
   })
 })

@@ -361,8 +361,7 @@ export function rowsOf(facts: Facts, back: Back): Rows {
       prevrandao: word(1),
     })),
     // After a difference, nothing is sold until the ledger is where it was.
-    settings:
-      isRescan && at < facts.head ? [{ name: 'mending', value: `{"to": ${facts.head}}`, updated_by: 'pass' }] : [],
+    ledger_state: [{ mending_to: isRescan && at < facts.head ? facts.head : null }],
     cursors: isEmpty ? [] : [{ name: 'follow', ...inBlock(at), block_time: timeOf(at) }],
   }
   const owners = new Map<string, number>()
@@ -370,11 +369,7 @@ export function rowsOf(facts: Facts, back: Back): Rows {
   rows.owners = [...owners].map(([owner, nodes]) => ({ owner, nodes }))
   rows.totals = [{ single: true, ...totalsOf(rows) }]
   const surveyed = facts.surveyedTo === null ? null : Math.min(facts.surveyedTo, isEmpty ? -1 : at)
-  if (surveyed !== null)
-    rows.settings = [
-      ...(rows.settings ?? []),
-      { name: 'surveyedTo', value: JSON.stringify({ block: surveyed }), updated_by: 'pass' },
-    ]
+  if (surveyed !== null) rows.ledger_state = [...(rows.ledger_state ?? []), { surveyed_to: surveyed }]
   return rows
 }
 

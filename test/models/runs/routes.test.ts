@@ -149,16 +149,8 @@ function saleRows(given: DrawnSale): Rows {
     credit_terms: given.hasTerms
       ? [{ from_time: 0, payouts: true, min_wei: 1n, max_wei: 2n, interval_sec: 60, slot_sec: 60, entered_by: 'test' }]
       : [],
-    settings:
-      given.budget === null
-        ? []
-        : [
-            {
-              name: 'budget',
-              value: JSON.stringify({ ...given.budget, cohorts: 5, low: [], soldOut }),
-              updated_by: 'pass',
-            },
-          ],
+    ledger_state:
+      given.budget === null ? [] : [{ budget: JSON.stringify({ ...given.budget, cohorts: 5, low: [], soldOut }) }],
   }
 }
 

@@ -104,7 +104,7 @@ test('every run reports each difference, until it ends', async () => {
         if (run.differs !== 'asBefore') chain = chainOf(run.differs)
         const expected = model.differences(LEDGER, chain)
         assert.deepEqual(await reconcile(sql, chain, run, time), expected, 'reported')
-        const [row] = await sql<{ value: Drift[] }[]>`SELECT value FROM settings WHERE name = 'drift'`
+        const [row] = await sql<{ value: Drift[] }[]>`SELECT drift AS value FROM ledger_state`
         assert.deepEqual(row?.value.map(inWords).sort(), expected, 'on record')
         if (expected.length > 0 && expected.join() !== record) told += 1
         record = expected.join()
@@ -152,7 +152,7 @@ test('a budget is told when it becomes low or spent, and read again when it may 
         const next = model.afterPass(known, { ...pass, agoSec: last?.ago ?? null }, 2)
         known = next.known
         told.push(...next.told)
-        const [row] = await sql<{ value: model.Known }[]>`SELECT value FROM settings WHERE name = 'budget'`
+        const [row] = await sql<{ value: model.Known }[]>`SELECT budget AS value FROM ledger_state`
         const { nodes, cohorts, spent, low, soldOut } = (row as { value: model.Known }).value
         assert.deepEqual({ nodes, cohorts, spent, low, soldOut }, known, `on record after pass ${n}`)
         assert.deepEqual(await audited(sql), told, `told after pass ${n}`)

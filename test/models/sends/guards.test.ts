@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { poolWithin, type Sql } from '../../../src/db/core/sql.ts'
+import { recordIdentity } from '../../../src/db/core/state.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import { refuseGuard } from '../../../src/passes/steps/guard.ts'
 import { agree } from '../../../src/passes/steps/prove-released.ts'
@@ -78,10 +79,9 @@ function rowsOf({ asked: { last } }: Drawn): Rows {
 }
 
 async function note(sql: Sql, last: string): Promise<void> {
-  const identity = { chainId: CHAIN_ID, genesisHash: GENESIS, factory: account(2), startBlock: 1 }
-  await sql`INSERT INTO settings (name, value, updated_by) VALUES ('identity', ${JSON.stringify(identity)}::text::jsonb, 'pass')`
+  await recordIdentity(sql, { chainId: CHAIN_ID, genesisHash: GENESIS, factory: account(2), startBlock: 1 })
   if (last === 'refusedAndNoted')
-    await sql`INSERT INTO settings (name, value, updated_by) VALUES (${`guardRefused ${SENDER}`}, '{"outboxId": 1}', 'pass')`
+    await sql`INSERT INTO troubles (name, value) VALUES (${`guardRefused ${SENDER}`}, '{"outboxId": 1}')`
 }
 
 /** What is told: once each, that an answer is not its hash's, and that the contract saw another block. */

@@ -129,7 +129,6 @@ test('a call is refused for the first of its reasons, and an account rests after
       ...{ height, lastTime },
     }
     await tables.within(rows, async (sql) => {
-      await sql`DELETE FROM settings`
       await play(sql, { steps, state }, { read: readRows, expected: ({ ledger }: State) => rowsOf(ledger) })
     })
   }

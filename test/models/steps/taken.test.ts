@@ -91,8 +91,7 @@ function rowsOf({ intents, payments, base, doubtSince, isTold }: model.Account, 
     // Another instance may have followed on since the run read the cursor.
     cursors: [{ name: 'follow', block_time: 600, ...inBlock(isCurrent ? HEIGHT : HEIGHT + 1) }],
     ...{ tiers: [TIER], outbox, payments: paid, sender_bases: [{ sender: SENDER, nonce: base, block_number: 10 }] },
-    settings:
-      doubtSince === null ? [] : [{ name: `nonceAhead ${SENDER}`, value: JSON.stringify(doubt), updated_by: 'pass' }],
+    troubles: doubtSince === null ? [] : [{ name: `nonceAhead ${SENDER}`, value: JSON.stringify(doubt) }],
   }
 }
 
@@ -127,7 +126,7 @@ test('what is given up for a higher nonce is below it, and its payments wait for
       )
       const [base] = await sql`SELECT nonce, block_number AS block FROM sender_bases`
       assert.deepEqual({ ...base }, { nonce: ledger.base, block: gave === null ? 10 : HEIGHT })
-      const [doubt] = await sql`SELECT value FROM settings WHERE name = ${`nonceAhead ${SENDER}`}`
+      const [doubt] = await sql`SELECT value FROM troubles WHERE name = ${`nonceAhead ${SENDER}`}`
       assert.equal(doubt?.value.sinceBlock ?? null, ledger.doubtSince)
       const audit = await sql`SELECT detail FROM audit WHERE action = 'nonceTakenOver'`
       const told = gave === null ? [] : [{ nonce: ledger.base, known, displaced: gave }]

@@ -29,7 +29,7 @@ before(async () => {
     CREATE FUNCTION odd() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       IF EXISTS (SELECT FROM payments WHERE id = NEW.payment_id AND value_wei = ${ODD}) AND NEW.decided_by = 'pass'
-        AND EXISTS (SELECT FROM settings WHERE name = 'odd') THEN RAISE EXCEPTION 'odd'; END IF;
+        AND EXISTS (SELECT FROM troubles WHERE name = 'odd') THEN RAISE EXCEPTION 'odd'; END IF;
       RETURN NEW;
     END $$;
     CREATE TRIGGER odd BEFORE INSERT ON payment_verdicts FOR EACH ROW EXECUTE FUNCTION odd()`)
@@ -122,11 +122,11 @@ test('a payments pass answers and records what its rows show, whatever comes tog
   const compare = async (rounds: Round[]) => {
     for (const one of rounds) {
       isUnreadable = one.isUnreadable
-      if (one.isOdd) await world.pool`INSERT INTO settings (name, value, updated_by) VALUES ('odd', '1', 'test')`
+      if (one.isOdd) await world.pool`INSERT INTO troubles (name, value) VALUES ('odd', '1')`
       await play(one)
       await compareRun()
       isUnreadable = false
-      await world.pool`DELETE FROM settings WHERE name = 'odd'`
+      await world.pool`DELETE FROM troubles WHERE name = 'odd'`
     }
   }
   const rounds = fc.array(round, { minLength: 3, maxLength: 4 })

@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { passFinished, secondsSincePass, withoutSuccess } from '../../../src/db/core/passes.ts'
 import { poolWithin, type Sql } from '../../../src/db/core/sql.ts'
+import { recordIdentity } from '../../../src/db/core/state.ts'
 import { HaltFault } from '../../../src/follower/halt.ts'
 import { silentLog } from '../../../src/lib/log.ts'
 import { passRunner } from '../../../src/passes/run.ts'
@@ -21,7 +22,7 @@ before(async () => {
 })
 after(() => tables.close())
 
-const TIMES = { passes: ['started_at', 'finished_at', 'succeeded_at'] }
+const TIMES = { passes: ['started_at', 'finished_at', 'succeeded_at'], ledger_state: ['started_at'] }
 
 async function runOnce(sql: Sql, { name, isLocked, ends, reports, counts }: model.Run): Promise<unknown> {
   const ctx = {
@@ -77,10 +78,8 @@ const time = (...seconds: number[]): Act<model.Recorded> =>
 
 const compare = async (steps: Parameters<typeof play<model.Recorded, unknown>>[1]['steps']) => {
   await tables.within({}, async (sql) => {
-    await sql`DELETE FROM settings`
-    await sql`INSERT INTO settings (name, value, updated_by) VALUES ('identity', '1', 'start')`
+    await recordIdentity(sql, { chainId: 1, genesisHash: '0x', factory: account(1), startBlock: 0 })
     const state = { ...emptyLedger(), passes: new Map() }
-    state.settings.set('identity', { value: 1, by: 'start', at: 0 })
     await play(
       sql,
       { steps, state },

@@ -1,4 +1,4 @@
-// The rows of `settings` and of the audit log, as the second reading has them: times inside them as ages in whole seconds.
+// The rows of `troubles` and of the audit log, as the second reading has them: times inside them as ages in whole seconds.
 import type { Sql } from '../../../src/db/core/sql.ts'
 import { inOrder } from '../../db/machine.ts'
 import type { Ledger, Row, Told } from './troubles.ts'
@@ -22,28 +22,33 @@ export async function agesBy(sql: Sql): Promise<(time: string | Date) => number>
 }
 
 interface Rows {
-  settings: [name: string, value: unknown, by: string, age: number][]
+  troubles: [name: string, value: unknown, age: number][]
+  finalized: number | null
   audit: Told[]
 }
 
 export async function readRows(sql: Sql): Promise<Rows> {
   const ageOf = await agesBy(sql)
-  const rows = await sql<{ name: string; value: unknown; by: string; at: Date }[]>`
-    SELECT name, value, updated_by AS by, updated_at AS at FROM settings`
+  const rows = await sql<
+    { name: string; value: unknown; at: Date }[]
+  >`SELECT name, value, updated_at AS at FROM troubles`
+  const [state] = await sql<{ finalized: number | null }[]>`SELECT finalized_block AS finalized FROM ledger_state`
   const audit = await sql<Told[]>`SELECT actor, action, subject, detail, request_id FROM audit ORDER BY id`
   return {
-    settings: inOrder(rows.map(({ name, value, by, at }) => [name, aged(value, ageOf), by, ageOf(at)])),
+    troubles: inOrder(rows.map(({ name, value, at }) => [name, aged(value, ageOf), ageOf(at)])),
+    finalized: state?.finalized ?? null,
     audit: audit.map((one) => ({ ...one, detail: aged(one.detail, ageOf) })),
   }
 }
 
 export function rowsOf(ledger: Ledger): Rows {
   const ageOf = (time: number) => ledger.now - time
-  const settings = [...ledger.settings].map(([name, { value, by, at }]: [string, Row]): Rows['settings'][number] => {
-    return [name, aged(value, ageOf), by, ledger.now - at]
+  const troubles = [...ledger.troubles].map(([name, { value, at }]: [string, Row]): Rows['troubles'][number] => {
+    return [name, aged(value, ageOf), ledger.now - at]
   })
   return {
-    settings: inOrder(settings),
+    troubles: inOrder(troubles),
+    finalized: ledger.finalized,
     audit: ledger.audit.map((one) => ({ ...one, detail: aged(one.detail, ageOf) })),
   }
 }
@@ -51,13 +56,13 @@ export function rowsOf(ledger: Ledger): Rows {
 /** Lets time pass for both. The times inside the rows move too, and those that the audit log tells. */
 export async function pass(sql: Sql, seconds: number): Promise<void> {
   await sql.unsafe(`
-    UPDATE settings SET updated_at = updated_at - interval '${seconds} seconds', value = value
+    UPDATE troubles SET updated_at = updated_at - interval '${seconds} seconds', value = value
       || CASE WHEN jsonb_typeof(value) = 'object' AND value ? 'since'
         THEN jsonb_build_object('since', iso((value ->> 'since')::timestamptz - interval '${seconds} seconds')) ELSE '{}' END
       || CASE WHEN jsonb_typeof(value) = 'object' AND value ? 'calmSince'
         THEN jsonb_build_object('calmSince', (value ->> 'calmSince')::timestamptz - interval '${seconds} seconds') ELSE '{}' END
       WHERE jsonb_typeof(value) = 'object';
-    UPDATE settings SET updated_at = updated_at - interval '${seconds} seconds' WHERE jsonb_typeof(value) <> 'object';
+    UPDATE troubles SET updated_at = updated_at - interval '${seconds} seconds' WHERE jsonb_typeof(value) <> 'object';
     UPDATE audit SET at = at - interval '${seconds} seconds',
       detail = CASE WHEN detail ? 'since' THEN detail || jsonb_build_object('since', iso((detail ->> 'since')::timestamptz - interval '${seconds} seconds')) ELSE detail END`)
 }

@@ -76,7 +76,6 @@ const acts: Record<string, Act<Ledger>> = {
 test('a signer and a role are on record while they fail, and a person hears of the beginning and of the end', async () => {
   const compare = async (steps: Parameters<typeof play<Ledger, unknown>>[1]['steps']) => {
     await tables.within({}, async (sql) => {
-      await sql`DELETE FROM settings`
       await play(sql, { steps, state: emptyLedger() }, { read: readRows, expected: rowsOf })
     })
   }

@@ -23,7 +23,7 @@ export function run(ledger: Ledger, { role, address, does, signs, inRole }: Run)
       if (seen(ledger, `role ${role}`)) tell(ledger, 'roleLost', about)
       return 'roleLost'
     }
-    ledger.settings.delete(`lost role ${role}`)
+    ledger.troubles.delete(`lost role ${role}`)
     if (calm(ledger, `role ${role}`) === 'over') tell(ledger, 'roleRestored', about)
   }
   const asked = does.filter((one) => one === 'sign').length || (isOn('signer') ? 1 : 0)
@@ -34,7 +34,7 @@ export function run(ledger: Ledger, { role, address, does, signs, inRole }: Run)
     if (seen(ledger, `signer ${role}`)) tell(ledger, 'signerDown', { ...about, detail: { sender: role, detail } })
     return 'notSigned'
   }
-  ledger.settings.delete(`signer ${role}`)
+  ledger.troubles.delete(`signer ${role}`)
   if (calm(ledger, `signer ${role}`) === 'over') tell(ledger, 'signerRestored', about)
   return given.length > 0 ? 'signed' : null
 }

@@ -39,7 +39,6 @@ const compare =
   (ledger: () => model.Ledger = model.emptyLedger) =>
   async (steps: Parameters<typeof play<model.Ledger, unknown>>[1]['steps']) => {
     await tables.within({}, async (sql) => {
-      await sql`DELETE FROM settings`
       await play(sql, { steps, state: ledger() }, { read: readRows, expected: rowsOf })
     })
   }
@@ -73,7 +72,7 @@ const halting: Record<string, Machine> = {
   read: act({
     draw: none,
     run: async (sql) => agesIn(sql, await halts.readHalt(sql)),
-    expects: (state: model.Ledger) => inAges(state, state.settings.get('halted')?.value),
+    expects: (state: model.Ledger) => inAges(state, state.troubles.get('halted')?.value),
   }),
   cleared: act({
     draw: fc.record({
@@ -87,12 +86,9 @@ const halting: Record<string, Machine> = {
   }),
   finalized: act({
     draw: fc.constantFrom(7, 8),
-    run: (sql, number) =>
-      sql`
-      INSERT INTO settings (name, value, updated_by) VALUES ('finalized', jsonb_build_object('number', ${number}::int), 'pass')
-      ON CONFLICT (name) DO UPDATE SET value = excluded.value, updated_at = now()`.then(() => null),
+    run: (sql, number) => sql`UPDATE ledger_state SET finalized_block = ${number}`.then(() => null),
     expects: (state: model.Ledger, number) => {
-      state.settings.set('finalized', { value: { number }, by: 'pass', at: state.now })
+      state.finalized = number
     },
   }),
 }
@@ -122,7 +118,7 @@ const stuckness: Record<string, Machine> = {
       return agesIn(sql, [await stopped.readStuck(sql), row?.stuck])
     },
     expects: (state: model.Ledger) => {
-      const known = state.settings.get('stuck')?.value as model.Stuck | undefined
+      const known = state.troubles.get('stuck')?.value as model.Stuck | undefined
       if (!known?.lasts) return [null, null]
       return inAges(state, [known, { block: known.block, since: known.since }])
     },
@@ -152,7 +148,7 @@ const histories: Record<string, Machine> = {
     draw: none,
     run: async (sql) => agesIn(sql, [await parting.readParted(sql), await parting.isSaleParted(sql)]),
     expects: (state: model.Ledger) =>
-      inAges(state, [state.settings.get('parted')?.value ?? null, model.isSaleParted(state)]),
+      inAges(state, [state.troubles.get('parted')?.value ?? null, model.isSaleParted(state)]),
   }),
 }
 
@@ -170,7 +166,7 @@ const waiting: Record<string, Machine> = {
     draw: none,
     run: async (sql) => agesIn(sql, await stopped.readUnsent(sql)),
     expects: (state: model.Ledger) => {
-      const known = PASSES.map((one) => state.settings.get(`unsent ${one}`)?.value as model.Unsent | undefined)
+      const known = PASSES.map((one) => state.troubles.get(`unsent ${one}`)?.value as model.Unsent | undefined)
       return inAges(
         state,
         known.filter((one) => one?.lasts),
@@ -212,7 +208,7 @@ const roles: Record<string, Machine> = {
   signed: act({
     draw: role,
     run: signers.noteSigned,
-    expects: (state: model.Ledger, one) => void state.settings.delete(`signer ${one}`),
+    expects: (state: model.Ledger, one) => void state.troubles.delete(`signer ${one}`),
   }),
   roleLost: act({
     draw: fc.record({ role, address }),
@@ -222,21 +218,21 @@ const roles: Record<string, Machine> = {
   inRole: act({
     draw: role,
     run: signers.noteInRole,
-    expects: (state: model.Ledger, one) => void state.settings.delete(`lost role ${one}`),
+    expects: (state: model.Ledger, one) => void state.troubles.delete(`lost role ${one}`),
   }),
   read: act({
     draw: none,
     run: async (sql) => {
       const ageOf = await agesBy(sql)
       const [row] = await sql<{ names: unknown }[]>`
-        SELECT jsonb_build_array(${sql.unsafe(signers.NOT_SIGNING)}, ${sql.unsafe(signers.LOST_ROLES)}) AS names`
+        SELECT ${sql.unsafe(signers.NOT_SIGNING)} AS names`
       const lists = [await signers.readSignerTroubles(sql), await signers.readLostRoles(sql)]
       const ages = lists.map((list) => list.map(({ since, ...one }) => ({ ...one, age: ageOf(since) })))
       return [...ages, row?.names]
     },
     expects: (state: model.Ledger) => {
       const lists = [model.onRecord(state, 'signer'), model.onRecord(state, 'lost role')]
-      return [...lists, lists.map((list) => list.map((one) => one.role))]
+      return [...lists, lists[0]?.map((one) => one.role)]
     },
   }),
 }

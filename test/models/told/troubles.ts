@@ -3,7 +3,6 @@
 
 export interface Row {
   value: unknown
-  by: string
   /** When it was written. */
   at: number
 }
@@ -16,38 +15,40 @@ export interface Told {
 }
 export interface Ledger {
   now: number
-  settings: Map<string, Row>
+  troubles: Map<string, Row>
+  /** The highest final block that is on record. */
+  finalized: number | null
   audit: Told[]
 }
 
-export const emptyLedger = (): Ledger => ({ now: 0, settings: new Map(), audit: [] })
+export const emptyLedger = (): Ledger => ({ now: 0, troubles: new Map(), finalized: null, audit: [] })
 
 export function tell(ledger: Ledger, action: string, told: Partial<Told> = {}): void {
   ledger.audit.push({ actor: 'pass', subject: null, detail: {}, request_id: null, ...told, action })
 }
 
 /** True if the row is another one now. */
-export function write(ledger: Ledger, name: string, value: unknown, by = 'pass'): boolean {
-  const known = ledger.settings.get(name)
+export function write(ledger: Ledger, name: string, value: unknown): boolean {
+  const known = ledger.troubles.get(name)
   if (known !== undefined && same(known.value, value)) return false
-  ledger.settings.set(name, { value, by, at: ledger.now })
+  ledger.troubles.set(name, { value, at: ledger.now })
   return true
 }
 
 const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
 
-const value = <T>({ settings }: Ledger, name: string) => (settings.get(name)?.value ?? null) as T | null
+const value = <T>({ troubles }: Ledger, name: string) => (troubles.get(name)?.value ?? null) as T | null
 
 /** True if the trouble begins. Seen again, it is not calm, however long it was. */
 export function seen(ledger: Ledger, trouble: string): boolean {
   const name = `trouble ${trouble}`
-  const begins = !ledger.settings.has(name)
-  ledger.settings.set(name, { value: {}, by: 'pass', at: ledger.now })
+  const begins = !ledger.troubles.has(name)
+  ledger.troubles.set(name, { value: {}, at: ledger.now })
   return begins
 }
 
 export function calm(ledger: Ledger, trouble: string): 'over' | 'lasting' | null {
-  const row = ledger.settings.get(`trouble ${trouble}`)
+  const row = ledger.troubles.get(`trouble ${trouble}`)
   if (row === undefined) return null
   const { calmSince = ledger.now } = row.value as { calmSince?: number }
   row.value = { calmSince }
@@ -57,7 +58,7 @@ export function calm(ledger: Ledger, trouble: string): 'over' | 'lasting' | null
 }
 
 export function ended(ledger: Ledger, trouble: string): void {
-  ledger.settings.delete(`trouble ${trouble}`)
+  ledger.troubles.delete(`trouble ${trouble}`)
 }
 
 export interface Stuck {
@@ -76,12 +77,12 @@ export function stuck(ledger: Ledger, one: Pick<Stuck, 'block' | 'rule' | 'host'
   const runs = before.runs + 1
   const lasts = runs >= 3 && ledger.now - before.since >= 120
   const now: Stuck = { ...one, rule: [...one.rule].slice(0, 300).join(''), runs, since: before.since, lasts }
-  ledger.settings.set('stuck', { value: now, by: 'pass', at: ledger.now })
+  ledger.troubles.set('stuck', { value: now, at: ledger.now })
   return lasts && seen(ledger, 'stuck') ? now : null
 }
 
 export function moving(ledger: Ledger): void {
-  ledger.settings.delete('stuck')
+  ledger.troubles.delete('stuck')
   if (calm(ledger, 'stuck') === 'over') tell(ledger, 'unstuck')
 }
 
@@ -99,12 +100,12 @@ export function unsent(ledger: Ledger, pass: string, why: string): Unsent | null
   const runs = before.runs + 1
   const lasts = runs >= 3 && ledger.now - before.since >= 120
   const now = { pass, why: [...why].slice(0, 300).join(''), runs, since: before.since, lasts }
-  ledger.settings.set(`unsent ${pass}`, { value: now, by: 'pass', at: ledger.now })
+  ledger.troubles.set(`unsent ${pass}`, { value: now, at: ledger.now })
   return lasts && seen(ledger, `unsent ${pass}`) ? now : null
 }
 
 export function sent(ledger: Ledger, pass: string): void {
-  ledger.settings.delete(`unsent ${pass}`)
+  ledger.troubles.delete(`unsent ${pass}`)
   if (calm(ledger, `unsent ${pass}`) === 'over') tell(ledger, 'sentAgain', { subject: pass })
 }
 
@@ -124,7 +125,7 @@ export function halted(ledger: Ledger, seenAs: { reason: string; detail: object;
   const since = before?.since ?? ledger.now
   const seals = confirmed && looks >= 5 && ledger.now - since >= 60
   const halt = { reason, detail, looks, since, sealed: (before?.sealed ?? false) || seals }
-  ledger.settings.set('halted', { value: halt, by: 'pass', at: ledger.now })
+  ledger.troubles.set('halted', { value: halt, at: ledger.now })
   const begins = seen(ledger, 'halt')
   if (before === null) tell(ledger, begins ? 'halted' : 'haltedAgain', { detail: { reason, ...detail } })
   return halt
@@ -133,7 +134,7 @@ export function halted(ledger: Ledger, seenAs: { reason: string; detail: object;
 export function haltWithdrawn(ledger: Ledger): boolean {
   const halt = value<Halt>(ledger, 'halted')
   if (halt === null || halt.sealed) return false
-  ledger.settings.delete('halted')
+  ledger.troubles.delete('halted')
   tell(ledger, 'haltLifted')
   return true
 }
@@ -145,9 +146,9 @@ export function noHalt(ledger: Ledger): void {
 export function haltCleared(ledger: Ledger, actor: string, request_id: string | null, note: string | null) {
   const halt = value<Halt>(ledger, 'halted')
   if (halt === null) return null
-  ledger.settings.delete('halted')
+  ledger.troubles.delete('halted')
   ended(ledger, 'halt')
-  if (halt.reason === 'pastFinalized') ledger.settings.delete('finalized')
+  if (halt.reason === 'pastFinalized') ledger.finalized = null
   tell(ledger, 'resumed', { actor, request_id, detail: { ...halt, note } })
   return halt
 }
@@ -168,12 +169,12 @@ export function parted(ledger: Ledger, parting: Parting, followed: number): Part
   const since = value<Parted>(ledger, 'parted')?.since ?? ledger.now
   const lasts = followed - parting.agreed.number >= 12 || ledger.now - since >= 120
   const now = { ...parting, since, lasts }
-  ledger.settings.set('parted', { value: now, by: 'pass', at: ledger.now })
+  ledger.troubles.set('parted', { value: now, at: ledger.now })
   return lasts && seen(ledger, 'parted') ? now : null
 }
 
 export function united(ledger: Ledger): void {
-  ledger.settings.delete('parted')
+  ledger.troubles.delete('parted')
   if (calm(ledger, 'parted') === 'over') tell(ledger, 'historiesAgree')
 }
 
@@ -186,7 +187,7 @@ export function isSaleParted(ledger: Ledger): boolean {
 export function unsigned(ledger: Ledger, role: string, address: string, detail: string): void {
   const name = `signer ${role}`
   if (value<{ address: string }>(ledger, name)?.address === address) return
-  ledger.settings.set(name, { value: { address, detail }, by: 'pass', at: ledger.now })
+  ledger.troubles.set(name, { value: { address, detail }, at: ledger.now })
 }
 
 export function roleLost(ledger: Ledger, role: string, address: string): void {
@@ -195,7 +196,7 @@ export function roleLost(ledger: Ledger, role: string, address: string): void {
 
 /** The rows whose name begins so, by role, with their age. */
 export const onRecord = (ledger: Ledger, kind: 'signer' | 'lost role') =>
-  [...ledger.settings]
+  [...ledger.troubles]
     .filter(([name]) => name.startsWith(`${kind} `))
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, row]) => ({ role: name.slice(kind.length + 1), ...(row.value as object), age: ledger.now - row.at }))

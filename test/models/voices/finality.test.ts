@@ -75,7 +75,7 @@ async function storeDifference(sql: Sql, common: number, stops: boolean): Promis
     ...{ number: common + 1, ours: word(common + 1), theirs: word(777), host: 'earlier', beside: [] },
     ...{ agreed: { number: common, hash: word(common) }, stops, since: '2026-01-01T00:00:00Z', lasts: false },
   }
-  await sql`INSERT INTO settings (name, value, updated_by) VALUES ('parted', ${JSON.stringify(parted)}::text::jsonb, 'pass')`
+  await sql`INSERT INTO troubles (name, value) VALUES ('parted', ${JSON.stringify(parted)}::text::jsonb)`
 }
 
 function readerOf(said: model.Said, n: number, blocks: model.Block[]) {

@@ -41,7 +41,7 @@ const erringOn =
     isBroken(call) ? { error: { code: -32603, message: 'internal error' } } : undefined
 /** As if the first of those runs was longer ago than a brief fault lasts. */
 const longAgo = () =>
-  world.pool`UPDATE settings SET value = value || '{"since": "2020-01-01T00:00:00.000Z"}' WHERE name = 'stuck'`
+  world.pool`UPDATE troubles SET value = value || '{"since": "2020-01-01T00:00:00.000Z"}' WHERE name = 'stuck'`
 const told = async () => {
   const rows = await world.pool<{ body: string }[]>`SELECT body FROM webhook_events ORDER BY seq`
   return rows.map(({ body }) => JSON.parse(body)).filter(({ type }) => type.startsWith('passes.'))
@@ -101,7 +101,7 @@ test('a chain that is away is no block that stops the passes', async () => {
   provider.http = () => ({ status: 503, body: '' })
   const fault = await run()
   assert.equal(refusalOfFault(fault).refused, 'noChain')
-  const rows = await world.pool`SELECT FROM settings WHERE name = 'stuck'`
+  const rows = await world.pool`SELECT FROM troubles WHERE name = 'stuck'`
   assert.equal(rows.count, 0)
   provider.http = () => undefined
 })

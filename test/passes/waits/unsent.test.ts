@@ -29,7 +29,7 @@ before(async () => {
 after(() => world.close())
 
 const longAgo = () =>
-  world.pool`UPDATE settings SET value = value || '{"since": "2020-01-01T00:00:00.000Z"}' WHERE name LIKE 'unsent %'`
+  world.pool`UPDATE troubles SET value = value || '{"since": "2020-01-01T00:00:00.000Z"}' WHERE name LIKE 'unsent %'`
 const events = async () => {
   const rows = await world.pool<{ body: string }[]>`SELECT body FROM webhook_events ORDER BY seq`
   return rows.map(({ body }) => JSON.parse(body)).filter(({ type }) => type.startsWith('passes.'))
@@ -50,7 +50,7 @@ test('T46: a mint that the only provider says would revert waits, and is reporte
   await longAgo()
   await world.payments()
   assert.deepEqual(await unsent(), [], 'two runs may be two passing faults')
-  await world.pool`UPDATE settings SET value = value || jsonb_build_object('since', iso(now())) WHERE name = 'unsent payments'`
+  await world.pool`UPDATE troubles SET value = value || jsonb_build_object('since', iso(now())) WHERE name = 'unsent payments'`
   await world.payments()
   assert.deepEqual([await unsent(), await events()], [[], []], 'it may be a passing fault for so long')
   await longAgo()

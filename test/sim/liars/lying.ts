@@ -61,7 +61,7 @@ export async function liarActs(play: Play): Promise<void> {
   // Until the ledger has learned what this chain proves, it believes a lie.
   if (isLying && (await isProven(play.stage.observer))) await beginLie(play)
   else lying.liar.lieFrom(null)
-  if (isLying) await stage.observer`DELETE FROM settings WHERE name = 'trouble proof'`
+  if (isLying) await stage.observer`DELETE FROM troubles WHERE name = 'trouble proof'`
 }
 
 async function beginLie(play: Play): Promise<void> {
@@ -214,7 +214,7 @@ export async function tryLie(given: Play): Promise<void> {
 
 async function tell(play: Play, lying: Lying): Promise<void> {
   const { liar, name, voices } = lying
-  await play.stage.observer`DELETE FROM settings WHERE name IN ('trouble proof', 'trouble halt')`
+  await play.stage.observer`DELETE FROM troubles WHERE name IN ('trouble proof', 'trouble halt')`
   const [last] = await play.stage.observer<{ id: number }[]>`SELECT coalesce(max(id), 0) AS id FROM audit`
   await BEFORE[name]?.(play)
   await beginLie(play)

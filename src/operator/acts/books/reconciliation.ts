@@ -1,6 +1,6 @@
 // Ledger compared with chain: the passes' last findings, and a full comparison on demand.
 import { inTransaction } from '../../../db/core/sql.ts'
-import { notifyLedgerChanged, writeAudit, writeState } from '../../../db/core/state.ts'
+import { notifyLedgerChanged, writeAudit, writeDrift } from '../../../db/core/state.ts'
 import { readReconciliation } from '../../../db/reads/reconciliation.ts'
 import type { ChainRead, FactoryRead, LedgerDb } from '../../../ports/contexts.ts'
 import { isOperatorRefusal, type ReplicaDb, recordAct } from '../../act.ts'
@@ -35,7 +35,7 @@ export const runReconciliation = defineAct({
     const driftCount = result.drifts.length
     const { blockNumber, blockHash, nodes, cohorts } = result
     await inTransaction(deps.pool, async (sql) => {
-      const changed = await writeState(sql, 'drift', drifts, actor.name)
+      const changed = await writeDrift(sql, drifts, actor.name)
       const found = { actor: actor.name, requestId: actor.requestId, detail: { count: driftCount, drifts } }
       if (changed && driftCount > 0) await writeAudit(sql, { action: 'drift', ...found })
       await recordAct(sql, actor, {

@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream'
 import { inSnapshot, type Place } from '../../../db/core/snapshot.ts'
 import type { Sql } from '../../../db/core/sql.ts'
-import { readState } from '../../../db/core/state.ts'
+import { readIdentity } from '../../../db/core/state.ts'
 import { type CommissionLine, readCommissions } from '../../../db/reads/commissions.ts'
 import type { Blocks } from '../../../db/reads/exports.ts'
 import * as ledger from '../../../db/reads/statement.ts'
@@ -155,8 +155,8 @@ async function readAccounts(
   period: Period,
   spending: ReadonlySet<Address>,
 ): Promise<Account[]> {
-  const identity = (await readState(sql, 'identity')) as { factory?: string } | null
-  const factory = identity?.factory === undefined ? null : address(identity.factory)
+  const identity = await readIdentity(sql)
+  const factory = identity && address(identity.factory)
   const signers = new Set([deps.signers.minter, deps.signers.distributor, ...spending])
   const accounts: Account[] = []
   const add = async (asked: Omit<Parameters<typeof readAccount>[2], 'period'>, within = period) =>

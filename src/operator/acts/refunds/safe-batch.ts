@@ -2,7 +2,7 @@
 // safe-global/safe-react-apps), with the checksum from which that app detects a change (src/lib/checksum.ts there). It sends nothing.
 import { checksum, textDigest } from '../../../chain/digest.ts'
 import type { Sql } from '../../../db/core/sql.ts'
-import { readState } from '../../../db/core/state.ts'
+import { readIdentity } from '../../../db/core/state.ts'
 import type { Address, Hash, Wei } from '../../../domain/units.ts'
 
 export interface SafeBatch {
@@ -40,8 +40,9 @@ export async function batchOf(
   texts: { name: string; description: string },
 ): Promise<SafeBatch | null> {
   if (transfers.length === 0) return null
-  const { chainId } = (await readState(sql, 'identity')) as { chainId: number }
-  return safeBatch(transfers, { chainId, createdAt: Date.now(), ...texts })
+  const identity = await readIdentity(sql)
+  if (!identity) throw new Error('a ledger with payments has an identity')
+  return safeBatch(transfers, { chainId: identity.chainId, createdAt: Date.now(), ...texts })
 }
 
 /** The checksum of a file, without the name, because the app lets people rename a batch. */

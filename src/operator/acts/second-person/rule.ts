@@ -5,7 +5,7 @@ import { inEther, type Wei } from '../../../domain/units.ts'
 import type { LedgerDb } from '../../../ports/contexts.ts'
 import { fieldNamed, refuseAct } from '../../act.ts'
 import { defineGuardedAct, defineReading } from '../../define-act.ts'
-import { ANY_SUM, RULE, readBound } from '../../guard.ts'
+import { ANY_SUM, readBound } from '../../guard.ts'
 import * as field from '../../input.ts'
 
 const ruleInWords = ({ aboveWei }: { aboveWei: Wei | null }) =>
@@ -48,12 +48,12 @@ Raising the amount or switching the rule off needs a second person, too.`,
   // Lowering the amount needs no second person, because it makes the rule stricter.
   sum: (_sql, { aboveWei }) => aboveWei ?? ANY_SUM,
   change: async ({ sql, actor, record }, { aboveWei }) => {
-    await lockState(sql, RULE)
+    await lockState(sql)
     const before = await readBound(sql)
     if (before === aboveWei) return { aboveWei, changed: false }
     if (before !== null && (aboveWei ?? ANY_SUM) > before && !actor.confirmed)
       return refuseAct('notYet', 'Someone else has lowered the amount: try again.')
-    await writeState(sql, RULE, { aboveWei: aboveWei?.toString() ?? null }, actor.name)
+    await writeState(sql, 'second_person_wei', aboveWei)
     record({ action: 'secondPersonSet', before: before?.toString() ?? null, after: aboveWei?.toString() ?? null })
     return { aboveWei, changed: true }
   },
