@@ -1,6 +1,6 @@
 // Delivers events, at least once. Each endpoint has its own queue, so a slow endpoint delays no other; any instance may take a delivery. If a crash
 // interrupts a delivery, another attempt follows when its lease expires. Must never block a pass, and never log a URL. post.ts sends, mail.ts mails,
-// sign.ts signs, back-off.ts has the pauses after failures, and db/webhooks.ts (settleDelivery) stores when the next attempt is due.
+// sign.ts signs, and db/webhooks.ts (settleDelivery) stores when the next attempt is due.
 import { inTransaction, type Pool } from '../db/core/sql.ts'
 import { writeAudit } from '../db/core/state.ts'
 import {
@@ -17,7 +17,6 @@ import {
 import type { Choice } from '../domain/webhooks/choice.ts'
 import { isSigned, type MailTarget, mailTargetOf } from '../domain/webhooks/receiver.ts'
 import type { Log } from '../lib/log.ts'
-import { retryAfterSec } from './back-off.ts'
 import { bodyFor } from './chat.ts'
 import { sendMail } from './mail.ts'
 import { createPoster, type Poster, type PostResult } from './post.ts'
@@ -33,6 +32,11 @@ const MAILED_AT_ONCE = 50
 const MAIL_EVERY_MS = 60_000
 /** If an instance may not send to an endpoint, it leaves the endpoint's deliveries to other instances for this long. */
 const FORBIDDEN_REST_MS = 60_000
+
+/** Seconds to wait after each failed attempt: the schedule that Standard Webhooks recommends. The first attempt is immediate; there are ten over three days. */
+const WAITS_SEC = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400] as const
+/** The jitter, as a share of a wait. Without it, deliveries that failed together would be retried together. */
+const JITTER = 0.1
 
 export interface WebhooksOptions {
   pool: Pool
@@ -246,4 +250,10 @@ async function settle(
     )
   }
   observe?.(error === null ? 'delivered' : retrySec === null ? 'failed' : 'retried')
+}
+
+/** Seconds from failed attempt number `attempt` (from 1) to the next; null if it was the last. `random` is 0 to 1. */
+function retryAfterSec(attempt: number, random: number): number | null {
+  const wait = WAITS_SEC[attempt - 1]
+  return wait === undefined ? null : wait * (1 + JITTER * random)
 }

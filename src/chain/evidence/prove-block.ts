@@ -52,8 +52,11 @@ export async function proveActing(
   if (others.length === 0) return new Map(proven.map(({ hash }) => [hash, 'proven']))
   const blockHash = String(block.hash).toLowerCase() as Hash
   const told = others.map((tx) => ({
-    ...{ hash: tx.hash, blockNumber: number, blockHash },
-    ...{ words: keyOf(tx), isOwn: isOwn(watched, tx) },
+    hash: tx.hash,
+    blockNumber: number,
+    blockHash,
+    words: keyOf(tx),
+    isOwn: isOwn(watched, tx),
   }))
   const isDated = await isTimeAgreed(soundness, block, number)
   const agreed = await agreedHashes(soundness.voices, told, {

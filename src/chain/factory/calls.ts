@@ -34,8 +34,14 @@ export function viewCall<Name extends ViewName>(
 
 /** Figures above these are impossible, by the contract's own types, or too large for a number. */
 const MOST_OF: Partial<Record<ViewName, bigint>> = {
-  ...{ lastId: MOST.nodeId, lastCohort: MOST.cohort, round: MOST.round, leastInterval: MOST.interval },
-  ...{ tierSupply: MOST.nodes, budget: MOST.nodes, bounds: 2n ** 48n - 1n, nodeOfRef: MOST.nodeId },
+  lastId: MOST.nodeId,
+  lastCohort: MOST.cohort,
+  round: MOST.round,
+  leastInterval: MOST.interval,
+  tierSupply: MOST.nodes,
+  budget: MOST.nodes,
+  bounds: 2n ** 48n - 1n,
+  nodeOfRef: MOST.nodeId,
   maxPerWallet: BigInt(Number.MAX_SAFE_INTEGER),
 }
 

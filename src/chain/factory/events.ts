@@ -57,8 +57,12 @@ const STORED: {
   credited: [
     'Credited',
     {
-      ...{ round: number('round'), cohort: number('cohort'), due: number('due'), turns: number('turns') },
-      ...{ amountPerNodeWei: perNode('amountPerNode'), nodeCount: number('nodeCount', 'nodes') },
+      round: number('round'),
+      cohort: number('cohort'),
+      due: number('due'),
+      turns: number('turns'),
+      amountPerNodeWei: perNode('amountPerNode'),
+      nodeCount: number('nodeCount', 'nodes'),
     },
   ],
   turnsSkipped: [
@@ -72,8 +76,11 @@ const STORED: {
   withdrawn: [
     'Withdrawn',
     {
-      ...{ nodeId: id('nodeId'), owner: account('owner'), to: account('to') },
-      ...{ amountWei: amount('amount'), withdrawnTotalWei: amount('withdrawnTotal') },
+      nodeId: id('nodeId'),
+      owner: account('owner'),
+      to: account('to'),
+      amountWei: amount('amount'),
+      withdrawnTotalWei: amount('withdrawnTotal'),
     },
   ],
 }

@@ -229,8 +229,17 @@ export async function enter(
 
 /** The columns that a payment takes from its block. A hash stands for one sender and one value. If they differ, a provider had misread them. */
 const FACTS_OF_BLOCK = [
-  ...['wallet', 'from_address', 'value_wei', 'unsigned_type', 'proof', 'codes', 'succeeded'],
-  ...['block_number', 'block_hash', 'tx_index', 'block_time'],
+  'wallet',
+  'from_address',
+  'value_wei',
+  'unsigned_type',
+  'proof',
+  'codes',
+  'succeeded',
+  'block_number',
+  'block_hash',
+  'tx_index',
+  'block_time',
 ]
 
 /** The state, reason and tier of a payment `p` that comes back as `excluded`, by the last decision by hand; no row if that does not apply any longer. */

@@ -110,7 +110,11 @@ function judgeInner(payer: InnerPayer, retrySec: number): PayerVerdict {
 }
 
 const lookedAt = ({ mode, signedIn, allowed, oneProvider = false }: InnerPayer): Evidence => ({
-  ...{ mode, signedIn, allowed, knownWallets: KNOWN_WALLETS_VERSION, ...(oneProvider && { oneProvider }) },
+  mode,
+  signedIn,
+  allowed,
+  knownWallets: KNOWN_WALLETS_VERSION,
+  ...(oneProvider && { oneProvider }),
 })
 
 function judgeCode(found: PayerCode, payer: InnerPayer): PayerVerdict {

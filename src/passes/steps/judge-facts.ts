@@ -79,7 +79,8 @@ export async function readLedger(sql: Sql, basis: JudgingBasis, page: readonly C
   const decidable = payments.filter(isDecidable).map(({ id }) => id)
   const inner = buyers.filter(({ payment }) => payment.innerIndex > 0 && unchanged.has(payment.id))
   return {
-    ...{ unchanged, versions },
+    unchanged,
+    versions,
     denied: await readDenied(sql, [...new Set(payments.map(({ from }) => from))]),
     decisions: await readLastVerdicts(sql, decidable),
     places: await readPlaces(sql, wallets),
@@ -152,7 +153,13 @@ export class PageFacts {
     const tierNo = selectedNo(selection)
     const { supply, sold, reserved } = this.roomFor(payment, tierNo)
     return {
-      ...{ from, valueWei, succeeded, holding, blockTime, sold, reserved },
+      from,
+      valueWei,
+      succeeded,
+      holding,
+      blockTime,
+      sold,
+      reserved,
       selection: withSupply(selection, supply),
       listed: listedBy(selection, from, lists),
       mayOpen: this.#mayOpen(awaitedNo(basis, selection, payment), payment),

@@ -113,8 +113,13 @@ function accept(candidate: Candidate, evidence: Evidence, tier: TierVersion | nu
 }
 
 const rowOf = ({ id, blockHash, state }: Payment, evidence: Evidence, tier: TierVersion | null): JudgedPayment => ({
-  ...{ id, blockHash, was: state, reason: null, evidence },
-  ...{ tierId: tier?.tierId ?? null, tierVersion: tier?.version ?? null },
+  id,
+  blockHash,
+  was: state,
+  reason: null,
+  evidence,
+  tierId: tier?.tierId ?? null,
+  tierVersion: tier?.version ?? null,
 })
 
 /** Logs each verdict on a payment that matches a tier's price. For the other payments, logs only how many were held or ignored for each reason. */

@@ -24,10 +24,17 @@ type RoundContext = LedgerDb & ChainRead & FactoryRead & RuledBy<CreditRules & S
 
 /** The contract's errors that may be about one cohort that differs from the ledger. Any other error is about the entire round. */
 const COHORTS_FAULTS: readonly string[] = [
-  ...['EmptyCohort', 'WrongTurn', 'TurnNotDue', 'TurnOwed', 'AmountOutOfBounds', 'AmountTooLarge'],
+  'EmptyCohort',
+  'WrongTurn',
+  'TurnNotDue',
+  'TurnOwed',
+  'AmountOutOfBounds',
+  'AmountTooLarge',
   // A round must send its exact value. If a cohort's size differs from the ledger's, the value is wrong, and the contract returns one of these
   // errors.
-  ...['WrongValue', 'AllowanceExceeded', 'SurplusExceeded'],
+  'WrongValue',
+  'AllowanceExceeded',
+  'SurplusExceeded',
 ]
 /** The most simulations in one run before a search for faulty cohorts ends: enough to find three among two hundred. */
 const SIMULATIONS_MAX = 48
