@@ -128,7 +128,7 @@ test('no admin key has a label which the service uses itself in the ledger', () 
       const text = readFileSync(SRC + file, 'utf8')
       const said = text.matchAll(/\b(?:actor|by|enteredBy|recordedBy|updatedBy): '([A-Za-z]+)'/g)
       const given = text.matchAll(
-        /\b(?:writeState|clearHalt|insertFirst\w+|addFirst\w+|seedTiers)\([^()]*, '([A-Za-z]+)'\)/g,
+        /\b(?:writeDrift|clearHalt|insertFirst\w+|addFirst\w+|seedTiers)\([^()]*, '([A-Za-z]+)'\)/g,
       )
       return [...said, ...given].map((match) => match[1] ?? '')
     }),
