@@ -265,8 +265,14 @@ test('a table of the books has each of its rows of the period once, in its order
   const compare = async (events: never, blocks: { after: number; upTo: number } | null) => {
     const books = new Books()
     for (const one of events as Parameters<Books['enter']>[0][]) books.enter(one)
-    const identity = { name: 'identity', value: JSON.stringify({ factory: ADDRESSES.factory }), updated_by: 'test' }
-    await tables.within({ ...books.rows, settings: [identity] }, async (sql) => {
+    const identity = {
+      chain_id: 1,
+      genesis_hash: 'none',
+      factory: ADDRESSES.factory,
+      start_block: 0,
+      started_at: '2026-01-01T00:00:00Z',
+    }
+    await tables.within({ ...books.rows, ledger_state: [identity] }, async (sql) => {
       for (const [kind, { table, key, columns, leavesOut }] of Object.entries(SHOWN)) {
         const rows = (books.rows[table] ?? []).filter((row) => {
           if (leavesOut !== undefined && row[leavesOut] !== null) return false
