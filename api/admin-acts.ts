@@ -91,6 +91,7 @@ export const ACTS = {
       tierNo: { help: "its number on the contract; by default the next free one", value: "n", required: false },
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
+    leavesOut: ['onSale', 'graceSec', 'atOnce'],
   },
   'tiers/{tierId}': {
     scope: 'prices',
@@ -113,6 +114,7 @@ export const ACTS = {
       atOnce: { help: "after a mistake: without a grace period, from the next block on", value: null, required: false, words: ["true","false"] },
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
+    leavesOut: ['onSale'],
   },
   'tiers/{tierId}/sale': {
     scope: 'prices',
@@ -130,6 +132,7 @@ export const ACTS = {
       dryRun: { help: "only check it, and list its mistakes", value: null, required: false, words: ["true","false"] },
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
+    leavesOut: ['rows'],
   },
   referrals: {
     scope: 'prices',
@@ -193,6 +196,7 @@ export const ACTS = {
     fields: {
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
+    leavesOut: ['fromTime'],
   },
   'payment-wallets/preview': {
     scope: 'terms',
@@ -272,6 +276,7 @@ export const ACTS = {
       fromBlock: { help: "the first block", value: "block", required: true },
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
+    leavesOut: ['dryRun'],
   },
   'evidence/set': {
     scope: 'operate',
@@ -279,6 +284,7 @@ export const ACTS = {
       mode: { help: "what blocks are worth", value: "mode", required: true, words: ["proven","agreed"] },
       reason: { help: "your reason, kept in the audit log", value: "text", required: false },
     },
+    leavesOut: ['dryRun'],
   },
   'nodes/{nodeId}/grant': {
     scope: 'decide',

@@ -48,6 +48,7 @@ function acts(source: string): string {
         '    fields: {',
         ...asked.map(([name, field]) => `      ${name}: ${formOf(field)},`),
         '    },',
+        ...(leavesOut.length > 0 ? [`    leavesOut: [${leavesOut.map((name) => `'${name}'`).join(', ')}],`] : []),
         '  },',
       ].join('\n')
     },

@@ -7,6 +7,7 @@ import { type ActField, type Filled, fieldsOf, problemsOf, readForm } from './ac
 import {
   ACTS,
   type ActRoute,
+  type BodyFieldOf,
   type Did,
   type FieldOf,
   isWaiting,
@@ -31,7 +32,7 @@ type ActProps<Route extends ActRoute> = Wording & {
   /** What only the page knows about a field. */
   more?: { readonly [Name in FieldOf<Route>]?: Partial<ActField> }
   /** The fixed part of the body. */
-  body?: { readonly [Name in FieldOf<Route>]?: string | number | boolean }
+  body?: { readonly [Name in BodyFieldOf<Route>]?: string | number | boolean }
   /** What to show as the result. Default: the line that the act returns. */
   did?: (answer: Did<Route>) => ReactNode
   /** A warning about the filled-in form, shown before it is sent. */

@@ -128,6 +128,11 @@ export type ActRoute = keyof typeof ACTS
 export type Did<Route extends keyof Schemas['Acts']> = Revived<Schemas['Acts'][Route]>
 /** The names of the fields that an act takes. */
 export type FieldOf<Route extends ActRoute> = keyof (typeof ACTS)[Route]['fields'] & string
+
+/** A field of the body of an act: of its form, or one that the page alone may set. */
+export type BodyFieldOf<Route extends ActRoute> =
+  | FieldOf<Route>
+  | ((typeof ACTS)[Route] extends { leavesOut: readonly (infer Name extends string)[] } ? Name : never)
 /** The names in braces in a route's path. */
 export type ParamOf<Route extends string> = Route extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParamOf<Rest>
