@@ -167,9 +167,11 @@ test('Ctrl-C in a dialogue interrupts the command, and loses no answer', async (
     stdout,
     stderr: Object.assign(stderr, { isTTY: true }),
   }
+  const told: unknown[] = []
+  stderr.on('data', (part) => told.push(part))
   stdin.write(`${OWNER}\r\u0003`)
   assert.equal(await runCli(['init', '--folder', folder], { env: urls(), ...terminal }), 130)
-  assert.match(String(stderr.read()), /Interrupted\.\s+Your answers are kept in/)
+  assert.match(told.join(''), /Interrupted\.\s+Your answers are kept in/)
   assert.deepEqual(progressIn(folder).answers, { owner: OWNER.toLowerCase() })
 })
 

@@ -125,9 +125,9 @@ test('a payment that a pass had accepted and that was not minted is the operator
       assert.deepEqual([comparison?.differences, comparison?.decidedAnew, waiting], [[], 1, 1])
       // The rebuild's own pass held it, because a rebuild does not carry over a pass's earlier verdict.
       const stands = await pool`
-        SELECT p.state, p.reason, v.verdict, v.evidence ->> 'rule' AS rule, v.decided_by AS by, r.value ->> 'block' AS upto
-        FROM payments p JOIN payment_verdicts v ON v.payment_id = p.id, settings r WHERE r.name = 'recheckUpTo'`
-      const held = { state: 'held', reason: 'recheck', verdict: 'held', rule: 'recheck', by: 'pass', upto: `${block}` }
+        SELECT p.state, p.reason, v.verdict, v.evidence ->> 'rule' AS rule, v.decided_by AS by, r.recheck_up_to AS upto
+        FROM payments p JOIN payment_verdicts v ON v.payment_id = p.id, ledger_state r`
+      const held = { state: 'held', reason: 'recheck', verdict: 'held', rule: 'recheck', by: 'pass', upto: block }
       assert.deepEqual([...stands], [held])
     })
   } finally {
