@@ -136,7 +136,7 @@ interface AstNode {
   alternate?: AstNode | null
 }
 
-/** What a log entry or an error says only helps people, and failpoints only help tests: no test needs to notice a change of them. */
+/** Texts of log entries and errors are for people, and failpoints are for tests, so no test needs to notice a change of them. */
 function isForPeople({ node }: { node: AstNode }): string | undefined {
   return isOnlyForPeople(node) ? 'for people' : undefined
 }

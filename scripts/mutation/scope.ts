@@ -61,7 +61,7 @@ export const GROUPS: readonly [Group, ...Group[]] = [
 
 /** The percentage of drawn changes that the tests must notice. */
 export const DRAWN_GOAL = 90
-/** Where else the quick tests of a room stand. */
+/** More folders with quick tests of a room. */
 const OTHER_TESTS: Readonly<Record<string, readonly string[]>> = {
   db: ['test/passes/', 'test/operator/', 'test/follower/'],
   operator: ['test/http/admin', 'test/cli/'],

@@ -34,7 +34,7 @@ interface Tagged extends Node {
 
 const isKeyword = /\b(SELECT|FROM|WHERE|AND|OR|NOT|CASE|ORDER BY|IS|SET|coalesce\(|EXISTS)/
 
-/** What is changed, and into what. Without an entry of `to`, the text goes. */
+/** What to find in a statement, and what replaces it. An empty replacement removes the text. */
 const CHANGES: readonly { name: string; from: RegExp; to: (found: string) => string }[] = [
   { name: 'SqlLogical', from: /(?<!BETWEEN [^ ]+ )\bAND\b|\bOR\b(?! REPLACE)/g, to: swap('AND', 'OR') },
   { name: 'SqlNot', from: /\bNOT (?!NULL|MATERIALIZED|VALID)|\bIS NOT\b|\bIS\b(?! NOT)/g, to: negate },

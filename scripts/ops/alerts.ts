@@ -37,6 +37,7 @@ const ticket = (when: string, summary: string, more: More = {}): Alert => ({
 
 const STUCK = 'max(node_ledger_passes_stuck) == 1'
 const HALTED = 'max(node_ledger_halted) == 1'
+const UNPAID = 'max(node_ledger_nodes_unpaid) > 0'
 const down = (source: 'chain' | 'database') => `max(node_ledger_reading_up{source="${source}"}) == 0`
 const stale = (pass: 'payments' | 'credit') =>
   `time() - max(node_ledger_pass_last_success_timestamp_seconds{pass="${pass}"}) > ${STALE_SEC}`
@@ -181,7 +182,7 @@ const ALERTS: Readonly<Record<string, Alert>> = {
     { toldBy: 'keys.wrong', at: '/audit' },
   ),
   NodeLedgerNodesUnpaid: page(
-    'max(node_ledger_nodes_unpaid) > 0',
+    UNPAID,
     '{{ $value }} nodes have neither payment nor grant. Their cohorts are not credited.',
     { lasts: '2m', at: '/nodes' },
   ),
@@ -228,14 +229,7 @@ const ALERTS: Readonly<Record<string, Alert>> = {
     'min(node_ledger_due_nodes) > 0 and max(node_ledger_paused) == 0',
     '{{ $value }} nodes have been due for an hour and are not credited.',
     {
-      unless: [
-        STUCK,
-        HALTED,
-        down('chain'),
-        stale('credit'),
-        'max(node_ledger_nodes_unpaid) > 0',
-        ...cannotSend('distributor'),
-      ],
+      unless: [STUCK, HALTED, down('chain'), stale('credit'), UNPAID, ...cannotSend('distributor')],
       lasts: '1h',
       at: '/rounds',
     },

@@ -127,7 +127,7 @@ async function playLine(stage: Stage, line: Line, place: Place) {
   }
 }
 
-/** What may be wrong while the lie lasts, because nothing comes of it. */
+/** What may be wrong during the lie, because the service does not act on it. */
 function excusedWhile({ isFork }: Line, place: Place): readonly string[] {
   if (isFork) return place === 'only' ? IN_A_FORK : BESIDE_A_FORK
   return isUnproven(place) ? ON_ONE_WORD : []

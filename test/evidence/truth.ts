@@ -90,7 +90,7 @@ interface Truth {
 }
 
 /**
- * Where nothing proves a block, these may rest on one provider's word while it lies. Nothing comes of them: what decides needs two that agree.
+ * If nothing proves a block, these may rest on one provider's word while it lies. The service does not act on them until two providers agree.
  */
 export const ON_ONE_WORD: readonly string[] = [
   WAITS_MADE_UP,

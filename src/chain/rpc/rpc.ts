@@ -68,8 +68,8 @@ export interface Rpc extends RpcReads {
 }
 
 /**
- * What each provider answers to one question, because one may be wrong, or leave something out. If none answers alone, what the usual order gives.
- * `aside`: options for the questions to single providers.
+ * Asks every provider one question, because one of them may be wrong or leave something out. If none of them answers, asks once more in the usual
+ * order. `aside`: options for the questions to single providers. @returns every answer, at least one.
  */
 export async function askEach<T>(
   rpc: Rpc,

@@ -1,4 +1,4 @@
-// The clients of key management services: their vendors' own packages, which are optional. They find credentials and addresses by themselves. Here we
+// The clients of key management services: their vendors' own packages, which are optional. These find credentials and addresses. Here we
 // load one, and limit a request in time. Errors say who refused and why, but quote nothing that we sent.
 import { codeOf, KnownError, messageOf } from '../../../lib/errors.ts'
 import { SignerFault } from '../../../ports/faults.ts'
