@@ -129,13 +129,15 @@ export async function dropUnwanted(
  */
 export async function takeDeliveries(sql: Sql, endpoint: string, limit: number): Promise<Delivery[]> {
   const taken = await sql<Delivery[]>`
-    UPDATE webhook_deliveries d SET attempts = attempts + 1, due_at = now() + make_interval(secs => ${LEASE_SEC})
-    FROM webhook_events e, webhook_endpoints w
-    WHERE e.seq = d.seq AND w.endpoint = ${endpoint} AND d.id IN (
+    WITH due AS (
       SELECT id FROM webhook_deliveries
       WHERE endpoint = ${endpoint} AND state = 'pending' AND due_at <= now()
         AND EXISTS (SELECT FROM webhook_endpoints WHERE endpoint = ${endpoint} AND active AND disabled_at IS NULL)
-      ORDER BY due_at, id LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+      ORDER BY due_at, id LIMIT ${limit} FOR UPDATE SKIP LOCKED
+    )
+    UPDATE webhook_deliveries d SET attempts = attempts + 1, due_at = now() + make_interval(secs => ${LEASE_SEC})
+    FROM due, webhook_events e, webhook_endpoints w
+    WHERE d.id = due.id AND e.seq = d.seq AND w.endpoint = ${endpoint}
     RETURNING d.id, d.attempts AS attempt, e.id AS "eventId", e.type, e.body, to_jsonb(w.secrets) AS secrets`
   return taken.sort((a, b) => a.id - b.id)
 }

@@ -20,9 +20,11 @@ export type KeyState =
 /** Takes a key for a request. The digest covers method, path and body. */
 export async function takeKey(sql: Sql, actor: string, key: string, digest: string): Promise<KeyState> {
   await sql`
-    DELETE FROM idempotency_keys WHERE (actor, key) IN (SELECT actor, key FROM idempotency_keys
-      WHERE started_at < now() - make_interval(hours => ${KEPT_HOURS}) ORDER BY started_at LIMIT ${PRUNED_MAX}
-      FOR UPDATE SKIP LOCKED)`
+    WITH lapsed AS (
+      SELECT actor, key FROM idempotency_keys WHERE started_at < now() - make_interval(hours => ${KEPT_HOURS})
+      ORDER BY started_at LIMIT ${PRUNED_MAX} FOR UPDATE SKIP LOCKED
+    )
+    DELETE FROM idempotency_keys k USING lapsed WHERE k.actor = lapsed.actor AND k.key = lapsed.key`
   const taken = await sql`
     INSERT INTO idempotency_keys AS k (actor, key, digest) VALUES (${actor}, ${key}, ${digest})
     ON CONFLICT (actor, key) DO UPDATE SET started_at = now()

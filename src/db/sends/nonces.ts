@@ -12,9 +12,10 @@ const PRUNED_PER_USE = 10
 export async function spendNonce(sql: Sql, nonceHash: string, keepSec: number): Promise<boolean> {
   const spent = await sql`
     WITH lapsed AS (
-      DELETE FROM used_nonces WHERE nonce_hash IN (
-        SELECT nonce_hash FROM used_nonces WHERE expires_at < now() ORDER BY expires_at LIMIT ${PRUNED_PER_USE}
-        FOR UPDATE SKIP LOCKED)
+      SELECT nonce_hash FROM used_nonces WHERE expires_at < now() ORDER BY expires_at LIMIT ${PRUNED_PER_USE}
+      FOR UPDATE SKIP LOCKED
+    ), deleted AS (
+      DELETE FROM used_nonces n USING lapsed WHERE n.nonce_hash = lapsed.nonce_hash
     )
     INSERT INTO used_nonces (nonce_hash, expires_at) VALUES (${nonceHash}, now() + make_interval(secs => ${keepSec}))
     ON CONFLICT (nonce_hash) DO NOTHING RETURNING 1`
