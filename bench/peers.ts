@@ -33,7 +33,7 @@ const BLOCKS_FULL = 10_000
 const BLOCKS_QUICK = 100
 /** Ponder treats a block as final under this many others. It follows later blocks at the speed of new ones. */
 const PONDER_FINALITY = 30
-const FOLLOW_GOAL = 8
+const FOLLOW_GOAL = 5
 const SYNCS = 3
 const TIER_PRICE_WEI = ETHER / 100n
 /** Accounts: the first node's owner, who withdraws, and the second's, who transfers it back and forth. */

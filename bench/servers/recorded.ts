@@ -71,6 +71,7 @@ function replyTo({ id, method, params }: Call): string {
 
 function resultOf(method: string, params: unknown[]): string | undefined {
   if (method === 'eth_chainId') return JSON.stringify(`0x${Number(chainId).toString(16)}`)
+  if (method === 'eth_blockNumber') return JSON.stringify(`0x${(full.length - 1).toString(16)}`)
   if (method === 'eth_getBlockByNumber') return blockOf(String(params[0]), params[1] === true)
   if (method === 'eth_getTransactionReceipt') return receiptOf.get(String(params[0])) ?? 'null'
   if (method === 'eth_getBlockReceipts') return receiptsOf.get(String(params[0])) ?? '[]'
