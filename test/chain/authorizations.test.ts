@@ -26,10 +26,10 @@ const carrier = (blockNumber: number, raw: readonly unknown[]): Carrier => {
 }
 /** The nonces of the authorizations that are found, and how often the event loop turned meanwhile. */
 async function found(carriers: readonly Carrier[], nonces: Watching['nonces'], sentNonces: readonly number[] = []) {
-  const sent = sentNonces.map((nonce) => ({ from: self, nonce })) as WireTransaction[]
+  const transactions = sentNonces.map((nonce) => ({ from: self, nonce })) as WireTransaction[]
   let turns = 0
   const ticking = setInterval(() => turns++, 1)
-  const read = await readAuthorizations(rpc, { signers: [self], nonces }, { carriers, sent })
+  const read = await readAuthorizations(rpc, { signers: [self], nonces }, { carriers, transactions })
   clearInterval(ticking)
   assert.ok(read.every(({ sender }) => sender === self))
   return { nonces: read.map(({ nonce }) => nonce), turns }

@@ -39,7 +39,7 @@ const follow = () => judgeOnly(world)
 const accepted = (account: number) => acceptedPayment(world, account, BASIC)
 /** Calls the factory with the minter's key outside the service. */
 async function callAsThief(call: FactoryCall): Promise<void> {
-  onPurpose.foreign.push(await world.call(1, world.factory, encodeCall(call, { guarded: false }).data))
+  onPurpose.foreign.push(await world.call(1, world.factory, encodeCall(call, { withGuard: false }).data))
 }
 /** Mints that way, into a cohort of the tier that accepts nodes for a while yet, or into the named one. */
 async function steal(tierNo: number, ref: Hash, to: number, named?: number): Promise<void> {

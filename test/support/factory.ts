@@ -36,5 +36,5 @@ export function oneTurn(cohort: number, firstDue: number, amountPerNodeWei: Wei)
 
 /** Calldata of a mint of one node with neither guard nor expiry. */
 export function mintData(order: MintOrder): `0x${string}` {
-  return encodeCall({ kind: 'mint', orders: [order], guard: null, validUntil: FOREVER }, { guarded: false }).data
+  return encodeCall({ kind: 'mint', orders: [order], guard: null, validUntil: FOREVER }, { withGuard: false }).data
 }

@@ -65,7 +65,7 @@ function stageOf(world: World, done: Stage['done']): Stage {
     done.foreign.push(txHash)
     return (await world.succeeded(txHash)) === true
   }
-  const encoded = (call: Parameters<typeof encodeCall>[0]) => encodeCall(call, { guarded: false }).data
+  const encoded = (call: Parameters<typeof encodeCall>[0]) => encodeCall(call, { withGuard: false }).data
   return {
     world,
     done,

@@ -13,10 +13,10 @@ export function agreedReads(
   providers: readonly AgreedReads[],
 ): Omit<AgreedReads, 'block'> & Pick<ChainReader, 'agreedFirstBlockAt'> {
   const ofAll = async <T>(ask: (provider: AgreedReads) => Promise<T | null>): Promise<(T | null)[]> => {
-    const said = await Promise.allSettled(providers.map(ask))
-    const [first] = said
-    if (first?.status === 'rejected' && said.every(({ status }) => status === 'rejected')) throw first.reason
-    return said.map((answer) => (answer.status === 'fulfilled' ? answer.value : null))
+    const replies = await Promise.allSettled(providers.map(ask))
+    const [first] = replies
+    if (first?.status === 'rejected' && replies.every(({ status }) => status === 'rejected')) throw first.reason
+    return replies.map((answer) => (answer.status === 'fulfilled' ? answer.value : null))
   }
   const blockAt = async (number: number) => {
     const block = agreedAnswer(await ofAll((provider) => provider.block(number)), keyOf)

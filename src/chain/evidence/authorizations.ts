@@ -32,46 +32,46 @@ const RECOVERED_MAX = 2_000
 
 /**
  * The authorizations for this chain that accounts of ours signed, in chain order. Blocks may have many authorizations by other accounts, and it takes
- * about two milliseconds to recover a signer. So we first rule out nearly all of them by nonce, then by chain id. `sent` are transactions of the same
+ * about two milliseconds to recover a signer. So we first rule out nearly all of them by nonce, then by chain id. `transactions` are those of the same
  * blocks. Throws a ChainFault if the provider does not return its chain id, and a RangeRefused if a shorter range would take less time.
  */
 export async function readAuthorizations(
   rpc: RpcReads,
   { signers, nonces = {} }: Pick<Watching, 'signers' | 'nonces'>,
-  { carriers, sent }: { carriers: readonly Carrier[]; sent: readonly WireTransaction[] },
+  { carriers, transactions }: { carriers: readonly Carrier[]; transactions: readonly WireTransaction[] },
 ): Promise<Authorization[]> {
   // If the ledger knows nothing of an account, an authorization is valid only after a transaction of the account in the same blocks.
   const firstSent = (signer: Address) =>
-    Math.min(...sent.filter(({ from }) => from === signer).map(({ nonce }) => nonce))
+    Math.min(...transactions.filter(({ from }) => from === signer).map(({ nonce }) => nonce))
   const next = signers.map((signer) => (nonces[signer] === null ? firstSent(signer) : nonces[signer]))
   const mayBeOurs = (nonce: number) =>
     next.some((ours) => ours === undefined || (nonce >= ours && nonce < ours + AHEAD))
-  const wanted = carriers.flatMap(({ at, raw }) =>
+  const candidates = carriers.flatMap(({ at, raw }) =>
     raw.flatMap((entry) => {
-      const named = namedIn(entry)
-      return named && mayBeOurs(named.nonce) ? [{ at, named, entry }] : []
+      const terms = termsIn(entry)
+      return terms && mayBeOurs(terms.nonce) ? [{ at, terms, entry }] : []
     }),
   )
-  if (wanted.length === 0) return []
+  if (candidates.length === 0) return []
   const here = count(await rpc.request('eth_chainId', []), 'chain id')
-  const mine = wanted.filter(({ named }) => named.chainId === 0 || named.chainId === here)
+  const mine = candidates.filter(({ terms }) => terms.chainId === 0 || terms.chainId === here)
   if (mine.length > RECOVERED_MAX && mine[0]?.at.blockNumber !== mine.at(-1)?.at.blockNumber)
     throw new RangeRefused(`${mine.length} authorizations`)
-  const found: Authorization[] = []
+  const authorizations: Authorization[] = []
   const pause = breath()
-  for (const { at, named, entry } of mine) {
+  for (const { at, terms, entry } of mine) {
     await pause()
-    const sender = await recover(entry, named)
-    if (sender && signers.includes(sender)) found.push({ ...at, sender, nonce: named.nonce })
+    const sender = await recover(entry, terms)
+    if (sender && signers.includes(sender)) authorizations.push({ ...at, sender, nonce: terms.nonce })
   }
-  return found
+  return authorizations
 }
 
 /** An authorization's nonce, and its chain id (0 for any chain). */
-type Named = { chainId: number; nonce: number }
+type AuthorizationTerms = { chainId: number; nonce: number }
 
 /** Null if the authorization is malformed. It is then valid for no account, but its transaction is still valid. */
-function namedIn(entry: unknown): Named | null {
+function termsIn(entry: unknown): AuthorizationTerms | null {
   try {
     const { chainId, nonce } = fields<'chainId' | 'nonce'>(entry, 'authorization')
     return { chainId: count(chainId, 'chain id'), nonce: count(nonce, 'nonce') }
@@ -81,11 +81,11 @@ function namedIn(entry: unknown): Named | null {
 }
 
 /** The account that signed it; null if we cannot recover the signer. */
-async function recover(entry: unknown, named: Named): Promise<Address | null> {
+async function recover(entry: unknown, terms: AuthorizationTerms): Promise<Address | null> {
   try {
     const raw = fields<'address' | 'r' | 's' | 'yParity' | 'v'>(entry, 'authorization')
     const { address, r, s } = raw as Record<'address' | 'r' | 's', Hex>
-    const authorization = { ...named, address, r, s, yParity: count(raw.yParity ?? raw.v, 'parity') }
+    const authorization = { ...terms, address, r, s, yParity: count(raw.yParity ?? raw.v, 'parity') }
     return (await recoverAuthorizationAddress({ authorization })).toLowerCase() as Address
   } catch {
     return null

@@ -37,7 +37,7 @@ export function otherFees(
   { baseFeeWei }: Pick<WireHeader, 'baseFeeWei'>,
 ): Wei[] {
   if (caps === null || baseFeeWei === null) return []
-  const capped = baseFeeWei + caps.tipWei < caps.mostWei ? baseFeeWei + caps.tipWei : caps.mostWei
-  const fees = [capped, baseFeeWei].flatMap((price) => [gasUsed * price + besideWei, gasUsed * price])
+  const effectivePrice = baseFeeWei + caps.tipWei < caps.mostWei ? baseFeeWei + caps.tipWei : caps.mostWei
+  const fees = [effectivePrice, baseFeeWei].flatMap((price) => [gasUsed * price + besideWei, gasUsed * price])
   return [...new Set(fees)].filter((fee) => fee !== feeWei).map(wei)
 }

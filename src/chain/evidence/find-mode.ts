@@ -24,7 +24,7 @@ const BEHIND_HEAD = 4
 const ANYBODY = `0x${'0'.repeat(40)}` as Address
 
 /** A block as a provider gives it. */
-interface Given {
+interface ProviderBlock {
   block: Fields
   rpc: RpcReads
 }
@@ -34,23 +34,23 @@ export function createChainProofs(providers: readonly RpcReads[], soundness: Sou
   const voices = Math.min(VOICES, providers.length)
 
   /** What the providers give for a height, if enough of them name the same block; null if they do not, or do not answer. */
-  async function givenAt(number: number): Promise<Given[] | null> {
+  async function blocksAt(number: number): Promise<ProviderBlock[] | null> {
     const answers = await Promise.all(
-      providers.map(async (rpc): Promise<Given | null> => {
+      providers.map(async (rpc): Promise<ProviderBlock | null> => {
         const block = await orNull(rpc.request('eth_getBlockByNumber', [toQuantity(number), true]))
         return typeof block === 'object' && block !== null ? { block: block as Fields, rpc } : null
       }),
     )
-    const given = answers.filter((answer) => answer !== null)
-    const hashes = new Set(given.map(({ block }) => String(block.hash).toLowerCase()))
-    return given.length >= voices && hashes.size === 1 ? given : null
+    const blocks = answers.filter((answer) => answer !== null)
+    const hashes = new Set(blocks.map(({ block }) => String(block.hash).toLowerCase()))
+    return blocks.length >= voices && hashes.size === 1 ? blocks : null
   }
 
   /** A block that any node has if it has the head; null if not enough providers name a head. */
   async function newestOfAll(): Promise<number | null> {
     const heads = await Promise.all(providers.map((rpc) => orNull(rpc.request('eth_blockNumber', []))))
-    const named = heads.filter((head) => head !== null).map((head) => count(head, 'block number'))
-    return named.length < voices ? null : Math.max(0, Math.min(...named) - BEHIND_HEAD)
+    const heights = heads.filter((head) => head !== null).map((head) => count(head, 'block number'))
+    return heights.length < voices ? null : Math.max(0, Math.min(...heights) - BEHIND_HEAD)
   }
 
   return {
@@ -62,40 +62,42 @@ export function createChainProofs(providers: readonly RpcReads[], soundness: Sou
     async findMode(lists = LISTS_USUAL) {
       const newest = await newestOfAll()
       if (newest === null) return null
-      let seen = 0
-      let added: readonly string[] | null = null
-      for (let number = newest; number >= 0 && number > newest - lists * BLOCKS_EACH && seen < lists; number--) {
-        const given = await givenAt(number)
-        if (!given) return null
-        added ??= addedIn(given)
-        const isFilled = given.some(({ block }) => listIn(block.transactions).length > 0)
-        seen += Number(isFilled)
+      let filledCount = 0
+      let addedFields: readonly string[] | null = null
+      for (let number = newest; number >= 0 && number > newest - lists * BLOCKS_EACH && filledCount < lists; number--) {
+        const blocks = await blocksAt(number)
+        if (!blocks) return null
+        addedFields ??= addedIn(blocks)
+        const isFilled = blocks.some(({ block }) => listIn(block.transactions).length > 0)
+        filledCount += Number(isFilled)
         const parts: ProvenPart[] = number === newest ? ['header', 'state'] : ['header']
-        const failing = await firstUnproven(isFilled ? [...parts, ...LISTS] : parts, given)
+        const failing = await firstUnproven(isFilled ? [...parts, ...LISTS] : parts, blocks)
         if (failing) return { mode: 'agreed', block: number, ...failing }
       }
-      return { mode: 'proven', block: newest, added: added ?? [] }
+      return { mode: 'proven', block: newest, added: addedFields ?? [] }
     },
   }
 }
 
-const addedIn = (given: readonly Given[]) => [...new Set(given.flatMap(({ block }) => proveHeader(block).added ?? []))]
+const addedIn = (blocks: readonly ProviderBlock[]) => [
+  ...new Set(blocks.flatMap(({ block }) => proveHeader(block).added ?? [])),
+]
 
 const LISTS: readonly ProvenPart[] = ['transactions', 'receipts']
 
 /** The first of some parts of a block that no provider proves, and why; null if there is none. */
-async function firstUnproven(parts: readonly ProvenPart[], given: readonly Given[]) {
+async function firstUnproven(parts: readonly ProvenPart[], blocks: readonly ProviderBlock[]) {
   for (const part of parts) {
-    const why = await whyUnproven(part, given)
+    const why = await whyUnproven(part, blocks)
     if (why !== null) return { part, why }
   }
   return null
 }
 
 /** Why no provider's answer proves a part of a block; null if one does, or if a provider that proves no accounts says nothing false about them. */
-async function whyUnproven(part: ProvenPart, given: readonly Given[]): Promise<string | null> {
+async function whyUnproven(part: ProvenPart, blocks: readonly ProviderBlock[]): Promise<string | null> {
   let why: string | null = null
-  for (const one of given) {
+  for (const one of blocks) {
     const verdict = await VERDICTS[part](one)
     if (verdict === null) continue
     if (verdict.kind === 'proven') return null
@@ -104,7 +106,7 @@ async function whyUnproven(part: ProvenPart, given: readonly Given[]): Promise<s
   return why
 }
 
-const VERDICTS: Record<ProvenPart, (given: Given) => Promise<Verdict | null>> = {
+const VERDICTS: Record<ProvenPart, (source: ProviderBlock) => Promise<Verdict | null>> = {
   header: async ({ block }) => proveHeader(block),
   transactions: async ({ block, rpc }) => {
     const chainId = await orNull(rpc.request('eth_chainId', []))

@@ -45,7 +45,7 @@ interface SeenBlock extends LoggedBlock {
   acting: readonly WireTransaction[]
   proofs: Proofs
   /** The block's header as the provider gave it. */
-  given: Fields
+  rawHeader: Fields
 }
 
 /** A range of blocks to observe. */
@@ -68,63 +68,82 @@ export interface Observer {
 }
 
 /** Creates the observer for one deployment. */
-export function createObserver(rpc: RpcReads, built: WatchedAddresses, soundness: Soundness): Observer {
-  const bloomCheck = createBloomCheck(built.factory, ledgerTopics)
-  const states = createFactoryStates(rpc, built.factory, soundness)
-  const prove = createReceiptProver(rpc, built.factory, soundness)
+export function createObserver(rpc: RpcReads, defaults: WatchedAddresses, soundness: Soundness): Observer {
+  const bloomCheck = createBloomCheck(defaults.factory, ledgerTopics)
+  const states = createFactoryStates(rpc, defaults.factory, soundness)
+  const prove = createReceiptProver(rpc, defaults.factory, soundness)
   const watchedBy = (watching: Watching): WatchedAddresses => {
-    const signers = [...new Set([...built.signers, ...watching.signers])]
-    return { ...watching, factory: built.factory, signers }
+    const signers = [...new Set([...defaults.signers, ...watching.signers])]
+    return { ...watching, factory: defaults.factory, signers }
   }
 
-  async function fetch(watched: WatchedAddresses, numbers: readonly number[], { ranged, feesFrom, head }: Reading) {
-    const sight = { concerns: concernOf(watched), bloomCheck, ranged, soundness }
-    const isOurs = memberOf(watched.signers)
+  async function fetch(
+    addresses: WatchedAddresses,
+    numbers: readonly number[],
+    { logsByBlock, feesFrom, head }: Reading,
+  ) {
+    const sight = { concerns: concernOf(addresses), bloomCheck, logsByBlock, soundness }
+    const isOurs = memberOf(addresses.signers)
     const see = async (answer: unknown, number: number): Promise<SeenBlock> => {
-      const seen = seeBlock(answer, number, { ...sight, isOurs: number >= feesFrom ? isOurs : null })
-      const acting = seen.relevant.filter((tx) => mayAct(watched, tx))
-      const { transactions, ...given } = answer as Fields
-      const txHashes = seen.txHashes ?? (acting.length > 0 ? (transactions as unknown[]).map(hashOf) : null)
+      const seenBlock = seeBlock(answer, number, { ...sight, isOurs: number >= feesFrom ? isOurs : null })
+      const acting = seenBlock.relevant.filter((tx) => mayAct(addresses, tx))
+      const { transactions, ...rawHeader } = answer as Fields
+      const txHashes = seenBlock.txHashes ?? (acting.length > 0 ? (transactions as unknown[]).map(hashOf) : null)
       const block = { block: answer as Fields, number }
-      return { ...seen, acting, txHashes, given, proofs: await proveActing({ rpc, soundness }, watched, block, acting) }
+      return {
+        ...seenBlock,
+        acting,
+        txHashes,
+        rawHeader,
+        proofs: await proveActing({ rpc, soundness }, addresses, block, acting),
+      }
     }
-    const asked = head === undefined ? numbers : numbers.slice(0, -1)
-    const blocks = await fetchBlocks(rpc, asked, see)
+    const toFetch = head === undefined ? numbers : numbers.slice(0, -1)
+    const blocks = await fetchBlocks(rpc, toFetch, see)
     return head === undefined ? blocks : [...blocks, await see(head, numbers.at(-1) as number)]
   }
 
   /** Reads what is still needed for these blocks, and assembles the range. */
-  async function complete(watched: WatchedAddresses, blocks: readonly SeenBlock[], moved: ReadonlySet<LoggedBlock>) {
-    const read = await readOutcomes({ rpc, soundness, prove, bloomCheck, moved }, watched, blocks)
-    const [carriers, sent] = [blocks.flatMap((block) => block.carriers), blocks.flatMap((block) => block.relevant)]
-    const authorizations = await readAuthorizations(rpc, watched, { carriers, sent })
-    return assemble(watched, blocks, { ...read, authorizations })
+  async function complete(
+    addresses: WatchedAddresses,
+    blocks: readonly SeenBlock[],
+    movedBlocks: ReadonlySet<LoggedBlock>,
+  ) {
+    const read = await readOutcomes({ rpc, soundness, prove, bloomCheck, movedBlocks }, addresses, blocks)
+    const [carriers, transactions] = [
+      blocks.flatMap((block) => block.carriers),
+      blocks.flatMap((block) => block.relevant),
+    ]
+    const authorizations = await readAuthorizations(rpc, addresses, { carriers, transactions })
+    return assemble(addresses, blocks, { ...read, authorizations })
   }
 
   return {
-    async observe({ from, to, parent, watching = built, head }) {
-      const watched = watchedBy(watching)
+    async observe({ from, to, parent, watching = defaults, head }) {
+      const addresses = watchedBy(watching)
       // Logs first: if the provider rejects the range, we have not fetched any blocks yet.
-      const ranged = from === to ? null : byBlock(await rangeLogs(rpc, built.factory, from, to))
+      const logsByBlock = from === to ? null : byBlock(await rangeLogs(rpc, defaults.factory, from, to))
       const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
-      const blocks = await fetch(watched, numbers, { ranged, feesFrom: to - FEE_BLOCKS + 1, head })
+      const blocks = await fetch(addresses, numbers, { logsByBlock, feesFrom: to - FEE_BLOCKS + 1, head })
       checkParents(blocks, parent)
-      checkPlaces(blocks, ranged)
+      checkPlaces(blocks, logsByBlock)
       const isProven = mustProve(soundness)
       // If receipts cannot be proven and the range has logs, comparing the storage only costs calls.
-      const mayCompare = parent !== null && (isProven || ranged?.size === 0)
-      const moved = mayCompare ? await spareQuiet({ watched, states, isProven }, blocks, ranged) : NO_BLOCKS
-      return complete(watched, blocks, moved)
+      const mayCompare = parent !== null && (isProven || logsByBlock?.size === 0)
+      const movedBlocks = mayCompare
+        ? await spareQuiet({ addresses, states, isProven }, blocks, logsByBlock)
+        : NO_BLOCKS
+      return complete(addresses, blocks, movedBlocks)
     },
 
     async observeBlocks(numbers, logs, watching) {
-      const watched = watchedBy(watching)
-      const wanted = new Set(numbers)
-      const ranged = byBlock(logs.filter(({ blockNumber }) => wanted.has(blockNumber)))
-      const blocks = await fetch(watched, numbers, { ranged, feesFrom: Number.POSITIVE_INFINITY })
+      const addresses = watchedBy(watching)
+      const numberSet = new Set(numbers)
+      const logsByBlock = byBlock(logs.filter(({ blockNumber }) => numberSet.has(blockNumber)))
+      const blocks = await fetch(addresses, numbers, { logsByBlock, feesFrom: Number.POSITIVE_INFINITY })
       checkParents(blocks, null)
-      checkPlaces(blocks, ranged)
-      return complete(watched, blocks, NO_BLOCKS)
+      checkPlaces(blocks, logsByBlock)
+      return complete(addresses, blocks, NO_BLOCKS)
     },
   }
 }
@@ -133,7 +152,7 @@ const NO_BLOCKS: ReadonlySet<LoggedBlock> = new Set()
 
 interface Reading {
   /** Logs already read for these blocks, by block hash; null if we read each block's logs separately. */
-  ranged: ReadonlyMap<Hash, WireLog[]> | null
+  logsByBlock: ReadonlyMap<Hash, WireLog[]> | null
   /** The first block whose fees we need. */
   feesFrom: number
   /** The last one of the blocks, if it was already read. */
@@ -150,9 +169,9 @@ async function fetchBlocks(
       (number): RpcCall => ({ method: 'eth_getBlockByNumber', params: [toQuantity(number), true] }),
     )
     const answers = await rpc.requestAll(calls)
-    const seen: SeenBlock[] = []
-    for (const [index, answer] of answers.entries()) seen.push(await see(answer, piece[index] as number))
-    return seen
+    const seenBlocks: SeenBlock[] = []
+    for (const [index, answer] of answers.entries()) seenBlocks.push(await see(answer, piece[index] as number))
+    return seenBlocks
   })
   return pieces.flat()
 }
@@ -164,23 +183,23 @@ interface Sight {
   concerns: Concern
   bloomCheck: BloomCheck
   /** Logs already read for the whole range, by block hash; null if we read each block's logs separately. */
-  ranged: ReadonlyMap<Hash, WireLog[]> | null
+  logsByBlock: ReadonlyMap<Hash, WireLog[]> | null
   /** True for our own accounts, whose tips do not count as market tips. Null if we do not need the block's fees. */
   isOurs: ((address: unknown) => boolean) | null
   /** Says whether the block's header must be proven. */
   soundness: Soundness
 }
 
-function seeBlock(answer: unknown, number: number, sight: Sight): Omit<SeenBlock, 'acting' | 'given' | 'proofs'> {
-  const { concerns, bloomCheck, ranged, isOurs, soundness } = sight
+function seeBlock(answer: unknown, number: number, sight: Sight): Omit<SeenBlock, 'acting' | 'rawHeader' | 'proofs'> {
+  const { concerns, bloomCheck, logsByBlock, isOurs, soundness } = sight
   if (answer == null) return throwRetryable(`the provider has no block ${number}`)
-  const shown = header(answer)
-  if (shown.number !== number) throwRetryable(`asked for block ${number}, got ${shown.number}`)
-  const added = assertSound(soundness, answer, number)
+  const statedHeader = header(answer)
+  if (statedHeader.number !== number) throwRetryable(`asked for block ${number}, got ${statedHeader.number}`)
+  const addedFields = assertSound(soundness, answer, number)
   // The bloom may belong to other blocks, or mean something else since a fork that we do not know. We then treat the chain as one that does not fill
   // blooms.
-  const isOfOthers = added.length > 0 || settlesOthers(answer as Fields)
-  const head = isOfOthers ? { ...shown, logsBloom: NO_BLOOM } : shown
+  const isOfOthers = addedFields.length > 0 || settlesOthers(answer as Fields)
+  const head = isOfOthers ? { ...statedHeader, logsBloom: NO_BLOOM } : statedHeader
   const entries = list(fields<'transactions'>(answer, 'block').transactions, 'transactions')
   if (entries.length === 0 && isFilled(answer as Fields))
     throwRetryable(`block ${number} came without its transactions`)
@@ -188,13 +207,13 @@ function seeBlock(answer: unknown, number: number, sight: Sight): Omit<SeenBlock
   const carriers: Carrier[] = []
   for (const [index, entry] of entries.entries()) {
     const raw = fields<'from' | 'to'>(entry, 'transaction')
-    const carried = authorizationsOf(entry)
-    if (carried.length > 0) carriers.push({ at: positionOf(head, hashOf(entry), index), raw: carried })
+    const authorizations = authorizationsOf(entry)
+    if (authorizations.length > 0) carriers.push({ at: positionOf(head, hashOf(entry), index), raw: authorizations })
     if (!concerns(raw.from, raw.to)) continue
     relevant.push({ ...placed(entry, head, index), isUnsigned: isUnsigned(entry) })
   }
-  const given = ranged && (ranged.get(head.hash) ?? [])
-  const logs = isDoubtful(bloomCheck, head, entries.length, given) ? null : (given ?? [])
+  const logsFromRange = logsByBlock && (logsByBlock.get(head.hash) ?? [])
+  const logs = isDoubtful(bloomCheck, head, entries.length, logsFromRange) ? null : (logsFromRange ?? [])
   const fees = isOurs && feesOf(head, entries, isOurs)
   return { header: head, fees, relevant, carriers, logs, txHashes: logs?.length === 0 ? null : entries.map(hashOf) }
 }
@@ -241,29 +260,29 @@ function memberOf(addresses: readonly Address[]): (value: unknown) => boolean {
 }
 
 function checkParents(blocks: readonly SeenBlock[], parent: Hash | null): void {
-  let expected = parent
+  let expectedParent = parent
   for (const [index, { header: head }] of blocks.entries()) {
-    if (expected !== null && head.parentHash !== expected) {
-      if (index === 0) throw new PartedFault(`block ${head.number} does not follow ${expected}`)
+    if (expectedParent !== null && head.parentHash !== expectedParent) {
+      if (index === 0) throw new PartedFault(`block ${head.number} does not follow ${expectedParent}`)
       throwRetryable(`block ${head.number} does not follow its parent`)
     }
-    expected = blocks[index + 1]?.header.number === head.number + 1 ? head.hash : null
+    expectedParent = blocks[index + 1]?.header.number === head.number + 1 ? head.hash : null
   }
 }
 
-function checkPlaces(blocks: readonly SeenBlock[], ranged: ReadonlyMap<Hash, WireLog[]> | null): void {
+function checkPlaces(blocks: readonly SeenBlock[], logsByBlock: ReadonlyMap<Hash, WireLog[]> | null): void {
   const hashes = new Set(blocks.map((block) => block.header.hash))
-  for (const [hash, logs] of ranged ?? []) {
+  for (const [hash, logs] of logsByBlock ?? []) {
     if (!hashes.has(hash)) throwRetryable(`a log of block ${logs[0]?.blockNumber} is from another fork`)
   }
 }
 
 function assemble(
-  watched: WatchedAddresses,
+  addresses: WatchedAddresses,
   blocks: readonly SeenBlock[],
   read: Outcomes & { authorizations: Authorization[] },
 ): ObservedRange {
-  const { factory: _, ...watching } = watched
+  const { factory: _, ...watching } = addresses
   const range: ObservedRange = {
     watching,
     blocks: [],
@@ -281,7 +300,7 @@ function assemble(
     for (const tx of relevant) {
       const { receipt, proof: outcomeProof } = read.outcomes.get(tx.hash) ?? NOTHING_MOVED
       const proof = weakest([proofs.get(tx.hash) ?? 'believed', outcomeProof])
-      addTransaction(range, watched, head, { tx, receipt, proof })
+      addTransaction(range, addresses, head, { tx, receipt, proof })
     }
     for (const entry of read.logs.get(head.hash) ?? []) {
       const event = toEvent(entry, positionOf(head, entry.txHash, entry.txIndex))
@@ -298,7 +317,7 @@ const NOTHING_MOVED: Outcome = { receipt: NO_RECEIPT, proof: 'proven' }
 /** A transaction may have several roles. If it goes from one payments wallet to another, it is both a transfer and an outflow. */
 function addTransaction(
   range: ObservedRange,
-  watched: WatchedAddresses,
+  addresses: WatchedAddresses,
   head: WireHeader,
   { tx, receipt, proof }: { tx: SeenTransaction; receipt: Outcome['receipt']; proof: Proof },
 ): void {
@@ -306,7 +325,7 @@ function addTransaction(
   const { succeeded, gasUsed } = receipt
   const feeWei = receipt.feeWei ?? wei(0n)
   const { from, to, valueWei, nonce, type, isUnsigned } = tx
-  for (const watchedWallet of watched.wallets) {
+  for (const watchedWallet of addresses.wallets) {
     const { wallet } = watchedWallet
     if (!isWatched(watchedWallet, at.blockNumber)) continue
     if (to === wallet) {
@@ -325,11 +344,11 @@ function addTransaction(
       })
   }
   // We add it even if we have no record of it, because another instance, or an earlier run, may have sent it.
-  if (watched.signers.includes(from) || to === watched.factory) {
+  if (addresses.signers.includes(from) || to === addresses.factory) {
     const movedWei = succeeded ? valueWei : wei(0n)
     range.sent.push({ ...at, sender: from, nonce, succeeded, gasUsed, feeWei, to, valueWei: movedWei, type, proof })
   }
-  if (to === watched.factory && !succeeded && isWithdrawCall(tx.input)) {
+  if (to === addresses.factory && !succeeded && isWithdrawCall(tx.input)) {
     const call = readWithdrawCall(tx.input)
     if (call) range.failedWithdrawals.push({ ...at, caller: from, ...call })
   }

@@ -23,9 +23,9 @@ export type Proofs = ReadonlyMap<Hash, Proof>
  * True if a transaction becomes a payment, or is one of ours (such as a refund), or a call to the factory. A smaller transfer costs its sender next to
  * nothing, so recovering its sender must not cost us anything either.
  */
-export function mayAct(watched: WatchedAddresses, tx: WireTransaction): boolean {
-  const { wallets, leastWei = 1n } = watched
-  return isOwn(watched, tx) || (wallets.some(({ wallet }) => wallet === tx.to) && tx.valueWei >= leastWei)
+export function mayAct(addresses: WatchedAddresses, tx: WireTransaction): boolean {
+  const { wallets, leastWei = 1n } = addresses
+  return isOwn(addresses, tx) || (wallets.some(({ wallet }) => wallet === tx.to) && tx.valueWei >= leastWei)
 }
 
 /** True if a transaction is one of ours, or a call to the factory. The ledger acts on it at once, whereas a payment can wait for a second provider. */
@@ -42,24 +42,24 @@ export const mustBeWhole = ({ wholeTo = -1 }: WatchedAddresses, number: number):
  */
 export async function proveActing(
   { rpc, soundness }: { rpc: RpcReads; soundness: Soundness },
-  watched: WatchedAddresses,
+  addresses: WatchedAddresses,
   { block, number }: { block: Fields; number: number },
   acting: readonly WireTransaction[],
 ): Promise<Proofs> {
-  const isWhole = mustBeWhole(watched, number)
+  const isWhole = mustBeWhole(addresses, number)
   const proven = mustProve(soundness) ? await provenOf({ rpc, soundness }, { block, number, isWhole }, acting) : []
   const others = acting.filter((tx) => !proven.includes(tx))
   if (others.length === 0) return new Map(proven.map(({ hash }) => [hash, 'proven']))
   const blockHash = String(block.hash).toLowerCase() as Hash
-  const told = others.map((tx) => ({
+  const statements = others.map((tx) => ({
     hash: tx.hash,
     blockNumber: number,
     blockHash,
     words: keyOf(tx),
-    isOwn: isOwn(watched, tx),
+    isOwn: isOwn(addresses, tx),
   }))
   const isDated = await isTimeAgreed(soundness, block, number)
-  const agreed = await agreedHashes(soundness.voices, told, {
+  const agreedTxHashes = await agreedHashes(soundness.voices, statements, {
     ask: ({ hash }) => ({ method: 'eth_getTransactionByHash', params: [hash] }),
     part: 'transactions',
     what: 'transaction',
@@ -71,7 +71,7 @@ export async function proveActing(
   return new Map(
     acting.map(({ hash }) => [
       hash,
-      proven.some((tx) => tx.hash === hash) ? 'proven' : isDated && agreed.has(hash) ? 'agreed' : 'believed',
+      proven.some((tx) => tx.hash === hash) ? 'proven' : isDated && agreedTxHashes.has(hash) ? 'agreed' : 'believed',
     ]),
   )
 }
@@ -80,12 +80,12 @@ export async function proveActing(
 async function isTimeAgreed(soundness: Soundness, block: Fields, number: number): Promise<boolean> {
   // A header that recomputes proves it.
   if (mustProve(soundness)) return true
-  const read = (given: unknown) => {
-    const { hash, time } = header(given)
+  const read = (answer: unknown) => {
+    const { hash, time } = header(answer)
     return { blockHash: hash, words: `${hash} ${time}` }
   }
   const { blockHash, words } = read(block)
-  const agreed = await agreedHashes(
+  const agreedBlocks = await agreedHashes(
     soundness.voices,
     [{ hash: blockHash, blockNumber: number, blockHash, words, isOwn: false }],
     {
@@ -95,24 +95,24 @@ async function isTimeAgreed(soundness: Soundness, block: Fields, number: number)
       read,
     },
   )
-  return agreed.size > 0
+  return agreedBlocks.size > 0
 }
 
 async function provenOf(
   { rpc, soundness }: { rpc: RpcReads; soundness: Soundness },
-  { block: told, number, isWhole }: { block: Fields; number: number; isWhole: boolean },
+  { block: rawBlock, number, isWhole }: { block: Fields; number: number; isWhole: boolean },
   acting: readonly WireTransaction[],
 ): Promise<WireTransaction[]> {
-  const block = withChainId(told, soundness.chainId)
-  const given = block.transactions as readonly Fields[]
+  const block = withChainId(rawBlock, soundness.chainId)
+  const transactions = block.transactions as readonly Fields[]
   const { verdict, count } = await proveTransactions(block, (index) => readRaw(rpc, String(block.hash), index))
   if (!isSound(soundness, 'transactions', verdict, number)) return []
-  if (isWhole) await checkSenders(soundness, given, number)
+  if (isWhole) await checkSenders(soundness, transactions, number)
   const proven: WireTransaction[] = []
   for (const tx of acting) {
     // The root does not cover the entries from `count` on.
     if (tx.index >= count) continue
-    const raw = given[tx.index] as Fields
+    const raw = transactions[tx.index] as Fields
     const isItself = isSound(soundness, 'transactions', proveTransaction(raw), number)
     const isFrom = namesSender(raw) || isSound(soundness, 'transactions', await proveSender(raw), number)
     if (isItself && isFrom) proven.push(tx)
@@ -121,9 +121,9 @@ async function provenOf(
 }
 
 /** Throws a ProofFault if any transaction of the block was signed by another account than it says. */
-async function checkSenders(soundness: Soundness, given: readonly Fields[], number: number): Promise<void> {
+async function checkSenders(soundness: Soundness, transactions: readonly Fields[], number: number): Promise<void> {
   const pause = breath()
-  for (const raw of given) {
+  for (const raw of transactions) {
     const verdict = await proveSender(raw)
     if (verdict.kind === 'contradicted') isSound(soundness, 'transactions', verdict, number)
     await pause()

@@ -29,20 +29,20 @@ const SPAN_MAX = 512
 /** If a range takes longer than this, the next ones are shorter. */
 const SPAN_TARGET_MS = 8_000
 
-/** Creates the reader of one deployment. Addresses in `watched` are lower case. `traceTimeoutMs` limits how long the trace of a block may take. */
+/** Creates the reader of one deployment. The `addresses` are lower case. `traceTimeoutMs` limits how long the trace of a block may take. */
 export function createChainReader(
   rpc: Rpc,
-  watched: WatchedAddresses,
+  addresses: WatchedAddresses,
   { traceTimeoutMs }: { traceTimeoutMs?: number } = {},
 ): ChainReader {
   const soundness: Soundness = { mode: null, chainId: null, failed: [], voices: rpc.providers }
   const proofs = createChainProofs(rpc.providers, soundness)
   const survey = createSurveyReader(
-    rpc.providers.map((provider) => ({ rpc: provider, observer: createObserver(provider, watched, soundness) })),
-    watched.factory,
+    rpc.providers.map((provider) => ({ rpc: provider, observer: createObserver(provider, addresses, soundness) })),
+    addresses.factory,
   )
   const providers = rpc.providers.map((provider) => ({
-    ...readerThrough(provider, watched, soundness),
+    ...readerThrough(provider, addresses, soundness),
     proofs,
     // A survey needs two providers even while we follow only one, as after a halt.
     survey,
@@ -50,7 +50,7 @@ export function createChainReader(
     distrust: provider.distrust,
   }))
   return {
-    ...readerThrough(rpc, watched, soundness),
+    ...readerThrough(rpc, addresses, soundness),
     survey,
     proofs,
     ...agreedState(rpc),
@@ -62,8 +62,8 @@ export function createChainReader(
   }
 }
 
-function readerThrough(rpc: RpcReads, watched: WatchedAddresses, soundness: Soundness): ChainReader {
-  const observer = createObserver(rpc, watched, soundness)
+function readerThrough(rpc: RpcReads, addresses: WatchedAddresses, soundness: Soundness): ChainReader {
+  const observer = createObserver(rpc, addresses, soundness)
   let span = SPAN_START
   const heads = createHeads(rpc, soundness)
   const blockAt = (number: number) => soundly(rpc, soundness, () => readBlockAt(rpc, soundness, number))
@@ -76,10 +76,10 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses, soundness: Soun
   }
 
   /** Observes one range. If it succeeds, the next range may be longer, unless this one took too long. */
-  async function observeSpan(asked: RangeRequest): Promise<ObservedRange> {
+  async function observeSpan(request: RangeRequest): Promise<ObservedRange> {
     const began = performance.now()
-    const size = asked.to - asked.from + 1
-    const range = await observeBelievable(asked)
+    const size = request.to - request.from + 1
+    const range = await observeBelievable(request)
     const slow = performance.now() - began > SPAN_TARGET_MS
     if (slow) span = Math.max(1, Math.floor(size / 2))
     else if (size === span) span = Math.min(SPAN_MAX, span * 2)
@@ -121,7 +121,7 @@ function readerThrough(rpc: RpcReads, watched: WatchedAddresses, soundness: Soun
     innerTransfers: (txHash, to) => readInnerTransfers(rpc, txHash, to),
     blockTransfers: (at, wallets) => readBlockTransfers(rpc, { at, wallets }),
     ...stateThrough(rpc, soundness),
-    survey: createSurveyReader([{ rpc, observer }], watched.factory),
+    survey: createSurveyReader([{ rpc, observer }], addresses.factory),
     proofs: createChainProofs([rpc], soundness),
 
     providers: [],
@@ -167,7 +167,7 @@ function believably(
   async function observed(range: RangeRequest): Promise<ObservedRange> {
     const toHead = await observeToHead(range)
     if (toHead) return toHead
-    const passed = new Set<string>()
+    const skippedHosts = new Set<string>()
     // Ends, because each round drops one provider.
     for (;;) {
       try {
@@ -175,31 +175,31 @@ function believably(
       } catch (error) {
         const host = await passOver(error, range)
         if (!(error instanceof ProofFault)) continue
-        if (passed.has(host)) throw error
-        passed.add(host)
+        if (skippedHosts.has(host)) throw error
+        skippedHosts.add(host)
         noteFailed(soundness, error, host)
       }
     }
   }
 
   return async (range) => {
-    const found = await observed(range)
+    const observedRange = await observed(range)
     const failedProofs = soundness.failed.splice(0)
-    return failedProofs.length === 0 ? found : { ...found, failedProofs }
+    return failedProofs.length === 0 ? observedRange : { ...observedRange, failedProofs }
   }
 }
 
 /** Reads a block. If a provider's header fails its proof, asks the next provider. */
 async function soundly<T>(rpc: RpcReads, soundness: Soundness, read: () => Promise<T>): Promise<T> {
-  const passed = new Set<string>()
+  const skippedHosts = new Set<string>()
   // Ends, because each round drops one provider.
   for (;;) {
     try {
       return await read()
     } catch (error) {
       const host = error instanceof ProofFault ? rpc.passOverFirst(error) : null
-      if (host === null || passed.has(host)) throw error
-      passed.add(host)
+      if (host === null || skippedHosts.has(host)) throw error
+      skippedHosts.add(host)
       noteFailed(soundness, error as ProofFault, host)
     }
   }
@@ -260,7 +260,7 @@ async function readTransaction(rpc: RpcReads, txHash: Hash): Promise<Transaction
   const { from, to, valueWei, blockNumber, blockHash } = tx
   const view = { txHash, txIndex: tx.index, from, to, valueWei, blockNumber, blockHash, succeeded: null }
   if (blockHash === null) return view
-  const receipt = await readReceipt(rpc, txHash)
-  if (receipt === null || receipt === 'tooLarge' || receipt.found.blockHash !== blockHash) return view
-  return { ...view, succeeded: receipt.found.succeeded }
+  const reply = await readReceipt(rpc, txHash)
+  if (reply === null || reply === 'tooLarge' || reply.receipt.blockHash !== blockHash) return view
+  return { ...view, succeeded: reply.receipt.succeeded }
 }

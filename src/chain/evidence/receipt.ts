@@ -14,12 +14,12 @@ const RECEIPT_BYTES_MAX = 2 * 1024 * 1024
 export async function readReceipt(
   rpc: RpcReads,
   txHash: Hash,
-): Promise<{ found: WireReceipt; answer: unknown } | 'tooLarge' | null> {
+): Promise<{ receipt: WireReceipt; answer: unknown } | 'tooLarge' | null> {
   try {
     const answer = await rpc.request('eth_getTransactionReceipt', [txHash], { bytesMax: RECEIPT_BYTES_MAX })
     if (answer == null) return null
-    const found = receipt(answer)
-    if (found.txHash === txHash) return { found, answer }
+    const wireReceipt = receipt(answer)
+    if (wireReceipt.txHash === txHash) return { receipt: wireReceipt, answer }
   } catch (error) {
     if (error instanceof RpcFault && error.trouble === 'tooLarge') return 'tooLarge'
     throw error

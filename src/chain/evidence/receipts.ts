@@ -44,7 +44,7 @@ const EVENTS: readonly Hash[] = Object.values(factoryTopics)
 /** A block, with what we need in order to read and check its receipts. */
 export interface ReceiptedBlock extends LoggedBlock {
   /** The block's header as the provider gave it. */
-  given: Fields
+  rawHeader: Fields
   /** The transactions that could have an effect (see `mayAct`). */
   acting: readonly WireTransaction[]
 }
@@ -71,16 +71,16 @@ type ReceiptProver = (block: ReceiptedBlock) => Promise<ProvenReceipts | null>
 export function createReceiptProver(rpc: RpcReads, factory: Address, soundness: Soundness): ReceiptProver {
   const readList = createListRead(rpc)
   return async (block) => {
-    const { header, given, txHashes } = block
+    const { header, rawHeader, txHashes } = block
     if (!mustProve(soundness) || txHashes === null) return null
-    const listed = txHashes.length === 0 ? [] : await readList(header)
-    let [answers, proof] = [listed, await proveReceipts(given, listed)]
+    const receiptList = txHashes.length === 0 ? [] : await readList(header)
+    let [answers, proof] = [receiptList, await proveReceipts(rawHeader, receiptList)]
     // The list may be short, or lack a part, although each single receipt is right.
     if (proof.verdict.kind !== 'proven' && txHashes.length <= SINGLE_MAX) {
-      answers = (await readSingly(rpc, txHashes)) ?? listed
+      answers = (await readSingly(rpc, txHashes)) ?? receiptList
       if (!answers) throwRetryable(`the provider lacks receipts of block ${header.number}`)
-      proof = await proveReceipts(given, answers)
-      if (proof.verdict.kind === 'proven' && hasOthers(listed, answers ?? []))
+      proof = await proveReceipts(rawHeader, answers)
+      if (proof.verdict.kind === 'proven' && hasOthers(receiptList, answers ?? []))
         noteFailed(soundness, new ProofFault('receipts', header.number, OF_OTHERS), rpc.firstHost())
     }
     const why = `there are more than ${SINGLE_MAX}, and the provider has no list of them`
@@ -96,14 +96,14 @@ const PARTS = ['type', 'status', 'cumulativeGasUsed', 'logs'] as const
 const OF_OTHERS = 'the list has receipts that the block does not have'
 
 /** True if a list has a whole receipt that is none of the block's. A list that is short or in another order has none. */
-function hasOthers(listed: readonly unknown[] | null, proven: readonly unknown[]): boolean {
+function hasOthers(receiptList: readonly unknown[] | null, proven: readonly unknown[]): boolean {
   const keyOf = (receipt: unknown) => {
-    const encoded = encodeReceipt(receipt)
+    const encoding = encodeReceipt(receipt)
     const isWhole = PARTS.every((name) => (Object(receipt) as Fields)[name] != null)
-    return isWhole && 'bytes' in encoded ? Buffer.from(encoded.bytes).toString('hex') : null
+    return isWhole && 'bytes' in encoding ? Buffer.from(encoding.bytes).toString('hex') : null
   }
   const keys = new Set(proven.map(keyOf))
-  return (listed ?? []).map(keyOf).some((key) => key !== null && !keys.has(key))
+  return (receiptList ?? []).map(keyOf).some((key) => key !== null && !keys.has(key))
 }
 
 /** Reads all receipts of a block at once. Null if the provider has no list of them. */
@@ -134,7 +134,7 @@ function logsOf(
   receipts: readonly unknown[],
   { header, txHashes, factory }: { header: WireHeader; txHashes: readonly Hash[]; factory: Address },
 ): WireLog[] {
-  const found: WireLog[] = []
+  const logs: WireLog[] = []
   let logIndex = 0
   for (const [txIndex, one] of receipts.entries()) {
     for (const entry of list(fields<'logs'>(one, 'receipt').logs ?? [], 'receipt logs')) {
@@ -144,16 +144,16 @@ function logsOf(
         String(address).toLowerCase() === factory && ledgerTopics.includes(String(topic).toLowerCase() as Hash)
       if (isOurs) {
         const place = { blockHash: header.hash, blockNumber: header.number, txIndex, logIndex }
-        const says = {
+        const content = {
           topics: list(topics, 'topics').map((one) => hash32(one, 'topic')),
           data: bytes(data, 'log data'),
         }
-        found.push({ ...place, ...says, address: factory, txHash: txHashes[txIndex] as Hash })
+        logs.push({ ...place, ...content, address: factory, txHash: txHashes[txIndex] as Hash })
       }
       logIndex++
     }
   }
-  return found
+  return logs
 }
 
 interface Asking {
@@ -162,7 +162,7 @@ interface Asking {
   prove: ReceiptProver
   bloomCheck: BloomCheck
   /** Blocks in which the factory may have changed although the provider returned no log. */
-  moved: ReadonlySet<LoggedBlock>
+  movedBlocks: ReadonlySet<LoggedBlock>
 }
 
 export interface Outcomes {
@@ -178,8 +178,8 @@ export interface Outcomes {
  * separately and compared.
  */
 export async function readOutcomes(
-  { rpc, soundness, prove, bloomCheck, moved }: Asking,
-  watched: WatchedAddresses,
+  { rpc, soundness, prove, bloomCheck, movedBlocks }: Asking,
+  addresses: WatchedAddresses,
   blocks: readonly ReceiptedBlock[],
 ): Promise<Outcomes> {
   const proven = new Map<ReceiptedBlock, ProvenReceipts>()
@@ -193,40 +193,43 @@ export async function readOutcomes(
   }
   const unread = await proveThose(
     ({ acting, logs, header }) =>
-      mustBeWhole(watched, header.number) || acting.length > 0 || (logs !== null && logs.length > 0),
+      mustBeWhole(addresses, header.number) || acting.length > 0 || (logs !== null && logs.length > 0),
   )
-  const logs = await completeLogs(rpc, watched, bloomCheck, unread)
-  const told = await proveThose(
+  const logs = await completeLogs(rpc, addresses, bloomCheck, unread)
+  const unprovenBlocks = await proveThose(
     (block) =>
       block.acting.length === 0 &&
-      ((logs.get(block.header.hash) ?? []).length > 0 || (moved.has(block) && block.logs === null)),
+      ((logs.get(block.header.hash) ?? []).length > 0 || (movedBlocks.has(block) && block.logs === null)),
   )
   const outcomes = new Map<Hash, Outcome>()
   for (const [block, receipts] of proven) {
     logs.set(block.header.hash, receipts.logs)
-    for (const receipt of ownReceipts(watched, block, receipts))
+    for (const receipt of ownReceipts(addresses, block, receipts))
       outcomes.set(receipt.txHash, { receipt, proof: 'proven' })
   }
-  const single = await fetchReceipts(rpc, watched, told)
+  const single = await fetchReceipts(rpc, addresses, unprovenBlocks)
   checkReceiptLogs(single, logs)
-  const acting = new Map(told.flatMap((block) => block.acting.map((tx) => [tx.hash, isOwn(watched, tx)])))
-  const saidOf = single
+  const acting = new Map(unprovenBlocks.flatMap((block) => block.acting.map((tx) => [tx.hash, isOwn(addresses, tx)])))
+  const statements = single
     .filter(({ txHash }) => acting.has(txHash))
-    .map((seen) => ({
-      ...{ hash: seen.txHash, blockNumber: seen.blockNumber, blockHash: seen.blockHash },
-      ...{ words: outcomeOf(seen), isOwn: acting.get(seen.txHash) ?? false },
+    .map((actingReceipt) => ({
+      ...{ hash: actingReceipt.txHash, blockNumber: actingReceipt.blockNumber, blockHash: actingReceipt.blockHash },
+      ...{ words: outcomeOf(actingReceipt), isOwn: acting.get(actingReceipt.txHash) ?? false },
     }))
-  const agreed = await agreedHashes(soundness.voices, saidOf, {
+  const agreedTxHashes = await agreedHashes(soundness.voices, statements, {
     ask: ({ hash }) => ({ method: 'eth_getTransactionReceipt', params: [hash] }),
     part: 'receipts',
     what: 'receipt of',
     read: (answer) => {
-      const { blockHash, ...found } = receipt(answer)
-      return { blockHash, words: outcomeOf({ ...found, blockHash, logs: receiptLogs(answer, watched.factory) }) }
+      const { blockHash, ...receiptFields } = receipt(answer)
+      return {
+        blockHash,
+        words: outcomeOf({ ...receiptFields, blockHash, logs: receiptLogs(answer, addresses.factory) }),
+      }
     },
   })
   for (const receipt of single)
-    outcomes.set(receipt.txHash, { receipt, proof: agreed.has(receipt.txHash) ? 'agreed' : 'believed' })
+    outcomes.set(receipt.txHash, { receipt, proof: agreedTxHashes.has(receipt.txHash) ? 'agreed' : 'believed' })
   const provenBlocks = new Set([...proven.keys()].map((block) => block.header.hash))
   return {
     logs,
@@ -237,24 +240,24 @@ export async function readOutcomes(
 }
 
 /** The receipts of those transactions of a block whose outcome or logs matter. */
-function ownReceipts(watched: WatchedAddresses, block: ReceiptedBlock, { all }: ProvenReceipts): SeenReceipt[] {
+function ownReceipts(addresses: WatchedAddresses, block: ReceiptedBlock, { all }: ProvenReceipts): SeenReceipt[] {
   return block.relevant
-    .filter((tx) => needsReceipt(watched, tx))
-    .map((tx) => seenReceipt(watched, { tx, header: block.header }, all[tx.index]))
+    .filter((tx) => needsReceipt(addresses, tx))
+    .map((tx) => seenReceipt(addresses, { tx, header: block.header }, all[tx.index]))
 }
 
 /** Reads the receipts of transactions whose outcome or logs matter, one by one. */
 async function fetchReceipts(
   rpc: RpcReads,
-  watched: WatchedAddresses,
+  addresses: WatchedAddresses,
   blocks: readonly ReceiptedBlock[],
 ): Promise<SeenReceipt[]> {
-  const wanted = blocks.flatMap(({ header, relevant }) =>
-    relevant.filter((tx) => needsReceipt(watched, tx)).map((tx) => ({ tx, header })),
+  const targets = blocks.flatMap(({ header, relevant }) =>
+    relevant.filter((tx) => needsReceipt(addresses, tx)).map((tx) => ({ tx, header })),
   )
-  const pieces = await mapBounded(chunks(wanted, RECEIPTS_PER_REQUEST), IN_FLIGHT, async (piece) => {
+  const pieces = await mapBounded(chunks(targets, RECEIPTS_PER_REQUEST), IN_FLIGHT, async (piece) => {
     const answers = await rpc.requestAll(piece.map(receiptCall))
-    return piece.map((one, index) => seenReceipt(watched, one, answers[index]))
+    return piece.map((one, index) => seenReceipt(addresses, one, answers[index]))
   })
   return pieces.flat()
 }
@@ -266,39 +269,44 @@ interface Wanted {
 
 const receiptCall = ({ tx }: Wanted): RpcCall => ({ method: 'eth_getTransactionReceipt', params: [tx.hash] })
 
-function seenReceipt(watched: WatchedAddresses, { tx, header }: Wanted, answer: unknown): SeenReceipt {
+function seenReceipt(addresses: WatchedAddresses, { tx, header }: Wanted, answer: unknown): SeenReceipt {
   if (answer == null) throwRetryable(`the provider has no receipt for ${tx.hash}, which block ${header.number} lists`)
-  const found = receipt(answer, tx.gasPrice)
-  if (found.txHash !== tx.hash || found.blockHash !== header.hash) {
+  const wireReceipt = receipt(answer, tx.gasPrice)
+  if (wireReceipt.txHash !== tx.hash || wireReceipt.blockHash !== header.hash) {
     throwRetryable(`the receipt of ${tx.hash} is not from block ${header.number}`)
   }
-  if (found.from !== null && (found.from !== tx.from || found.to !== tx.to)) {
+  if (wireReceipt.from !== null && (wireReceipt.from !== tx.from || wireReceipt.to !== tx.to)) {
     throwRetryable(`the receipt of ${tx.hash} has a different sender or recipient from block ${header.number}`)
   }
   // We need no fee for other people's transactions, because the books contain only our own fees.
-  if (found.feeWei === null && isAccountOfOurs(watched, tx.from)) malformed('fee of a receipt')
-  return { ...found, logs: receiptLogs(answer, watched.factory) }
+  if (wireReceipt.feeWei === null && isAccountOfOurs(addresses, tx.from)) malformed('fee of a receipt')
+  return { ...wireReceipt, logs: receiptLogs(answer, addresses.factory) }
 }
 
 const isAccountOfOurs = ({ signers, wallets }: WatchedAddresses, account: Address) =>
   signers.includes(account) || wallets.some(({ wallet }) => wallet === account)
 
-function needsReceipt(watched: WatchedAddresses, tx: WireTransaction): boolean {
-  const { wallets } = watched
+function needsReceipt(addresses: WatchedAddresses, tx: WireTransaction): boolean {
+  const { wallets } = addresses
   if (wallets.some(({ wallet }) => wallet === tx.from || (wallet === tx.to && tx.valueWei > 0n))) return true
-  return mayLog(watched, tx)
+  return mayLog(addresses, tx)
 }
 
 /** Checks the logs in receipts. The factory's logs in a receipt must be the same as the logs that we read, in the same order. */
 function checkReceiptLogs(receipts: readonly SeenReceipt[], logs: ReadonlyMap<Hash, WireLog[]>): void {
-  for (const found of receipts) {
+  for (const ownReceipt of receipts) {
     // A call that failed leaves no log of the factory.
-    if (!found.succeeded && found.logs.some(({ topics }) => EVENTS.includes(topics[0] as Hash)))
-      throwRetryable(`the receipt of ${found.txHash} has logs of the factory, but says that the transaction failed`)
-    const named = found.logs.filter((entry) => ledgerTopics.includes(entry.topics[0] as Hash))
-    const have = (logs.get(found.blockHash) ?? []).filter((entry) => entry.txHash === found.txHash)
-    if (named.length !== have.length || named.some((entry, index) => wordsOf(entry) !== wordsOf(have[index]))) {
-      throwRetryable(`the logs of ${found.txHash} differ from those of its receipt`)
+    if (!ownReceipt.succeeded && ownReceipt.logs.some(({ topics }) => EVENTS.includes(topics[0] as Hash)))
+      throwRetryable(
+        `the receipt of ${ownReceipt.txHash} has logs of the factory, but says that the transaction failed`,
+      )
+    const ledgerLogs = ownReceipt.logs.filter((entry) => ledgerTopics.includes(entry.topics[0] as Hash))
+    const readLogs = (logs.get(ownReceipt.blockHash) ?? []).filter((entry) => entry.txHash === ownReceipt.txHash)
+    if (
+      ledgerLogs.length !== readLogs.length ||
+      ledgerLogs.some((entry, index) => wordsOf(entry) !== wordsOf(readLogs[index]))
+    ) {
+      throwRetryable(`the logs of ${ownReceipt.txHash} differ from those of its receipt`)
     }
   }
 }

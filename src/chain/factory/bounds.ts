@@ -15,6 +15,6 @@ export async function readBoundsNeeded(
 ): Promise<(BoundsGwei & { distributor: Address }) | null> {
   const distributor = await contract.distributor(atBlock)
   if (distributor === null) return null
-  const needed = boundsNeeded(range, payoutBps, await contract.bounds(atBlock))
-  return needed && { distributor, ...needed }
+  const boundsToSet = boundsNeeded(range, payoutBps, await contract.bounds(atBlock))
+  return boundsToSet && { distributor, ...boundsToSet }
 }

@@ -129,21 +129,21 @@ async function fillCheck(options: CheckDeploymentOptions, check: DeploymentCheck
 }
 
 /**
- * The provider's chain id. If it is not `wanted`, but another provider is on that chain, returns `wanted` and moves the providers on other chains to
+ * The provider's chain id. If it is not `expectedId`, but another provider has that id, returns `expectedId` and moves the providers on other chains to
  * the end of the order.
  */
-async function chainIdOf(rpc: Rpc, wanted: number): Promise<number> {
+async function chainIdOf(rpc: Rpc, expectedId: number): Promise<number> {
   const chainId = count(await rpc.request('eth_chainId', []), 'chain id')
-  if (chainId === wanted) return chainId
+  if (chainId === expectedId) return chainId
   const ids = await Promise.all(
     rpc.providers.map((provider) => orNull(provider.request('eth_chainId', []).then((id) => count(id, 'chain id')))),
   )
-  if (!ids.includes(wanted)) return chainId
+  if (!ids.includes(expectedId)) return chainId
   for (const [index, provider] of rpc.providers.entries()) {
     const id = ids[index] ?? null
-    if (id !== null && id !== wanted) provider.distrust()
+    if (id !== null && id !== expectedId) provider.distrust()
   }
-  return wanted
+  return expectedId
 }
 
 type Report = (setting: DeploymentProblem['setting'], problem: string, remedy: string) => void
@@ -262,10 +262,10 @@ export async function isGuardUsable(rpc: Rpc, factory: Address, pauseMs: number)
   for (let attempt = 0; attempt < GUARD_TRIES; attempt++) {
     if (attempt > 0) await sleep(pauseMs)
     // The contract refuses a guard that is wrong, so the yes of one provider is enough.
-    const seen = await Promise.allSettled(rpc.providers.map((provider) => seesParent(provider, factory)))
-    if (seen.some((one) => one.status === 'fulfilled' && one.value)) return true
-    const failed = seen.find((one) => one.status === 'rejected')
-    if (failed && !seen.some((one) => one.status === 'fulfilled')) throw failed.reason
+    const answers = await Promise.allSettled(rpc.providers.map((provider) => seesParent(provider, factory)))
+    if (answers.some((one) => one.status === 'fulfilled' && one.value)) return true
+    const rejection = answers.find((one) => one.status === 'rejected')
+    if (rejection && !answers.some((one) => one.status === 'fulfilled')) throw rejection.reason
   }
   return false
 }
@@ -274,8 +274,13 @@ export async function isGuardUsable(rpc: Rpc, factory: Address, pauseMs: number)
 async function seesParent(rpc: RpcReads, factory: Address): Promise<boolean> {
   const head = header(await rpc.request('eth_getBlockByNumber', ['latest', false]))
   if (head.number === 0) return false
-  const seen = await requestView(rpc, { factory, at: head.number, name: 'hashOf', args: [BigInt(head.number - 1)] })
-  return seen === head.parentHash
+  const parentHash = await requestView(rpc, {
+    factory,
+    at: head.number,
+    name: 'hashOf',
+    args: [BigInt(head.number - 1)],
+  })
+  return parentHash === head.parentHash
 }
 
 /** True if a factory has neither minted a node nor paid a round yet. */

@@ -107,8 +107,11 @@ export function createContractReader(rpc: Rpc, factory: Address): ContractReader
     },
 
     async bounds(atBlock) {
-      const told = await viewByAll(atBlock, 'bounds')
-      const [floorGwei, ceilingGwei] = [-largest(told.map(([floor]) => -floor)), largest(told.map(([, most]) => most))]
+      const answers = await viewByAll(atBlock, 'bounds')
+      const [floorGwei, ceilingGwei] = [
+        -largest(answers.map(([floor]) => -floor)),
+        largest(answers.map(([, most]) => most)),
+      ]
       return { floorWei: wei(floorGwei * GWEI), ceilingWei: wei(ceilingGwei * GWEI) }
     },
     paused: async (atBlock) => (await viewByAll(atBlock, 'paused')).every((isPaused) => isPaused),
@@ -119,8 +122,8 @@ export function createContractReader(rpc: Rpc, factory: Address): ContractReader
     },
 
     async distributor(atBlock) {
-      const named = address(await view(atBlock, 'distributor', []))
-      return BigInt(named) === 0n ? null : named
+      const distributor = address(await view(atBlock, 'distributor', []))
+      return BigInt(distributor) === 0n ? null : distributor
     },
 
     async leastIntervalSec() {

@@ -103,13 +103,13 @@ export async function transferToken(
   options: SendingOptions & { token: Address; to: readonly Address[]; amount: bigint },
 ): Promise<void> {
   await withHand(options, async (hand) => {
-    const sent: Hash[] = []
+    const txHashes: Hash[] = []
     for (const to of options.to) {
       const data = encodeFunctionData({ abi: demoTokenAbi, functionName: 'transfer', args: [to, options.amount] })
-      sent.push(await send(hand, { to: options.token, data }))
+      txHashes.push(await send(hand, { to: options.token, data }))
     }
-    for (const txHash of sent) await mined(hand.rpc, txHash)
-    options.onProgress?.(`sent tokens to ${sent.length} accounts`)
+    for (const txHash of txHashes) await mined(hand.rpc, txHash)
+    options.onProgress?.(`sent tokens to ${txHashes.length} accounts`)
   })
 }
 
@@ -143,16 +143,16 @@ async function withHand<T>(options: SendingOptions, act: (hand: Hand) => Promise
 }
 
 async function deploy(hand: Hand, data: Hex, what: string): Promise<DeployedContract> {
-  const expected = address(getContractAddress({ from: hand.account.address, nonce: BigInt(hand.nonce) }))
-  hand.onProgress(`deploying ${what} to ${expected}`)
+  const expectedAddress = address(getContractAddress({ from: hand.account.address, nonce: BigInt(hand.nonce) }))
+  hand.onProgress(`deploying ${what} to ${expectedAddress}`)
   const txHash = await send(hand, { data })
   hand.onProgress(`sent ${txHash}, waiting for its block`)
   const { contractAddress, blockNumber } = await mined(hand.rpc, txHash)
-  const code = bytes(await hand.rpc.request('eth_getCode', [expected, toQuantity(blockNumber)]), 'code')
-  if (contractAddress !== expected || code === '0x')
+  const code = bytes(await hand.rpc.request('eth_getCode', [expectedAddress, toQuantity(blockNumber)]), 'code')
+  if (contractAddress !== expectedAddress || code === '0x')
     throw new ChainFault(`${what} is not where ${txHash} should have put it`, { retryable: false })
-  hand.onProgress(`${what} is at ${expected}, block ${blockNumber}`)
-  return { address: expected, blockNumber, txHash, codeHash: keccak256(code) }
+  hand.onProgress(`${what} is at ${expectedAddress}, block ${blockNumber}`)
+  return { address: expectedAddress, blockNumber, txHash, codeHash: keccak256(code) }
 }
 
 /** Signs and sends one transaction with the next nonce of this signer account. */
@@ -186,9 +186,9 @@ async function mined(rpc: Rpc, txHash: Hash): Promise<WireReceipt> {
   for (let pause = POLL_FIRST_MS; performance.now() < until; pause = Math.min(pause * 2, POLL_MAX_MS)) {
     const answer = await rpc.request('eth_getTransactionReceipt', [txHash])
     if (answer != null) {
-      const found = receipt(answer)
-      if (!found.succeeded) throw new ChainFault(`${txHash} reverted`, { retryable: false })
-      return found
+      const minedReceipt = receipt(answer)
+      if (!minedReceipt.succeeded) throw new ChainFault(`${txHash} reverted`, { retryable: false })
+      return minedReceipt
     }
     await sleep(pause)
   }

@@ -142,11 +142,11 @@ export function mintOf(log: WireLog): { nodeId: bigint; mintedTo: Address } | nu
 }
 
 function wordsOf({ name, args }: Decoded): Words {
-  const known = READS.get(name)
-  if (known)
+  const reading = READS.get(name)
+  if (reading)
     return {
-      kind: known.kind,
-      ...Object.fromEntries(known.fields.map(([field, read]) => [field, read(args)])),
+      kind: reading.kind,
+      ...Object.fromEntries(reading.fields.map(([field, read]) => [field, read(args)])),
     } as Words
   const act = OWNER_ACTS.find((one) => one === name)
   if (act) return { kind: 'ownerAct', name: act, detail: detailOf(args) }

@@ -16,11 +16,11 @@ const REQUESTS_MAX = 200
 export function createNodeHistory(rpc: Rpc, factory: Address): NodeHistory {
   return {
     async mintReceipt(txHash) {
-      const receipt = await readReceipt(rpc, txHash)
-      if (receipt === 'tooLarge') return { block: null, succeeded: true, nodes: [] }
-      if (receipt === null) return null
-      const { blockNumber, blockHash, succeeded } = receipt.found
-      const nodes = receiptLogs(receipt.answer, factory)
+      const reply = await readReceipt(rpc, txHash)
+      if (reply === 'tooLarge') return { block: null, succeeded: true, nodes: [] }
+      if (reply === null) return null
+      const { blockNumber, blockHash, succeeded } = reply.receipt
+      const nodes = receiptLogs(reply.answer, factory)
         .map(mintOf)
         .filter((node) => node !== null)
       return { block: { number: blockNumber, hash: blockHash }, succeeded, nodes }
@@ -50,30 +50,30 @@ const wordOf = (value: bigint) => `0x${value.toString(16).padStart(64, '0')}` as
 /** The logs of a range, from each provider that answers, because one may leave some out. */
 async function logsByAll(rpc: Rpc, filters: readonly object[], from: number, to: number): Promise<LogPlace[][]> {
   const logs = async (reads: RpcReads) => {
-    const found: LogPlace[] = []
-    for (const filter of filters) found.push(...(await logsOf(reads, filter, from, to)))
-    return found
+    const places: LogPlace[] = []
+    for (const filter of filters) places.push(...(await logsOf(reads, filter, from, to)))
+    return places
   }
   return await askEach(rpc, logs)
 }
 
 /** The logs of a range, read in pieces that the provider accepts: first the whole range, then halves of each piece that it rejects. */
 async function logsOf(rpc: RpcReads, filter: object, from: number, to: number): Promise<LogPlace[]> {
-  const found: LogPlace[] = []
+  const places: LogPlace[] = []
   let size = to - from + 1
-  for (let asked = 0, first = from; first <= to; asked++) {
-    if (asked === REQUESTS_MAX)
+  for (let requests = 0, first = from; first <= to; requests++) {
+    if (requests === REQUESTS_MAX)
       throw new ChainFault(`blocks ${from} to ${to} take too many requests`, { retryable: true })
     const last = Math.min(first + size - 1, to)
     try {
       const range = { ...filter, fromBlock: toQuantity(first), toBlock: toQuantity(last) }
-      found.push(...list(await rpc.request('eth_getLogs', [range]), 'list of logs').map(log))
+      places.push(...list(await rpc.request('eth_getLogs', [range]), 'list of logs').map(log))
       first = last + 1
     } catch (error) {
-      const refused = error instanceof RpcFault && error.trouble !== 'unreachable' && error.trouble !== 'garbled'
-      if (!refused || first === last) throw error
+      const isRefusal = error instanceof RpcFault && error.trouble !== 'unreachable' && error.trouble !== 'garbled'
+      if (!isRefusal || first === last) throw error
       size = Math.ceil((last - first + 1) / 2)
     }
   }
-  return found
+  return places
 }

@@ -57,10 +57,10 @@ export interface OwnerTransaction {
 
 /** Encodes a call by the owner to a factory, with the arguments in the contract's order. */
 export function ownerTransaction(factory: Address, call: OwnerCall): OwnerTransaction {
-  const { name, ...named } = call
+  const { name, ...args } = call
   const { inputs } = OWNER_ABI.find((item) => item.name === name) ?? { inputs: [] }
-  const values = inputs.map((input) => (named as Record<string, unknown>)[input.name])
+  const values = inputs.map((input) => (args as Record<string, unknown>)[input.name])
   const data = encodeFunctionData({ abi: OWNER_ABI, functionName: name, args: values } as never)
-  const shown = inputs.map((input, index) => `${input.name}: ${String(values[index])}`)
-  return { to: factory, valueWei: 0n, data, call: `${name}(${shown.join(', ')})` }
+  const argTexts = inputs.map((input, index) => `${input.name}: ${String(values[index])}`)
+  return { to: factory, valueWei: 0n, data, call: `${name}(${argTexts.join(', ')})` }
 }

@@ -17,12 +17,12 @@ export async function lookAtBeginning(rpc: Rpc, factory: Address, startBlock: nu
   if (startBlock === 0) return { kind: 'fine', why: 'genesis' }
   const head = count(await rpc.request('eth_blockNumber', []), 'block number')
   const before = Math.min(startBlock - 1, head)
-  const deployed = async (block: number) => {
+  const hasCode = async (block: number) => {
     const reply = await orNull(rpc.call('eth_getCode', [factory, toQuantity(block)]))
     return reply?.ok ? bytes(reply.result, 'code') !== '0x' : null
   }
-  const there = await deployed(before)
-  if (there === true) return { kind: 'tooLate', first: await firstWhere(-1, before, deployed) }
+  const there = await hasCode(before)
+  if (there === true) return { kind: 'tooLate', first: await firstWhere(-1, before, hasCode) }
   if (there === false) return { kind: 'fine', why: 'notDeployed' }
   const filter = { address: factory, fromBlock: '0x0', toBlock: toQuantity(before) }
   const logs = await orNull(rpc.call('eth_getLogs', [filter]))

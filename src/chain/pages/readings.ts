@@ -104,8 +104,8 @@ export function createReadings(options: ReadingsOptions): Readings {
         attempt(async (timeoutMs) =>
           quantity(await rpc.request('eth_getBalance', [distributor, 'latest'], once(timeoutMs)), 'balance'),
         )
-      const found = await balance('', ask)
-      return found === null ? null : wei(found)
+      const balanceWei = await balance('', ask)
+      return balanceWei === null ? null : wei(balanceWei)
     },
 
     async maxPerWallet() {

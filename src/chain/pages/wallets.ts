@@ -75,13 +75,13 @@ export function createWalletProver(
   rpc: Rpc,
 ): (wallet: Address, message: string, signature: `0x${string}`) => Promise<WalletProof | null> {
   async function proveThrough(provider: RpcReads, ...[wallet, message, signature]: Parameters<Prover>) {
-    const deployed = bytes(await provider.request('eth_getCode', [wallet, 'latest']), 'code') !== '0x'
-    const own = deployed ? unwrap(signature) : signature
-    return (await createWalletVerifier(provider)(wallet, message, own)) === true ? { deployed } : null
+    const isDeployed = bytes(await provider.request('eth_getCode', [wallet, 'latest']), 'code') !== '0x'
+    const own = isDeployed ? unwrap(signature) : signature
+    return (await createWalletVerifier(provider)(wallet, message, own)) === true ? { deployed: isDeployed } : null
   }
-  return async (...asked) => {
-    const proofs = await Promise.all(rpc.providers.map((provider) => orNull(proveThrough(provider, ...asked))))
-    return agreedAnswer(proofs, ({ deployed }) => deployed)
+  return async (...args) => {
+    const proofs = await Promise.all(rpc.providers.map((provider) => orNull(proveThrough(provider, ...args))))
+    return agreedAnswer(proofs, (proof) => proof.deployed)
   }
 }
 type Prover = ReturnType<typeof createWalletProver>
@@ -89,9 +89,9 @@ type Prover = ReturnType<typeof createWalletProver>
 /** The wallet's own signature, without the deployment in which ERC-6492 wraps it. */
 function unwrap(signature: `0x${string}`): `0x${string}` {
   if (!signature.toLowerCase().endsWith(ERC6492_SUFFIX)) return signature
-  const wrapped = signature.slice(0, -ERC6492_SUFFIX.length) as `0x${string}`
+  const envelope = signature.slice(0, -ERC6492_SUFFIX.length) as `0x${string}`
   try {
-    const [, , own] = decodeAbiParameters([{ type: 'address' }, { type: 'bytes' }, { type: 'bytes' }], wrapped)
+    const [, , own] = decodeAbiParameters([{ type: 'address' }, { type: 'bytes' }, { type: 'bytes' }], envelope)
     return own
   } catch {
     return '0x'

@@ -49,16 +49,16 @@ export function provenWord(storageRoot: Hash, slot: Hex, nodes: readonly Hex[]):
 
 /** The value of a 32-byte key; null if the nodes prove that the key has no value. */
 function provenValue(root: Hash, key: Hex, nodes: readonly Hex[]): Hex | null {
-  let expected: Rlp = root
-  let left = key.slice(2)
-  let taken = 0
+  let reference: Rlp = root
+  let remainder = key.slice(2)
+  let usedCount = 0
   for (;;) {
-    const node = nodeOf(expected, nodes[taken])
-    if (node.isListed) taken++
-    const step = stepThrough(node.items, left)
-    if (step.next === null) return taken === nodes.length ? step.value : malformed('proof')
-    expected = step.next
-    left = step.left
+    const node = nodeOf(reference, nodes[usedCount])
+    if (node.isListed) usedCount++
+    const step = stepThrough(node.items, remainder)
+    if (step.next === null) return usedCount === nodes.length ? step.value : malformed('proof')
+    reference = step.next
+    remainder = step.remainder
   }
 }
 
@@ -66,12 +66,12 @@ function provenValue(root: Hash, key: Hex, nodes: readonly Hex[]): Hex | null {
  * The node to which its parent refers: by digest, or by embedding it if it has fewer than 32 bytes. Some clients list an embedded node as well,
  * others do not.
  */
-function nodeOf(expected: Rlp, listed: Hex | undefined): { items: Rlp; isListed: boolean } {
-  if (typeof expected !== 'string')
-    return { items: expected, isListed: listed?.toLowerCase() === toRlp(expected as Hex[]) }
-  if (listed === undefined) return malformed('proof')
-  if (keccak256(listed) !== expected) return malformed('proof')
-  return { items: decoded(listed), isListed: true }
+function nodeOf(reference: Rlp, listedNode: Hex | undefined): { items: Rlp; isListed: boolean } {
+  if (typeof reference !== 'string')
+    return { items: reference, isListed: listedNode?.toLowerCase() === toRlp(reference as Hex[]) }
+  if (listedNode === undefined) return malformed('proof')
+  if (keccak256(listedNode) !== reference) return malformed('proof')
+  return { items: decoded(listedNode), isListed: true }
 }
 
 /** A provider that makes up both the header and the proof may send any bytes. RLP has one encoding for each value. */
@@ -86,23 +86,23 @@ function decoded(bytes: Hex): Rlp {
 }
 
 /** `next`: the digest of the next node, or the node itself if it is embedded. `value`: what the path ends in; null if there is nothing. */
-type Step = { next: Rlp; left: string } | { next: null; value: Hex | null }
+type Step = { next: Rlp; remainder: string } | { next: null; value: Hex | null }
 
 const NOTHING: Step = { next: null, value: null }
 
-function stepThrough(node: Rlp, left: string): Step {
+function stepThrough(node: Rlp, remainder: string): Step {
   if (isListOf(node, BRANCH_ITEMS)) {
-    const next = node[Number.parseInt(left.charAt(0), 16)] ?? malformed('proof')
-    return next === '0x' ? NOTHING : { next, left: left.slice(1) }
+    const next = node[Number.parseInt(remainder.charAt(0), 16)] ?? malformed('proof')
+    return next === '0x' ? NOTHING : { next, remainder: remainder.slice(1) }
   }
   if (!isListOf(node, PATH_ITEMS)) return malformed('proof')
   const path = word(node[0]).slice(2)
   if (!/^[02]0|^[13]/.test(path)) return malformed('proof')
   const flags = Number.parseInt(path.charAt(0), 16)
   const digits = path.slice((flags & ODD) === 0 ? 2 : 1)
-  if ((flags & LEAF) !== 0) return { next: null, value: digits === left ? word(node[1]) : null }
+  if ((flags & LEAF) !== 0) return { next: null, value: digits === remainder ? word(node[1]) : null }
   if (digits === '') return malformed('proof')
-  return left.startsWith(digits) ? { next: node[1] as Rlp, left: left.slice(digits.length) } : NOTHING
+  return remainder.startsWith(digits) ? { next: node[1] as Rlp, remainder: remainder.slice(digits.length) } : NOTHING
 }
 
 function isListOf(node: Rlp, items: number): node is readonly Rlp[] & Rlp {

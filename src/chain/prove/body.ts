@@ -26,10 +26,10 @@ const RAW_MAX = 16
 export async function proveTransactions(block: Fields, readRaw: ReadRaw): Promise<ListVerdict> {
   const { transactions, transactionsRoot } = block
   if (!Array.isArray(transactions)) return noList('transactions')
-  let asked = 0
+  let rawReads = 0
   return proveList('transactions', transactionsRoot, transactions, async (item, index) => {
     const own = encodeTransaction(item)
-    const bytes = 'why' in own && asked++ < RAW_MAX ? await readRaw(index) : null
+    const bytes = 'why' in own && rawReads++ < RAW_MAX ? await readRaw(index) : null
     return bytes && isOfUnknownType(bytes) ? { bytes } : own
   })
 }
@@ -86,11 +86,11 @@ const ADDRESS_CHARACTERS = 42
 function isStateSync(item: unknown): boolean {
   const { from, to, gas, gasUsed, r, s } = Object(item) as Fields
   const isNobody = (account: unknown) => isZeros(account) && account.length === ADDRESS_CHARACTERS
-  const spent = gas ?? gasUsed
+  const gasAmount = gas ?? gasUsed
   return (
     [from, to].every(isNobody) &&
-    isZeros(spent) &&
-    spent !== '0x' &&
+    isZeros(gasAmount) &&
+    gasAmount !== '0x' &&
     [r, s].every((each) => each == null || isZeros(each))
   )
 }

@@ -115,12 +115,12 @@ function formsOf(block: Fields): readonly Form[] {
   return [...(has(block, 'extDataHash') ? [AVALANCHE] : []), ...(isSubnet ? [SUBNET] : []), ETHEREUM]
 }
 
-/** The items of the header's RLP in a form, as far as we know them. `given` is a JSON-RPC block. Throws an Unencodable. */
-function itemsOf(given: Fields, { must, may }: Form): Item[] {
-  const last = may.findLastIndex(([name]) => has(given, name))
-  const items = [...HEAD, ...must].map(([name, read]): Item => read(given[name], name))
+/** The items of the header's RLP in a form, as far as we know them. `block` is a JSON-RPC block. Throws an Unencodable. */
+function itemsOf(block: Fields, { must, may }: Form): Item[] {
+  const last = may.findLastIndex(([name]) => has(block, name))
+  const items = [...HEAD, ...must].map(([name, read]): Item => read(block[name], name))
   // If a field is missing but a later one is there, the missing one counts as empty, as with geth's optional fields.
-  const later = may.slice(0, last + 1).map(([name, read]): Item => (has(given, name) ? read(given[name], name) : EMPTY))
+  const later = may.slice(0, last + 1).map(([name, read]): Item => (has(block, name) ? read(block[name], name) : EMPTY))
   return [...items, ...later]
 }
 
@@ -149,24 +149,24 @@ export function proveHeader(block: unknown): HeaderVerdict {
  * to five of them behind the known ones, in every order of every subset.
  */
 function proveBy(form: Form, block: unknown): HeaderVerdict {
-  const known = attempted(() => ({ items: itemsOf(fieldsOf(block, 'block'), form) }))
-  if ('why' in known) return unprovable('header', known.why)
-  const given = block as Fields
-  const verdict = compared('header', given.hash, hashOf(rlp(known.items)))
+  const basis = attempted(() => ({ items: itemsOf(fieldsOf(block, 'block'), form) }))
+  if ('why' in basis) return unprovable('header', basis.why)
+  const fields = block as Fields
+  const verdict = compared('header', fields.hash, hashOf(rlp(basis.items)))
   if (verdict.kind !== 'contradicted') return verdict
-  const unknown = Object.keys(given).filter((name) => has(given, name) && !KNOWN.has(name))
+  const unknown = Object.keys(fields).filter((name) => has(fields, name) && !KNOWN.has(name))
   if (unknown.length === 0) return verdict
   const none = { ...verdict, beside: `unknown fields: ${unknown.join(', ').slice(0, 200)}` }
   // Forks add fields behind the base fee, so an unknown field cannot stand for it.
-  if (unknown.length > ADDED_MAX || !has(given, 'baseFeePerGas')) return none
+  if (unknown.length > ADDED_MAX || !has(fields, 'baseFeePerGas')) return none
   const isRight = (order: readonly string[]) => {
-    const bytes = encoded(() => rlp([...known.items, ...order.map((name) => addedOf(given[name], name))]))
-    return 'bytes' in bytes && compared('header', given.hash, hashOf(bytes.bytes)).kind === 'proven'
+    const bytes = encoded(() => rlp([...basis.items, ...order.map((name) => addedOf(fields[name], name))]))
+    return 'bytes' in bytes && compared('header', fields.hash, hashOf(bytes.bytes)).kind === 'proven'
   }
   const order = ordersOf(unknown).find(isRight)
   if (!order) return none
-  const added = order.filter((name) => !AMSTERDAM.includes(name))
-  return { kind: 'proven', part: 'header', ...(added.length > 0 && { added }) }
+  const addedFields = order.filter((name) => !AMSTERDAM.includes(name))
+  return { kind: 'proven', part: 'header', ...(addedFields.length > 0 && { added: addedFields }) }
 }
 
 /** Every order of every subset of the names. */

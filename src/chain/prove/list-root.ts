@@ -28,8 +28,9 @@ const digitsOf = (bytes: Uint8Array) => Array.from(bytes).flatMap((byte) => [byt
 async function nodeOf(entries: readonly Entry[], depth: number, pause: Breath): Promise<Item> {
   const [first] = entries as [Entry]
   if (entries.length === 1) return [compact(first.path.slice(depth), true), first.value]
-  const shared = sharedDigits(entries, depth)
-  if (shared > depth) return [compact(first.path.slice(depth, shared), false), await childOf(entries, shared, pause)]
+  const sharedDepth = sharedDigits(entries, depth)
+  if (sharedDepth > depth)
+    return [compact(first.path.slice(depth, sharedDepth), false), await childOf(entries, sharedDepth, pause)]
   const children: Item[] = Array.from({ length: BRANCHES + 1 }, () => EMPTY)
   for (const [digit, under] of Map.groupBy(entries, ({ path }) => path[depth] as number)) {
     children[digit] = await childOf(under, depth + 1, pause)
@@ -47,9 +48,9 @@ async function childOf(entries: readonly Entry[], depth: number, pause: Breath):
 /** How many leading digits all entries share. They differ before the end of any. */
 function sharedDigits(entries: readonly Entry[], depth: number): number {
   const [first, ...others] = entries as [Entry, ...Entry[]]
-  let shared = depth
-  while (others.every((other) => other.path[shared] === first.path[shared])) shared++
-  return shared
+  let sharedDepth = depth
+  while (others.every((other) => other.path[sharedDepth] === first.path[sharedDepth])) sharedDepth++
+  return sharedDepth
 }
 
 /**
@@ -58,9 +59,9 @@ function sharedDigits(entries: readonly Entry[], depth: number): number {
  */
 function compact(digits: readonly number[], isLeaf: boolean): Uint8Array {
   const flag = isLeaf ? 2 : 0
-  const padded = digits.length % 2 === 0 ? [flag, 0, ...digits] : [flag + 1, ...digits]
+  const nibbles = digits.length % 2 === 0 ? [flag, 0, ...digits] : [flag + 1, ...digits]
   return Uint8Array.from(
-    { length: padded.length / 2 },
-    (_, at) => ((padded[2 * at] ?? 0) << 4) | (padded[2 * at + 1] ?? 0),
+    { length: nibbles.length / 2 },
+    (_, at) => ((nibbles[2 * at] ?? 0) << 4) | (nibbles[2 * at + 1] ?? 0),
   )
 }

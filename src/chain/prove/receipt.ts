@@ -32,13 +32,13 @@ export type BloomBits = Map<string, readonly number[]>
 /** A receipt's leaf in the receipts trie of its block, or why there is none. All receipts of a block may share `bits`. */
 export function encodeReceipt(receipt: unknown, bits: BloomBits = new Map()): Encoded {
   return encoded(() => {
-    const given = fieldsOf(receipt, 'receipt')
-    const type = given.type == null ? 0 : Number(integerOf(given.type, 'type'))
+    const fields = fieldsOf(receipt, 'receipt')
+    const type = fields.type == null ? 0 : Number(integerOf(fields.type, 'type'))
     if (type > TYPE_MAX) return refuse('type is not one byte')
-    const before = [outcomeOf(given), quantityOf(given.cumulativeGasUsed, 'cumulativeGasUsed')]
-    const logs = listOf(given.logs ?? [], 'logs').map((log) => fieldsOf(log, 'logs'))
+    const before = [outcomeOf(fields), quantityOf(fields.cumulativeGasUsed, 'cumulativeGasUsed')]
+    const logs = listOf(fields.logs ?? [], 'logs').map((log) => fieldsOf(log, 'logs'))
     const usual = [...before, bloomOf(logs, bits), logs.map(logOf)]
-    return LEGACY_TYPES.includes(type) ? rlp(usual) : typed(type, [...usual, ...ownFields(type, given)])
+    return LEGACY_TYPES.includes(type) ? rlp(usual) : typed(type, [...usual, ...ownFields(type, fields)])
   })
 }
 
@@ -60,13 +60,13 @@ const logOf = ({ address, topics, data }: Fields): Item => [
   bytesOf(data, 'logs'),
 ]
 
-function bloomOf(logs: readonly Fields[], known: BloomBits): Uint8Array {
+function bloomOf(logs: readonly Fields[], knownBits: BloomBits): Uint8Array {
   const bloom = new Uint8Array(BLOOM_BYTES)
   for (const { address, topics } of logs) {
     for (const value of [address, ...listOf(topics, 'logs')]) {
       const key = String(value)
-      const bits = known.get(key) ?? bloomBits(bytesOf(value, 'logs'))
-      known.set(key, bits)
+      const bits = knownBits.get(key) ?? bloomBits(bytesOf(value, 'logs'))
+      knownBits.set(key, bits)
       for (const bit of bits) {
         const at = BLOOM_BYTES - 1 - (bit >> 3)
         bloom[at] = (bloom[at] ?? 0) | (1 << (bit & 7))

@@ -140,10 +140,10 @@ export function encodeTransaction(transaction: unknown): Encoded {
     const tx = fieldsOf(transaction, 'transaction')
     const type = typeOf(tx)
     if (type === 0) return rlp([...legacy(tx), ...signatureOf(tx, legacyV(tx))])
-    const unsigned = UNSIGNED[type]
-    if (unsigned) return typed(type, unsigned(tx))
-    const signed = SIGNED[type] ?? refuse(`type 0x${type.toString(16)} is not known`)
-    return typed(type, [...signed(tx), ...signatureOf(tx, parityOf(tx))])
+    const unsignedItems = UNSIGNED[type]
+    if (unsignedItems) return typed(type, unsignedItems(tx))
+    const signedItems = SIGNED[type] ?? refuse(`type 0x${type.toString(16)} is not known`)
+    return typed(type, [...signedItems(tx), ...signatureOf(tx, parityOf(tx))])
   })
 }
 
@@ -152,16 +152,16 @@ const signatureOf = (tx: Fields, v: bigint): Item[] => [minimal(v), ...numbers(t
 
 /** The parity of a typed transaction. Some nodes return it as 27 or 28. */
 function parityOf(tx: Fields): bigint {
-  const given = integerOf(tx.yParity ?? tx.v, 'yParity')
-  const parity = given >= V_PLAIN ? given - V_PLAIN : given
+  const value = integerOf(tx.yParity ?? tx.v, 'yParity')
+  const parity = value >= V_PLAIN ? value - V_PLAIN : value
   return parity <= 1n ? parity : refuse('yParity is neither 0 nor 1')
 }
 
 /** The v that was signed. Some nodes return the parity instead, with the chain id in a field of its own. */
 function legacyV(tx: Fields): bigint {
-  const given = integerOf(tx.v, 'v')
-  if (given > 1n || isUnsigned(tx)) return given
-  return tx.chainId == null ? given + V_PLAIN : integerOf(tx.chainId, 'chainId') * 2n + V_CHAIN + given
+  const v = integerOf(tx.v, 'v')
+  if (v > 1n || isUnsigned(tx)) return v
+  return tx.chainId == null ? v + V_PLAIN : integerOf(tx.chainId, 'chainId') * 2n + V_CHAIN + v
 }
 
 /** Whether a transaction's hash matches its fields. */
@@ -184,8 +184,8 @@ function signingOf(tx: Fields): Signing {
   const [r, s] = [integerOf(tx.r, 'r'), integerOf(tx.s, 's')]
   if (r === 0n || r >= ORDER || s === 0n || s > S_MAX) return refuse('a signature that no chain accepts')
   if (type !== 0) {
-    const signed = SIGNED[type] ?? refuse(`type 0x${type.toString(16)} has no signature, or is unknown`)
-    return { digest: typed(type, signed(tx)), parity: parityOf(tx), r, s }
+    const signedItems = SIGNED[type] ?? refuse(`type 0x${type.toString(16)} has no signature, or is unknown`)
+    return { digest: typed(type, signedItems(tx)), parity: parityOf(tx), r, s }
   }
   const v = legacyV(tx)
   if (v < V_CHAIN) {

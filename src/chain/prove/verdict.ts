@@ -27,21 +27,21 @@ export type Encoded = { readonly bytes: Uint8Array } | { readonly why: string }
 export const unprovable = (part: Part, why: string): Verdict => ({ kind: 'unprovable', part, why })
 
 /** Compares the value that a provider gave with the computed one. Both are hex; upper and lower case are the same. */
-export function compared(part: Part, given: unknown, computed: Hash | `0x${string}`): Verdict {
-  if (typeof given !== 'string' || !given.startsWith('0x')) return unprovable(part, 'there is nothing to compare with')
-  return given.toLowerCase() === computed.toLowerCase()
+export function compared(part: Part, value: unknown, computedHash: Hash | `0x${string}`): Verdict {
+  if (typeof value !== 'string' || !value.startsWith('0x')) return unprovable(part, 'there is nothing to compare with')
+  return value.toLowerCase() === computedHash.toLowerCase()
     ? { kind: 'proven', part }
-    : { kind: 'contradicted', part, given: shortened(given), computed }
+    : { kind: 'contradicted', part, given: shortened(value), computed: computedHash }
 }
 
 /** A verdict as a few words, for a log and an event. */
 export function wordsOf(verdict: Verdict): string {
   if (verdict.kind === 'unprovable') return verdict.why
   if (verdict.kind === 'proven') return 'proven'
-  const { given, computed, beside } = verdict
-  return `given ${given}, computed ${computed}${beside === undefined ? '' : `, ${beside}`}`
+  const { beside } = verdict
+  return `given ${verdict.given}, computed ${verdict.computed}${beside === undefined ? '' : `, ${beside}`}`
 }
 
 /** How many characters of a provider's value a verdict quotes at most: the length of a hash with `0x`. */
 const GIVEN_MAX = 66
-export const shortened = (given: unknown): string => String(given).slice(0, GIVEN_MAX)
+export const shortened = (value: unknown): string => String(value).slice(0, GIVEN_MAX)

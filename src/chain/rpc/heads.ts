@@ -40,26 +40,26 @@ export type Heads = ReturnType<typeof createHeads>
 export function createHeads(rpc: RpcReads, soundness: Soundness) {
   let inFull = false
   let newest = -1
-  let kept: { number: number; answer: unknown; readAt: number } | null = null
+  let keptHead: { number: number; answer: unknown; readAt: number } | null = null
   return {
     async read({ toFollow }: { toFollow: boolean }): Promise<Block> {
       // Other callers read the head without its transactions, and leave the kept one for the follower.
       if (!toFollow) return blockOf(await askBlock(rpc, 'latest', false), soundness)
-      if (kept) inFull = false
-      kept = null
+      if (keptHead) inFull = false
+      keptHead = null
       const answer = await askBlock(rpc, 'latest', inFull)
       const block = blockOf(answer, soundness)
       newest = block.number
-      if (inFull) kept = { number: newest, answer, readAt: performance.now() }
+      if (inFull) keptHead = { number: newest, answer, readAt: performance.now() }
       return block
     },
     /** The head that was just read, if block `to` is that head; otherwise undefined. It is handed out once. */
     take(to: number): unknown {
       if (to !== newest) return undefined
       inFull = true
-      const given = kept && performance.now() - kept.readAt < HEAD_MS ? kept.answer : undefined
-      kept = null
-      return given
+      const answer = keptHead && performance.now() - keptHead.readAt < HEAD_MS ? keptHead.answer : undefined
+      keptHead = null
+      return answer
     },
   }
 }

@@ -13,8 +13,8 @@ export type ObserveRpc = (seen: { host: string; method: string; outcome: string;
 export function metered(provider: Provider, observe?: ObserveRpc): Provider {
   if (!observe) return provider
   const { host } = provider
-  const timed = async <T>(method: string, request: () => Promise<T>, outcomeOf: (reply: T) => string): Promise<T> => {
-    const started = performance.now()
+  const measure = async <T>(method: string, request: () => Promise<T>, outcomeOf: (reply: T) => string): Promise<T> => {
+    const startedAt = performance.now()
     let outcome = 'unreachable'
     try {
       const reply = await request()
@@ -24,19 +24,19 @@ export function metered(provider: Provider, observe?: ObserveRpc): Provider {
       if (error instanceof RpcFault) outcome = error.trouble
       throw error
     } finally {
-      observe({ host, method, outcome, seconds: (performance.now() - started) / 1000 })
+      observe({ host, method, outcome, seconds: (performance.now() - startedAt) / 1000 })
     }
   }
   return {
     host,
     call: (call, ...limits) =>
-      timed(
+      measure(
         call.method,
         () => provider.call(call, ...limits),
         (reply) => (reply.ok ? (isMalformed(call, reply) ? 'malformed' : 'ok') : 'error'),
       ),
     batch: (calls, ms) =>
-      timed(
+      measure(
         'batch',
         () => provider.batch(calls, ms),
         (replies) => (replies.some((reply, index) => isMalformed(calls[index] as RpcCall, reply)) ? 'malformed' : 'ok'),

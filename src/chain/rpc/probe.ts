@@ -48,8 +48,8 @@ export async function probeProvider(url: string, factory: Address, startBlock: n
     const finalized = reply.ok && reply.result !== null ? header(reply.result).number : null
     const statesBack = await statesBackOf(rpc, factory, startBlock, number)
     const logs = await answers(rpc, 'eth_getLogs', [{ address: factory, blockHash: hash }])
-    const filled = await filledBlock(rpc, number)
-    const traces = (await readBlockTransfers(rpc, { at: filled ?? { number, hash }, wallets: [] })) !== null
+    const fullBlock = await filledBlock(rpc, number)
+    const traces = (await readBlockTransfers(rpc, { at: fullBlock ?? { number, hash }, wallets: [] })) !== null
     return { chainId, head: { number, time }, finalized, statesBack, answeredMs, logs, traces }
   } finally {
     await rpc.close()

@@ -61,8 +61,9 @@ export function isRevert(error: RpcError): boolean {
 
 /** The revert data, no matter in which field the provider put it; null if there is none. */
 export function revertData(error: RpcError): `0x${string}` | null {
-  const nested = typeof error.data === 'object' && error.data !== null ? (error.data as { data?: unknown }).data : null
-  for (const candidate of [error.data, nested]) {
+  const innerData =
+    typeof error.data === 'object' && error.data !== null ? (error.data as { data?: unknown }).data : null
+  for (const candidate of [error.data, innerData]) {
     if (typeof candidate === 'string' && /^0x(?:[0-9a-fA-F]{2})+$/.test(candidate)) return candidate as `0x${string}`
   }
   return null
@@ -236,14 +237,14 @@ function exchange(
     pool.dispatch(
       { method: 'POST', origin, path, headers, body: payload },
       {
-        onRequestStart(started) {
-          controller = started
-          if (signal.aborted) started.abort(signal.reason)
+        onRequestStart(newController) {
+          controller = newController
+          if (signal.aborted) newController.abort(signal.reason)
         },
-        onResponseStart(_, status, given) {
+        onResponseStart(_, status, replyHeaders) {
           statusCode = status
-          encoding = String(given['content-encoding'] ?? '')
-          retryAfter = String(given['retry-after'] ?? '')
+          encoding = String(replyHeaders['content-encoding'] ?? '')
+          retryAfter = String(replyHeaders['retry-after'] ?? '')
         },
         onResponseData(_, part) {
           size += part.length
@@ -293,17 +294,17 @@ async function readAnswer(
     answer = JSON.parse(raw.toString('utf8').replace(/^\uFEFF/, ''))
   } catch {
     // Load balancers send HTML, some with status 200. That is no answer to our request.
-    const encoded = encoding === '' ? '' : `, content-encoding ${encoding.slice(0, ENCODING_MAX)}`
-    throw new RpcFault(kind, `${link.host}: HTTP ${statusCode} with a body that is not JSON${encoded}`)
+    const encodingText = encoding === '' ? '' : `, content-encoding ${encoding.slice(0, ENCODING_MAX)}`
+    throw new RpcFault(kind, `${link.host}: HTTP ${statusCode} with a body that is not JSON${encodingText}`)
   }
   const isError = statusCode < 500 ? isErrorEnvelope(answer) : hasErrorCode(answer)
   if (statusCode >= 300 && !isError) throw new RpcFault(kind, `${link.host}: HTTP ${statusCode}`)
   return answer
 }
 
-async function unpack(link: Link, packed: Buffer, bytesMax: number): Promise<Buffer> {
+async function unpack(link: Link, body: Buffer, bytesMax: number): Promise<Buffer> {
   try {
-    return await inflate(packed, { maxOutputLength: bytesMax })
+    return await inflate(body, { maxOutputLength: bytesMax })
   } catch (error) {
     if (codeOf(error) === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(link, bytesMax)
     throw new RpcFault('garbled', `${link.host}: answer with broken compression`)
@@ -346,7 +347,7 @@ function readReply(link: Link, body: unknown, id: number): RpcReply {
 }
 
 /** Some nodes return the id as a string. */
-const isId = (given: unknown, id: number) => given === id || given === String(id)
+const isId = (value: unknown, id: number) => value === id || value === String(id)
 
 function readBatch(link: Link, body: unknown, ids: readonly number[]): RpcReply[] {
   if (isErrorEnvelope(body)) {

@@ -62,7 +62,7 @@ export function createReads(options: ReadsOptions): Reads {
     const replies: RpcReply[] = []
     for (const part of chunks(calls, BATCH_MAX)) {
       const question = (provider: Provider, ms: number) => provider.batch(part, ms)
-      const worth = (given: RpcReply[]) => given.every((reply, index) => isWorth(part[index] as RpcCall, reply))
+      const worth = (answers: RpcReply[]) => answers.every((reply, index) => isWorth(part[index] as RpcCall, reply))
       const passes = () => false
       for (const [index, reply] of (await ask(options, question, read, { worth, passes })).entries()) {
         const { method, params, isPlausible } = part[index] as RpcCall
@@ -89,9 +89,9 @@ export function createReads(options: ReadsOptions): Reads {
 }
 
 /** The attempts at one read: which provider to ask, and with what timeout. */
-function attemptsOf(options: ReadsOptions, given: ReadOptions): { provider: Provider; timeoutMs: number }[] {
+function attemptsOf(options: ReadsOptions, overrides: ReadOptions): { provider: Provider; timeoutMs: number }[] {
   const order = options.order()
-  const read = { ...options.usual?.(), ...given }
+  const read = { ...options.usual?.(), ...overrides }
   const attempts = Math.min(read.attempts ?? Math.max(READ_ATTEMPTS_MIN, order.length), READ_ATTEMPTS_MAX)
   const timeoutMs = read.timeoutMs ?? options.timeoutMs
   return Array.from({ length: attempts }, (_, attempt) => ({
@@ -112,15 +112,15 @@ async function ask<T>(
 ): Promise<T> {
   const answers: T[] = []
   const faults: RpcFault[] = []
-  const asked = new Set<Provider>()
+  const askedProviders = new Set<Provider>()
   for (const { provider, timeoutMs } of attemptsOf(options, read)) {
-    if (asked.has(provider)) {
+    if (askedProviders.has(provider)) {
       // If any provider has answered, we do not ask the same providers again, unless a node behind a balancer may just have lagged. What was too large
       // would be so again.
       if (!answers.every(passes) || faults.some(({ trouble }) => trouble === 'tooLarge')) break
       await sleep(options.retryPauseMs)
     }
-    asked.add(provider)
+    askedProviders.add(provider)
     try {
       const answer = await question(provider, timeoutMs)
       if (worth(answer)) return answer

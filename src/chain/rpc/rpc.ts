@@ -76,8 +76,9 @@ export async function askEach<T>(
   ask: (reads: RpcReads, options?: ReadOptions) => Promise<T>,
   aside?: ReadOptions,
 ): Promise<T[]> {
-  const told = rpc.providers.length === 1 ? [] : await Promise.all(rpc.providers.map((one) => orNull(ask(one, aside))))
-  const answers: T[] = told.filter((answer) => answer !== null)
+  const replies =
+    rpc.providers.length === 1 ? [] : await Promise.all(rpc.providers.map((one) => orNull(ask(one, aside))))
+  const answers: T[] = replies.filter((answer) => answer !== null)
   return answers.length > 0 ? answers : [await ask(rpc)]
 }
 

@@ -237,9 +237,9 @@ export function receipt(value: unknown, gasPrice?: unknown) {
 export function receiptLogs(value: unknown, contract: Address): WireLog[] {
   const { logs, ...place } = fields<'logs'>(value, 'receipt')
   return list(logs === null ? [] : logs, 'receipt logs').flatMap((entry, index) => {
-    const given = Object.entries(fields<'address'>(entry, 'log')).filter(([, said]) => said != null)
+    const ownFields = Object.entries(fields<'address'>(entry, 'log')).filter(([, part]) => part != null)
     // What a log does not say of its place, its receipt does.
-    const one: Record<string, unknown> = { ...place, logIndex: toQuantity(index), ...Object.fromEntries(given) }
+    const one: Record<string, unknown> = { ...place, logIndex: toQuantity(index), ...Object.fromEntries(ownFields) }
     return String(one.address).toLowerCase() === contract ? [log(one)] : []
   })
 }

@@ -101,9 +101,9 @@ export function classifySendError(error: RpcError): SendKind {
 
 function kindOfText(message: string): SendKind {
   const text = message.trim().toLowerCase()
-  const unnamed = text.replace(/^[a-z_]+: (?=\S)/, '')
+  const withoutName = text.replace(/^[a-z_]+: (?=\S)/, '')
   for (const [kind, beginnings] of TEXTS) {
-    if (beginnings.some((beginning) => text.startsWith(beginning) || unnamed.startsWith(beginning))) return kind
+    if (beginnings.some((beginning) => text.startsWith(beginning) || withoutName.startsWith(beginning))) return kind
   }
   return 'unknown'
 }

@@ -54,8 +54,8 @@ export function createSignerAccount({ rpc, signer, chainId, factory }: SignerAcc
       const read = async (reads: RpcReads) =>
         quantity(await reads.request('eth_getBalance', [self, 'latest']), 'balance')
       // The chain refuses what an account cannot pay, so one provider's low figure stops nothing.
-      const told = await askEach(rpc, read)
-      return wei(told.reduce((most, one) => (one > most ? one : most)))
+      const balances = await askEach(rpc, read)
+      return wei(balances.reduce((most, one) => (one > most ? one : most)))
     },
 
     fees: (capWei) => currentFees(rpc, capWei),
@@ -70,7 +70,7 @@ export function createSignerAccount({ rpc, signer, chainId, factory }: SignerAcc
 
     async sign(call, { nonce, gasLimit, fees }) {
       if (gasLimit > TX_GAS_MAX) throw new RangeError(`gas limit ${gasLimit} is over the cap of ${TX_GAS_MAX}`)
-      const { data, valueWei } = encodeCall(call, { guarded: true })
+      const { data, valueWei } = encodeCall(call, { withGuard: true })
       const raw = await signer.sign({ chainId, nonce, to: factory, data, valueWei, gasLimit, ...fees })
       return { txHash: hash(keccak256(raw)), raw, nonce, fees }
     },
@@ -84,7 +84,7 @@ async function estimateBy(
   { self, factory }: { self: Address; factory: Address },
   call: FactoryCall,
 ): Promise<EstimateOutcome> {
-  const { data, valueWei } = encodeCall(call, { guarded: false })
+  const { data, valueWei } = encodeCall(call, { withGuard: false })
   const [reply, latest] = await rpc.batch([
     { method: 'eth_estimateGas', params: [{ from: self, to: factory, data, value: `0x${valueWei.toString(16)}` }] },
     { method: 'eth_getBlockByNumber', params: ['latest', false] },
@@ -135,8 +135,8 @@ export async function currentFees(rpc: Rpc, limits?: FeeLimits): Promise<Fees> {
 async function baseFeeOfAny(rpc: Rpc): Promise<bigint | null> {
   const ask = async (provider: RpcReads) =>
     header(await provider.request('eth_getBlockByNumber', ['latest', false])).baseFeeWei
-  const told = await Promise.all(rpc.providers.map((provider) => orNull(ask(provider))))
-  return told.find((fee) => fee !== null) ?? null
+  const fees = await Promise.all(rpc.providers.map((provider) => orNull(ask(provider))))
+  return fees.find((fee) => fee !== null) ?? null
 }
 
 function itemsOf(call: FactoryCall): number {
@@ -144,11 +144,11 @@ function itemsOf(call: FactoryCall): number {
 }
 
 function withMargin(gas: bigint, gasMax: bigint, least: bigint): EstimateOutcome {
-  const needed = gas + GUARD_GAS
-  if (needed > gasMax) return { kind: 'overGasCap' }
-  const roomy = (needed * (100n + MARGIN_PERCENT)) / 100n
-  const asked = roomy > least ? roomy : least
-  return { kind: 'ok', gas: asked < gasMax ? asked : gasMax }
+  const gasWithGuard = gas + GUARD_GAS
+  if (gasWithGuard > gasMax) return { kind: 'overGasCap' }
+  const roomy = (gasWithGuard * (100n + MARGIN_PERCENT)) / 100n
+  const gasLimit = roomy > least ? roomy : least
+  return { kind: 'ok', gas: gasLimit < gasMax ? gasLimit : gasMax }
 }
 
 /** The most gas that a transaction may have in a block like this: the cap, or the block's own limit if that is lower and the provider tells it. */
@@ -159,7 +159,7 @@ function gasMaxIn(latest: RpcReply): bigint {
 }
 
 /** The calldata and the value of a call. For an estimate the guard is left out, because eth_call cannot check a guard on the head. */
-export function encodeCall(call: FactoryCall, { guarded }: { guarded: boolean }) {
+export function encodeCall(call: FactoryCall, { withGuard }: { withGuard: boolean }) {
   const [abi, validUntil] = [factoryAbi, BigInt(call.validUntil)]
   switch (call.kind) {
     case 'openCohorts': {
@@ -173,7 +173,7 @@ export function encodeCall(call: FactoryCall, { guarded }: { guarded: boolean })
     }
     case 'mint': {
       const orders = call.orders.map(({ to, cohort, ref }) => ({ to, cohort: BigInt(cohort), ref }))
-      const args = [orders, ...guardOf(call, guarded), validUntil] as const
+      const args = [orders, ...guardOf(call, withGuard), validUntil] as const
       return { data: encodeFunctionData({ abi, functionName: call.kind, args }), valueWei: 0n }
     }
     case 'credit': {
@@ -184,14 +184,14 @@ export function encodeCall(call: FactoryCall, { guarded }: { guarded: boolean })
         paid: BigInt(paid),
         amountPerNode: amountPerNodeWei,
       }))
-      const args = [BigInt(call.round), ...guardOf(call, guarded), validUntil, credits] as const
+      const args = [BigInt(call.round), ...guardOf(call, withGuard), validUntil, credits] as const
       return { data: encodeFunctionData({ abi, functionName: call.kind, args }), valueWei: call.valueWei }
     }
   }
 }
 
-function guardOf(call: { guard: { number: number; hash: Hash } | null }, guarded: boolean): [bigint, Hash] {
-  return guarded && call.guard ? [BigInt(call.guard.number), call.guard.hash] : [0n, ZERO_HASH]
+function guardOf(call: { guard: { number: number; hash: Hash } | null }, withGuard: boolean): [bigint, Hash] {
+  return withGuard && call.guard ? [BigInt(call.guard.number), call.guard.hash] : [0n, ZERO_HASH]
 }
 
 /**

@@ -63,8 +63,8 @@ export function remoteSigner({ url, address: from, timeoutMs = TIMEOUT_MS }: Rem
   return {
     address: from,
     async sign(tx) {
-      const asked = { method: 'eth_signTransaction', params: [asJsonRpc(from, tx)] }
-      const reply = await provider.call(asked, timeoutMs).catch((error: unknown) => {
+      const request = { method: 'eth_signTransaction', params: [asJsonRpc(from, tx)] }
+      const reply = await provider.call(request, timeoutMs).catch((error: unknown) => {
         if (!(error instanceof ChainFault)) throw error
         throw new SignerFault(`the signer of ${from} does not answer: ${error.message}`, error)
       })
@@ -111,16 +111,17 @@ function rawOf(result: unknown): `0x${string}` | null {
 }
 
 /** What is wrong with an answer. Null if it is the requested transaction, byte for byte, signed by `from`. */
-async function whatIsWrong(raw: `0x${string}`, from: Address, asked: UnsignedTransaction): Promise<string | null> {
-  const expected = asViem(asked)
+async function whatIsWrong(raw: `0x${string}`, from: Address, tx: UnsignedTransaction): Promise<string | null> {
+  const expectedTx = asViem(tx)
   try {
-    const { r, s, yParity, ...signed } = parseTransaction(raw as TransactionSerialized<'eip1559'>)
+    const { r, s, yParity, ...signedTx } = parseTransaction(raw as TransactionSerialized<'eip1559'>)
     if (r === undefined || s === undefined || yParity === undefined) return 'a transaction without a signature'
     // We serialize the requested transaction with this signature: the bytes must be the same. So this compares every field, and how it is encoded.
-    if (serializeTransaction(expected, { r, s, yParity: yParity as 0 | 1 }) !== raw) return difference(signed, expected)
+    if (serializeTransaction(expectedTx, { r, s, yParity: yParity as 0 | 1 }) !== raw)
+      return difference(signedTx, expectedTx)
     if (BigInt(s) > S_MAX) return 'a signature with a high s, which chains reject'
     const signer = await recoverAddress({
-      hash: keccak256(serializeTransaction(expected)),
+      hash: keccak256(serializeTransaction(expectedTx)),
       signature: { r, s, yParity },
     })
     return address(signer) === from ? null : `a transaction signed by ${address(signer)}`
@@ -129,9 +130,9 @@ async function whatIsWrong(raw: `0x${string}`, from: Address, asked: UnsignedTra
   }
 }
 
-function difference(signed: object, expected: object): string {
-  const [got, wanted] = [signed as Record<string, unknown>, expected as Record<string, unknown>]
-  const fields = Object.keys(wanted).filter((name) => comparable(got[name]) !== comparable(wanted[name]))
+function difference(signedTx: object, expectedTx: object): string {
+  const [actual, reference] = [signedTx as Record<string, unknown>, expectedTx as Record<string, unknown>]
+  const fields = Object.keys(reference).filter((name) => comparable(actual[name]) !== comparable(reference[name]))
   return `a transaction other than the requested one (${fields.join(', ') || 'in its encoding'})`
 }
 

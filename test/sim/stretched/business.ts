@@ -125,7 +125,7 @@ const quantity = (value: bigint): Hex => `0x${value.toString(16)}`
 
 /** Mines a call of one of the service's accounts. */
 async function act(business: Opened, number: number, account: number, call: FactoryCall): Promise<void> {
-  const { data, valueWei } = encodeCall(call, { guarded: false })
+  const { data, valueWei } = encodeCall(call, { withGuard: false })
   await mine(business, number, { from: business.at(account), to: business.factory, data, value: quantity(valueWei) })
 }
 

@@ -67,20 +67,20 @@ export const byBlock = (logs: readonly WireLog[]): Map<Hash, WireLog[]> =>
  * @returns the blocks in which the factory may have changed although the provider returned no log for them.
  */
 export async function spareQuiet(
-  { watched, states, isProven }: { watched: WatchedAddresses; states: FactoryStates; isProven: boolean },
+  { addresses, states, isProven }: { addresses: WatchedAddresses; states: FactoryStates; isProven: boolean },
   blocks: readonly LoggedBlock[],
-  ranged: ReadonlyMap<Hash, unknown> | null,
+  logsByBlock: ReadonlyMap<Hash, unknown> | null,
 ): Promise<ReadonlySet<LoggedBlock>> {
-  const moved = new Set<LoggedBlock>()
-  for (const stretch of partedBy(blocks, ({ header: { hash } }) => ranged?.has(hash) ?? false)) {
-    const quiet = stretch.filter(({ logs, relevant }) => logs === null && !relevant.some((tx) => mayLog(watched, tx)))
+  const movedBlocks = new Set<LoggedBlock>()
+  for (const stretch of partedBy(blocks, ({ header: { hash } }) => logsByBlock?.has(hash) ?? false)) {
+    const quiet = stretch.filter(({ logs, relevant }) => logs === null && !relevant.some((tx) => mayLog(addresses, tx)))
     const [first, last] = [stretch[0]?.header, stretch.at(-1)?.header]
     if (!first || !last || quiet.length < (isProven ? 1 : SPARED_MIN)) continue
     const state = await states.compare({ number: first.number - 1, hash: first.parentHash }, last)
     if (state === 'quiet') for (const block of quiet) block.logs = []
-    if (state === 'moved') for (const block of stretch) moved.add(block)
+    if (state === 'moved') for (const block of stretch) movedBlocks.add(block)
   }
-  return moved
+  return movedBlocks
 }
 
 /** Divides a list at the items for which `isParting` is true, and returns the runs of items between them. */
@@ -99,26 +99,26 @@ function partedBy<T>(items: readonly T[], isParting: (item: T) => boolean): T[][
  */
 export async function completeLogs(
   rpc: RpcReads,
-  watched: WatchedAddresses,
+  addresses: WatchedAddresses,
   bloomCheck: BloomCheck,
   blocks: readonly LoggedBlock[],
 ): Promise<Map<Hash, WireLog[]>> {
-  const found = new Map<Hash, WireLog[]>(blocks.map((block) => [block.header.hash, block.logs ?? []]))
+  const logsByHash = new Map<Hash, WireLog[]>(blocks.map((block) => [block.header.hash, block.logs ?? []]))
   const doubtful = blocks.filter((block) => block.logs === null)
   for (const piece of chunks(doubtful, LOGS_PER_REQUEST)) {
     const answers = await rpc.requestAll(
       piece.map(({ header: head }): RpcCall => {
-        const filter = { address: watched.factory, topics: [ledgerTopics], blockHash: head.hash }
+        const filter = { address: addresses.factory, topics: [ledgerTopics], blockHash: head.hash }
         return { method: 'eth_getLogs', params: [filter] }
       }),
     )
     for (const [index, answer] of answers.entries()) {
       const block = piece[index] as LoggedBlock
-      found.set(block.header.hash, list(answer, 'list of logs').map(log))
+      logsByHash.set(block.header.hash, list(answer, 'list of logs').map(log))
     }
   }
-  for (const block of blocks) checkLogs(watched, bloomCheck, block, found.get(block.header.hash) ?? [])
-  return found
+  for (const block of blocks) checkLogs(addresses, bloomCheck, block, logsByHash.get(block.header.hash) ?? [])
+  return logsByHash
 }
 
 /** True if we must ask for a block's logs by its hash. `logs` are what the range returned for the block; null if we read no range. */
@@ -139,7 +139,7 @@ function allowedByBloom(bloomCheck: BloomCheck, head: WireHeader, logs: readonly
   return logs.every((entry) => bloomCheck.mayHold(head.logsBloom, entry.topics[0] ?? '0x'))
 }
 
-function checkLogs(watched: WatchedAddresses, bloomCheck: BloomCheck, block: LoggedBlock, logs: WireLog[]): void {
+function checkLogs(addresses: WatchedAddresses, bloomCheck: BloomCheck, block: LoggedBlock, logs: WireLog[]): void {
   const { header: head, txHashes } = block
   // If a chain does not fill blooms, they are empty. We then have to accept the answer by block hash.
   if (!isEmptyBloom(head.logsBloom) && !allowedByBloom(bloomCheck, head, logs)) {
@@ -147,7 +147,7 @@ function checkLogs(watched: WatchedAddresses, bloomCheck: BloomCheck, block: Log
   }
   logs.sort(byPlace)
   for (const entry of logs) {
-    const ours = entry.address === watched.factory && ledgerTopics.includes(entry.topics[0] as Hash)
+    const ours = entry.address === addresses.factory && ledgerTopics.includes(entry.topics[0] as Hash)
     const here = entry.blockHash === head.hash && entry.blockNumber === head.number
     if (!ours || !here || txHashes?.[entry.txIndex] !== entry.txHash)
       throwRetryable(`the logs of block ${head.number} do not match the block`)

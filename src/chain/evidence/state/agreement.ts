@@ -22,7 +22,7 @@ export function agreedAnswer<T>(answers: readonly (T | null)[], keyOf: (answer: 
 }
 
 /** What a provider said about a transaction or a block, as a text that can be compared. */
-interface ToldOf {
+interface Statement {
   hash: Hash
   blockNumber: number
   blockHash: Hash
@@ -39,7 +39,7 @@ interface Said {
 
 /** How to ask about them, and how to turn an answer into a text that can be compared. */
 interface Question {
-  ask: (told: ToldOf) => RpcCall
+  ask: (statement: Statement) => RpcCall
   part: ProvenPart
   /** What to call it in the message of a fault. */
   what: string
@@ -47,31 +47,31 @@ interface Question {
 }
 
 /**
- * The hashes of those about which two providers say the same as `told`. Empty if there are fewer than two providers. Throws a ProofFault
+ * The hashes of the statements that two providers confirm. Empty if there are fewer than two providers. Throws a ProofFault
  * if two providers agree on something else, and a ChainFault if two contradict each other about what is our own: nothing of that block may be stored
  * then.
  */
 export async function agreedHashes(
   voices: readonly RpcReads[],
-  told: readonly ToldOf[],
+  statements: readonly Statement[],
   { ask, part, what, read }: Question,
 ): Promise<ReadonlySet<Hash>> {
-  const agreed = new Set<Hash>()
-  if (told.length === 0 || voices.length < VOICES) return agreed
-  const calls = told.map(ask)
+  const hashes = new Set<Hash>()
+  if (statements.length === 0 || voices.length < VOICES) return hashes
+  const calls = statements.map(ask)
   const answers = await Promise.all(voices.map((provider) => orNull(provider.batch(calls))))
-  for (const [at, { hash, blockNumber, blockHash, words, isOwn }] of told.entries()) {
+  for (const [at, { hash, blockNumber, blockHash, words, isOwn }] of statements.entries()) {
     // What one of them answers in another form is no answer, and no fault of the provider whose words we compare.
-    const reading = answers.map(async (given) =>
-      given?.[at]?.ok && given[at].result != null ? read(given[at].result) : null,
+    const pending = answers.map(async (replies) =>
+      replies?.[at]?.ok && replies[at].result != null ? read(replies[at].result) : null,
     )
-    const said = await Promise.all(reading.map(orNull))
-    const same = agreedAnswer(said, (one) => one.words)?.words ?? null
-    if (same === words) agreed.add(hash)
+    const readings = await Promise.all(pending.map(orNull))
+    const same = agreedAnswer(readings, (one) => one.words)?.words ?? null
+    if (same === words) hashes.add(hash)
     else if (same !== null) throw new ProofFault(part, blockNumber, `two providers report a different ${what} ${hash}`)
     // Another block is no contradiction: one of them may have reorganised.
-    else if (isOwn && said.some((one) => one?.blockHash === blockHash && one.words !== words))
+    else if (isOwn && readings.some((one) => one?.blockHash === blockHash && one.words !== words))
       throw new ChainFault(`no two providers agree on the ${what} ${hash}`, { retryable: true })
   }
-  return agreed
+  return hashes
 }

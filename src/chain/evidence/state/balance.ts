@@ -35,11 +35,11 @@ export async function readSoundBalance(
   // The provider that is first in order mostly proves it.
   const first = await orNull(provenBalance(asking, owner, at))
   if (first !== null) return { wei: first, proof: 'proven' }
-  const asked = await firstProven(asking, (alone) => provenBalance(alone, owner, at))
-  if (asked.proven !== null) return { wei: asked.proven, proof: 'proven' }
-  if (asked.liars.size > 0 && asked.silent.length < VOICES)
+  const poll = await firstProven(asking, (alone) => provenBalance(alone, owner, at))
+  if (poll.proven !== null) return { wei: poll.proven, proof: 'proven' }
+  if (poll.liars.size > 0 && poll.silent.length < VOICES)
     throw new ProofFault('state', at.number, 'no provider proves the balance')
-  const wei = await readAgreed(asked.liars.size > 0 ? asked.silent : providers, owner, at)
+  const wei = await readAgreed(poll.liars.size > 0 ? poll.silent : providers, owner, at)
   return wei === null ? null : { wei, proof: 'agreed' }
 }
 
@@ -55,15 +55,15 @@ async function alone<T>({ rpc, soundness }: Asking<Rpc>, read: () => Promise<T>)
 
 /** The balance that two providers report. Null if fewer than two still have the state. */
 async function readAgreed(providers: readonly RpcReads[], owner: Address, at: BlockRef): Promise<bigint | null> {
-  const said = await Promise.all(
+  const answers = await Promise.all(
     providers.map((provider) => orNull(readTold(provider, owner, at).then((wei) => ({ wei })))),
   )
-  const told = said.map((answer) => answer?.wei ?? null)
-  const agreed = agreedAnswer(told, (wei) => wei)
-  const isGone = !said.includes(null) && told.filter((wei) => wei !== null).length < VOICES
-  if (agreed === null && !isGone)
+  const balances = answers.map((answer) => answer?.wei ?? null)
+  const agreedWei = agreedAnswer(balances, (wei) => wei)
+  const isGone = !answers.includes(null) && balances.filter((wei) => wei !== null).length < VOICES
+  if (agreedWei === null && !isGone)
     throw new ChainFault(`no two providers agree on the balance after block ${at.number}`, { retryable: true })
-  return agreed
+  return agreedWei
 }
 
 const provenBalance = async (asking: Asking<RpcReads>, owner: Address, at: BlockRef) =>

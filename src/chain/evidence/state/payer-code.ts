@@ -56,12 +56,12 @@ async function readProvenCode(asking: Asking<RpcReads>, payer: Address, at: Bloc
  * recorded, does not count, and moves to the end of the order.
  */
 export async function readSoundCode(asking: Asking<Rpc>, payer: Address, at: BlockRef): Promise<PayerCode | null> {
-  const asked = await firstProven(asking, (alone) => readProvenCode(alone, payer, at))
-  if (asked.proven !== null) return asked.proven
-  const told = asking.rpc.providers.map((provider) =>
-    asked.liars.has(provider) ? null : orNull(readPayerCode(provider, payer, at)),
+  const poll = await firstProven(asking, (alone) => readProvenCode(alone, payer, at))
+  if (poll.proven !== null) return poll.proven
+  const readings = asking.rpc.providers.map((provider) =>
+    poll.liars.has(provider) ? null : orNull(readPayerCode(provider, payer, at)),
   )
-  return agreedAnswer(await Promise.all(told), (code) => JSON.stringify(code))
+  return agreedAnswer(await Promise.all(readings), (code) => JSON.stringify(code))
 }
 
 function codeOf(code: `0x${string}`, [inSlotWord, inFirstWord]: readonly [bigint, bigint]): PayerCode {

@@ -39,14 +39,14 @@ export async function readProven<T>(
   asking: Asking<RpcReads>,
   owner: Address,
   at: BlockRef,
-  wanted: Wanted<T>,
+  target: Wanted<T>,
 ): Promise<T | null> {
   try {
-    return await readOnce(asking, owner, at, wanted)
+    return await readOnce(asking, owner, at, target)
   } catch (error) {
     if (!(error instanceof ProofFault)) throw error
     // A busy anvil once answered with the state of another block, which is no reason to wake an operator.
-    return await readOnce(asking, owner, at, wanted)
+    return await readOnce(asking, owner, at, target)
   }
 }
 

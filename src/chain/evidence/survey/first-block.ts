@@ -15,14 +15,14 @@ export async function firstBlockAt(
 ): Promise<{ block: Block; parent: Block | null } | null> {
   const last = await blockAt(notAfter)
   if (last.time < time) return null
-  const found = await searchByTime(blockAt, time, last)
-  if (found.number === 0) return { block: found, parent: null }
-  const parent = await blockAt(found.number - 1)
+  const block = await searchByTime(blockAt, time, last)
+  if (block.number === 0) return { block, parent: null }
+  const parent = await blockAt(block.number - 1)
   // The chain was reorganised during the search, or two providers answered from two forks.
-  if (parent.hash !== found.parentHash || parent.time >= time) {
-    throw new ChainFault(`blocks ${parent.number} and ${found.number} are on two forks`, { retryable: true })
+  if (parent.hash !== block.parentHash || parent.time >= time) {
+    throw new ChainFault(`blocks ${parent.number} and ${block.number} are on two forks`, { retryable: true })
   }
-  return { block: found, parent }
+  return { block, parent }
 }
 
 /**

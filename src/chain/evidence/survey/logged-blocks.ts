@@ -23,10 +23,10 @@ export async function agreedLogs(
   for (const source of sources) {
     const logs = await orNull(source(from, to))
     if (logs === null) continue
-    const said = logs.map(textOf).join('\n')
-    const times = (answers.get(said) ?? 0) + 1
+    const text = logs.map(textOf).join('\n')
+    const times = (answers.get(text) ?? 0) + 1
     if (times === voices) return loggedBlocksOf(logs)
-    answers.set(said, times)
+    answers.set(text, times)
   }
   return null
 }
@@ -38,18 +38,18 @@ const textOf = (entry: WireLog) =>
 
 function loggedBlocksOf(logs: readonly WireLog[]): LoggedBlock[] {
   return [...Map.groupBy(logs, ({ blockNumber }) => blockNumber)].map(([number, entries]) => {
-    const named = entries.map(namedBy)
+    const mentions = entries.map(mentionsOf)
     return {
       number,
-      refs: named.flatMap(({ refs }) => refs),
-      accounts: named.flatMap(({ accounts }) => accounts),
+      refs: mentions.flatMap(({ refs }) => refs),
+      accounts: mentions.flatMap(({ accounts }) => accounts),
       logs: entries,
     }
   })
 }
 
 /** The refs in a log, and the accounts to which the log gives a role. */
-function namedBy(entry: WireLog): { refs: Hash[]; accounts: Address[] } {
+function mentionsOf(entry: WireLog): { refs: Hash[]; accounts: Address[] } {
   const { blockHash, blockNumber, txHash, txIndex } = entry
   const event = toEvent(entry, { blockHash, blockNumber, txHash, txIndex, blockTime: 0 })
   const refs = 'ref' in event ? [event.ref] : []

@@ -45,15 +45,15 @@ export function createSurveyReader(providers: readonly Surveyor[], factory: Addr
     loggedBlocks: (from, to) => agreedLogs(sources, voices, { from, to }),
 
     async blocksOf(txHashes) {
-      const found: (number | null)[] = []
+      const blockNumbers: (number | null)[] = []
       for (const piece of chunks(txHashes, TRANSACTIONS_PER_REQUEST))
-        found.push(...(await readBlocksOf(providers, piece)))
-      return found
+        blockNumbers.push(...(await readBlocksOf(providers, piece)))
+      return blockNumbers
     },
 
-    observeBlocks: (numbers, logged, watching) =>
+    observeBlocks: (numbers, loggedBlocks, watching) =>
       byTwo(async (one, other) => {
-        const logs = logged.flatMap((block) => block.logs as WireLog[])
+        const logs = loggedBlocks.flatMap((block) => block.logs as WireLog[])
         const range = await one.observer.observeBlocks(numbers, logs, watching)
         if (one === other) return range
         const anchors = await readAnchors(other.rpc, numbers)
@@ -66,11 +66,11 @@ async function readBlocksOf(providers: readonly Surveyor[], txHashes: readonly H
   const calls = txHashes.map((txHash): RpcCall => ({ method: 'eth_getTransactionByHash', params: [txHash] }))
   // The last provider comes first, because the others have more to do.
   for (const { rpc } of providers.toReversed()) {
-    const found = await orNull(
+    const blockNumbers = await orNull(
       rpc.requestAll(calls).then((answers) => answers.map((tx) => (tx == null ? null : transaction(tx).blockNumber))),
     )
     // If it names a wrong block, that does no harm: we will not find the payment there, and the wallet's balance will show that one is missing.
-    if (found) return found
+    if (blockNumbers) return blockNumbers
   }
   return txHashes.map(() => null)
 }

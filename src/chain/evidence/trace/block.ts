@@ -28,13 +28,13 @@ export async function readBlockTransfers(
     const limits = timeoutMs === undefined ? {} : { attempts: 1, timeoutMs }
     const reply = await rpc.call('debug_traceBlockByHash', [at.hash, { tracer: 'callTracer' }], limits)
     if (!reply.ok) return null
-    const entries = list(reply.result, 'block trace').map((given): Fields => Object(given))
+    const entries = list(reply.result, 'block trace').map((entry): Fields => Object(entry))
     const moves = await Promise.all(entries.map(async ({ result }) => await orNull(movesOf(result, wallets))))
-    if (entries.length > 0 && moves.every((found) => found === null)) return null
-    const isUnnamed = moves.some((found, index) => found?.length && entries[index]?.txHash == null)
+    if (entries.length > 0 && moves.every((txMoves) => txMoves === null)) return null
+    const isUnnamed = moves.some((txMoves, index) => txMoves?.length && entries[index]?.txHash == null)
     const hashes = isUnnamed ? await hashesIn(rpc, at, limits) : []
-    return moves.flatMap((found, txIndex) =>
-      (found ?? []).map((move) => {
+    return moves.flatMap((txMoves, txIndex) =>
+      (txMoves ?? []).map((move) => {
         const txHash = hash32(entries[txIndex]?.txHash ?? hashes[txIndex], 'hash in a trace')
         return { txHash, txIndex, ...move }
       }),
@@ -79,11 +79,11 @@ export function createBlockTracer(
 
   async function ask(provider: RpcReads, at: BlockRef, wallets: readonly Address[]): Promise<BlockTransfer[] | null> {
     const began = performance.now()
-    const found = await readBlockTransfers(provider, { at, wallets, timeoutMs })
+    const transfers = await readBlockTransfers(provider, { at, wallets, timeoutMs })
     const now = performance.now()
-    if (found !== null || now - began < timeoutMs - LEAST_MS) {
+    if (transfers !== null || now - began < timeoutMs - LEAST_MS) {
       rests.delete(provider)
-      return found
+      return transfers
     }
     const ms = Math.min(REST_MAX_MS, (rests.get(provider)?.ms ?? REST_MS / 2) * 2)
     rests.set(provider, { until: now + ms, ms })
@@ -94,6 +94,6 @@ export function createBlockTracer(
     const awake = providers.filter((provider) => !isResting(provider))
     if (awake.length < Math.min(VOICES, providers.length)) return null
     const lists = await Promise.all(awake.map((provider) => ask(provider, at, wallets)))
-    return agreedAnswer(lists, (found) => found.map((transfer) => Object.values(transfer).join(' ')).join('\n'))
+    return agreedAnswer(lists, (transfers) => transfers.map((transfer) => Object.values(transfer).join(' ')).join('\n'))
   }
 }

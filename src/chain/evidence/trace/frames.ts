@@ -21,31 +21,31 @@ const hasFailed = (error: unknown) => error != null && error !== ''
  * the top level that carry value, did not fail, and are not within a call that failed. The index counts per wallet and direction. Throws a ChainFault
  * if the trace is malformed.
  */
-export function innerMovesOf(traced: unknown, wallets: readonly Address[]): InnerMove[] {
-  const found: InnerMove[] = []
+export function innerMovesOf(trace: unknown, wallets: readonly Address[]): InnerMove[] {
+  const moves: InnerMove[] = []
   const counts = new Map<string, number>()
   const note = (direction: 'in' | 'out', wallet: Address, other: Address, valueWei: bigint) => {
     if (!wallets.includes(wallet)) return
     const index = (counts.get(direction + wallet) ?? 0) + 1
     counts.set(direction + wallet, index)
-    found.push({ direction, wallet, index, other, valueWei: wei(valueWei) })
+    moves.push({ direction, wallet, index, other, valueWei: wei(valueWei) })
   }
   // Depth first and without recursion, because the sender of a transaction controls how deep its trace is. A call comes before the calls that it makes.
-  const waiting: unknown[] = [traced]
-  for (let seen = 0; waiting.length > 0; seen++) {
-    if (seen >= FRAMES_MAX) throw new ChainFault('a trace has more calls than are read', { retryable: true })
-    const given = fields<'type' | 'from' | 'to' | 'value' | 'error' | 'calls'>(waiting.pop(), 'call trace')
+  const waiting: unknown[] = [trace]
+  for (let frameCount = 0; waiting.length > 0; frameCount++) {
+    if (frameCount >= FRAMES_MAX) throw new ChainFault('a trace has more calls than are read', { retryable: true })
+    const frame = fields<'type' | 'from' | 'to' | 'value' | 'error' | 'calls'>(waiting.pop(), 'call trace')
     // A call that failed is reverted, together with all calls that it made.
-    if (hasFailed(given.error)) continue
-    const valueWei = given.value == null ? 0n : quantity(given.value, 'value of a call')
+    if (hasFailed(frame.error)) continue
+    const valueWei = frame.value == null ? 0n : quantity(frame.value, 'value of a call')
     // The first frame is the transaction itself. zkSync's nodes write "Call".
-    if (seen > 0 && valueWei > 0n && given.to != null && MOVES_VALUE.has(String(given.type).toUpperCase())) {
-      const [from, to] = [address20(given.from, 'caller'), address20(given.to, 'callee')]
+    if (frameCount > 0 && valueWei > 0n && frame.to != null && MOVES_VALUE.has(String(frame.type).toUpperCase())) {
+      const [from, to] = [address20(frame.from, 'caller'), address20(frame.to, 'callee')]
       note('in', to, from, valueWei)
       note('out', from, to, valueWei)
     }
-    const calls = given.calls == null ? [] : list(given.calls, 'calls')
+    const calls = frame.calls == null ? [] : list(frame.calls, 'calls')
     for (const call of calls.toReversed()) waiting.push(call)
   }
-  return found
+  return moves
 }

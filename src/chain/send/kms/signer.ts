@@ -18,12 +18,12 @@ const openKms = (key: KmsKey, options: KmsOptions): Promise<Kms> =>
 /** The signer of an account whose key is in a key management service. Throws a ClientMissing if the service's client is not installed. */
 export async function kmsSigner(key: KmsKey, account: Address, options: KmsOptions = {}): Promise<Signer> {
   const kms = await openKms(key, options)
-  const fault = (said: string, cause?: unknown) => new SignerFault(`the signer of ${account}: ${said}`, cause)
+  const fault = (reason: string, cause?: unknown) => new SignerFault(`the signer of ${account}: ${reason}`, cause)
   return {
     address: account,
     async sign(tx) {
-      const unsigned = asViem(tx)
-      const digest = keccak256(serializeTransaction(unsigned))
+      const viemTx = asViem(tx)
+      const digest = keccak256(serializeTransaction(viemTx))
       const der = await kms.sign(Buffer.from(digest.slice(2), 'hex')).catch((error: unknown) => {
         if (!(error instanceof SignerFault)) throw error
         throw fault(messageOf(error), error)
@@ -33,8 +33,8 @@ export async function kmsSigner(key: KmsKey, account: Address, options: KmsOptio
         throw fault('the key management service did not return a secp256k1 signature')
       for (const yParity of [0, 1] as const) {
         const signature = { r, s, yParity }
-        const found = await recoverAddress({ hash: digest, signature }).catch(() => null)
-        if (found !== null && address(found) === account) return serializeTransaction(unsigned, signature)
+        const signerAddress = await recoverAddress({ hash: digest, signature }).catch(() => null)
+        if (signerAddress !== null && address(signerAddress) === account) return serializeTransaction(viemTx, signature)
       }
       throw fault('the key belongs to another account: "node-ledger keys address" shows which')
     },
