@@ -77,43 +77,26 @@ export function createObserver(rpc: RpcReads, defaults: WatchedAddresses, soundn
     return { ...watching, factory: defaults.factory, signers }
   }
 
-  async function fetch(
-    addresses: WatchedAddresses,
-    numbers: readonly number[],
-    { logsByBlock, feesFrom, head }: Reading,
-  ) {
-    const sight = { concerns: concernOf(addresses), bloomCheck, logsByBlock, soundness }
+  async function fetch(addresses: WatchedAddresses, numbers: readonly number[], reading: Reading) {
+    const sight = { concerns: concernOf(addresses), bloomCheck, logsByBlock: reading.logsByBlock, soundness }
     const isOurs = memberOf(addresses.signers)
     const see = async (answer: unknown, number: number): Promise<SeenBlock> => {
-      const seenBlock = seeBlock(answer, number, { ...sight, isOurs: number >= feesFrom ? isOurs : null })
+      const seenBlock = seeBlock(answer, number, { ...sight, isOurs: number >= reading.feesFrom ? isOurs : null })
       const acting = seenBlock.relevant.filter((tx) => mayAct(addresses, tx))
       const { transactions, ...rawHeader } = answer as Fields
       const txHashes = seenBlock.txHashes ?? (acting.length > 0 ? (transactions as unknown[]).map(hashOf) : null)
-      const block = { block: answer as Fields, number }
-      return {
-        ...seenBlock,
-        acting,
-        txHashes,
-        rawHeader,
-        proofs: await proveActing({ rpc, soundness }, addresses, block, acting),
-      }
+      const proofs = await proveActing({ rpc, soundness }, addresses, { block: answer as Fields, number }, acting)
+      return { ...seenBlock, acting, txHashes, rawHeader, proofs }
     }
-    const toFetch = head === undefined ? numbers : numbers.slice(0, -1)
+    const toFetch = reading.head === undefined ? numbers : numbers.slice(0, -1)
     const blocks = await fetchBlocks(rpc, toFetch, see)
-    return head === undefined ? blocks : [...blocks, await see(head, numbers.at(-1) as number)]
+    return reading.head === undefined ? blocks : [...blocks, await see(reading.head, numbers.at(-1) as number)]
   }
 
   /** Reads what is still needed for these blocks, and assembles the range. */
-  async function complete(
-    addresses: WatchedAddresses,
-    blocks: readonly SeenBlock[],
-    movedBlocks: ReadonlySet<LoggedBlock>,
-  ) {
-    const read = await readOutcomes({ rpc, soundness, prove, bloomCheck, movedBlocks }, addresses, blocks)
-    const [carriers, transactions] = [
-      blocks.flatMap((block) => block.carriers),
-      blocks.flatMap((block) => block.relevant),
-    ]
+  async function complete(addresses: WatchedAddresses, blocks: readonly SeenBlock[], suspects = NO_BLOCKS) {
+    const read = await readOutcomes({ rpc, soundness, prove, bloomCheck, suspects }, addresses, blocks)
+    const [carriers, transactions] = [blocks.flatMap((one) => one.carriers), blocks.flatMap((one) => one.relevant)]
     const authorizations = await readAuthorizations(rpc, addresses, { carriers, transactions })
     return assemble(addresses, blocks, { ...read, authorizations })
   }
@@ -130,10 +113,8 @@ export function createObserver(rpc: RpcReads, defaults: WatchedAddresses, soundn
       const isProven = mustProve(soundness)
       // If receipts cannot be proven and the range has logs, comparing the storage only costs calls.
       const mayCompare = parent !== null && (isProven || logsByBlock?.size === 0)
-      const movedBlocks = mayCompare
-        ? await spareQuiet({ addresses, states, isProven }, blocks, logsByBlock)
-        : NO_BLOCKS
-      return complete(addresses, blocks, movedBlocks)
+      const suspects = mayCompare ? await spareQuiet({ addresses, states, isProven }, blocks, logsByBlock) : NO_BLOCKS
+      return complete(addresses, blocks, suspects)
     },
 
     async observeBlocks(numbers, logs, watching) {
@@ -143,7 +124,7 @@ export function createObserver(rpc: RpcReads, defaults: WatchedAddresses, soundn
       const blocks = await fetch(addresses, numbers, { logsByBlock, feesFrom: Number.POSITIVE_INFINITY })
       checkParents(blocks, null)
       checkPlaces(blocks, logsByBlock)
-      return complete(addresses, blocks, NO_BLOCKS)
+      return complete(addresses, blocks)
     },
   }
 }

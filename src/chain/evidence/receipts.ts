@@ -162,7 +162,7 @@ interface Asking {
   prove: ReceiptProver
   bloomCheck: BloomCheck
   /** Blocks in which the factory may have changed although the provider returned no log. */
-  movedBlocks: ReadonlySet<LoggedBlock>
+  suspects: ReadonlySet<LoggedBlock>
 }
 
 export interface Outcomes {
@@ -178,7 +178,7 @@ export interface Outcomes {
  * separately and compared.
  */
 export async function readOutcomes(
-  { rpc, soundness, prove, bloomCheck, movedBlocks }: Asking,
+  { rpc, soundness, prove, bloomCheck, suspects }: Asking,
   addresses: WatchedAddresses,
   blocks: readonly ReceiptedBlock[],
 ): Promise<Outcomes> {
@@ -199,7 +199,7 @@ export async function readOutcomes(
   const unprovenBlocks = await proveThose(
     (block) =>
       block.acting.length === 0 &&
-      ((logs.get(block.header.hash) ?? []).length > 0 || (movedBlocks.has(block) && block.logs === null)),
+      ((logs.get(block.header.hash) ?? []).length > 0 || (suspects.has(block) && block.logs === null)),
   )
   const outcomes = new Map<Hash, Outcome>()
   for (const [block, receipts] of proven) {
@@ -221,11 +221,8 @@ export async function readOutcomes(
     part: 'receipts',
     what: 'receipt of',
     read: (answer) => {
-      const { blockHash, ...receiptFields } = receipt(answer)
-      return {
-        blockHash,
-        words: outcomeOf({ ...receiptFields, blockHash, logs: receiptLogs(answer, addresses.factory) }),
-      }
+      const { blockHash, ...rest } = receipt(answer)
+      return { blockHash, words: outcomeOf({ ...rest, blockHash, logs: receiptLogs(answer, addresses.factory) }) }
     },
   })
   for (const receipt of single)

@@ -129,8 +129,8 @@ async function fillCheck(options: CheckDeploymentOptions, check: DeploymentCheck
 }
 
 /**
- * The provider's chain id. If it is not `expectedId`, but another provider has that id, returns `expectedId` and moves the providers on other chains to
- * the end of the order.
+ * The provider's chain id. If it is not `expectedId`, but another provider has that id, returns `expectedId` and moves the providers on other chains
+ * to the end of the order.
  */
 async function chainIdOf(rpc: Rpc, expectedId: number): Promise<number> {
   const chainId = count(await rpc.request('eth_chainId', []), 'chain id')

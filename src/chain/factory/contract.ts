@@ -107,11 +107,8 @@ export function createContractReader(rpc: Rpc, factory: Address): ContractReader
     },
 
     async bounds(atBlock) {
-      const answers = await viewByAll(atBlock, 'bounds')
-      const [floorGwei, ceilingGwei] = [
-        -largest(answers.map(([floor]) => -floor)),
-        largest(answers.map(([, most]) => most)),
-      ]
+      const all = await viewByAll(atBlock, 'bounds')
+      const [floorGwei, ceilingGwei] = [-largest(all.map(([floor]) => -floor)), largest(all.map(([, most]) => most))]
       return { floorWei: wei(floorGwei * GWEI), ceilingWei: wei(ceilingGwei * GWEI) }
     },
     paused: async (atBlock) => (await viewByAll(atBlock, 'paused')).every((isPaused) => isPaused),

@@ -71,16 +71,16 @@ export async function spareQuiet(
   blocks: readonly LoggedBlock[],
   logsByBlock: ReadonlyMap<Hash, unknown> | null,
 ): Promise<ReadonlySet<LoggedBlock>> {
-  const movedBlocks = new Set<LoggedBlock>()
+  const suspects = new Set<LoggedBlock>()
   for (const stretch of partedBy(blocks, ({ header: { hash } }) => logsByBlock?.has(hash) ?? false)) {
     const quiet = stretch.filter(({ logs, relevant }) => logs === null && !relevant.some((tx) => mayLog(addresses, tx)))
     const [first, last] = [stretch[0]?.header, stretch.at(-1)?.header]
     if (!first || !last || quiet.length < (isProven ? 1 : SPARED_MIN)) continue
     const state = await states.compare({ number: first.number - 1, hash: first.parentHash }, last)
     if (state === 'quiet') for (const block of quiet) block.logs = []
-    if (state === 'moved') for (const block of stretch) movedBlocks.add(block)
+    if (state === 'moved') for (const block of stretch) suspects.add(block)
   }
-  return movedBlocks
+  return suspects
 }
 
 /** Divides a list at the items for which `isParting` is true, and returns the runs of items between them. */
