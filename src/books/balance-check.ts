@@ -51,7 +51,7 @@ const TRACING_MS = 10_000
  * @returns how many payments were filed as `unattributed`.
  */
 export async function checkWalletBalances(ctx: BalanceCheckContext, cursor: Cursor, run: RunLimits): Promise<number> {
-  let filed = 0
+  let filedCount = 0
   await retraceResidues(ctx, cursor, within(run, RETRACING_MS)).catch((error) =>
     ctx.log.warn({ err: error }, 'held residues could not be traced again; a later run tries'),
   )
@@ -61,14 +61,14 @@ export async function checkWalletBalances(ctx: BalanceCheckContext, cursor: Curs
   for (const { wallet: address } of await wallet.readOpenWalletBalances(ctx.pool)) {
     if (run.outOfTime()) break
     try {
-      filed += await checkWallet(ctx, cursor, address, run)
+      filedCount += await checkWallet(ctx, cursor, address, run)
     } catch (error) {
       if (error instanceof LeftOutFault) throw error
       await tellFault(ctx, error)
       ctx.log.warn({ err: error, wallet: address }, 'the payments wallet could not be checked; the next run checks it')
     }
   }
-  return filed
+  return filedCount
 }
 
 /** The limits of the same run, with an earlier deadline. */
@@ -92,9 +92,9 @@ async function checkWallet(
   const reading = await ctx.chain.balanceAt(address, upTo)
   if (reading === null) return 0
   const expectedWei = balance.base.wei + balance.inWei - balance.outWei
-  const checked = () => markChecked(ctx, cursor, address, { ...reading, block: upTo.number })
+  const markBalance = () => markChecked(ctx, cursor, address, { ...reading, block: upTo.number })
   if (reading.wei === expectedWei) {
-    await checked()
+    await markBalance()
     return 0
   }
   const isEnough = reading.proof === 'proven' || (reading.proof === 'agreed' && !(await isProven(ctx.pool)))
@@ -105,23 +105,27 @@ async function checkWallet(
     await inTransaction(ctx.pool, (sql) => tellFailedProofs(ctx, sql, [unproven]))
     return 0
   }
-  const asked = {
+  const question = {
     address,
-    checked: balance.auditedBlock,
+    checkedBlock: balance.auditedBlock,
     checkedProof: balance.auditedProof ?? 'believed',
     upTo: upTo.number,
     expectedWei,
     balance: reading,
   }
-  const differences = await nameDifferences(ctx, address, await locateDifferences(ctx, asked, run))
+  const differences = await nameDifferences(ctx, address, await locateDifferences(ctx, question, run))
   await compareBlocks(ctx, cursor, differences, run)
-  const settled = await withoutBelieved(ctx, differences)
-  const left = await correctFees(ctx, address, settled, (body) => underCursor(ctx, balance, body))
-  const filed = await file(ctx, balance, await traceDifferences(ctx, left, { address, run: within(run, TRACING_MS) }))
+  const backedDifferences = await withoutBelieved(ctx, differences)
+  const openDifferences = await correctFees(ctx, address, backedDifferences, (body) => underCursor(ctx, balance, body))
+  const filedCount = await file(
+    ctx,
+    balance,
+    await traceDifferences(ctx, openDifferences, { address, run: within(run, TRACING_MS) }),
+  )
   const now = await wallet.readWalletBalance(ctx.pool, address)
   const isExplained = now?.cursor.hash === cursor.hash && balance.base.wei + now.inWei - now.outWei === reading.wei
-  if (isExplained) await checked()
-  return filed
+  if (isExplained) await markBalance()
+  return filedCount
 }
 
 /** Compares the ledger's transfers with the block's own list, for each block whose difference may hide a sale. */
@@ -132,9 +136,9 @@ async function compareBlocks(
   run: RunLimits,
 ): Promise<void> {
   const versions = await readTierVersions(ctx.pool)
-  for (const { block, fromBlock, residueWei, known } of differences) {
+  for (const { block, fromBlock, residueWei, residueState } of differences) {
     if (run.outOfTime()) return
-    if (known === 'decided' || fromBlock !== block.number) continue
+    if (residueState === 'decided' || fromBlock !== block.number) continue
     if (!mayHideSale(versions, { residueWei, block }) && !(await hasBelieved(ctx.pool, block.number))) continue
     await compareTransfers(ctx, cursor, block)
   }
@@ -146,9 +150,9 @@ async function compareBlocks(
  */
 async function withoutBelieved(ctx: LedgerDb & ChainRead, differences: readonly NamedDifference[]) {
   if (!(await mustAgree(ctx))) return differences
-  const left: NamedDifference[] = []
-  for (const one of differences) if (!(await hasBelieved(ctx.pool, one.block.number))) left.push(one)
-  return left
+  const backedDifferences: NamedDifference[] = []
+  for (const one of differences) if (!(await hasBelieved(ctx.pool, one.block.number))) backedDifferences.push(one)
+  return backedDifferences
 }
 
 /** Adds the ref that each difference would have as a residue, and whether the operator has already decided on that residue. */
@@ -159,11 +163,11 @@ async function nameDifferences(
 ): Promise<NamedDifference[]> {
   const chainId = await ledgerChainId(ctx)
   const refs = differences.map(({ block, residueWei }) => residueRef(chainId, address, block.hash, residueWei))
-  const known = new Map((await readKnownResidues(ctx.pool, refs)).map((residue) => [residue.ref, residue]))
+  const residues = new Map((await readKnownResidues(ctx.pool, refs)).map((residue) => [residue.ref, residue]))
   return differences.map((difference, place) => {
     const ref = refs[place] as Hash
-    const residue = known.get(ref)
-    return { ...difference, ref, known: residue ? (residue.decided ? 'decided' : 'attributed') : null }
+    const residue = residues.get(ref)
+    return { ...difference, ref, residueState: residue ? (residue.decided ? 'decided' : 'attributed') : null }
   })
 }
 
@@ -180,8 +184,8 @@ async function readBegun(
   if (balance?.cursor.hash !== cursor.hash) return null
   if (balance.base !== null && balance.auditedBlock !== null) return balance
   if (!(await beginWalletBalance(ctx, await lastBlockOf(ctx, balance, cursor), balance))) return null
-  const begun = await wallet.readWalletBalance(ctx.pool, address)
-  return begun?.cursor.hash === cursor.hash ? begun : null
+  const currentBalance = await wallet.readWalletBalance(ctx.pool, address)
+  return currentBalance?.cursor.hash === cursor.hash ? currentBalance : null
 }
 
 /** The block at which we check a wallet: the cursor's block, or the wallet's last block if its books are closed. */
@@ -250,36 +254,36 @@ async function markChecked(
 async function file(
   ctx: LedgerDb & ChainRead & Logging,
   balance: wallet.WalletBalance,
-  explained: readonly Explained[],
+  explanations: readonly Explained[],
 ): Promise<number> {
-  if (explained.length === 0) return 0
-  let filed = 0
+  if (explanations.length === 0) return 0
+  let filedCount = 0
   const chainId = await ledgerChainId(ctx)
   await underCursor(ctx, balance, async (sql) => {
-    const unexplained: Difference[] = []
+    const large: Difference[] = []
     const small: Difference[] = []
-    for (const one of explained) {
+    for (const one of explanations) {
       const { difference, isSmall } = one
       if (!isSmall && (await storeExplained(ctx, sql, one))) continue
       if (await withdrawOffset(ctx, sql, balance.wallet, difference)) continue
-      ;(isSmall ? small : unexplained).push(difference)
+      ;(isSmall ? small : large).push(difference)
     }
-    for (const difference of [...unexplained, ...together(small)])
-      if (await fileResidue(ctx, sql, residueOf(chainId, balance.wallet, difference))) filed++
+    for (const difference of [...large, ...together(small)])
+      if (await fileResidue(ctx, sql, residueOf(chainId, balance.wallet, difference))) filedCount++
     await notifyLedgerChanged(sql)
   })
-  return filed
+  return filedCount
 }
 
 /** Stores the inner transfers if this trace, or an earlier one, explains the difference. @returns whether a trace explains it. */
 async function storeExplained(
   ctx: ChainRead & Logging,
   sql: Sql,
-  { difference, transfers, recalled }: Explained,
+  { difference, transfers, formerTransfers }: Explained,
 ): Promise<boolean> {
-  const traced = transfers && (await weighTrace(sql, difference, transfers))
-  if (traced && !traced.isProven) await noteFailedTrace(sql)
-  const trace = traced?.isProven ? traced : recalled && (await weighTrace(sql, difference, recalled))
+  const newTrace = transfers && (await weighTrace(sql, difference, transfers))
+  if (newTrace && !newTrace.isProven) await noteFailedTrace(sql)
+  const trace = newTrace?.isProven ? newTrace : formerTransfers && (await weighTrace(sql, difference, formerTransfers))
   if (!trace?.isProven) return false
   await storeTraced(ctx, sql, trace)
   return true
@@ -295,7 +299,7 @@ function together(small: readonly Difference[]): Difference[] {
 }
 
 interface SignedResidue extends wallet.Residue {
-  arrived: boolean
+  isIncoming: boolean
   proof: Proof
   /** True if the residue covers several blocks because the states in between were not available. */
   isWide: boolean
@@ -303,15 +307,15 @@ interface SignedResidue extends wallet.Residue {
 
 function residueOf(chainId: number, address: Address, difference: Difference): SignedResidue {
   const { residueWei, proof, block, fromBlock, balanceBeforeWei, balanceAfterWei } = difference
-  const arrived = residueWei > 0n
+  const isIncoming = residueWei > 0n
   return {
     ref: residueRef(chainId, address, block.hash, residueWei),
     wallet: address,
-    arrived,
+    isIncoming,
     proof,
     isWide: balanceBeforeWei === null,
     fromBlock,
-    valueWei: arrived ? residueWei : -residueWei,
+    valueWei: isIncoming ? residueWei : -residueWei,
     blockNumber: block.number,
     blockHash: block.hash,
     blockTime: block.time,
@@ -331,18 +335,18 @@ function residueOf(chainId: number, address: Address, difference: Difference): S
 async function fileResidue(
   ctx: Logging,
   sql: Sql,
-  { arrived, proof, isWide, ...residue }: SignedResidue,
+  { isIncoming, proof, isWide, ...residue }: SignedResidue,
 ): Promise<boolean> {
-  const filed = await (arrived ? wallet.insertResidue : wallet.insertResidueOutflow)(sql, residue)
-  const detail = { ...residue.evidence, wallet: residue.wallet, valueWei: residue.valueWei.toString(), filed }
-  const action = arrived ? 'unattributed' : 'unattributedOutflow'
+  const isNew = await (isIncoming ? wallet.insertResidue : wallet.insertResidueOutflow)(sql, residue)
+  const detail = { ...residue.evidence, wallet: residue.wallet, valueWei: residue.valueWei.toString(), filed: isNew }
+  const action = isIncoming ? 'unattributed' : 'unattributedOutflow'
   ctx.log.warn(
     { ref: residue.ref, ...detail },
     'the payments wallet’s balance differs from the sum of the transfers seen',
   )
-  if (filed) await writeAudit(sql, { actor: 'pass', action, subject: residue.ref, detail })
-  if (filed && (proof !== 'proven' || isWide)) await proveResidueNow(sql, residue.ref, isWide)
-  return filed && arrived
+  if (isNew) await writeAudit(sql, { actor: 'pass', action, subject: residue.ref, detail })
+  if (isNew && (proof !== 'proven' || isWide)) await proveResidueNow(sql, residue.ref, isWide)
+  return isNew && isIncoming
 }
 
 /** Runs `body` under the cursor's lock and returns true. If the balance has changed since we read it, returns false instead. */

@@ -34,7 +34,7 @@ type Place = Pick<Block, 'number' | 'hash' | 'time'>
 export interface NamedDifference extends Difference {
   ref: Hash
   /** `decided`: the operator has decided on the residue. `attributed`: the operator has attributed parts of it. Null: neither. */
-  known: 'decided' | 'attributed' | null
+  residueState: 'decided' | 'attributed' | null
 }
 
 /** A difference, and the inner transfers that may explain it. */
@@ -43,7 +43,7 @@ export interface Explained {
   /** The block's inner transfers according to a trace; null if we did not trace the block or could not. */
   transfers: BlockTransfer[] | null
   /** The inner transfers from an earlier trace, made before a reorganisation; null if there is none. */
-  recalled: BlockTransfer[] | null
+  formerTransfers: BlockTransfer[] | null
   /**
    * True if the difference is too small for a sale and the operator has not decided on it. A pass merges all small differences of a wallet into one
    * residue.
@@ -61,20 +61,20 @@ export async function traceDifferences(
   { address, run }: { address: Address; run: RunLimits },
 ): Promise<Explained[]> {
   const versions = await readTierVersions(ctx.pool)
-  const explained: Explained[] = []
+  const explanations: Explained[] = []
   let failures = 0
   for (const difference of differences) {
-    const { block, fromBlock, known } = difference
+    const { block, fromBlock, residueState } = difference
     const holdsNoSale = cannotBuy(versions, difference)
-    const isWanted = !holdsNoSale && known !== 'decided' && fromBlock === block.number
+    const isWanted = !holdsNoSale && residueState !== 'decided' && fromBlock === block.number
     const mayTrace = isWanted && failures < FAILURES_MAX
     if (mayTrace && run.outOfTime()) continue
     const transfers = mayTrace ? await traceFor(ctx, block, address) : null
     if (mayTrace) failures = transfers === null ? failures + 1 : 0
-    const recalled = isWanted ? await recallTransfers(ctx, difference, address) : null
-    explained.push({ difference, transfers, recalled, isSmall: holdsNoSale && known === null })
+    const formerTransfers = isWanted ? await recallTransfers(ctx, difference, address) : null
+    explanations.push({ difference, transfers, formerTransfers, isSmall: holdsNoSale && residueState === null })
   }
-  return explained
+  return explanations
 }
 
 /** True if the difference is below every price that buys a node in its block. A superseded price still counts in its grace period. */
@@ -122,15 +122,15 @@ async function recallTransfers(
   { block, residueWei }: Difference,
   wallet: Address,
 ): Promise<BlockTransfer[] | null> {
-  const known = await readOrphanedInner(ctx.pool, wallet, block.time)
-  if (known.length === 0 || sum(known) !== residueWei) return null
-  const found: BlockTransfer[] = []
-  for (const { txHash, innerIndex: index, from: other, valueWei } of known) {
+  const orphans = await readOrphanedInner(ctx.pool, wallet, block.time)
+  if (orphans.length === 0 || sum(orphans) !== residueWei) return null
+  const transfers: BlockTransfer[] = []
+  for (const { txHash, innerIndex: index, from: other, valueWei } of orphans) {
     const tx = await ctx.chain.transaction(txHash)
     if (tx?.blockHash !== block.hash) return null
-    found.push({ txHash, txIndex: tx.txIndex, direction: 'in', wallet, index, other, valueWei })
+    transfers.push({ txHash, txIndex: tx.txIndex, direction: 'in', wallet, index, other, valueWei })
   }
-  return found.sort((a, b) => a.txIndex - b.txIndex || a.index - b.index)
+  return transfers.sort((a, b) => a.txIndex - b.txIndex || a.index - b.index)
 }
 
 /** The result of comparing a trace with the difference that it should explain. */
@@ -143,7 +143,7 @@ export interface WeighedTrace {
   /** True if the trace contradicts the operator's attributions. */
   contradicts: boolean
   /** `ins` and `outs` in the form that a residue records. */
-  shown: ShownTransfer[]
+  shownTransfers: ShownTransfer[]
 }
 
 /** Compares a block's trace with the difference that it should explain. Call it under the cursor's lock. */
@@ -152,18 +152,20 @@ export async function weighTrace(
   { ref, residueWei, block }: { ref: Hash; residueWei: bigint; block: Place },
   transfers: readonly BlockTransfer[],
 ): Promise<WeighedTrace> {
-  const arrived = transfers.filter(({ direction }) => direction === 'in').map((transfer) => arrivalOf(block, transfer))
-  const left = transfers.filter(({ direction }) => direction === 'out').map((transfer) => outflowOf(block, transfer))
+  const incoming = transfers.filter(({ direction }) => direction === 'in').map((transfer) => arrivalOf(block, transfer))
+  const outgoing = transfers
+    .filter(({ direction }) => direction === 'out')
+    .map((transfer) => outflowOf(block, transfer))
   const hashes = transfers.map(({ txHash }) => txHash)
   const [isKnownIn, isKnownOut] = [await readKnownIn(sql, hashes), await readKnownOut(sql, hashes)]
-  const ins = arrived.filter((transfer) => !isKnownIn(transfer))
-  const outs = left.filter((transfer) => !isKnownOut(transfer))
-  const contradicts = !(await agreesWithAttributions(sql, ref, arrived))
-  const shown = [
+  const ins = incoming.filter((transfer) => !isKnownIn(transfer))
+  const outs = outgoing.filter((transfer) => !isKnownOut(transfer))
+  const contradicts = !(await agreesWithAttributions(sql, ref, incoming))
+  const shownTransfers = [
     ...ins.map(({ from: other, ...transfer }) => shownOf('in', { ...transfer, other })),
     ...outs.map(({ to: other, ...transfer }) => shownOf('out', { ...transfer, other })),
   ]
-  return { ins, outs, isProven: !contradicts && sum(ins) - sum(outs) === residueWei, contradicts, shown }
+  return { ins, outs, isProven: !contradicts && sum(ins) - sum(outs) === residueWei, contradicts, shownTransfers }
 }
 
 function shownOf(
@@ -197,11 +199,11 @@ export async function storeTraced(
  * Separates payments from dust, as we do for plain transfers. If a transfer was recorded as a payment before a reorganisation, it stays a payment.
  */
 async function sortInner(sql: Sql, transfers: readonly InnerTransferIn[]) {
-  const sorted = sortTransfers(transfers, await readTierVersions(sql))
-  const dustRefs = sorted.dust.map(({ ref }) => ref)
-  const known = new Set(await readPaymentRefs(sql, dustRefs))
-  const former = sorted.dust.filter(({ ref }) => known.has(ref))
-  return { payments: [...sorted.payments, ...former], dust: sorted.dust.filter(({ ref }) => !known.has(ref)) }
+  const byKind = sortTransfers(transfers, await readTierVersions(sql))
+  const dustRefs = byKind.dust.map(({ ref }) => ref)
+  const paymentRefs = new Set(await readPaymentRefs(sql, dustRefs))
+  const former = byKind.dust.filter(({ ref }) => paymentRefs.has(ref))
+  return { payments: [...byKind.payments, ...former], dust: byKind.dust.filter(({ ref }) => !paymentRefs.has(ref)) }
 }
 
 const sum = (transfers: readonly { valueWei: bigint }[]) =>

@@ -12,7 +12,7 @@ import { ChainFault, ProofFault } from '../ports/faults.ts'
 /** A wallet whose balance differs from the books at block `upTo`. At block `checked` they still agreed. */
 export interface Question {
   address: Address
-  checked: number
+  checkedBlock: number
   upTo: number
   expectedWei: bigint
   balance: BalanceReading
@@ -53,29 +53,29 @@ interface Low {
 /** The differences, oldest first. Some are missing if the run runs out of time. If states are pruned, a difference spans several blocks. */
 export async function locateDifferences(
   ctx: LedgerDb & ChainRead,
-  asked: Question,
+  question: Question,
   run: RunLimits,
 ): Promise<Difference[]> {
-  const { address, upTo, checked } = asked
+  const { address, upTo, checkedBlock } = question
   const booksAt = async (block: number) =>
-    asked.expectedWei - (await wallet.netFlow(ctx.pool, address, { block, upTo }))
-  const found: Difference[] = []
+    question.expectedWei - (await wallet.netFlow(ctx.pool, address, { block, upTo }))
+  const differences: Difference[] = []
   const first = {
-    number: checked,
-    knownAt: checked,
-    balanceWei: await booksAt(checked),
-    proof: asked.checkedProof,
+    number: checkedBlock,
+    knownAt: checkedBlock,
+    balanceWei: await booksAt(checkedBlock),
+    proof: question.checkedProof,
     aheadWei: 0n,
   }
-  const { wei, proof } = asked.balance
-  const last = { block: await blockAt(ctx, upTo), balanceWei: wei, proof, aheadWei: wei - asked.expectedWei }
+  const { wei, proof } = question.balance
+  const last = { block: await blockAt(ctx, upTo), balanceWei: wei, proof, aheadWei: wei - question.expectedWei }
   const waiting: { low: Low; high: Reading }[] = [{ low: first, high: last }]
   // Each round halves a stretch or finishes it. If both ends of a stretch are off by the same amount, nothing happened in it.
   for (let next = waiting.pop(); next && !run.outOfTime(); next = waiting.pop()) {
     const { low, high } = next
     if (low.aheadWei === high.aheadWei) continue
     if (high.block.number - low.number <= 1) {
-      found.push({
+      differences.push({
         residueWei: high.aheadWei - low.aheadWei,
         proof: weakest([low.proof, high.proof]),
         block: high.block,
@@ -94,7 +94,7 @@ export async function locateDifferences(
     const middle = { block, balanceWei: balance.wei, proof: balance.proof, aheadWei }
     waiting.push({ low: { ...middle, number: block.number, knownAt: block.number }, high }, { low, high: middle })
   }
-  return found
+  return differences
 }
 
 /** How many blocks on either side we try if no provider proves the state of the middle block. */

@@ -26,36 +26,37 @@ export async function correctFees(
   differences: readonly NamedDifference[],
   write: (body: (sql: Sql) => Promise<void>) => Promise<unknown>,
 ): Promise<NamedDifference[]> {
-  const left: NamedDifference[] = []
+  const openDifferences: NamedDifference[] = []
   for (const difference of differences) {
     const { block, fromBlock, proof } = difference
-    const stored = fromBlock === block.number ? await readOwnFees(ctx.pool, wallet, block.number) : []
-    const fees = stored.length > 0 ? await feesThatAgree(ctx, difference, stored) : null
+    const ownFees = fromBlock === block.number ? await readOwnFees(ctx.pool, wallet, block.number) : []
+    const fees = ownFees.length > 0 ? await feesThatAgree(ctx, difference, ownFees) : null
     if (fees) {
       ctx.log.warn({ block: block.number, wallet }, 'the wallet paid other fees than a provider reported')
       await write(async (sql) => {
         for (const fee of fees) await writeOwnFee(sql, { wallet, ...fee })
       })
-    } else left.push(stored.length > 0 && proof === 'proven' ? { ...difference, proof: 'agreed' } : difference)
+    } else
+      openDifferences.push(ownFees.length > 0 && proof === 'proven' ? { ...difference, proof: 'agreed' } : difference)
   }
-  return left
+  return openDifferences
 }
 
 /** Fees of all these transactions with which the block's balances agree; null if there are none. */
 async function feesThatAgree(
   ctx: LedgerDb & ChainRead & RuledBy<FollowRules> & Logging,
   { block, residueWei }: NamedDifference,
-  stored: readonly OwnFee[],
+  ownFees: readonly OwnFee[],
 ): Promise<OwnFee[] | null> {
-  const read = stored.length > OWN_MAX ? null : await observeWhole(ctx, block.number)
+  const read = ownFees.length > OWN_MAX ? null : await observeWhole(ctx, block.number)
   if (read?.blocks[0]?.hash !== block.hash) return null
-  let found: { fees: OwnFee[]; lessWei: bigint }[] = [{ fees: [], lessWei: 0n }]
-  for (const { txHash, feeWei } of stored) {
+  let combinations: { fees: OwnFee[]; lessWei: bigint }[] = [{ fees: [], lessWei: 0n }]
+  for (const { txHash, feeWei } of ownFees) {
     const outflow = read.outflows.find((one) => one.txHash === txHash)
     const candidates = [feeWei, ...(outflow ? [outflow.feeWei, ...outflow.otherFeesWei] : [])]
-    found = found.flatMap(({ fees, lessWei }) =>
+    combinations = combinations.flatMap(({ fees, lessWei }) =>
       candidates.map((fee) => ({ fees: [...fees, { txHash, feeWei: fee }], lessWei: lessWei + feeWei - fee })),
     )
   }
-  return found.find(({ lessWei }) => lessWei === residueWei)?.fees ?? null
+  return combinations.find(({ lessWei }) => lessWei === residueWei)?.fees ?? null
 }

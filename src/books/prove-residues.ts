@@ -73,10 +73,10 @@ export async function withdrawOffset(
 ): Promise<boolean> {
   const why =
     'a new difference in the same blocks contradicts a residue: it is withdrawn, and they are located together'
-  const found = await readResiduesOver(sql, wallet, { fromBlock, toBlock: block.number })
-  for (const residue of found)
+  const residues = await readResiduesOver(sql, wallet, { fromBlock, toBlock: block.number })
+  for (const residue of residues)
     if (await lockResidue(sql, residue)) await withdraw(ctx, sql, residue, { why, proven: null, figures: {} })
-  return found.length > 0
+  return residues.length > 0
 }
 
 async function hasStateWithin(ctx: ProveContext, { wallet, fromBlock, block }: ToldResidue): Promise<boolean> {

@@ -44,7 +44,8 @@ async function retrace(ctx: RetraceContext, cursor: Cursor, residue: TraceableRe
     // False if, in the meantime, it was decided or partly attributed, or its block was reorganised out.
     if (!(await lockResidue(sql, residue))) return false
     const trace = await weighTrace(sql, residue, transfers)
-    if (trace.contradicts || (residue.decided && trace.isProven)) await noteShown(sql, residue.ref, trace.shown)
+    if (trace.contradicts || (residue.decided && trace.isProven))
+      await noteShown(sql, residue.ref, trace.shownTransfers)
     if (!trace.isProven) await noteFailedTrace(sql)
     else if (!residue.decided) await replace(ctx, sql, residue, await storeTraced(ctx, sql, trace))
     return trace.isProven
@@ -54,11 +55,11 @@ async function retrace(ctx: RetraceContext, cursor: Cursor, residue: TraceableRe
 async function replace(ctx: Logging, sql: Sql, residue: TraceableResidue, payments: number): Promise<void> {
   await replaceResidue(sql, residue)
   const { ref, wallet, residueWei, block } = residue
-  const left = residueWei < 0n
+  const isOutgoing = residueWei < 0n
   const detail = {
     wallet,
-    valueWei: (left ? -residueWei : residueWei).toString(),
-    left,
+    valueWei: (isOutgoing ? -residueWei : residueWei).toString(),
+    left: isOutgoing,
     payments,
     blockNumber: block.number,
   }

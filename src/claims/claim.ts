@@ -24,17 +24,17 @@ export function claimer(
 ): (txHash: Hash) => Promise<ClaimOutcome> {
   // Pages repeat a claim while they wait, so repeated requests share one lookup.
   const looks: Looks = { lookedAt: null }
-  const reaching = (txHash: Hash) => ({ done: judged(ctx, txHash), looks })
+  const reaching = (txHash: Hash) => ({ isDone: judged(ctx, txHash), looks })
   return async (txHash) => {
-    const known = await findPayments(ctx.pool, txHash)
+    const payments = await findPayments(ctx.pool, txHash)
     // We have already followed the payment's block. Only a new block can show that the payment is settled now, or let its mint start.
-    const seen = known.find(({ state }) => state === 'seen')
-    if (seen) await reachBlock(ctx, seen.blockNumber ?? 0, runPayments, reaching(txHash))
-    if (known.some(({ state }) => state === 'accepted')) await lookOnce(ctx, runPayments, looks)
-    if (known.some(({ state }) => state !== 'orphaned')) return { kind: 'known' }
+    const seenPayment = payments.find(({ state }) => state === 'seen')
+    if (seenPayment) await reachBlock(ctx, seenPayment.blockNumber ?? 0, runPayments, reaching(txHash))
+    if (payments.some(({ state }) => state === 'accepted')) await lookOnce(ctx, runPayments, looks)
+    if (payments.some(({ state }) => state !== 'orphaned')) return { kind: 'known' }
     if (await isDust(ctx.pool, txHash)) return { kind: 'dust' }
     const tx = await readTransaction(ctx, txHash)
-    if (!tx) return known.length > 0 ? { kind: 'known' } : { kind: 'notFound' }
+    if (!tx) return payments.length > 0 ? { kind: 'known' } : { kind: 'notFound' }
     return claimFound(ctx, tx, runPayments, looks)
   }
 }
@@ -52,7 +52,7 @@ async function claimFound(
   if (refusal) return refusal
   if (blockNumber === null) return { kind: 'pending' }
   if (!isToWallet(tx, wallets)) return claimInside(ctx, { txHash, blockNumber }, runPayments, looks)
-  await reachBlock(ctx, blockNumber, runPayments, { done: judged(ctx, txHash), looks })
+  await reachBlock(ctx, blockNumber, runPayments, { isDone: judged(ctx, txHash), looks })
   return (await onRecord(ctx, txHash)) ?? { kind: 'following', from, valueWei, blockNumber }
 }
 
@@ -80,8 +80,8 @@ async function claimInside(
   looks: Looks,
 ): Promise<ClaimOutcome> {
   const isChecked = () => isBalanceChecked(ctx.pool, blockNumber)
-  const done = async () => ((await findPayments(ctx.pool, txHash)).length > 0 ? judged(ctx, txHash)() : isChecked())
-  await reachBlock(ctx, blockNumber, runPayments, { done, looks })
+  const isDone = async () => ((await findPayments(ctx.pool, txHash)).length > 0 ? judged(ctx, txHash)() : isChecked())
+  await reachBlock(ctx, blockNumber, runPayments, { isDone, looks })
   if ((await findPayments(ctx.pool, txHash)).length > 0) return { kind: 'known' }
   const isKnown = (await isChecked()) && !(await isInResidue(ctx.pool, blockNumber))
   return isKnown ? notASale('the transaction does not pay the payments wallet') : { kind: 'pending' }
@@ -90,8 +90,8 @@ async function claimInside(
 const notASale = (why: string): ClaimOutcome => ({ kind: 'notASale', why })
 
 function isToWallet({ to, blockNumber }: TransactionView, wallets: readonly PaymentWallet[]): boolean {
-  const paid = wallets.find(({ wallet }) => wallet === to)
-  return paid !== undefined && isWatched(paid, blockNumber ?? Number.MAX_SAFE_INTEGER)
+  const paidWallet = wallets.find(({ wallet }) => wallet === to)
+  return paidWallet !== undefined && isWatched(paidWallet, blockNumber ?? Number.MAX_SAFE_INTEGER)
 }
 
 /** Refuses a transaction that cannot be a payment by its own fields. Its value is judged later, by the ledger's tiers. */

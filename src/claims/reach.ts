@@ -16,26 +16,26 @@ export interface Looks {
 }
 
 /**
- * Waits until the ledger has followed to a block and `done` is true. Runs the payments pass once for each new block of the chain. False if that takes
- * longer than a request may wait; the pass continues nevertheless. Callers that wait for the same thing share `looks`.
+ * Waits until the ledger has followed to a block and `isDone` returns true. Runs the payments pass once for each new block of the chain. False if that
+ * takes longer than a request may wait; the pass continues nevertheless. Callers that wait for the same thing share `looks`.
  */
 export async function reachBlock(
   ctx: LedgerDb & ChainRead & Polling & Logging,
   blockNumber: number,
   runPayments: () => Promise<PaymentsOutcome>,
-  { done = async () => true, looks = { lookedAt: null } }: { done?: () => Promise<boolean>; looks?: Looks } = {},
+  { isDone = async () => true, looks = { lookedAt: null } }: { isDone?: () => Promise<boolean>; looks?: Looks } = {},
 ): Promise<boolean> {
   const { looksMax, pauseMs } = ctx.pollPolicy
   const leftMs = timeLeft(ctx)
-  const reached = async () => {
+  const hasReached = async () => {
     const cursor = await readCursor(ctx.pool)
-    return cursor !== null && cursor.number >= blockNumber && (await done())
+    return cursor !== null && cursor.number >= blockNumber && (await isDone())
   }
   for (let look = 0; look < looksMax && leftMs() > 0; look++) {
-    if (await reached()) return true
-    const looked = await lookOnce(ctx, runPayments, looks, leftMs)
-    if (looked && (await reached())) return true
-    await sleep(Math.min(leftMs(), looked ? pauseMs : pauseMs * HEAD_PAUSES))
+    if (await hasReached()) return true
+    const hasLooked = await lookOnce(ctx, runPayments, looks, leftMs)
+    if (hasLooked && (await hasReached())) return true
+    await sleep(Math.min(leftMs(), hasLooked ? pauseMs : pauseMs * HEAD_PAUSES))
   }
   return false
 }

@@ -20,8 +20,8 @@ type FindContext = RepairContext & Polling
 /** Waits for a value from the chain. All values that one sync reads together may take at most `readMs`. */
 type Ask = <T>(reading: Promise<T>) => Promise<T>
 
-/** Waits until the ledger has followed to the block, and `done` is true. False if that takes too long. */
-type Reach = (done?: () => Promise<boolean>) => Promise<boolean>
+/** Waits until the ledger has followed to the block, and `isDone` returns true. False if that takes too long. */
+type Reach = (isDone?: () => Promise<boolean>) => Promise<boolean>
 
 /** Which nodes we look for. */
 interface Search {
@@ -39,8 +39,8 @@ export function createSyncer(ctx: FindContext, runPayments: () => Promise<Paymen
   const looks: Looks = { lookedAt: null }
   const reaching =
     (blockNumber: number): Reach =>
-    (done) =>
-      reachBlock(ctx, blockNumber, runPayments, { looks, ...(done && { done }) })
+    (isDone) =>
+      reachBlock(ctx, blockNumber, runPayments, { looks, ...(isDone && { isDone }) })
   /** Has the next run compare the block of a mint that the ledger lacks. @returns false if none is compared now. */
   async function compareMint({ ask, nodeIds: [nodeId = 0n], receipt }: Search, cursor: Cursor): Promise<boolean> {
     const from = (await oldestBlockNumber(ctx.pool)) ?? cursor.number
@@ -55,11 +55,11 @@ export function createSyncer(ctx: FindContext, runPayments: () => Promise<Paymen
   return {
     async byTransaction(txHash, wallet) {
       const ask = askWithin(ctx)
-      const known = await readMintedBy(ctx.pool, txHash)
+      const ledgerNodes = await readMintedBy(ctx.pool, txHash)
       // If none of the nodes that the ledger knows is the caller's, the ledger may lack the caller's node.
-      const isCallers = known.some(({ owner, mintedTo }) => owner === wallet || mintedTo === wallet)
+      const isCallers = ledgerNodes.some(({ owner, mintedTo }) => owner === wallet || mintedTo === wallet)
       const receipt = isCallers ? null : await ask(ctx.history.mintReceipt(txHash))
-      const minted = isCallers ? known : (receipt?.nodes ?? [])
+      const minted = isCallers ? ledgerNodes : (receipt?.nodes ?? [])
       const refusal = isCallers ? null : await refuse(ctx, receipt)
       if (refusal) return refusal
       // We follow to the head, not just to the mint, because what matters in the end is who owns the node now.
@@ -107,12 +107,12 @@ async function find(ctx: FindContext, reach: Reach, search: Search): Promise<Syn
   const before = await readMintedTo(ctx.pool, nodeIds)
   if (!(await reach())) return { kind: 'following' }
   let cursor = await readCursor(ctx.pool)
-  let recorded = await readMintedTo(ctx.pool, nodeIds)
+  let recipients = await readMintedTo(ctx.pool, nodeIds)
   const isComplete = async () => {
-    recorded = await readMintedTo(ctx.pool, nodeIds)
-    return recorded.size === nodeIds.length
+    recipients = await readMintedTo(ctx.pool, nodeIds)
+    return recipients.size === nodeIds.length
   }
-  if (cursor && recorded.size < nodeIds.length && (await compareMint(search, cursor)) && (await reach(isComplete)))
+  if (cursor && recipients.size < nodeIds.length && (await compareMint(search, cursor)) && (await reach(isComplete)))
     cursor = await readCursor(ctx.pool)
   if (!cursor) return { kind: 'following' }
   const [first = 1n, last = first] = [nodeIds[0], nodeIds.at(-1)]
@@ -120,7 +120,7 @@ async function find(ctx: FindContext, reach: Reach, search: Search): Promise<Syn
   const owners = new Map(onChain.map((node) => [node.nodeId, node.owner]))
   const nodes: FoundNode[] = []
   for (const nodeId of nodeIds) {
-    const [mintedTo, ownerNow] = [recorded.get(nodeId), owners.get(nodeId)]
+    const [mintedTo, ownerNow] = [recipients.get(nodeId), owners.get(nodeId)]
     if (!mintedTo || !ownerNow) return { kind: 'following' }
     nodes.push({ nodeId, mintedTo, ownerNow, created: !before.has(nodeId) })
   }

@@ -53,25 +53,25 @@ export interface Comparison {
 export async function compareRange(sql: Sql, range: ObservedRange): Promise<Comparison> {
   const [first, last] = [range.blocks[0], range.blocks.at(-1)]
   if (!first || !last) return { missing: [], surplus: [] }
-  const known = await readKnownNodes(
+  const knownNodes = await readKnownNodes(
     sql,
     range.events.flatMap((event) => ('nodeId' in event ? [event.nodeId] : [])),
   )
   const minted = new Set(range.events.flatMap((event) => (event.kind === 'nodeMinted' ? [event.nodeId] : [])))
   const events = range.events.filter(
-    (event) => !('nodeId' in event) || known.has(event.nodeId) || minted.has(event.nodeId),
+    (event) => !('nodeId' in event) || knownNodes.has(event.nodeId) || minted.has(event.nodeId),
   )
-  const sorted = await sortNew(sql, range.transfers, await readTierVersions(sql))
-  const theirs = happeningsOf({ ...range, events }, sorted)
+  const byKind = await sortNew(sql, range.transfers, await readTierVersions(sql))
+  const theirs = happeningsOf({ ...range, events }, byKind)
   const ours = await readHappenings(sql, first.number, last.number)
   return { missing: lacking(theirs, ours), surplus: lacking(ours, theirs) }
 }
 
 /** The entries of `whole` that `part` lacks, lowest block first. */
 function lacking(whole: readonly Happening[], part: readonly Happening[]): Happening[] {
-  const known = new Set(part.map(({ blockNumber, key }) => `${blockNumber} ${key}`))
+  const keys = new Set(part.map(({ blockNumber, key }) => `${blockNumber} ${key}`))
   return whole
-    .filter(({ blockNumber, key }) => !known.has(`${blockNumber} ${key}`))
+    .filter(({ blockNumber, key }) => !keys.has(`${blockNumber} ${key}`))
     .sort((a, b) => a.blockNumber - b.blockNumber)
 }
 
@@ -104,8 +104,8 @@ export async function compareBlock(
   const parts = [...missing, ...surplus].map(partOf)
   const proof = (await isProven(pool)) ? 'proven' : 'agreed'
   // Without proofs, only what two providers agree on counts, such as the block's time. What one leaves out does not.
-  const counted = read.transfers.filter((transfer) => transfer.proof === proof).map(({ txHash }) => txHash)
-  const isDatedOtherwise = proof === 'agreed' && counted.length > 0
+  const txHashes = read.transfers.filter((transfer) => transfer.proof === proof).map(({ txHash }) => txHash)
+  const isDatedOtherwise = proof === 'agreed' && txHashes.length > 0
   // Otherwise the ledger has another block there by now.
   if (parts.includes('header') && !isDatedOtherwise) return []
   if (parts.includes('receipts')) {
@@ -117,14 +117,14 @@ export async function compareBlock(
     hash,
     read.events.filter((event) => event.kind === 'nodeMinted'),
   )
-  const isCounted = (entry: Happening) => partOf(entry) === 'header' || counted.some((tx) => isOf(entry, tx))
+  const isCounted = (entry: Happening) => partOf(entry) === 'header' || txHashes.some((tx) => isOf(entry, tx))
   const isOther = proof === 'proven' ? parts.length > 0 : missing.some(isCounted) || (await isMadeUp(ctx, surplus))
   if (isOther) {
     await goBack(ctx, cursor, { number, hash }, 'transactions')
     return []
   }
-  await noteProof(pool, { blockHash: hash, txHashes: counted }, proof)
-  return counted
+  await noteProof(pool, { blockHash: hash, txHashes: txHashes }, proof)
+  return txHashes
 }
 
 const isOf = ({ key }: Happening, txHash: Hash) => key.startsWith(`payment ${txHash} `)
@@ -134,8 +134,8 @@ async function isMadeUp({ chain }: ChainRead, surplus: readonly Happening[]): Pr
   for (const { key } of surplus.filter((entry) => entry.key.startsWith('payment '))) {
     const txHash = key.split(' ')[1] as Hash
     const answers = await Promise.allSettled(chain.providers.map((provider) => provider.transaction(txHash)))
-    const known = answers.filter((answer) => answer.status === 'fulfilled').map(({ value }) => value !== null)
-    if (known.length >= VOICES && !known.includes(true)) return true
+    const sightings = answers.filter((answer) => answer.status === 'fulfilled').map(({ value }) => value !== null)
+    if (sightings.length >= VOICES && !sightings.includes(true)) return true
   }
   return false
 }
@@ -162,15 +162,15 @@ export async function findSentLeftOut(ctx: CompareContext, cursor: Cursor): Prom
  */
 async function findNonceLeftOut(ctx: CompareContext, cursor: Cursor, sender: Address): Promise<void> {
   const { pool, chain } = ctx
-  const known = await readKnownNonces(pool, sender)
+  const nonces = await readKnownNonces(pool, sender)
   const oldest = await oldestBlockNumber(pool)
-  if (known === null || oldest === null || !(await isProven(pool))) return
+  if (nonces === null || oldest === null || !(await isProven(pool))) return
   const hashes = new Map<number, Hash>()
   const isUsedAt = async (number: number): Promise<boolean | null> => {
     const [at] = (await orNull(chain.survey.accountsAt([{ number, accounts: [sender] }]))) ?? []
     if (!at) return null
     hashes.set(number, at.block.hash)
-    return (at.accounts.get(sender)?.nonce ?? 0) > known.followed
+    return (at.accounts.get(sender)?.nonce ?? 0) > nonces.followed
   }
   if ((await isUsedAt(cursor.number)) !== true || (await isUsedAt(oldest)) !== false) return
   const first = await firstWhere(oldest, cursor.number, isUsedAt)

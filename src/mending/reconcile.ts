@@ -75,7 +75,7 @@ export async function reconcileWindow(
 ): Promise<{ result: ReconcileResult; next: number }> {
   const counters = await ctx.contract.counters(cursor.number)
   const chainCounters = { nodes: counters.lastNodeId, round: counters.round, outstandingWei: counters.outstandingWei }
-  const [ledgerCounters, named, ofCohorts, ofRefs] = await Promise.all([
+  const [ledgerCounters, ofRecord, ofCohorts, ofRefs] = await Promise.all([
     nodes.readLedgerCounters(ctx.pool),
     compareNamed(ctx, cursor),
     compareCohorts(ctx, cursor, chainCounters),
@@ -85,15 +85,15 @@ export async function reconcileWindow(
   if (!(await standsAt(ctx, cursor))) return { result: { inserted: 0, drifts: [] }, next: first }
   const { drifts: ofWindow, next } = await compareWindow(ctx, cursor, first, windowOf(Number(counters.lastNodeId)))
   const ofCounters = compareCounters(ledgerCounters, chainCounters)
-  const drifts = inOrder(onceEach([...ofCounters, ...ofWindow, ...named, ...ofCohorts, ...ofRefs]))
+  const drifts = inOrder(onceEach([...ofCounters, ...ofWindow, ...ofRecord, ...ofCohorts, ...ofRefs]))
   // We read the counters by block number. If the chain has replaced that block since, the differences mean nothing.
   if (drifts.length > 0 && (await ctx.chain.block(cursor.number))?.hash !== cursor.hash)
     return { result: { inserted: 0, drifts: [] }, next: first }
   // Report first, because a repair may fail or never end.
   await report(ctx, drifts)
-  const repaired = await repair(ctx, cursor, drifts, counters.lastNodeId)
+  const repairCount = await repair(ctx, cursor, drifts, counters.lastNodeId)
   // The next run compares the repaired entries again; until then they stay on record.
-  return { result: { inserted: repaired, drifts: repaired > 0 ? [] : drifts }, next }
+  return { result: { inserted: repairCount, drifts: repairCount > 0 ? [] : drifts }, next }
 }
 
 const standsAt = async ({ pool }: LedgerDb, { hash }: Cursor) => (await readCursor(pool))?.hash === hash
@@ -118,9 +118,9 @@ async function compareWindow(
   let next = first
   while (next < first + length && drifts.length < DRIFTS_MAX && performance.now() < deadline) {
     const step = Math.min(STEP, first + length - next)
-    const { drifts: found, onChain } = await compareFrom(ctx, cursor, next, step)
+    const { drifts: stepDrifts, onChain } = await compareFrom(ctx, cursor, next, step)
     if (!(await standsAt(ctx, cursor))) break
-    drifts.push(...found)
+    drifts.push(...stepDrifts)
     if (onChain < step) return { drifts, next: 1 }
     next += step
   }
@@ -138,14 +138,14 @@ async function compareFrom(
     ctx.contract.nodes(BigInt(first), length, cursor),
     nodes.readNodes(ctx.pool, first, length),
   ])
-  const known = ours.map((node) => ({ ...node, nodeId: BigInt(node.nodeId) }))
-  return { drifts: compareNodes(known, theirs), onChain: theirs.length }
+  const ledgerNodes = ours.map((node) => ({ ...node, nodeId: BigInt(node.nodeId) }))
+  return { drifts: compareNodes(ledgerNodes, theirs), onChain: theirs.length }
 }
 
 /** Compares the nodes with a recorded difference again, whether or not they are in the window. The operator's own comparison covers all nodes. */
 async function compareNamed(ctx: LedgerDb & FactoryRead, cursor: Cursor): Promise<Drift[]> {
-  const recorded = (await readState(ctx.pool, 'drift')) ?? []
-  const ids = recorded.flatMap((drift) => ('nodeId' in drift ? [Number(drift.nodeId)] : []))
+  const priorDrifts = (await readState(ctx.pool, 'drift')) ?? []
+  const ids = priorDrifts.flatMap((drift) => ('nodeId' in drift ? [Number(drift.nodeId)] : []))
   const some = [...new Set(ids)].slice(0, NAMED_MAX)
   const ofNodes = await Promise.all(some.map((id) => compareFrom(ctx, cursor, id, 1)))
   return ofNodes.flatMap(({ drifts }) => drifts)
@@ -194,8 +194,8 @@ async function compareCohorts(ctx: LedgerDb & FactoryRead, cursor: Cursor, count
 /** Alerts the operator if the differences are not the ones already on record. */
 async function report(ctx: LedgerDb & Logging, drifts: Drift[]): Promise<void> {
   await inTransaction(ctx.pool, async (sql) => {
-    const changed = await writeDrift(sql, drifts, 'pass')
-    if (!changed || drifts.length === 0) return
+    const isNew = await writeDrift(sql, drifts, 'pass')
+    if (!isNew || drifts.length === 0) return
     ctx.log.error({ drifts: drifts.slice(0, 20) }, 'the ledger differs from the contract')
     const detail = { count: drifts.length, drifts: drifts.slice(0, 100) }
     await writeAudit(sql, { actor: 'pass', action: 'drift', detail })

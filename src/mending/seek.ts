@@ -45,18 +45,18 @@ export async function repair(
 ): Promise<number> {
   const oldest = await oldestBlockNumber(ctx.pool)
   if (drifts.length === 0 || oldest === null) return 0
-  const sought = await seekEach(ctx, 'reconcile_nodes', await nodesOf(ctx, drifts, lastId), async (nodeId) => {
+  const ofNodes = await seekEach(ctx, 'reconcile_nodes', await nodesOf(ctx, drifts, lastId), async (nodeId) => {
     // Ids are in mint order. So this node was not minted before the ledger's node with the next lower id.
     const from = Math.max(oldest, (await nodes.readMintBlockUpTo(ctx.pool, nodeId)) ?? 0)
-    const told = await ctx.history.logsOfNode(nodeId, from, cursor.number)
-    return differing(told, await nodes.readEventBlocks(ctx.pool, nodeId, from))
+    const places = await ctx.history.logsOfNode(nodeId, from, cursor.number)
+    return differing(places, await nodes.readEventBlocks(ctx.pool, nodeId, from))
   })
   const cohorts = drifts.flatMap((drift) => (drift.kind === 'cohort' ? [BigInt(drift.cohort)] : []))
-  const credited = await seekEach(ctx, 'reconcile_cohorts', [...new Set(cohorts)], async (cohort) => {
-    const told = await ctx.history.logsOfCohort(Number(cohort), oldest, cursor.number)
-    return differing(told, await readCreditBlocks(ctx.pool, Number(cohort), oldest))
+  const ofCohorts = await seekEach(ctx, 'reconcile_cohorts', [...new Set(cohorts)], async (cohort) => {
+    const places = await ctx.history.logsOfCohort(Number(cohort), oldest, cursor.number)
+    return differing(places, await readCreditBlocks(ctx.pool, Number(cohort), oldest))
   })
-  return compareUntilRewound(ctx, cursor, [...sought, ...credited, ...(await mintsOf(ctx, drifts))])
+  return compareUntilRewound(ctx, cursor, [...ofNodes, ...ofCohorts, ...(await mintsOf(ctx, drifts))])
 }
 
 /** The blocks from which the ledger has nodes with another ref than the contract. It has as many events of such a node as the chain. */
@@ -82,13 +82,13 @@ async function nodesOf({ pool }: LedgerDb, drifts: readonly Drift[], lastId: big
 }
 
 /** The blocks that some provider does not have equally often. */
-const differing = (told: readonly (readonly LogPlace[])[], ours: readonly number[]): number[] => [
-  ...new Set(told.flatMap((places) => unlike(places, ours))),
+const differing = (byProvider: readonly (readonly LogPlace[])[], ours: readonly number[]): number[] => [
+  ...new Set(byProvider.flatMap((places) => unlike(places, ours))),
 ]
 
-function unlike(told: readonly LogPlace[], ours: readonly number[]): number[] {
+function unlike(places: readonly LogPlace[], ours: readonly number[]): number[] {
   const counts = new Map<number, number>()
-  for (const { blockNumber } of told) counts.set(blockNumber, (counts.get(blockNumber) ?? 0) + 1)
+  for (const { blockNumber } of places) counts.set(blockNumber, (counts.get(blockNumber) ?? 0) + 1)
   for (const block of ours) counts.set(block, (counts.get(block) ?? 0) - 1)
   return [...counts].flatMap(([block, more]) => (more === 0 ? [] : [block]))
 }
@@ -103,23 +103,23 @@ async function seekEach(
   ids: readonly bigint[],
   seek: (id: bigint) => Promise<number[]>,
 ): Promise<Sought[]> {
-  const found: Sought[] = []
-  if (ids.length === 0) return found
+  const blockLists: Sought[] = []
+  if (ids.length === 0) return blockLists
   const after = BigInt(await readState(ctx.pool, bookmark))
-  let failed = 0
+  let failures = 0
   for (const id of [...ids.filter((one) => one > after), ...ids.filter((one) => one <= after)]) {
     try {
-      found.push(await seek(id))
+      blockLists.push(await seek(id))
     } catch (error) {
       ctx.log.warn(
         { id: id.toString(), err: error },
         'the events of a node or cohort were not found; a later run tries again',
       )
       await writeState(ctx.pool, bookmark, Number(id))
-      if (++failed === FAILURES_MAX) break
+      if (++failures === FAILURES_MAX) break
     }
   }
-  return found
+  return blockLists
 }
 
 /** Compares the blocks, oldest first, until the ledger has rewound. @returns how many of those sought have events from there on; 0 if it has not. */

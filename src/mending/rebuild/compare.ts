@@ -133,8 +133,8 @@ export async function compareLedgers(before: Sql, after: Sql, onTable: (table: s
     rows: 0,
     surveyedTo: isSurveyed ? surveyedTo : null,
   }
-  for (const given of PROJECTIONS) {
-    const projection = isSurveyed ? { ...given, ...given.surveyed?.(surveyedTo) } : given
+  for (const usual of PROJECTIONS) {
+    const projection = isSurveyed ? { ...usual, ...usual.surveyed?.(surveyedTo) } : usual
     onTable(projection.table)
     const { rows, ...difference } = await compareTable(before, after, projection)
     comparison.rows += rows
@@ -155,25 +155,25 @@ async function compareTable(before: Sql, after: Sql, projection: Projection): Pr
   const show = (text: string) => {
     if (result.examples.length < EXAMPLES_MAX) result.examples.push(text)
   }
-  const [left, right] = [rowsOf(before, projection), rowsOf(after, projection)]
-  let [ours, theirs] = [await next(left), await next(right)]
+  const [oldRows, newRows] = [rowsOf(before, projection), rowsOf(after, projection)]
+  let [ours, theirs] = [await next(oldRows), await next(newRows)]
   while (ours || theirs) {
     if (theirs === null || (ours !== null && ours.key < theirs.key)) {
       result.missing++
       show(`only in the old one: ${ours?.row}`)
-      ours = await next(left)
+      ours = await next(oldRows)
     } else if (ours === null || theirs.key < ours.key) {
       result.extra++
       show(`only in the new one: ${theirs.row}`)
-      theirs = await next(right)
+      theirs = await next(newRows)
     } else {
       result.rows++
       if (ours.row !== theirs.row) {
         result.differing++
         show(`${ours.row} is now ${theirs.row}`)
       }
-      ours = await next(left)
-      theirs = await next(right)
+      ours = await next(oldRows)
+      theirs = await next(newRows)
     }
   }
   return result
@@ -195,6 +195,6 @@ async function* rowsOf(
 }
 
 async function next(rows: AsyncGenerator<Row>): Promise<Row | null> {
-  const { value, done } = await rows.next()
-  return done ? null : value
+  const step = await rows.next()
+  return step.done ? null : step.value
 }

@@ -55,9 +55,9 @@ const LIST_PAGES = 250
 
 /** Copies the allowlists that are missing, each in one transaction. A list never changes, so a list that is there is complete. */
 export async function copyAllowlists(from: Sql, into: Pool): Promise<void> {
-  const known = new Set((await into<{ id: number }[]>`SELECT id FROM allowlists`).map(({ id }) => id))
+  const ownIds = new Set((await into<{ id: number }[]>`SELECT id FROM allowlists`).map(({ id }) => id))
   const lists = await from<{ id: number; entries: number }[]>`SELECT id, entries FROM allowlists ORDER BY id`
-  for (const { id, entries } of lists.filter((list) => !known.has(list.id)))
+  for (const { id, entries } of lists.filter((list) => !ownIds.has(list.id)))
     await inTransaction(into, async (sql) => {
       const copy = (table: string, where: string) => copyTable(from, sql, table, where)
       await copy('allowlists', `id = ${id}`)
@@ -85,10 +85,10 @@ async function copyTable(from: Sql, into: Sql, table: string, where = 'true'): P
 export async function copyWallets(from: Sql, into: Pool): Promise<void> {
   await inTransaction(into, async (sql) => {
     // If a wallet was withdrawn, the other ledger has deleted it. We delete it too; it received nothing.
-    const known = await asJson(from, 'SELECT id, wallet FROM payment_wallets')
+    const walletsJson = await asJson(from, 'SELECT id, wallet FROM payment_wallets')
     await sql`
       DELETE FROM payment_wallets w WHERE NOT EXISTS (
-        SELECT FROM jsonb_to_recordset(${known}::text::jsonb) AS r(id int, wallet text) WHERE r.id = w.id AND r.wallet = w.wallet)`
+        SELECT FROM jsonb_to_recordset(${walletsJson}::text::jsonb) AS r(id int, wallet text) WHERE r.id = w.id AND r.wallet = w.wallet)`
     await copyTable(from, sql, 'payment_wallets')
     await sql`DELETE FROM wallet_books WHERE wallet NOT IN (SELECT wallet FROM payment_wallets)`
     // Numbering continues after the copied wallets.

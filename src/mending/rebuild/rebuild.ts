@@ -91,10 +91,10 @@ export async function rebuild(
     await followTo(ctx, old, say)
     await copyVerdicts(old, ctx.pool)
     await copyRecords(old, ctx.pool)
-    const finished = await finish(ctx, facts, await readRecheck(old))
+    const outcome = await finish(ctx, facts, await readRecheck(old))
     await copyEndpoints(old, ctx.pool)
     const comparison = await compareLedgers(old, ctx.pool, (table) => say(`comparing ${table}`))
-    return { ...finished, comparison }
+    return { ...outcome, comparison }
   })
 }
 
@@ -118,7 +118,7 @@ async function followTo(ctx: RebuildContext, source: Sql | null, say: (line: str
     if (!source) return (await ctx.chain.head()).number
     return (await readCursor(source))?.number ?? ctx.rules.startBlock - 1
   }
-  let told = 0
+  let reportedAt = 0
   const pace = createPace((ctx.rules.survey ?? SURVEY).blocksMin)
   for (;;) {
     const [cursor, goal] = [await readCursor(ctx.pool), await goalOf()]
@@ -128,16 +128,16 @@ async function followTo(ctx: RebuildContext, source: Sql | null, say: (line: str
     if (from > goal) return
     const residue = source && (await readNextResidueBlock(source, from))
     const upTo = Math.min(goal, from + SURVEYED_PER_STEP - 1, residue ?? goal)
-    const followed = await follow(ctx, UNLIMITED, { upTo, goal, readMax: BLOCKS_PER_STEP, pace })
-    if (followed.toBlock === null)
+    const progress = await follow(ctx, UNLIMITED, { upTo, goal, readMax: BLOCKS_PER_STEP, pace })
+    if (progress.toBlock === null)
       throw new RebuildError(
-        `The provider's head is ${followed.head.number}; the current ledger is at ${goal}. Wait, and run it again.`,
+        `The provider's head is ${progress.head.number}; the current ledger is at ${goal}. Wait, and run it again.`,
       )
-    if (followed.cursor) await auditThoroughly(ctx, followed.cursor)
-    if (Date.now() - told < TELL_MS && followed.toBlock < goal) continue
-    told = Date.now()
-    const surveyed = await readSurveyedTo(ctx.pool)
-    say(`followed to block ${followed.toBlock} of ${goal}${surveyed === followed.toBlock ? ', surveyed' : ''}`)
+    if (progress.cursor) await auditThoroughly(ctx, progress.cursor)
+    if (Date.now() - reportedAt < TELL_MS && progress.toBlock < goal) continue
+    reportedAt = Date.now()
+    const surveyedTo = await readSurveyedTo(ctx.pool)
+    say(`followed to block ${progress.toBlock} of ${goal}${surveyedTo === progress.toBlock ? ', surveyed' : ''}`)
   }
 }
 
@@ -146,8 +146,8 @@ async function tellOfNoKey(ctx: RebuildContext, ledger: Pool, say: (line: string
   const { behind, blocksMin } = ctx.rules.survey ?? SURVEY
   const goal = (await readCursor(ledger))?.number ?? (await ctx.chain.head()).number
   if (goal - behind - ctx.rules.startBlock < blocksMin) return
-  const watched = (await readWatching(ledger)).wallets.map(({ wallet }) => wallet)
-  for (const wallet of (await readOfNoKey(ctx, watched)) ?? [])
+  const wallets = (await readWatching(ledger)).wallets.map(({ wallet }) => wallet)
+  for (const wallet of (await readOfNoKey(ctx, wallets)) ?? [])
     say(
       `all blocks are read while ${wallet} is watched: it has code, or has sent nothing yet. docs/RUNBOOK.md, "Back up and restore", says how to avoid that`,
     )
@@ -182,15 +182,20 @@ async function finish(
   if (!cursor) throw new RebuildError('There was nothing to follow: the chain has no block from START_BLOCK on.')
   const block = Math.max(cursor.number, heldUpTo ?? 0)
   await writeState(ctx.pool, 'recheck_up_to', block)
-  const seen = async () =>
+  const countSeen = async () =>
     (await ctx.pool`SELECT FROM payments WHERE state = 'seen' AND block_number <= ${cursor.number}`).count
-  let left = await seen()
-  for (let i = 0; i < JUDGING_MAX && left > 0; i++) {
-    const { failed } = await judge(ctx, cursor, await settledHeight(ctx, cursor, { ...facts, agreed: null }), UNLIMITED)
-    if (failed > 0) throw new Error(`could not judge ${failed} payments: the log says which, and why`)
-    const now = await seen()
-    if (now === left) break
-    left = now
+  let seenCount = await countSeen()
+  for (let i = 0; i < JUDGING_MAX && seenCount > 0; i++) {
+    const { failed: failures } = await judge(
+      ctx,
+      cursor,
+      await settledHeight(ctx, cursor, { ...facts, agreed: null }),
+      UNLIMITED,
+    )
+    if (failures > 0) throw new Error(`could not judge ${failures} payments: the log says which, and why`)
+    const now = await countSeen()
+    if (now === seenCount) break
+    seenCount = now
   }
   return inTransaction(ctx.pool, async (sql) => {
     const [row] = await sql<{ waiting: number }[]>`
