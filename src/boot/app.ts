@@ -76,10 +76,10 @@ interface Outside {
 export async function startApp(config: Config, { log, onProgress }: Outside): Promise<App> {
   const stack = new AsyncDisposableStack()
   try {
-    const settled = await choosePorts(config)
-    const parts = await openParts(settled, log, onProgress)
+    const finalConfig = await choosePorts(config)
+    const parts = await openParts(finalConfig, log, onProgress)
     stack.defer(() => parts.stop())
-    const app = await build({ config: settled, log, onProgress, stack }, parts)
+    const app = await build({ config: finalConfig, log, onProgress, stack }, parts)
     return { ...app, onPartExit: parts.onExit, stop: () => stack.disposeAsync() }
   } catch (error) {
     await stack.disposeAsync()
@@ -121,14 +121,14 @@ async function build(
     database.readUrl === database.url ? pool : open(database.readUrl, 'node-ledger reads', prepares.readUrl)
 
   onProgress('checking chain and factory')
-  const opened = await openLedgerChain(pool, chain, rpc)
-  const { reader, chainId } = opened
+  const ledgerChain = await openLedgerChain(pool, chain, rpc)
+  const { reader, chainId } = ledgerChain
   // Every run of a pass begins with this check. Until the check has succeeded once, runs do nothing.
-  const preflight = chainPreflight(config, pool, opened, (line) => {
+  const preflight = chainPreflight(config, pool, ledgerChain, (line) => {
     log.warn(line)
     onProgress(line)
   })
-  const ctx = passContext(config, log, { pool, directUrl: database.directUrl, chain: opened, preflight })
+  const ctx = passContext(config, log, { pool, directUrl: database.directUrl, chain: ledgerChain, preflight })
   await preflightOrServe(preflight, onProgress)
 
   const payments = metered('payments', meters, paymentsPass(ctx))
@@ -147,8 +147,8 @@ async function build(
   changes.subscribe(() => webhooks.wake())
 
   // Requests have an RPC client of their own. So the passes' bulk reads never delay requests, and requests never take the passes' slots.
-  const asked = openRpc()
-  const readings = createReadings({ rpc: asked, factory: chain.factory, distributor: signersOf(chain).distributor })
+  const readRpc = openRpc()
+  const readings = createReadings({ rpc: readRpc, factory: chain.factory, distributor: signersOf(chain).distributor })
 
   onProgress('starting to serve')
   let draining = false
@@ -163,8 +163,8 @@ async function build(
     syncer: createSyncer(ctx, runPayments),
     operator: operatorDeps(ctx, readPool),
     draining: () => draining,
-    ...walletChecks(config, asked),
-    chainIdMatches: chainIdMatches(asked, chainId),
+    ...walletChecks(config, readRpc),
+    chainIdMatches: chainIdMatches(readRpc, chainId),
   })
   stack.defer(() => server.close())
   await listen(server, config)
@@ -208,7 +208,7 @@ async function serveMetrics(
     const { code, message } = error as NodeJS.ErrnoException
     const problem = code === 'EADDRINUSE' ? `port ${port} is taken` : message
     const remedy = 'Set METRICS_PORT to another one (0 takes any free one, off serves none).'
-    if (config.given.includes('METRICS_PORT'))
+    if (config.namedSettings.includes('METRICS_PORT'))
       throw new StartError(`Metrics cannot be served: ${problem}. ${remedy}`, 'refused')
     onProgress(`metrics are not served: ${problem}. ${remedy}`)
     return null
@@ -217,11 +217,11 @@ async function serveMetrics(
 
 /** Runs the preflight, but does not wait for it for long: if the chain does not answer, people must still be able to read the ledger. */
 async function preflightOrServe(preflight: () => Promise<unknown>, onProgress: (step: string) => void): Promise<void> {
-  const settled = preflight().then(
+  const outcome = preflight().then(
     () => null,
     (error: unknown) => error,
   )
-  const failure = await within(CHAIN_WAIT_MS, settled, () => new StartError('no answer yet', 'retryable'))
+  const failure = await within(CHAIN_WAIT_MS, outcome, () => new StartError('no answer yet', 'retryable'))
   if (failure === null) return
   if (kindOf(failure) !== 'retryable' && !mayPass(failure)) throw failure
   onProgress(`the chain does not answer yet: ${messageOf(failure).split('\n').at(-1)?.trim()}`)
@@ -271,18 +271,19 @@ function httpDeps(
  * that one.
  */
 async function choosePorts(config: Config): Promise<Config> {
-  const { PORT, HOST, PUBLIC_URL, METRICS_PORT, given } = config
+  const { PORT, HOST, PUBLIC_URL, METRICS_PORT, namedSettings } = config
   const others: [name: string, port: number, host: string][] = []
   // The metrics' default port is not checked: the service must run even if that port is taken.
-  if (METRICS_PORT !== 'off' && given.includes('METRICS_PORT')) others.push(['METRICS_PORT', METRICS_PORT, HOST])
+  if (METRICS_PORT !== 'off' && namedSettings.includes('METRICS_PORT'))
+    others.push(['METRICS_PORT', METRICS_PORT, HOST])
   // If a killed service left its chain behind, that chain holds the port. This start will stop it, so we do not check the port.
   if (config.embedded.chain && !(await (await loadEmbedded()).isChainLeft(config.DATA_DIR)))
     others.push(['CHAIN_PORT', config.CHAIN_PORT, '127.0.0.1'])
-  const tried = await Promise.all([tryPort('PORT', PORT, HOST), ...others.map((one) => tryPort(...one))])
-  const refusals = tried.flatMap(({ refusal }) => refusal ?? [])
+  const probes = await Promise.all([tryPort('PORT', PORT, HOST), ...others.map((one) => tryPort(...one))])
+  const refusals = probes.flatMap(({ refusal }) => refusal ?? [])
   if (refusals.length > 0) throw new StartError(refusals.join('\n'), 'refused')
-  const port = tried[0]?.port ?? PORT
-  const isNamed = given.includes('PUBLIC_URL')
+  const port = probes[0]?.port ?? PORT
+  const isNamed = namedSettings.includes('PUBLIC_URL')
   return { ...config, PORT: port, PUBLIC_URL: isNamed ? PUBLIC_URL : PUBLIC_URL.replace(/:\d+$/, `:${port}`) }
 }
 
@@ -290,10 +291,10 @@ async function choosePorts(config: Config): Promise<Config> {
 async function tryPort(name: string, port: number, host: string): Promise<{ port: number; refusal: string | null }> {
   const probe = createNetServer()
   try {
-    await new Promise<void>((done, failed) => probe.once('error', failed).listen(port, host, done))
-    const { port: chosen } = probe.address() as AddressInfo
+    await new Promise<void>((resolve, reject) => probe.once('error', reject).listen(port, host, resolve))
+    const { port: boundPort } = probe.address() as AddressInfo
     await new Promise((resolve) => probe.close(resolve))
-    return { port: chosen, refusal: null }
+    return { port: boundPort, refusal: null }
   } catch (error) {
     return { port, refusal: portRefusal(name, port, error as NodeJS.ErrnoException) }
   }

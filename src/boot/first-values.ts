@@ -17,13 +17,13 @@ interface IgnoredValue {
 
 /** The values that the ledger got from its settings at a start, that no command has changed since, and that now differ from the settings. */
 export async function ignoredValues(pool: Pool, config: Config): Promise<IgnoredValue[]> {
-  const { PAYMENT_ADDRESS: wallet, CONTRACT_WALLETS: mode, given, namedTerms, webhooks } = config
+  const { PAYMENT_ADDRESS: wallet, CONTRACT_WALLETS: mode, namedSettings, namedTerms, webhooks } = config
   const endpoints = await listEndpoints(pool)
-  const told = endpoints.filter(({ active }) => active).map(({ endpoint }) => endpoint)
-  const named = webhooks.urls.map(endpointName)
+  const activeEndpoints = endpoints.filter(({ active }) => active).map(({ endpoint }) => endpoint)
+  const endpointNames = webhooks.urls.map(endpointName)
   const lastOf = <Entry extends { enteredBy: string }>(entries: readonly Entry[]) =>
     entries.every(({ enteredBy }) => enteredBy === 'start') ? entries.at(-1) : undefined
-  const [terms, sold, judged] = [
+  const [terms, lastWallet, lastMode] = [
     lastOf(await readTermsHistory(pool)),
     lastOf(await readWalletHistory(pool)),
     lastOf(await readModes(pool)),
@@ -34,17 +34,17 @@ export async function ignoredValues(pool: Pool, config: Config): Promise<Ignored
       { settings: 'DIST_ENABLED and CREDIT_…', act: 'terms set' },
     ],
     [
-      wallet !== null && sold !== undefined && sold.wallet !== wallet,
+      wallet !== null && lastWallet !== undefined && lastWallet.wallet !== wallet,
       { settings: 'PAYMENT_ADDRESS', act: 'wallets set' },
     ],
     [
-      given.includes('CONTRACT_WALLETS') && judged !== undefined && judged.mode !== mode,
+      namedSettings.includes('CONTRACT_WALLETS') && lastMode !== undefined && lastMode.mode !== mode,
       { settings: 'CONTRACT_WALLETS', act: 'contract-wallets mode' },
     ],
     [
       endpoints.every(({ addedBy, active }) => addedBy === 'start' && active) &&
-        told.length > 0 &&
-        named.some((name) => !told.includes(name)),
+        activeEndpoints.length > 0 &&
+        endpointNames.some((name) => !activeEndpoints.includes(name)),
       { settings: 'WEBHOOK_URL', act: 'webhooks add' },
     ],
   ]

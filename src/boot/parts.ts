@@ -72,8 +72,8 @@ export async function openParts(config: Config, log: Log, onProgress: (step: str
       : ownChain(config, openKeys).then((part) => ({ part, running: null })),
     config.embedded.database ? embeddedDatabase(config, log, onProgress) : { part: ownDatabase(config), running: null },
   ] as const
-  const settled = await Promise.allSettled(starting)
-  const running = settled.flatMap((result) => (result.status === 'fulfilled' && result.value.running) || [])
+  const outcomes = await Promise.allSettled(starting)
+  const running = outcomes.flatMap((result) => (result.status === 'fulfilled' && result.value.running) || [])
   const stop = async () => {
     for (const part of running) await part.stop()
   }
@@ -107,14 +107,14 @@ async function embeddedChain(
 ): Promise<StartedPart<ChainPart>> {
   onProgress('starting the chain')
   const port = config.CHAIN_PORT
-  const embedded = await loadEmbedded()
-  const { anvil, ...deployment } = await embedded.startEmbeddedChain({
+  const programs = await loadEmbedded()
+  const { anvil, ...deployment } = await programs.startEmbeddedChain({
     dataDir: config.DATA_DIR,
     port,
     log,
     onProgress,
   })
-  const part = embeddedChainPart(embedded, config, { rpcUrl: anvil.rpcUrl, ...deployment }, await openKeys(config))
+  const part = embeddedChainPart(programs, config, { rpcUrl: anvil.rpcUrl, ...deployment }, await openKeys(config))
   return { part, running: { name: 'The chain', stop: anvil.stop, onExit: anvil.onExit } }
 }
 
@@ -150,9 +150,9 @@ export async function attachChain(
   open: (config: Config) => Promise<Keys> = openKeys,
 ): Promise<ChainPart | null> {
   if (!config.embedded.chain) return await ownChain(config, open)
-  const embedded = await loadEmbedded()
-  const running = embedded.findRunning(config.DATA_DIR)?.chain
-  return running ? embeddedChainPart(embedded, config, running, await open(config)) : null
+  const programs = await loadEmbedded()
+  const running = programs.findRunning(config.DATA_DIR)?.chain
+  return running ? embeddedChainPart(programs, config, running, await open(config)) : null
 }
 
 async function ownChain(config: Config, open: (config: Config) => Promise<Keys>): Promise<ChainPart> {

@@ -67,7 +67,7 @@ function modeRule({ part, chainId }: OpenedChain): Partial<FollowRules> {
 export function passContext(
   config: Config,
   log: Log,
-  opened: {
+  connections: {
     pool: Pool
     /** A URL that bypasses any pooler, for locks. */
     directUrl: string
@@ -75,15 +75,15 @@ export function passContext(
     preflight: () => Promise<ChainFacts>
   },
 ): PassContext {
-  const { part, rpc, chainId } = opened.chain
+  const { part, rpc, chainId } = connections.chain
   const sender = (signer: Signer | null) =>
     signer && createSignerAccount({ rpc, signer, chainId, factory: part.factory })
   return {
-    ...ledgerContext(config, log, opened),
+    ...ledgerContext(config, log, connections),
     minter: sender(part.minter),
     distributor: sender(part.distributor),
-    lock: advisoryLock(opened.directUrl),
-    preflight: opened.preflight,
+    lock: advisoryLock(connections.directUrl),
+    preflight: connections.preflight,
   }
 }
 

@@ -71,8 +71,8 @@ export async function checkBeforeMigrating(url: string, chain: ChainPart, rpc: R
   const pool = connect(url, { max: 1, prepare: false, applicationName: 'node-ledger check' })
   try {
     if (await isLedger(pool)) await assertSameLedger(pool, chain, chain.chainId)
-    const refused = await inTimeOrNull(FACTORY_LOOK_MS, () => refuseCode(rpc, chain.factory, chain.factoryCodeHash))
-    if (refused) throw new StartError(`FACTORY_ADDRESS: ${refused.problem}. ${refused.remedy}`)
+    const refusal = await inTimeOrNull(FACTORY_LOOK_MS, () => refuseCode(rpc, chain.factory, chain.factoryCodeHash))
+    if (refusal) throw new StartError(`FACTORY_ADDRESS: ${refusal.problem}. ${refusal.remedy}`)
   } finally {
     await pool.end({ timeout: 5 })
   }
@@ -89,7 +89,7 @@ export async function migrateWhenUp(
 ): Promise<string[]> {
   const where = `The database at ${hostsOf(url)}`
   const deadline = performance.now() + waitMs
-  for (let told = false; ; told = true) {
+  for (let hasReported = false; ; hasReported = true) {
     try {
       await before()
       return await migrate(url)
@@ -101,10 +101,10 @@ export async function migrateWhenUp(
       if (kind === 'closed' || (kind === 'noWrites' && codeOf(error) !== '55P03'))
         throw new StartError(`${where} ${says}: ${reason}. ${remedy}`, 'refused')
       if (performance.now() >= deadline) {
-        const waited = `within ${Math.round(waitMs / 1000)} s`
-        throw new StartError(`${where} did not answer ${waited}: it ${says}: ${reason}. ${remedy}`, 'retryable')
+        const limit = `within ${Math.round(waitMs / 1000)} s`
+        throw new StartError(`${where} did not answer ${limit}: it ${says}: ${reason}. ${remedy}`, 'retryable')
       }
-      if (!told) onProgress(`${where} does not answer yet (${reason}): trying for ${waitMs / 1000} s`)
+      if (!hasReported) onProgress(`${where} does not answer yet (${reason}): trying for ${waitMs / 1000} s`)
       await sleep(DATABASE_RETRY_MS)
     }
   }
@@ -135,8 +135,8 @@ export async function openLedgerChain(pool: Pool, part: ChainPart, rpc: Rpc): Pr
  */
 export async function checkChain({ part, rpc, chainId }: OpenedChain): Promise<ChainFacts> {
   const { factory, paymentAddress, startBlock, factoryCodeHash: trustedCodeHash } = part
-  const named = { factory, trustedCodeHash, paymentAddress, startBlock, ...signersOf(part) }
-  const deployment = await checkDeployment({ rpc, chainId, ...named })
+  const expectation = { factory, trustedCodeHash, paymentAddress, startBlock, ...signersOf(part) }
+  const deployment = await checkDeployment({ rpc, chainId, ...expectation })
   assertFit(judgeDeployment(deployment, { chain: part }))
   return { guardUsable: deployment.guardUsable }
 }
@@ -165,8 +165,8 @@ export async function settleFacts(pool: Pool, facts: ChainFacts, tell: (line: st
 /** The chain id from the settings, or else from the ledger, or else from the provider. Throws a StartError if it is not known from any of these. */
 export async function resolveChainId(pool: Pool, chain: ChainPart, reader: ChainReader): Promise<number> {
   if (chain.chainId !== null) return chain.chainId
-  const stored = await readIdentity(pool)
-  if (stored) return stored.chainId
+  const identity = await readIdentity(pool)
+  if (identity) return identity.chainId
   return reader.chainId().catch((error: unknown) => {
     if (!(error instanceof ChainFault)) throw error
     const why = `The chain did not return its id: ${error.message}`
@@ -176,8 +176,8 @@ export async function resolveChainId(pool: Pool, chain: ChainPart, reader: Chain
 
 /** Refuses settings that name another chain, factory or start block than the ledger has. This needs no provider. */
 async function assertSameLedger(pool: Pool, chain: ChainPart, chainId: number | null): Promise<void> {
-  const stored = await readIdentity(pool)
-  if (stored) assertSameIdentity(stored, { ...stored, ...namedBy(chain), chainId: chainId ?? stored.chainId })
+  const identity = await readIdentity(pool)
+  if (identity) assertSameIdentity(identity, { ...identity, ...namedBy(chain), chainId: chainId ?? identity.chainId })
 }
 
 /**
@@ -185,12 +185,12 @@ async function assertSameLedger(pool: Pool, chain: ChainPart, chainId: number | 
  * not have been used before.
  */
 export async function assertLedgerIsOurs(pool: Pool, chain: OpenedChain): Promise<void> {
-  const stored = await readIdentity(pool)
-  if (!stored) await assertUnusedWallet(chain)
+  const identity = await readIdentity(pool)
+  if (!identity) await assertUnusedWallet(chain)
   if (!(await readCursor(pool))) await assertStartCoversFactory(chain)
   const { part, chainId, reader } = chain
-  const wanted = { ...namedBy(part), chainId, genesisHash: await genesisHash(part, reader, stored) }
-  assertSameIdentity(await recordIdentity(pool, wanted), wanted)
+  const expectedIdentity = { ...namedBy(part), chainId, genesisHash: await genesisHash(part, reader, identity) }
+  assertSameIdentity(await recordIdentity(pool, expectedIdentity), expectedIdentity)
 }
 
 /** Refuses a start block after the factory's first block, because the ledger could never follow what came before. */
@@ -210,9 +210,9 @@ export function chainPreflight(
 ): () => Promise<ChainFacts> {
   let preparing: Promise<ChainFacts> | null = null
   const prepare = async () => {
-    const found = await checkChain(chain)
+    const deploymentFacts = await checkChain(chain)
     await assertLedgerIsOurs(pool, chain)
-    const facts = await settleFacts(pool, found, tell)
+    const facts = await settleFacts(pool, deploymentFacts, tell)
     await assertEvidence(config, pool, chain)
     await enterTerms(config, pool, chain)
     await enterWallet(pool, chain)
@@ -240,10 +240,10 @@ export function chainPreflight(
 async function assertEvidence(config: Config, pool: Pool, { part, reader, chainId }: OpenedChain): Promise<void> {
   const inForce = await readMode(pool)
   if (part.demoToken !== null || inForce?.mode === 'proven') return
-  const found = await reader.proofs.findMode()
+  const finding = await reader.proofs.findMode()
   const ledger = { mode: inForce?.mode ?? null, chainId, isDemo: false }
   const { production, TRUST_PROVIDER: trusts } = config
-  if (found) assertFit([judgeEvidence(found, ledger, { voices: reader.providers.length, trusts, production })])
+  if (finding) assertFit([judgeEvidence(finding, ledger, { voices: reader.providers.length, trusts, production })])
 }
 
 /**
@@ -251,19 +251,19 @@ async function assertEvidence(config: Config, pool: Pool, { part, reader, chainI
  * changes what was entered before.
  */
 async function enterTerms(
-  { namedTerms: named, firstSaleTerms, given, CONTRACT_WALLETS }: Config,
+  { namedTerms: terms, firstSaleTerms, namedSettings, CONTRACT_WALLETS }: Config,
   pool: Pool,
   { part, rpc, reader }: OpenedChain,
 ): Promise<void> {
   const head = await reader.head()
   if (part.demoToken) await seedTiers(pool, part.demoToken, { block: head.number, time: head.time }, firstSaleTerms)
   const holdsKey = part.minter !== null || part.distributor !== null
-  if (named && holdsKey && !(await hasTerms(pool))) {
+  if (terms && holdsKey && !(await hasTerms(pool))) {
     const contract = createContractReader(rpc, part.factory)
     const { lastNodeId, round } = await contract.counters(head.number)
-    if (lastNodeId === 0n && round === 0) await enterFirst(pool, contract, named, head.number)
+    if (lastNodeId === 0n && round === 0) await enterFirst(pool, contract, terms, head.number)
   }
-  if (given.includes('CONTRACT_WALLETS')) await enterFirstMode(pool, CONTRACT_WALLETS)
+  if (namedSettings.includes('CONTRACT_WALLETS')) await enterFirstMode(pool, CONTRACT_WALLETS)
 }
 
 /**
@@ -286,33 +286,36 @@ export async function enterWallet(pool: Pool, { part, rpc }: OpenedChain): Promi
   })
 }
 
-async function enterFirst(pool: Pool, contract: ContractReader, named: TermsContent, atBlock: number): Promise<void> {
+async function enterFirst(pool: Pool, contract: ContractReader, terms: TermsContent, atBlock: number): Promise<void> {
   const payoutBps = (await readTierVersions(pool)).map((tier) => tier.payoutBps)
   const limits = { leastIntervalSec: await contract.leastIntervalSec(), payoutBps, zeroAllowed: false }
-  let objection = refuseTerms(named, limits)
-  const asked = objection === null && named.payouts
-  const needed = asked ? await readBoundsNeeded(contract, named, { payoutBps, atBlock }) : null
-  if (needed)
-    objection = `they are outside what the contract lets the distributor pay for a turn. Its owner makes room with setBounds: ${needed.floorGwei} to ${needed.ceilingGwei} gwei.`
+  let objection = refuseTerms(terms, limits)
+  const paysOut = objection === null && terms.payouts
+  const boundsToSet = paysOut ? await readBoundsNeeded(contract, terms, { payoutBps, atBlock }) : null
+  if (boundsToSet)
+    objection = `they are outside what the contract lets the distributor pay for a turn. Its owner makes room with setBounds: ${boundsToSet.floorGwei} to ${boundsToSet.ceilingGwei} gwei.`
   if (objection)
     throw new StartError(`The terms that DIST_ENABLED and CREDIT_… name cannot be this ledger's: ${objection}`)
   await inTransaction(pool, async (sql) => {
-    if (!(await insertFirstTerms(sql, named, 'start'))) return
-    await writeAudit(sql, { actor: 'start', action: 'termsEntered', detail: { before: null, after: [named] } })
+    if (!(await insertFirstTerms(sql, terms, 'start'))) return
+    await writeAudit(sql, { actor: 'start', action: 'termsEntered', detail: { before: null, after: [terms] } })
     await notifyLedgerChanged(sql)
   })
 }
 
 const namedBy = ({ factory, startBlock }: ChainPart) => ({ factory, startBlock })
 
-async function genesisHash(chain: ChainPart, reader: ChainReader, stored: Identity | null): Promise<string> {
+async function genesisHash(chain: ChainPart, reader: ChainReader, identity: Identity | null): Promise<string> {
   // The embedded chain has a new first block at every start. So only the address of its factory identifies it.
   if (chain.demoToken) return 'embedded'
   const readers = reader.providers.length > 0 ? reader.providers : [reader]
-  const told = (await Promise.all(readers.map((one) => orNull(one.block(0))))).flatMap((block) => block?.hash ?? [])
+  const genesisHashes = (await Promise.all(readers.map((one) => orNull(one.block(0))))).flatMap(
+    (block) => block?.hash ?? [],
+  )
   // One false answer must neither become the ledger's identity nor refuse the ledger. Providers of a pruned chain (BSC) do not have block 0.
-  if (stored && (told.length === 0 || told.some((hash) => hash === stored.genesisHash))) return stored.genesisHash
-  const [hash, ...others] = new Set(told)
+  if (identity && (genesisHashes.length === 0 || genesisHashes.some((hash) => hash === identity.genesisHash)))
+    return identity.genesisHash
+  const [hash, ...others] = new Set(genesisHashes)
   if (hash !== undefined && others.length === 0) return hash
   const why =
     hash === undefined
@@ -321,12 +324,14 @@ async function genesisHash(chain: ChainPart, reader: ChainReader, stored: Identi
   throw new StartError(why, 'retryable')
 }
 
-function assertSameIdentity(stored: Identity, wanted: Identity): void {
+function assertSameIdentity(ledgerIdentity: Identity, settingsIdentity: Identity): void {
   const differing = (['chainId', 'genesisHash', 'factory', 'startBlock'] as const).filter(
-    (key) => stored[key] !== wanted[key],
+    (key) => ledgerIdentity[key] !== settingsIdentity[key],
   )
   if (differing.length === 0) return
-  const lines = differing.map((key) => `  ${key}: the database has ${stored[key]}, the settings lead to ${wanted[key]}`)
+  const lines = differing.map(
+    (key) => `  ${key}: the database has ${ledgerIdentity[key]}, the settings lead to ${settingsIdentity[key]}`,
+  )
   throw new StartError(
     `This database holds the ledger of another factory or chain:\n${lines.join('\n')}\nPoint DATABASE_URL at an empty database, or RPC_URL and FACTORY_ADDRESS back at the old ones.`,
   )

@@ -20,11 +20,11 @@ export function loadOrCreateSecrets<Name extends string>(
   const directory = resolve(dataDir)
   mkdirSync(directory, { recursive: true, mode: PRIVATE_DIR_MODE })
   const path = join(directory, 'secrets.json')
-  const stored = parse(readIfExists(path), path)
-  const missing = names.filter((name) => stored[name] === undefined)
-  for (const name of missing) stored[name] = randomBytes(SECRET_BYTES).toString('hex')
-  if (missing.length > 0) writeFileAtomic(path, `${JSON.stringify(stored, null, 2)}\n`)
-  return Object.fromEntries(names.map((name) => [name, stored[name]])) as Record<Name, string>
+  const secrets = parse(readIfExists(path), path)
+  const missing = names.filter((name) => secrets[name] === undefined)
+  for (const name of missing) secrets[name] = randomBytes(SECRET_BYTES).toString('hex')
+  if (missing.length > 0) writeFileAtomic(path, `${JSON.stringify(secrets, null, 2)}\n`)
+  return Object.fromEntries(names.map((name) => [name, secrets[name]])) as Record<Name, string>
 }
 
 function parse(text: string | null, path: string): Record<string, string> {

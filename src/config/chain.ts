@@ -6,24 +6,24 @@ import { account, hash, httpUrl, httpUrls, onOff, parseAddress, wei, whole } fro
 /** The most providers; more of them would only multiply the requests. */
 const RPC_URLS_MAX = 8
 /** An empty list must be written as `none`, so that operators cannot leave the setting out by mistake. */
-const formerFactories: Parse<readonly Address[]> = (given, ask) => {
-  if (given.toLowerCase() === 'none') return []
-  const found = given.split(',').map((word) => parseAddress(word.trim()))
-  const factories = found.filter((factory) => factory !== null)
-  if (factories.length === found.length) return factories
-  return ask.refuse(`is ${shown(given)}: set it to none, or to addresses separated by commas`)
+const formerFactories: Parse<readonly Address[]> = (input, ask) => {
+  if (input.toLowerCase() === 'none') return []
+  const entries = input.split(',').map((word) => parseAddress(word.trim()))
+  const factories = entries.filter((factory) => factory !== null)
+  if (factories.length === entries.length) return factories
+  return ask.refuse(`is ${shown(input)}: set it to none, or to addresses separated by commas`)
 }
 
-const publicRpcUrl: Parse<string> = (given, ask) => {
-  const url = httpUrl(given, ask)
+const publicRpcUrl: Parse<string> = (input, ask) => {
+  const url = httpUrl(input, ask)
   const { username, password } = new URL(url ?? 'http://localhost')
   if (username === '' && password === '') return url
   return ask.refuse('contains a user or password, but everyone can see it')
 }
 
 /** `guarded`, `finalized`, or a number of confirmations. */
-const finality: Parse<'guarded' | 'finalized' | number> = (given, ask) => {
-  const word = given.toLowerCase()
+const finality: Parse<'guarded' | 'finalized' | number> = (input, ask) => {
+  const word = input.toLowerCase()
   if (word === 'guarded' || word === 'finalized') return word
   // A larger number is probably in the wrong unit: 9,999 blocks take over a day and a half on the slowest of the usual chains.
   if (/^[1-9][0-9]{0,3}$/.test(word)) return Number(word)

@@ -15,7 +15,7 @@ export interface Config extends Settings {
   /** True for a part that is missing, so that the service embeds it. Both are false in production. */
   readonly embedded: { readonly database: boolean; readonly chain: boolean }
   /** The names of the settings that the operator has set, as opposed to defaults. */
-  readonly given: readonly SettingName[]
+  readonly namedSettings: readonly SettingName[]
   readonly keys: KeysConfig
   readonly webhooks: WebhooksConfig
   /** Credit terms for a ledger that has none; null if the settings do not name any. */
@@ -109,10 +109,10 @@ export const modeOn = (chainId: number) => KNOWN_CHAINS.get(chainId)?.mode ?? nu
 
 /** What people see: the chain's name, if we know its id; the explorer of the settings, or else the one that we know; the seller. */
 export function siteOn(config: Settings, chainId: number) {
-  const known = KNOWN_CHAINS.get(chainId)
+  const knownChain = KNOWN_CHAINS.get(chainId)
   return {
-    chainName: known?.name ?? null,
-    explorerUrl: config.EXPLORER_URL ?? known?.explorerUrl ?? null,
+    chainName: knownChain?.name ?? null,
+    explorerUrl: config.EXPLORER_URL ?? knownChain?.explorerUrl ?? null,
     brand: {
       name: config.BRAND_NAME,
       logo: config.BRAND_LOGO?.svg ?? null,

@@ -6,14 +6,14 @@ import { maskUrl } from './setting.ts'
 
 /** Every setting (without its NAME_FILE form) and its effective value as text; null if it has none. */
 export function describeConfig(config: Config): Record<SettingName, string | null> {
-  const described = Object.fromEntries(SETTINGS.map((name) => [name, textOf(name, config)]))
+  const texts = Object.fromEntries(SETTINGS.map((name) => [name, textOf(name, config)]))
   for (const role of ['MINTER', 'DISTRIBUTOR'] as const) {
     // The embedded chain has a key of its own, which we show unless the settings name a key that is kept elsewhere.
     const own = `${role}_PRIVATE_KEY` as const
     const key = role === 'MINTER' ? config.keys.minter : config.keys.distributor
-    if (key !== null && key.kind !== 'privateKey') described[own] = null
+    if (key !== null && key.kind !== 'privateKey') texts[own] = null
   }
-  return described as Record<SettingName, string | null>
+  return texts as Record<SettingName, string | null>
 }
 
 function textOf(name: SettingName, config: Config): string | null {

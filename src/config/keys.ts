@@ -5,17 +5,17 @@ import { type Parse, type SettingGroup, shown } from './setting.ts'
 import { account, httpUrl, parsePrivateKey } from './values.ts'
 import { isWellKnownKey } from './weak.ts'
 
-const privateKey: Parse<`0x${string}`> = (given, ask) => {
-  const key = parsePrivateKey(given)
+const privateKey: Parse<`0x${string}`> = (input, ask) => {
+  const key = parsePrivateKey(input)
   if (key === null) return ask.refuse('is not a private key: set it to 0x and 64 hex digits')
   if (!ask.production || !isWellKnownKey(key)) return key
   return ask.refuse('is a well-known development key, so anyone can take its money: make a new one')
 }
 
-const kmsKey: Parse<KmsKey> = (given, ask) =>
-  parseKmsKey(given) ??
+const kmsKey: Parse<KmsKey> = (input, ask) =>
+  parseKmsKey(input) ??
   ask.refuse(
-    `is ${shown(given)}: set it to the ARN of a key of AWS KMS (arn:aws:kms:…:key/…), or to the name of a version of a key of Google Cloud KMS (projects/…/cryptoKeyVersions/1)`,
+    `is ${shown(input)}: set it to the ARN of a key of AWS KMS (arn:aws:kms:…:key/…), or to the name of a version of a key of Google Cloud KMS (projects/…/cryptoKeyVersions/1)`,
   )
 
 export const KEYS = {

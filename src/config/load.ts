@@ -20,7 +20,7 @@ export interface LoadOptions {
   /** Reads `.env` and the files that NAME_FILE settings name. For example `(path) => readFileSync(path, 'utf8')`. */
   readonly readFile: ReadFile
   /** Values for secrets that are not set. Ignored in production. If this is left out, secrets that are not set are null. */
-  readonly generated?: GeneratedSecrets
+  readonly secrets?: GeneratedSecrets
 }
 
 /** All mistakes in the settings. The message lists them for people. */
@@ -50,15 +50,15 @@ export function loadConfig(env: NodeJS.ProcessEnv, options: LoadOptions): Config
 /** Reads the settings together with their mistakes, for display. An invalid setting gets its default. Never throws. */
 export function inspectConfig(
   env: NodeJS.ProcessEnv,
-  { readFile, generated }: LoadOptions,
+  { readFile, secrets }: LoadOptions,
 ): { config: Config; problems: readonly Problem[] } {
   const source = openSource(env, readFile)
   const production = source.environment === 'production'
-  const embedded = {
+  const embeddedParts = {
     database: !production && !source.isSet('DATABASE_URL'),
     chain: !production && !source.isSet('RPC_URL'),
   }
-  const read = readValues(source, { embedded: embedded.chain, ...(production || !generated ? {} : { generated }) })
+  const read = readValues(source, { isEmbedded: embeddedParts.chain, ...(production || !secrets ? {} : { secrets }) })
   const values: Settings = {
     ...read,
     // If one of these settings is missing or invalid, its value comes from other settings.
@@ -66,33 +66,45 @@ export function inspectConfig(
     PUBLIC_URL: source.get('PUBLIC_URL') === null ? originOf(read) : read.PUBLIC_URL,
     DATABASE_DIRECT_URL: read.DATABASE_DIRECT_URL ?? read.DATABASE_URL,
     DATABASE_READ_URL: read.DATABASE_READ_URL ?? read.DATABASE_URL,
-    START_BLOCK: read.START_BLOCK ?? (embedded.chain ? null : 0),
+    START_BLOCK: read.START_BLOCK ?? (embeddedParts.chain ? null : 0),
   }
-  checkRules(values, source, embedded)
-  const given = SETTINGS.filter((name) => source.isSet(name))
-  const config = { ...values, production, embedded, given, ...derive(values), hints: source.hints }
+  checkRules(values, source, embeddedParts)
+  const namedSettings = SETTINGS.filter((name) => source.isSet(name))
+  const config = {
+    ...values,
+    production,
+    embedded: embeddedParts,
+    namedSettings,
+    ...derive(values),
+    hints: source.hints,
+  }
   return { config: freeze(config), problems: source.problems }
 }
 
 interface Reading {
   /** True if the chain is embedded. */
-  readonly embedded?: boolean
-  readonly generated?: Partial<Record<string, string>>
+  readonly isEmbedded?: boolean
+  readonly secrets?: Partial<Record<string, string>>
 }
 
 /** Parses every setting that is set, and takes the defaults for the others. */
-function readValues(source: Source, { embedded = false, generated = {} }: Reading): Settings {
+function readValues(source: Source, { isEmbedded = false, secrets = {} }: Reading): Settings {
   const values: Record<string, unknown> = {}
   for (const { settings } of SETTING_GROUPS) {
     for (const [name, setting] of Object.entries(settings) as [SettingName, Setting][]) {
-      const usual = generated[name] ?? (embedded ? setting.embedded : undefined) ?? setting.default
+      const usual = secrets[name] ?? (isEmbedded ? setting.embedded : undefined) ?? setting.default
       values[name] = readOne(source, name, setting, usual ?? null)
     }
   }
   return values as Settings
 }
 
-function readOne(source: Source, name: SettingName, { parse, required }: Setting, usual: string | null): unknown {
+function readOne(
+  source: Source,
+  name: SettingName,
+  { parse, required: whyRequired }: Setting,
+  usual: string | null,
+): unknown {
   const production = source.environment === 'production'
   const ask = {
     production,
@@ -105,8 +117,8 @@ function readOne(source: Source, name: SettingName, { parse, required }: Setting
   }
   // `openSource` has already checked it.
   const text = name === 'NODE_ENV' ? null : source.get(name)
-  if (production && required && !source.isSet(name)) {
-    ask.refuse(`is required in production${isSecret(name) ? ` (or ${name}_FILE)` : ''}: ${required}`)
+  if (production && whyRequired && !source.isSet(name)) {
+    ask.refuse(`is required in production${isSecret(name) ? ` (or ${name}_FILE)` : ''}: ${whyRequired}`)
   }
   return (text === null ? null : parse(text, ask)) ?? (usual === null ? null : parse(usual, ask))
 }

@@ -36,8 +36,8 @@ const editsMax = (name: string) => (name.length >= 12 ? 3 : 2)
 export function likelyMeant(name: string): SettingName | null {
   const base = name.endsWith('_FILE') ? name.slice(0, -'_FILE'.length) : name
   if (base.length < GUESSED_LENGTH_MIN) return null
-  const near = SETTINGS.filter((known) => known.length >= GUESSED_LENGTH_MIN)
-    .map((known) => ({ known, edits: editsBetween(base, known) }))
+  const near = SETTINGS.filter((setting) => setting.length >= GUESSED_LENGTH_MIN)
+    .map((candidate) => ({ candidate, edits: editsBetween(base, candidate) }))
     .sort((a, b) => a.edits - b.edits)[0]
-  return near !== undefined && near.edits <= editsMax(base) ? near.known : null
+  return near !== undefined && near.edits <= editsMax(base) ? near.candidate : null
 }

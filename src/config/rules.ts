@@ -12,19 +12,19 @@ import { BETWEEN_CHOICES, REMEDY } from './webhooks.ts'
 const EMBEDDED_CHAIN_ID = 31_337
 
 /** Notes every mistake that concerns more than one setting. */
-export function checkRules(values: Settings, source: Source, embedded: Config['embedded']): void {
+export function checkRules(values: Settings, source: Source, embeddedParts: Config['embedded']): void {
   checkPublicUrl(values, source)
   checkDatabase(source)
-  checkChain(values, source, embedded.chain)
+  checkChain(values, source, embeddedParts.chain)
   checkWallet(values, source)
-  checkTerms(values, source, embedded.chain)
+  checkTerms(values, source, embeddedParts.chain)
   checkSecrets(values, source)
   checkPlaces(source, 'MINTER')
   checkPlaces(source, 'DISTRIBUTOR')
   checkTwoKeys(values, source)
   checkWebhooks(values, source)
   checkPrice(source)
-  checkPorts(values, source, embedded.chain)
+  checkPorts(values, source, embeddedParts.chain)
 }
 
 /** We do not take the origin of the sign-in message from a request, because any client can choose its Host. */
@@ -45,8 +45,8 @@ function checkDatabase(source: Source): void {
 }
 
 /** The embedded chain has its own factory and chain id. So settings that name others were meant for a real chain. */
-function checkChain({ CHAIN_ID }: Settings, source: Source, embedded: boolean): void {
-  if (!embedded) {
+function checkChain({ CHAIN_ID }: Settings, source: Source, isEmbedded: boolean): void {
+  if (!isEmbedded) {
     if (source.environment === 'production' || !source.isSet('RPC_URL') || source.isSet('FACTORY_ADDRESS')) return
     source.refuse(
       'FACTORY_ADDRESS',
@@ -79,9 +79,9 @@ function checkWallet({ PAYMENT_ADDRESS, FACTORY_ADDRESS }: Settings, source: Sou
 const TERMS = ['DIST_ENABLED', 'CREDIT_MIN_WEI', 'CREDIT_MAX_WEI', 'CREDIT_INTERVAL_SEC', 'CREDIT_SLOT_SEC'] as const
 
 /** Checks the credit terms. On an embedded chain they have defaults. */
-function checkTerms(values: Settings, source: Source, embedded: boolean): void {
+function checkTerms(values: Settings, source: Source, isEmbedded: boolean): void {
   const missing = TERMS.filter((name) => !source.isSet(name))
-  if (!embedded && missing.length < TERMS.length)
+  if (!isEmbedded && missing.length < TERMS.length)
     for (const name of missing)
       source.refuse(
         name,
@@ -201,7 +201,7 @@ function checkPorts({ PORT, METRICS_PORT, CHAIN_PORT }: Settings, source: Source
   if (METRICS_PORT !== 'off') ports.push(['METRICS_PORT', METRICS_PORT])
   if (embeddedChain) ports.push(['CHAIN_PORT', CHAIN_PORT])
   for (const [i, [name, port]] of ports.entries()) {
-    const other = ports.slice(0, i).find(([, taken]) => taken === port && port !== 0)
+    const other = ports.slice(0, i).find(([, otherPort]) => otherPort === port && port !== 0)
     if (other !== undefined) source.refuse(name, `is ${port}, and so is ${other[0]}: set them to different ports`)
   }
 }

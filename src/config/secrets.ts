@@ -23,22 +23,22 @@ export interface AdminKey {
   readonly key: string
 }
 
-const sessionSecret: Parse<string> = (given, ask) => {
-  const weakness = ask.production ? weaknessOf(given, SECRET_CHARS_MIN) : null
-  if (given.length < SECRET_CHARS_MIN)
-    ask.refuse(`has ${given.length} characters, but needs at least ${SECRET_CHARS_MIN}`)
+const sessionSecret: Parse<string> = (input, ask) => {
+  const weakness = ask.production ? weaknessOf(input, SECRET_CHARS_MIN) : null
+  if (input.length < SECRET_CHARS_MIN)
+    ask.refuse(`has ${input.length} characters, but needs at least ${SECRET_CHARS_MIN}`)
   else if (weakness !== null) ask.refuse(weakness)
-  return given
+  return input
 }
 
-const key: Parse<string> = (given, ask) => {
-  checkKey(given, ask)
-  return given
+const key: Parse<string> = (input, ask) => {
+  checkKey(input, ask)
+  return input
 }
 
 /** Several keys are separated by commas or lines. Each is `label:key`, or just a key, which gets the label `admin`. */
-const adminKeys: Parse<readonly AdminKey[]> = (given, ask) => {
-  const keys = given
+const adminKeys: Parse<readonly AdminKey[]> = (input, ask) => {
+  const keys = input
     .split(/[,\r\n]+/)
     .map((part) => part.trim())
     .filter((part) => part !== '')

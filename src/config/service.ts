@@ -7,16 +7,16 @@ import { networks, oneOf, onOff, PORTS, parseUrl, partsOf, postgresUrl, text, wh
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
 /** A port, or `off` for none. */
-const portOrOff: Parse<number | 'off'> = (given, ask) =>
-  given.toLowerCase() === 'off' ? 'off' : whole({ ...PORTS, why: `${PORTS.why}; off serves no metrics` })(given, ask)
+const portOrOff: Parse<number | 'off'> = (input, ask) =>
+  input.toLowerCase() === 'off' ? 'off' : whole({ ...PORTS, why: `${PORTS.why}; off serves no metrics` })(input, ask)
 
-const host: Parse<string> = (given, ask) =>
-  isIP(given) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(given)
-    ? given
-    : ask.refuse(`is ${shown(given)}: set it to the address to listen on, 127.0.0.1 or 0.0.0.0 for all, without a port`)
+const host: Parse<string> = (input, ask) =>
+  isIP(input) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(input)
+    ? input
+    : ask.refuse(`is ${shown(input)}: set it to the address to listen on, 127.0.0.1 or 0.0.0.0 for all, without a port`)
 
-const publicOrigin: Parse<string> = (given, ask) => {
-  const url = parseUrl(given, ['http:', 'https:'])
+const publicOrigin: Parse<string> = (input, ask) => {
+  const url = parseUrl(input, ['http:', 'https:'])
   const mistake = url === null ? 'is not a URL' : publicUrlMistake(url, ask.production)
   if (mistake === null) return url?.origin ?? null
   return ask.refuse(`${mistake}: set it to an origin, like https://nodes.example.org`)
@@ -32,8 +32,8 @@ function publicUrlMistake(url: URL, production: boolean): string | null {
 }
 
 /** Each entry must be a single origin. A site that may show a page in a frame can make people click on what they do not see. */
-const frameAncestors: Parse<readonly string[]> = (given, ask) =>
-  partsOf(given).map((part) => {
+const frameAncestors: Parse<readonly string[]> = (input, ask) =>
+  partsOf(input).map((part) => {
     const url = parseUrl(part, ['https:', 'http:'])
     const mistake = url === null || url.hostname.includes('*') ? 'which is not an origin' : ancestorMistake(url)
     if (mistake !== null) ask.refuse(`holds ${shown(part)}, ${mistake}: write https://app.safe.global`)

@@ -16,8 +16,8 @@ const ACTIVE = /<script|<foreignObject|<!ENTITY|\son[a-z]+\s*=|javascript:/i
 /** Parses a URL that everyone sees. If we append paths to it, removes slashes at its end. */
 const webUrl =
   ({ query }: { query: boolean }): Parse<string> =>
-  (given, ask) => {
-    const url = parseUrl(given, ['https:', 'http:'])
+  (input, ask) => {
+    const url = parseUrl(input, ['https:', 'http:'])
     const mistake = url === null ? 'is not a URL' : webUrlMistake(url, query)
     if (mistake !== null) return ask.refuse(`${mistake}: set it to a public https://…`)
     return url && (query ? url.href : url.href.replace(/\/+$/, ''))
@@ -28,14 +28,14 @@ function webUrlMistake({ username, password, search, hash }: URL, query: boolean
   return !query && (search !== '' || hash !== '') ? 'has a query or fragment, but the pages append paths to it' : null
 }
 
-const color: Parse<string> = (given, ask) => formed(COLOR)(given, ask)?.toLowerCase() ?? null
+const color: Parse<string> = (input, ask) => formed(COLOR)(input, ask)?.toLowerCase() ?? null
 
 /** An email address, or the URL of a page. */
-const contact: Parse<string> = (given, ask) => {
-  if (/^[^\s@:/<>"]+@[^\s@:/<>"]+\.[^\s@:/<>"]+$/.test(given)) return `mailto:${given}`
-  const url = parseUrl(given, ['https:', 'http:'])
+const contact: Parse<string> = (input, ask) => {
+  if (/^[^\s@:/<>"]+@[^\s@:/<>"]+\.[^\s@:/<>"]+$/.test(input)) return `mailto:${input}`
+  const url = parseUrl(input, ['https:', 'http:'])
   if (url !== null && url.username === '' && url.password === '') return url.href
-  return ask.refuse(`is ${shown(given)}: set it to an email address or an https://…`)
+  return ask.refuse(`is ${shown(input)}: set it to an email address or an https://…`)
 }
 
 interface Logo {

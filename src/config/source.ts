@@ -45,14 +45,15 @@ export function openSource(env: NodeJS.ProcessEnv, readFile: ReadFile): Source {
   const problems: Problem[] = []
   const refuse = (setting: SettingName, message: string) => problems.push({ setting, message })
   const environment = readEnvironment(env, refuse)
-  const merged = environment === 'development' ? over(readDotEnv(readFile, refuse), present(env)) : present(env)
-  const hints = findHints(merged)
-  for (const { isMistake, ...gone } of goneSettings(merged)) (isMistake ? problems : hints).push(gone)
+  const variables = environment === 'development' ? over(readDotEnv(readFile, refuse), present(env)) : present(env)
+  const hints = findHints(variables)
+  for (const { isMistake, ...problem } of goneSettings(variables)) (isMistake ? problems : hints).push(problem)
   const values = new Map<SettingName, string>()
-  const given = new Set<SettingName>()
+  const namedSettings = new Set<SettingName>()
   for (const name of SETTINGS) {
-    if (merged[name] !== undefined || (isSecret(name) && merged[`${name}_FILE`] !== undefined)) given.add(name)
-    const text = isSecret(name) ? readSecret(name, merged, readFile, refuse) : merged[name]?.trim()
+    if (variables[name] !== undefined || (isSecret(name) && variables[`${name}_FILE`] !== undefined))
+      namedSettings.add(name)
+    const text = isSecret(name) ? readSecret(name, variables, readFile, refuse) : variables[name]?.trim()
     if (text && IN_QUOTES.test(text))
       refuse(name, 'is in quotes, which are part of its value here: an env file is not a shell, so remove them')
     else if (text) values.set(name, text)
@@ -72,7 +73,7 @@ export function openSource(env: NodeJS.ProcessEnv, readFile: ReadFile): Source {
         return null
       }
     },
-    isSet: (name) => given.has(name),
+    isSet: (name) => namedSettings.has(name),
     refuse,
     warn: (setting, message) => hints.push({ setting, message }),
     isFine: (...names) => !problems.some(({ setting }) => (names as string[]).includes(setting)),
@@ -82,8 +83,8 @@ export function openSource(env: NodeJS.ProcessEnv, readFile: ReadFile): Source {
 /** Merges the environment over `.env`. If the environment has one form of a setting (NAME or NAME_FILE), both forms in `.env` are dropped. */
 function over(dotEnv: Record<string, string>, env: Record<string, string>): Record<string, string> {
   const base = (name: string) => name.replace(/_FILE$/, '')
-  const taken = new Set(Object.keys(env).map(base))
-  return { ...Object.fromEntries(Object.entries(dotEnv).filter(([name]) => !taken.has(base(name)))), ...env }
+  const ownNames = new Set(Object.keys(env).map(base))
+  return { ...Object.fromEntries(Object.entries(dotEnv).filter(([name]) => !ownNames.has(base(name)))), ...env }
 }
 
 type Refuse = (name: SettingName, message: string) => void
@@ -160,10 +161,10 @@ function goneSettings(env: Record<string, string>): (Problem & { isMistake: bool
 
 function findHints(env: Record<string, string>): Problem[] {
   const settings = SETTINGS.flatMap((name) => (isSecret(name) ? [name, `${name}_FILE`] : [name]))
-  const gone = Object.keys(GONE_SETTINGS).flatMap((name) => [name, `${name}_FILE`])
-  const known = new Set<string>([...settings, ...gone])
+  const formerNames = Object.keys(GONE_SETTINGS).flatMap((name) => [name, `${name}_FILE`])
+  const knownNames = new Set<string>([...settings, ...formerNames])
   return Object.keys(env).flatMap((name) => {
-    const meant = known.has(name) ? null : likelyMeant(name)
+    const meant = knownNames.has(name) ? null : likelyMeant(name)
     return meant === null ? [] : [{ setting: name, message: hintOf(name, meant) }]
   })
 }

@@ -18,22 +18,22 @@ export interface Bounds {
 }
 
 /** Any text. */
-export const text: Parse<string> = (given) => given
+export const text: Parse<string> = (input) => input
 
 /** A whole number within bounds. */
 export const whole =
   ({ min, max, why }: Bounds): Parse<number> =>
-  (given, ask) => {
-    const value = /^(0|[1-9][0-9]{0,15})$/.test(given) ? Number(given) : Number.NaN
+  (input, ask) => {
+    const value = /^(0|[1-9][0-9]{0,15})$/.test(input) ? Number(input) : Number.NaN
     if (value >= min && value <= max) return value
-    return ask.refuse(`is ${shown(given)}: set it to a whole number from ${min} to ${max} (${why})`)
+    return ask.refuse(`is ${shown(input)}: set it to a whole number from ${min} to ${max} (${why})`)
   }
 
-export const wei: Parse<Wei> = (given, ask) => {
+export const wei: Parse<Wei> = (input, ask) => {
   try {
-    return parseWei(given)
+    return parseWei(input)
   } catch {
-    return ask.refuse(`is ${shown(given)}: set it to an amount of wei in decimal digits (0.001 ether is ${10n ** 15n})`)
+    return ask.refuse(`is ${shown(input)}: set it to an amount of wei in decimal digits (0.001 ether is ${10n ** 15n})`)
   }
 }
 
@@ -41,46 +41,46 @@ const ON = ['true', 'on', '1']
 const OFF = ['false', 'off', '0']
 
 /** true, on or 1; false, off or 0. */
-export const onOff: Parse<boolean> = (given, ask) => {
-  const word = given.toLowerCase()
+export const onOff: Parse<boolean> = (input, ask) => {
+  const word = input.toLowerCase()
   if (ON.includes(word) || OFF.includes(word)) return ON.includes(word)
-  return ask.refuse(`is ${shown(given)}: set it to true or false (or on, off)`)
+  return ask.refuse(`is ${shown(input)}: set it to true or false (or on, off)`)
 }
 
 /** One of a few words. */
 export const oneOf =
   <const Choice extends string>(choices: readonly Choice[]): Parse<Choice> =>
-  (given, ask) =>
-    choices.find((candidate) => candidate === given.toLowerCase()) ??
-    ask.refuse(`is ${shown(given)}: set it to one of ${choices.join(', ')}`)
+  (input, ask) =>
+    choices.find((candidate) => candidate === input.toLowerCase()) ??
+    ask.refuse(`is ${shown(input)}: set it to one of ${choices.join(', ')}`)
 
 /** Text that `form` matches; if it does not, `remedy` says how to set it. */
 export const formed =
   ({ form, remedy }: { form: RegExp; remedy: string }): Parse<string> =>
-  (given, ask) =>
-    form.test(given) ? given : ask.refuse(`is ${shown(given)}: ${remedy}`)
+  (input, ask) =>
+    form.test(input) ? input : ask.refuse(`is ${shown(input)}: ${remedy}`)
 
 /** An address in any form that people write: in one case, or in mixed case with the right EIP-55 checksum. Null if the text is no address. */
 export function parseAddress(text: string): Address | null {
   if (!/^0x[0-9a-fA-F]{40}$/.test(text)) return null
   const digits = text.slice(2)
-  const mixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase()
-  return mixed && checksum(address(text)) !== text ? null : address(text)
+  const isMixedCase = digits !== digits.toLowerCase() && digits !== digits.toUpperCase()
+  return isMixedCase && checksum(address(text)) !== text ? null : address(text)
 }
 
 /** An address that is not the zero address. */
-export const account: Parse<Address> = (given, ask) => {
-  const value = parseAddress(given)
+export const account: Parse<Address> = (input, ask) => {
+  const value = parseAddress(input)
   if (value === ZERO_ADDRESS) return ask.refuse('is the zero address, which has no owner')
   return (
-    value ?? ask.refuse(`is ${shown(given)}: set it to 0x and 40 hex digits; in mixed case the checksum must be right`)
+    value ?? ask.refuse(`is ${shown(input)}: set it to 0x and 40 hex digits; in mixed case the checksum must be right`)
   )
 }
 
-export const hash: Parse<Hash> = (given, ask) =>
-  /^0x[0-9a-fA-F]{64}$/.test(given)
-    ? (given.toLowerCase() as Hash)
-    : ask.refuse(`is ${shown(given)}: set it to 0x and 64 hex digits`)
+export const hash: Parse<Hash> = (input, ask) =>
+  /^0x[0-9a-fA-F]{64}$/.test(input)
+    ? (input.toLowerCase() as Hash)
+    : ask.refuse(`is ${shown(input)}: set it to 0x and 64 hex digits`)
 
 /** The order of the curve: a private key is a number above zero and below this. */
 const KEYS_MAX = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
@@ -110,8 +110,8 @@ export const httpUrls =
       separator: ',',
     },
   ): Parse<readonly string[]> =>
-  (given, ask) => {
-    const urls = partsOf(given, separator)
+  (input, ask) => {
+    const urls = partsOf(input, separator)
     const wrong = urls.findIndex((url) => !takes(url))
     if (urls.length > countMax) return ask.refuse(`has ${urls.length} URLs, but at most ${countMax} are allowed`)
     if (wrong < 0 && urls.length > 0) return urls
@@ -120,29 +120,29 @@ export const httpUrls =
   }
 
 /** The URL of an HTTP service. */
-export const httpUrl: Parse<string> = (given, ask) => httpUrls(1)(given, ask)?.[0] ?? null
+export const httpUrl: Parse<string> = (input, ask) => httpUrls(1)(input, ask)?.[0] ?? null
 
 /** The parts of a list that are not empty, without white space around them. */
-export const partsOf = (given: string, separator: string | RegExp = /[\s,]+/): string[] =>
-  given
+export const partsOf = (input: string, separator: string | RegExp = /[\s,]+/): string[] =>
+  input
     .split(separator)
     .map((part) => part.trim())
     .filter((part) => part !== '')
 
 /** A PostgreSQL connection URL that the driver can honour. */
-export const postgresUrl: Parse<string> = (given, ask) => {
-  const url = readDatabaseUrl(given)
-  return 'mistake' in url ? ask.refuse(url.mistake) : given
+export const postgresUrl: Parse<string> = (input, ask) => {
+  const url = readDatabaseUrl(input)
+  return 'mistake' in url ? ask.refuse(url.mistake) : input
 }
 
 /** Networks of proxies, as CIDR or single addresses. */
-export const networks: Parse<readonly string[]> = (given, ask) => {
-  const found = partsOf(given)
-  for (const network of found) {
+export const networks: Parse<readonly string[]> = (input, ask) => {
+  const entries = partsOf(input)
+  for (const network of entries) {
     const mistake = networkMistake(network)
     if (mistake !== null) ask.refuse(`holds ${shown(network)}, ${mistake}`)
   }
-  return found
+  return entries
 }
 
 function networkMistake(network: string): string | null {

@@ -22,27 +22,27 @@ const FORM = {
 /** Separates the choices of several endpoints. A comma already separates kinds of events, and a semicolon would end a shell command. */
 export const BETWEEN_CHOICES = '/'
 
-const endpointUrls: Parse<readonly string[]> = (given, ask) => {
-  const unknown = given.split(FORM.separator).flatMap((url) => {
+const endpointUrls: Parse<readonly string[]> = (input, ask) => {
+  const unknown = input.split(FORM.separator).flatMap((url) => {
     const events = eventsInUrl(url.trim())
     return events === null ? [] : readChoice(events).unknown
   })
   // The message names only the known kinds, and repeats no part of the URL.
   if (unknown.length > 0) return ask.refuse(`names unknown events for mail: after events= write ${CHOICE_FORM}`)
-  const urls = httpUrls(URLS_MAX, FORM)(given, ask)
+  const urls = httpUrls(URLS_MAX, FORM)(input, ask)
   if (new Set(urls).size < (urls?.length ?? 0)) ask.refuse('names a URL twice')
   return urls
 }
 
-const choices: Parse<readonly Choice[]> = (given, ask) => {
-  const found = given.split(BETWEEN_CHOICES).map(readChoice)
-  const unknown = found.flatMap((choice) => choice.unknown)
-  if (unknown.length === 0) return found.map(({ kinds }) => kinds)
+const choices: Parse<readonly Choice[]> = (input, ask) => {
+  const entries = input.split(BETWEEN_CHOICES).map(readChoice)
+  const unknown = entries.flatMap((choice) => choice.unknown)
+  if (unknown.length === 0) return entries.map(({ kinds }) => kinds)
   return ask.refuse(`holds ${unknown.map(shown).join(', ')}, which is not a kind of event: write ${CHOICE_FORM}`)
 }
 
-const signingSecrets: Parse<readonly string[]> = (given, ask) => {
-  const secrets = partsOf(given)
+const signingSecrets: Parse<readonly string[]> = (input, ask) => {
+  const secrets = partsOf(input)
   if (secrets.length > SECRETS_MAX)
     return ask.refuse(
       `has ${secrets.length} secrets, but at most ${SECRETS_MAX} are allowed: the new one and the previous one`,

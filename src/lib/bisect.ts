@@ -12,9 +12,9 @@ export async function firstWhere(
   let [before, first] = [low, high]
   while (first - before > 1) {
     const middle = Math.floor((before + first) / 2)
-    const found = await holds(middle)
-    if (found === null) return null
-    if (found) first = middle
+    const holdsThere = await holds(middle)
+    if (holdsThere === null) return null
+    if (holdsThere) first = middle
     else before = middle
   }
   return first

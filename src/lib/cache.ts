@@ -36,18 +36,18 @@ export class Cache<T> {
    * from the start of its read, because it may already be old when it arrives. With 0, nothing is cached.
    */
   get(key: string, ageMaxMs: number, read: () => Promise<T>): T | Promise<T> {
-    const kept = this.#entries.get(key)
-    if (kept) {
-      if (isFresh(kept, this.#options.clock())) {
+    const entry = this.#entries.get(key)
+    if (entry) {
+      if (isFresh(entry, this.#options.clock())) {
         // Maintains the order of use, which is not needed while there is plenty of room.
         if (this.#weight > this.#options.weightMax / 2) {
           this.#entries.delete(key)
-          this.#entries.set(key, kept)
+          this.#entries.set(key, entry)
         }
         this.#options.observe?.('hit')
-        return kept.value
+        return entry.value
       }
-      this.#drop(key, kept)
+      this.#drop(key, entry)
     }
     const flying = this.#flights.get(key)
     this.#options.observe?.(flying ? 'joined' : 'miss')
@@ -87,9 +87,9 @@ export class Cache<T> {
     this.#weight += entry.weight
     // Evicts expired entries too, even if there is room.
     const now = clock()
-    for (const [oldest, dropped] of this.#entries) {
-      if (this.#weight <= weightMax && isFresh(dropped, now)) break
-      this.#drop(oldest, dropped)
+    for (const [oldest, oldEntry] of this.#entries) {
+      if (this.#weight <= weightMax && isFresh(oldEntry, now)) break
+      this.#drop(oldest, oldEntry)
     }
   }
 

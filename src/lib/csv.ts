@@ -74,7 +74,7 @@ const isHeader = (cells: readonly string[], columns: Columns<string>) =>
 
 const headerProblem = (columns: Columns<string>) =>
   `a header must name ${Object.values(columns)
-    .map((called) => called.join(' or '))
+    .map((names) => names.join(' or '))
     .join(', and ')}, once each, and beside these only note`
 
 function rowOf<Name extends string>(cells: readonly string[], titles: readonly string[], names: readonly Name[]) {

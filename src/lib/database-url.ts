@@ -46,32 +46,32 @@ const REFUSED: Readonly<Record<string, string>> = {
 export function readDatabaseUrl(text: string): DatabaseUrl | { readonly mistake: string } {
   const [whole, credentials = '', hostsInUrl = '', database = '', query = ''] = FORM.exec(text) ?? []
   if (whole === undefined) return { mistake: NO_URL }
-  const given = new Map(new URLSearchParams(query.replaceAll('+', '%2B')))
-  const taken = (name: string) => {
-    const value = given.get(name) ?? null
-    given.delete(name)
+  const parameters = new Map(new URLSearchParams(query.replaceAll('+', '%2B')))
+  const take = (name: string) => {
+    const value = parameters.get(name) ?? null
+    parameters.delete(name)
     return value
   }
   try {
     const [user, ...password] = credentials.split(':')
-    const places = placesOf(hostsInUrl || taken('host') || 'localhost', taken('port') ?? PORT)
-    const channelBinding = taken('channel_binding')
-    const session = taken('target_session_attrs')
+    const places = placesOf(hostsInUrl || take('host') || 'localhost', take('port') ?? PORT)
+    const channelBinding = take('channel_binding')
+    const session = take('target_session_attrs')
     const url = {
       ...places,
-      database: decodeURIComponent(database) || taken('dbname'),
-      user: decodeURIComponent(user ?? '') || taken('user'),
-      password: decodeURIComponent(password.join(':')) || taken('password'),
+      database: decodeURIComponent(database) || take('dbname'),
+      user: decodeURIComponent(user ?? '') || take('user'),
+      password: decodeURIComponent(password.join(':')) || take('password'),
       tls: {
         // As in libpq: TLS if the server has it.
-        mode: taken('sslmode') ?? taken('ssl') ?? 'prefer',
-        ...named({ rootCert: taken('sslrootcert'), cert: taken('sslcert'), key: taken('sslkey') }),
+        mode: take('sslmode') ?? take('ssl') ?? 'prefer',
+        ...named({ rootCert: take('sslrootcert'), cert: take('sslcert'), key: take('sslkey') }),
       },
       session: session === 'any' ? null : session,
-      pooled: taken('pgbouncer') === 'true',
-      parameters: Object.fromEntries([...given].filter(([name]) => !PASSED_OVER.test(name))),
+      pooled: take('pgbouncer') === 'true',
+      parameters: Object.fromEntries([...parameters].filter(([name]) => !PASSED_OVER.test(name))),
     }
-    const mistake = mistakeOf(url, { session, channelBinding, names: [...given.keys()] })
+    const mistake = mistakeOf(url, { session, channelBinding, names: [...parameters.keys()] })
     return mistake === null ? url : { mistake }
   } catch (error) {
     if (error instanceof URIError) return { mistake: 'has a % that begins no percent-encoded character: write %25' }
@@ -83,15 +83,15 @@ export function readDatabaseUrl(text: string): DatabaseUrl | { readonly mistake:
 /** The mistake in a URL that the driver cannot honour; null if there is none. */
 function mistakeOf(
   url: DatabaseUrl,
-  given: { session: string | null; channelBinding: string | null; names: readonly string[] },
+  options: { session: string | null; channelBinding: string | null; names: readonly string[] },
 ): string | null {
-  const refused = given.names.find((name) => Object.hasOwn(REFUSED, name))
-  if (refused) return `has the parameter ${refused}, which the driver does not honour: ${REFUSED[refused]}`
-  if (given.channelBinding === 'require')
+  const parameter = options.names.find((name) => Object.hasOwn(REFUSED, name))
+  if (parameter) return `has the parameter ${parameter}, which the driver does not honour: ${REFUSED[parameter]}`
+  if (options.channelBinding === 'require')
     return 'has channel_binding=require, but the driver has no channel binding: write sslmode=verify-full instead'
   if (url.session !== null && !SESSIONS.includes(url.session))
     return `has a target_session_attrs that is none of ${SESSIONS.join(', ')}`
-  return url.hosts.length > 1 && given.session === null
+  return url.hosts.length > 1 && options.session === null
     ? 'names several hosts: add target_session_attrs=read-write, so the service always uses the primary'
     : null
 }

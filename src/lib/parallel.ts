@@ -8,20 +8,20 @@ export async function mapBounded<T, R>(
 ): Promise<R[]> {
   const results = new Array<R>(items.length)
   let next = 0
-  let stopped = false
+  let hasFailed = false
   async function work(): Promise<void> {
-    while (!stopped && next < items.length) {
+    while (!hasFailed && next < items.length) {
       const index = next++
       try {
         results[index] = await map(items[index] as T, index)
       } catch (error) {
-        stopped = true
+        hasFailed = true
         throw error
       }
     }
   }
-  const settled = await Promise.allSettled(Array.from({ length: Math.min(inFlight, items.length) }, work))
-  for (const outcome of settled) if (outcome.status === 'rejected') throw outcome.reason
+  const outcomes = await Promise.allSettled(Array.from({ length: Math.min(inFlight, items.length) }, work))
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
   return results
 }
 

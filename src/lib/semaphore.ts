@@ -26,10 +26,10 @@ export class Semaphore {
     if (this.#taken < this.#placesMax) this.#taken++
     else await this.#turn(signal)
     // If a place were given back twice, one caller too many would be admitted.
-    let left = false
+    let hasLeft = false
     return () => {
-      if (!left) this.#leave()
-      left = true
+      if (!hasLeft) this.#leave()
+      hasLeft = true
     }
   }
 

@@ -36,13 +36,13 @@ const NAMED = {
 type Env = Record<string, string>
 type Files = Record<string, string>
 
-function load(env: Env, files: Files = {}, generated?: GeneratedSecrets) {
+function load(env: Env, files: Files = {}, secrets?: GeneratedSecrets) {
   const readFile = (path: string) => {
     const text = files[path]
     if (text === undefined) throw Object.assign(new Error(`no ${path}`), { code: 'ENOENT' })
     return text
   }
-  return loadConfig(env, generated ? { readFile, generated } : { readFile })
+  return loadConfig(env, secrets ? { readFile, secrets } : { readFile })
 }
 
 function mistakes(env: Env, files: Files = {}): ConfigError {
@@ -89,7 +89,7 @@ describe('with nothing set', () => {
         WEBHOOK_ALLOW_PRIVATE: false,
       }),
     )
-    assert.deepEqual(config.given, [])
+    assert.deepEqual(config.namedSettings, [])
     assert.deepEqual(config.namedTerms, {
       ...{ payouts: true, minWei: 500_000_000_000_000n, maxWei: 1_500_000_000_000_000n },
       ...{ intervalSec: 60, slotSec: 10 },
@@ -173,7 +173,7 @@ test('in production nothing is embedded, nothing generated is used, and every se
   )
   assert.deepEqual(config, {
     ...load(PRODUCTION),
-    given: config.given,
+    namedSettings: config.namedSettings,
     HOST: '0.0.0.0',
     PORT: 8080,
     METRICS_PORT: 9000,

@@ -41,7 +41,7 @@ describe('the lists of settings agree', () => {
   test('.env.example changes nothing as it is, and what it shows can be set', () => {
     assert.deepEqual(Object.keys(parseEnv(example)), [])
     const all = example.replaceAll(/^# ([A-Z][A-Z0-9_]+=)/gm, '$1')
-    assert.deepEqual({ ...load({}, all), given: [] }, load({}))
+    assert.deepEqual({ ...load({}, all), namedSettings: [] }, load({}))
   })
 
   test('.env.example and docs/SETTINGS.md are what the table makes, and every setting is in both, each once', () => {

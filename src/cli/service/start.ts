@@ -68,8 +68,8 @@ async function prepare(env: NodeJS.ProcessEnv): Promise<Prepared> {
   if (first.production) return { config: first, lock: null }
   const lock = first.embedded.database || first.embedded.chain ? await lockPatiently(first.DATA_DIR) : null
   try {
-    const generated: GeneratedSecrets = loadOrCreateSecrets(first.DATA_DIR, ['SESSION_SECRET', 'ADMIN_KEY', 'CRON_KEY'])
-    return { config: loadConfig(env, { readFile, generated }), lock }
+    const secrets: GeneratedSecrets = loadOrCreateSecrets(first.DATA_DIR, ['SESSION_SECRET', 'ADMIN_KEY', 'CRON_KEY'])
+    return { config: loadConfig(env, { readFile, secrets }), lock }
   } catch (error) {
     lock?.release()
     throw error
@@ -108,8 +108,8 @@ function untilStopped(app: App, launcher: number, hasTerminal: boolean): Promise
 }
 
 /** Where to find the key that the console asks for. */
-function keyPlace({ given, ADMIN_KEY }: Pick<Config, 'given' | 'ADMIN_KEY'>, dataDir: string): string {
-  if (given.includes('ADMIN_KEY')) return 'asks for a key of ADMIN_KEY'
+function keyPlace({ namedSettings, ADMIN_KEY }: Pick<Config, 'namedSettings' | 'ADMIN_KEY'>, dataDir: string): string {
+  if (namedSettings.includes('ADMIN_KEY')) return 'asks for a key of ADMIN_KEY'
   if (ADMIN_KEY === null) return 'asks for a key of the ledger: "node-ledger admin-keys create" makes one'
   return `asks for the key that is ADMIN_KEY in ${join(dataDir, 'secrets.json')}`
 }
