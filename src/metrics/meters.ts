@@ -43,10 +43,10 @@ function registered(registers: Registry[]) {
       name: string,
       help: string,
       labelNames: readonly string[],
-      known: readonly Readonly<Record<string, string>>[] = [],
+      labelSets: readonly Readonly<Record<string, string>>[] = [],
     ) => {
       const counter = new Counter({ name, help, labelNames, registers })
-      for (const labels of known) counter.inc(labels, 0)
+      for (const labels of labelSets) counter.inc(labels, 0)
       return counter
     },
     histogram: (name: string, help: string, labelNames: readonly string[], buckets: number[]) =>
@@ -68,8 +68,8 @@ export function createMeters(registry: Registry, version: string): Meters {
     ['method', 'route', 'code'],
     HTTP_BUCKETS,
   )
-  const limited = counter('node_ledger_http_rate_limited_total', 'Requests refused by a rate limit (429).', ['route'])
-  const dropped = counter(
+  const limits = counter('node_ledger_http_rate_limited_total', 'Requests refused by a rate limit (429).', ['route'])
+  const drops = counter(
     'node_ledger_http_connections_dropped_total',
     'Connections dropped: idle (made room for a new one), refused (no room), flooding (pipelined too much), stalled (read nothing).',
     ['why'],
@@ -116,9 +116,9 @@ export function createMeters(registry: Registry, version: string): Meters {
     request({ method, route, status, seconds }) {
       const where = route ?? 'unknown'
       answers.observe({ method: METHODS.get(method) ?? 'other', route: where, code: String(status) }, seconds)
-      if (status === 429) limited.inc({ route: where })
+      if (status === 429) limits.inc({ route: where })
     },
-    dropped: (why) => dropped.inc({ why }),
+    dropped: (why) => drops.inc({ why }),
     memo: (result) => memo.inc({ result }),
     streams: (open) => streams.set(open),
     wrongAdminKey: () => wrongKeys.inc(),
@@ -136,18 +136,18 @@ export function createMeters(registry: Registry, version: string): Meters {
 
 /** Counts a pass, with its outcome. */
 export function metered<
-  Given extends unknown[],
+  Args extends unknown[],
   T extends { ran: boolean; signer: string | null; budgetSpent?: string | null },
->(pass: string, meters: Pick<Meters, 'pass'>, run: (...given: Given) => Promise<T>): (...given: Given) => Promise<T> {
-  return async (...given) => {
-    const started = performance.now()
+>(pass: string, meters: Pick<Meters, 'pass'>, run: (...args: Args) => Promise<T>): (...args: Args) => Promise<T> {
+  return async (...args) => {
+    const startedAt = performance.now()
     let outcome: PassResult = 'fault'
     try {
-      const result = await run(...given)
+      const result = await run(...args)
       outcome = resultOf(result)
       return result
     } finally {
-      meters.pass({ pass, outcome, seconds: (performance.now() - started) / 1000 })
+      meters.pass({ pass, outcome, seconds: (performance.now() - startedAt) / 1000 })
     }
   }
 }

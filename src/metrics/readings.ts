@@ -53,9 +53,9 @@ export function createMetricsReader(deps: MetricsDeps): () => Promise<Sample[]> 
   })
   const senders = Object.fromEntries(accounts.map(({ role, account }) => [role, account.address]))
   const ledger = sharedReading(async () => {
-    const started = performance.now()
+    const startedAt = performance.now()
     const samples = await readFigures(deps.pool, senders)
-    return [...samples, figure('node_ledger_db_probe_seconds', (performance.now() - started) / 1000)]
+    return [...samples, figure('node_ledger_db_probe_seconds', (performance.now() - startedAt) / 1000)]
   }, LEDGER)
   const head = sharedReading(() => deps.chain.head(), HEAD)
   const funds = accounts.map(({ role, account }) => ({
@@ -65,10 +65,10 @@ export function createMetricsReader(deps: MetricsDeps): () => Promise<Sample[]> 
   const cover = sharedReading(() => deps.readings.cover(), FUNDS)
 
   const fundsSamples = async ({ role: sender, read }: (typeof funds)[number]) => {
-    const seen = await read()
+    const reading = await read()
     return [
-      figure('node_ledger_sender_balance_ether', seen && ether(seen.balanceWei), { sender }),
-      figure('node_ledger_sender_nonce', seen?.nonce ?? null, { sender }),
+      figure('node_ledger_sender_balance_ether', reading && ether(reading.balanceWei), { sender }),
+      figure('node_ledger_sender_nonce', reading?.nonce ?? null, { sender }),
     ]
   }
 
@@ -80,8 +80,8 @@ export function createMetricsReader(deps: MetricsDeps): () => Promise<Sample[]> 
       ...funds.map(fundsSamples),
     ])
     const behind = (headAt: number | undefined, name: string) => {
-      const followed = figures?.find((sample) => sample.name === name)?.value ?? null
-      return followed === null || headAt === undefined ? null : Math.max(0, headAt - Number(followed))
+      const ledgerAt = figures?.find((sample) => sample.name === name)?.value ?? null
+      return ledgerAt === null || headAt === undefined ? null : Math.max(0, headAt - Number(ledgerAt))
     }
     return [
       figure('node_ledger_reading_up', Number(figures !== null), { source: 'database' }),
@@ -98,8 +98,8 @@ export function createMetricsReader(deps: MetricsDeps): () => Promise<Sample[]> 
 
 /** Shares one read among scrapes for `keepMs`. Null if the read fails or takes longer than `budgetMs`. */
 function sharedReading<T>(read: () => Promise<T>, { keepMs, budgetMs }: typeof LEDGER): () => Promise<T | null> {
-  const kept = shared(read, { ageMaxMs: keepMs, clock: () => performance.now() })
-  return () => inTimeOrNull(budgetMs, kept)
+  const readShared = shared(read, { ageMaxMs: keepMs, clock: () => performance.now() })
+  return () => inTimeOrNull(budgetMs, readShared)
 }
 
 function coverSamples(read: Awaited<ReturnType<Readings['cover']>>): Sample[] {

@@ -56,9 +56,9 @@ export async function startMetricsServer({
   )
   server.maxConnections = CONNECTIONS_MAX
   await listen(server, host, port)
-  const { port: taken } = server.address() as AddressInfo
+  const { port: boundPort } = server.address() as AddressInfo
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${taken}/metrics`,
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${boundPort}/metrics`,
     async close() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))

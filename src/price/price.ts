@@ -21,11 +21,11 @@ export async function sharedPrice(
 ): Promise<number | null> {
   const turn = await ask(takePriceTurn)
   if (!turn.fetch) return turn.usd
-  const fetched = await feed().catch((error: unknown) => {
+  const answer = await feed().catch((error: unknown) => {
     log.warn({ err: error }, 'the price could not be fetched')
     return null
   })
-  const usd = typeof fetched === 'number' && Number.isFinite(fetched) && fetched > 0 ? fetched : null
+  const usd = typeof answer === 'number' && Number.isFinite(answer) && answer > 0 ? answer : null
   await ask((sql) => storePrice(sql, usd))
   return usd
 }

@@ -15,11 +15,11 @@ const TOLD = [
 
 /** The body of a delivery to `url`: the event's JSON, with the links for its kind. */
 export function bodyFor(url: string, event: string, publicUrl: string): string {
-  const told = JSON.parse(event) as Told
-  const links = linksOf(told, publicUrl)
+  const notice = JSON.parse(event) as Told
+  const links = linksOf(notice, publicUrl)
   const field = chatField(url)
-  if (field === null) return JSON.stringify({ ...told, data: { ...told.data, ...links } })
-  return JSON.stringify({ [field]: [sentenceOf(told), ...linesOf(links)].join('\n') })
+  if (field === null) return JSON.stringify({ ...notice, data: { ...notice.data, ...links } })
+  return JSON.stringify({ [field]: [sentenceOf(notice), ...linesOf(links)].join('\n') })
 }
 
 /** The links, one per line. */

@@ -18,7 +18,7 @@ export interface Mail {
   target: MailTarget
   password: string
   /** The events with their ids, oldest first. */
-  events: readonly { id: string; told: Told }[]
+  events: readonly { id: string; notice: Told }[]
   /** The origin of the pages that the mail links to. */
   publicUrl: string
 }
@@ -28,12 +28,12 @@ export async function sendMail(
   mail: Mail,
   { allowPrivate, timeoutMs = TIMEOUT_MS }: { allowPrivate: boolean; timeoutMs?: number },
 ): Promise<PostResult> {
-  const started = performance.now()
-  const sent = (status: number | null, error: string | null, isForbidden = false): PostResult => ({
+  const startedAt = performance.now()
+  const resultOf = (status: number | null, error: string | null, isForbidden = false): PostResult => ({
     status,
     error,
     isForbidden,
-    durationMs: Math.round(performance.now() - started),
+    durationMs: Math.round(performance.now() - startedAt),
   })
   let socket: Socket | null = null
   const attempt = async () => {
@@ -41,11 +41,11 @@ export async function sendMail(
     return await handedOver(mail, socket, allowPrivate)
   }
   try {
-    return sent(await inTime('the mail server', timeoutMs, attempt()), null)
+    return resultOf(await inTime('the mail server', timeoutMs, attempt()), null)
   } catch (error) {
     const { responseCode } = error as { responseCode?: number }
     const text = error instanceof Overdue ? `did not answer within ${timeoutMs / 1000} s` : messageOf(error)
-    return sent(responseCode ?? null, (text || 'no answer').slice(0, ERROR_TEXT_MAX), error instanceof TargetError)
+    return resultOf(responseCode ?? null, (text || 'no answer').slice(0, ERROR_TEXT_MAX), error instanceof TargetError)
   } finally {
     // Also closes the socket if we stopped waiting, so that nothing continues in the background.
     ;(socket as Socket | null)?.destroy()
@@ -92,14 +92,16 @@ async function handedOver(mail: Mail, socket: Socket, allowPrivate: boolean): Pr
 
 function subjectOf({ events }: Mail, name: string): string {
   const [first] = events
-  const kind: Kind | undefined = KINDS[first?.told.type ?? '']
-  const words = kind?.words ?? first?.told.type ?? ''
+  const kind: Kind | undefined = KINDS[first?.notice.type ?? '']
+  const words = kind?.words ?? first?.notice.type ?? ''
   return `[${name}] ${words}${events.length > 1 ? ` (and ${events.length - 1} more)` : ''}`
 }
 
 function textOf({ events, publicUrl }: Mail): string {
-  const parts = events.map(({ id, told }) =>
-    [sentenceOf(told), ...linesOf(linksOf(told, publicUrl)), `${told.timestamp}  ${told.type}  ${id}`].join('\n'),
+  const parts = events.map(({ id, notice }) =>
+    [sentenceOf(notice), ...linesOf(linksOf(notice, publicUrl)), `${notice.timestamp}  ${notice.type}  ${id}`].join(
+      '\n',
+    ),
   )
   return `${parts.join('\n\n')}\n\n-- \nSent by Node Ledger. "node-ledger webhooks remove" stops these mails.\n`
 }

@@ -39,12 +39,12 @@ export function createPoster({
   const agent = new Agent({ connect, connections: 8, pipelining: 1 })
   return {
     async post(url, headers, body) {
-      const started = performance.now()
-      const posted = (status: number | null, error: string | null, isForbidden = false): PostResult => ({
+      const startedAt = performance.now()
+      const resultOf = (status: number | null, error: string | null, isForbidden = false): PostResult => ({
         status,
         error,
         isForbidden,
-        durationMs: Math.round(performance.now() - started),
+        durationMs: Math.round(performance.now() - startedAt),
       })
       try {
         if (!allowPrivate) assertSafe(new URL(url))
@@ -52,9 +52,9 @@ export function createPoster({
         const answer = await request(url, { method: 'POST', dispatcher: agent, headers, body, signal })
         // The body does not matter, so neither does a failure to read it.
         await answer.body.dump({ limit: ANSWER_BYTES_MAX, signal }).catch(() => {})
-        return posted(answer.statusCode, errorOf(answer.statusCode))
+        return resultOf(answer.statusCode, errorOf(answer.statusCode))
       } catch (error) {
-        return posted(null, textOf(error, timeoutMs), error instanceof TargetError)
+        return resultOf(null, textOf(error, timeoutMs), error instanceof TargetError)
       }
     },
     close: () => agent.destroy(),

@@ -8,10 +8,10 @@ export function webhookHeaders(
   timestamp: number,
   secrets: readonly string[],
 ): Record<string, string> {
-  const signed = `${event.id}.${timestamp}.${event.body}`
+  const payload = `${event.id}.${timestamp}.${event.body}`
   const signatures = secrets.map((secret) => {
     const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
-    return `v1,${createHmac('sha256', key).update(signed).digest('base64')}`
+    return `v1,${createHmac('sha256', key).update(payload).digest('base64')}`
   })
   return {
     'content-type': 'application/json',

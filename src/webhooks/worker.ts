@@ -112,13 +112,13 @@ interface Loop {
 
 /** Repeats a task: immediately if it reports more work, else on a wake-up or after a while. */
 function startLoop(turn: () => Promise<boolean>): Loop {
-  let stopped = false
-  let woken = false
+  let isStopped = false
+  let isWoken = false
   let wake = () => {}
   const pause = () =>
     new Promise<void>((resolve) => {
       // If there was a wake-up during the task, it takes effect now.
-      if (woken || stopped) return resolve()
+      if (isWoken || isStopped) return resolve()
       const timer = setTimeout(resolve, POLL_MS)
       wake = () => {
         clearTimeout(timer)
@@ -126,21 +126,21 @@ function startLoop(turn: () => Promise<boolean>): Loop {
       }
     })
   const loop = async () => {
-    while (!stopped) {
-      woken = false
+    while (!isStopped) {
+      isWoken = false
       if (!(await turn())) await pause()
     }
   }
-  const ended = loop()
+  const running = loop()
   return {
     wake() {
-      woken = true
+      isWoken = true
       wake()
     },
     stop() {
-      stopped = true
+      isStopped = true
       wake()
-      return ended
+      return running
     },
   }
 }
@@ -182,15 +182,15 @@ async function takeTurn(
   const mailTo = mailTargetOf(to.url)
   if (mailTo) await dropUnwanted(pool, to.endpoint, { chosen: null, kinds: mailTo.events })
   const places = mailTo ? MAILED_AT_ONCE : AT_ONCE
-  const taken = await takeDeliveries(pool, to.endpoint, places)
-  if (taken.length === 0) return { restMs: 0, isFull: false }
+  const deliveries = await takeDeliveries(pool, to.endpoint, places)
+  if (deliveries.length === 0) return { restMs: 0, isFull: false }
   const results = mailTo
-    ? await mailed(options, mailTo, taken)
-    : await Promise.all(taken.map((delivery) => posted(options, poster, to, delivery)))
-  await Promise.all(taken.map((delivery, i) => settle(options, to, delivery, results[i] as PostResult)))
+    ? await mailed(options, mailTo, deliveries)
+    : await Promise.all(deliveries.map((delivery) => posted(options, poster, to, delivery)))
+  await Promise.all(deliveries.map((delivery, i) => settle(options, to, delivery, results[i] as PostResult)))
   if (results.some(({ isForbidden }) => isForbidden)) return { restMs: FORBIDDEN_REST_MS, isFull: false }
   const isTold = mailTo !== null && results[0]?.error === null
-  return { restMs: isTold ? MAIL_EVERY_MS : 0, isFull: taken.length === places }
+  return { restMs: isTold ? MAIL_EVERY_MS : 0, isFull: deliveries.length === places }
 }
 
 /** Posts one event to a receiver. */
@@ -209,13 +209,13 @@ async function posted(
 async function mailed(
   { allowPrivate, publicUrl, timeoutMs }: WebhooksOptions,
   target: MailTarget,
-  taken: readonly Delivery[],
+  deliveries: readonly Delivery[],
 ): Promise<PostResult[]> {
-  const password = taken[0]?.secrets[0] ?? ''
-  const events = taken.map(({ eventId, body }) => ({ id: eventId, told: JSON.parse(body) }))
+  const password = deliveries[0]?.secrets[0] ?? ''
+  const events = deliveries.map(({ eventId, body }) => ({ id: eventId, notice: JSON.parse(body) }))
   const options = { allowPrivate, ...(timeoutMs !== undefined && { timeoutMs }) }
   const result = await sendMail({ target, password, events, publicUrl }, options)
-  return taken.map(() => result)
+  return deliveries.map(() => result)
 }
 
 /** Records the outcome of a delivery, or gives the delivery back if this instance's settings forbid it. */
@@ -236,14 +236,14 @@ async function settle(
     return
   }
   // A receiver answers 410 to end its subscription.
-  const gone = status === 410
+  const isGone = status === 410
   const retrySec = retryAfterSec(attempt, Math.random())
-  const givenUp = await settleDelivery(pool, endpoint, delivery, { status, error, durationMs, retrySec, gone })
-  const seen = { eventId, type, endpoint, attempt, status, durationMs }
-  if (error === null) log.debug(seen, 'event delivered')
-  else log.warn({ ...seen, error, retrySec: retrySec && Math.round(retrySec) }, 'event not delivered')
+  const givenUp = await settleDelivery(pool, endpoint, delivery, { status, error, durationMs, retrySec, gone: isGone })
+  const record = { eventId, type, endpoint, attempt, status, durationMs }
+  if (error === null) log.debug(record, 'event delivered')
+  else log.warn({ ...record, error, retrySec: retrySec && Math.round(retrySec) }, 'event not delivered')
   if (givenUp) {
-    const why = gone ? 'it answered 410, gone' : 'it has failed for days'
+    const why = isGone ? 'it answered 410, gone' : 'it has failed for days'
     log.error(
       { endpoint },
       `the service sends nothing more to this endpoint: ${why}. It keeps the events; enable the endpoint to send them`,

@@ -218,7 +218,7 @@ test('a server in a private network is left to an instance that may speak to it,
   await until('it says why', async () => /not sent/.test((await endpoint())?.lastError ?? ''))
   assert.equal((await pool`SELECT FROM webhook_attempts`).count, 0)
   const target = mailTargetOf(`smtps://localhost:${port}?from=a@x.example&to=b@x.example`) ?? assert.fail()
-  const events = [{ id: 'evt_1', told: { type: 'funds.low', timestamp: '', data: {} } }]
+  const events = [{ id: 'evt_1', notice: { type: 'funds.low', timestamp: '', data: {} } }]
   const mail = { target, password: '', events, publicUrl: 'https://nodes.example' }
   const byName = await sendMail(mail, { allowPrivate: false })
   assert.deepEqual([byName.isForbidden, byName.status], [true, null], 'nor is one behind a name')
@@ -232,7 +232,7 @@ test('a server that is gone or says nothing costs an attempt, and what waits for
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
   const { port: silentPort } = silent.server.address() as AddressInfo
   const target = mailTargetOf(urlOf().replace(`:${port}?`, `:${silentPort}?`)) ?? assert.fail()
-  const events = [{ id: 'evt_1', told: { type: 'funds.low', timestamp: '', data: {} } }]
+  const events = [{ id: 'evt_1', notice: { type: 'funds.low', timestamp: '', data: {} } }]
   const mail = { target, password: PASSWORD, events, publicUrl: 'https://nodes.example' }
   const slow = await sendMail(mail, { allowPrivate: true, timeoutMs: 300 })
   assert.deepEqual([slow.status, slow.error], [null, 'did not answer within 0.3 s'])
