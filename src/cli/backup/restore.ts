@@ -24,12 +24,12 @@ export async function restore(call: Call): Promise<ExitCode> {
     const [row] = await pool<{ n: number }[]>`SELECT count(*) AS n FROM pg_tables WHERE schemaname = 'public'`
     if (Number(row?.n) > 0) throw new RefusedError('That database is not empty. Name an empty one.')
     await runTool('pg_restore', ['--exit-on-error', '--no-owner', file], { url, signal })
-    const { createdAt, sha256: _digest, ...expected } = manifest
+    const { createdAt, sha256: _digest, ...manifestContents } = manifest
     const contents = await readContents(pool)
-    if (!isDeepStrictEqual(JSON.parse(JSON.stringify(contents)), expected))
+    if (!isDeepStrictEqual(JSON.parse(JSON.stringify(contents)), manifestContents))
       throw new RefusedError('The restored ledger differs from the manifest. Do not use it; use another backup.')
-    const revoked = flags.has('keep-keys') ? NONE_REVOKED : await revokeRestoredKeys(pool)
-    const { revoked: keysRevoked, passkeys: passkeysRevoked, invitations: invitationsRevoked } = revoked
+    const revocation = flags.has('keep-keys') ? NONE_REVOKED : await revokeRestoredKeys(pool)
+    const { revoked: keysRevoked, passkeys: passkeysRevoked, invitations: invitationsRevoked } = revocation
     await out.result(
       { restored: true, ...contents, keysRevoked, passkeysRevoked, invitationsRevoked },
       `Restored, and it matches the manifest: up to block ${contents.block?.number ?? '-'}.`,

@@ -42,8 +42,8 @@ export async function readContents(sql: Sql): Promise<Contents> {
   }
   const cursor = await readCursor(sql)
   const block = cursor && { number: cursor.number, hash: cursor.hash }
-  const { applied } = await compareMigrations(sql)
-  return { identity: await readIdentity(sql), block, migrations: applied, rows }
+  const { applied: migrations } = await compareMigrations(sql)
+  return { identity: await readIdentity(sql), block, migrations, rows }
 }
 
 function passwordIn(text: string): string {
@@ -59,17 +59,17 @@ export async function runTool(
 ): Promise<void> {
   const password = url === null ? '' : passwordIn(url)
   // `new URL` does not support several hosts.
-  const named = url?.replace(/^(\w+:\/\/[^@/?#:]*):[^@/?#]*@/, '$1@')
+  const plainUrl = url?.replace(/^(\w+:\/\/[^@/?#:]*):[^@/?#]*@/, '$1@')
   // biome-ignore lint/style/noProcessEnv: PATH says where the programs are; it is not a setting of ours.
   const env = { PATH: process.env.PATH ?? '', ...(password && { PGPASSWORD: password }) }
-  const child = spawn(program, [...(named === undefined ? [] : [`--dbname=${named}`]), ...args], {
+  const child = spawn(program, [...(plainUrl === undefined ? [] : [`--dbname=${plainUrl}`]), ...args], {
     env,
     stdio: ['ignore', 'ignore', 'pipe'],
     signal,
   })
-  let said = ''
+  let errorText = ''
   child.stderr.on('data', (part) => {
-    said = (said + part).slice(-ERROR_CHARS)
+    errorText = (errorText + part).slice(-ERROR_CHARS)
   })
   const code = await new Promise<number | null>((resolve, reject) => {
     child.once('close', resolve)
@@ -83,7 +83,8 @@ export async function runTool(
       ),
     )
   })
-  if (code !== 0) throw new RefusedError(`${program} failed:\n${password ? said.replaceAll(password, '***') : said}`)
+  if (code !== 0)
+    throw new RefusedError(`${program} failed:\n${password ? errorText.replaceAll(password, '***') : errorText}`)
 }
 
 /** The SHA-256 of a file, in hex digits. */

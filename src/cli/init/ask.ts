@@ -53,17 +53,19 @@ export async function ask(call: Call, folder: Folder): Promise<Setup> {
 
 /** Answers that differ from those of an earlier run, once the contract is there. Before that, a new answer replaces the old one. */
 function lateChanges(folder: Folder, answers: Answers, urls: Readonly<Record<SecretName, string>>): string[] {
-  const { factory, answers: kept } = folder.progress()
+  const { factory, answers: earlierAnswers } = folder.progress()
   if (factory === undefined) return []
-  const moved = SECRET_NAMES.filter((name) => (folder.secret(name.toLowerCase()) ?? urls[name]) !== urls[name])
-  const changed = ANSWERS.filter((name) => kept[name] !== undefined && kept[name] !== answers[name])
+  const changedSecrets = SECRET_NAMES.filter((name) => (folder.secret(name.toLowerCase()) ?? urls[name]) !== urls[name])
+  const changedAnswers = ANSWERS.filter(
+    (name) => earlierAnswers[name] !== undefined && earlierAnswers[name] !== answers[name],
+  )
   return [
-    ...moved.map(
+    ...changedSecrets.map(
       (name) => `${name}: differs from ${folder.at('secrets', name.toLowerCase())}. To change it, edit that file.`,
     ),
-    ...changed.map(
+    ...changedAnswers.map(
       (name) =>
-        `--${name}: was ${kept[name]} when the contract was deployed. Change settings.env before the first start; later the commands for wallets, terms and tiers change it. Or begin in another folder.`,
+        `--${name}: was ${earlierAnswers[name]} when the contract was deployed. Change settings.env before the first start; later the commands for wallets, terms and tiers change it. Or begin in another folder.`,
     ),
   ]
 }
@@ -98,12 +100,12 @@ class Asking {
     this.#dialogue = new Dialogue(call)
     const { factory, answers } = folder.progress()
     this.#isLate = factory !== undefined
-    const kept = Object.entries(answers).map(
+    const lines = Object.entries(answers).map(
       ([name, answer]) => `  --${name} ${QUESTIONS[name as AnswerName]?.show?.(answer) ?? answer}`,
     )
-    this.#hasKept = kept.length > 0
+    this.#hasKept = lines.length > 0
     if (this.canAsk && this.#hasKept && !this.#isLate)
-      call.out.say([`Kept from an earlier run; an option replaces its answer:`, ...kept].join('\n'))
+      call.out.say([`Kept from an earlier run; an option replaces its answer:`, ...lines].join('\n'))
   }
 
   get canAsk(): boolean {
@@ -127,19 +129,19 @@ class Asking {
 
   /** A URL that may contain a password. It comes from the environment, else the folder, else the user; never from the command line. */
   async secret(setting: SecretName): Promise<string> {
-    const { [setting]: given, [`${setting}_FILE`]: path } = this.#call.io.env
-    const found = given ?? (path === undefined ? undefined : readGiven(path))
+    const { [setting]: value, [`${setting}_FILE`]: path } = this.#call.io.env
+    const fromEnv = value ?? (path === undefined ? undefined : readGiven(path))
     const file = setting.toLowerCase()
     const url = await this.#settle(SECRETS[setting], {
       name: setting,
-      text: found ?? this.#folder.secret(file) ?? undefined,
-      isFixed: found !== undefined,
+      text: fromEnv ?? this.#folder.secret(file) ?? undefined,
+      isFixed: fromEnv !== undefined,
       missing: `set it, or ${setting}_FILE, in the environment.`,
-      keep: (typed) => {
+      keep: (text) => {
         this.#folder.keep(this.#folder.progress())
-        this.#folder.putSecret(file, typed)
+        this.#folder.putSecret(file, text)
       },
-      refuse: (typed) => (setting === 'RPC_URL' ? this.#tryProviders(typed) : tryDatabase(typed)),
+      refuse: (text) => (setting === 'RPC_URL' ? this.#tryProviders(text) : tryDatabase(text)),
     })
     return url ?? ''
   }
@@ -165,21 +167,21 @@ class Asking {
   async answer(name: AnswerName, again?: string): Promise<void> {
     const question = QUESTIONS[name]
     delete this.answers[name]
-    const { [name]: kept } = this.#folder.progress().answers
-    const { [name]: given = kept ?? this.#call.io.env[question.setting ?? ''] } = this.#call.values
+    const { [name]: earlier } = this.#folder.progress().answers
+    const { [name]: initial = earlier ?? this.#call.io.env[question.setting ?? ''] } = this.#call.values
     const answer = await this.#settle(
       again === undefined ? question : { ...question, usual: shownAs(question, again) },
       {
         name: `--${name}`,
-        text: again === undefined ? given : undefined,
+        text: again === undefined ? initial : undefined,
         isFixed: false,
         missing: 'is missing.',
-        keep: (typed) => {
+        keep: (text) => {
           const progress = this.#folder.progress()
-          this.#folder.keep({ ...progress, answers: { ...progress.answers, [name]: typed } })
+          this.#folder.keep({ ...progress, answers: { ...progress.answers, [name]: text } })
         },
         refuse: async (valid) =>
-          question.refuse?.({ answers: { ...this.answers, [name]: valid }, given: this.#call.values }) ??
+          question.refuse?.({ answers: { ...this.answers, [name]: valid }, options: this.#call.values }) ??
           (question.setting && contradiction(this.#call.io.env, question.setting, valid)) ??
           (name === 'payments' ? await this.#refuseWallet(valid as Address) : null),
       },
@@ -188,33 +190,33 @@ class Asking {
   }
 
   /** A valid answer: what is given, else what the user types. Null if there is none; the mistake is noted. */
-  async #settle(question: Question, wanted: Wanted): Promise<string | null> {
-    const text = wanted.text ?? (this.canAsk ? undefined : (question.usual ?? undefined))
-    if (text === undefined && this.canAsk) return await this.#askUntilRight(question, wanted)
+  async #settle(question: Question, target: Wanted): Promise<string | null> {
+    const text = target.text ?? (this.canAsk ? undefined : (question.usual ?? undefined))
+    if (text === undefined && this.canAsk) return await this.#askUntilRight(question, target)
     if (text === undefined) {
-      this.note(`${wanted.name}: ${wanted.missing} ${question.ask}`)
+      this.note(`${target.name}: ${target.missing} ${question.ask}`)
       return null
     }
-    const { answer, mistake } = await this.#judge(text, question, wanted)
+    const { answer, mistake } = await this.#judge(text, question, target)
     if (mistake === null) return answer
-    if (wanted.isFixed || !this.canAsk) {
+    if (target.isFixed || !this.canAsk) {
       this.note(mistake.text, mistake.isAway)
       return null
     }
     this.#call.out.say(mistake.text)
-    return await this.#askUntilRight(await this.#again(question, answer), wanted)
+    return await this.#askUntilRight(await this.#again(question, answer), target)
   }
 
-  async #askUntilRight(question: Question, wanted: Wanted): Promise<string | null> {
-    for (let asked = question; ; ) {
-      const typed = await this.#type(asked.usual ? `${asked.ask} [${asked.usual}]` : asked.ask)
-      const { answer, mistake } = await this.#judge(typed || (asked.usual ?? ''), question, wanted)
+  async #askUntilRight(question: Question, target: Wanted): Promise<string | null> {
+    for (let current = question; ; ) {
+      const text = await this.#type(current.usual ? `${current.ask} [${current.usual}]` : current.ask)
+      const { answer, mistake } = await this.#judge(text || (current.usual ?? ''), question, target)
       if (mistake === null) {
-        this.#keep(wanted, answer ?? '')
+        this.#keep(target, answer ?? '')
         return answer
       }
       this.#call.out.say(mistake.text)
-      asked = await this.#again(question, answer)
+      current = await this.#again(question, answer)
     }
   }
 
@@ -244,11 +246,11 @@ class Asking {
   }
 
   async #type(prompt: string): Promise<string> {
-    const kept = `Your answers are kept in ${this.#folder.path}: the same command goes on.`
+    const notice = `Your answers are kept in ${this.#folder.path}: the same command goes on.`
     try {
-      return await this.#dialogue.ask(prompt, `Nothing was sent.${this.#hasKept ? ` ${kept}` : ''}`)
+      return await this.#dialogue.ask(prompt, `Nothing was sent.${this.#hasKept ? ` ${notice}` : ''}`)
     } finally {
-      if (this.#call.signal.aborted && this.#hasKept) this.#call.out.say(kept)
+      if (this.#call.signal.aborted && this.#hasKept) this.#call.out.say(notice)
     }
   }
 
@@ -256,9 +258,9 @@ class Asking {
     const rpc = createRpc({ urls: splitRpcUrls(url), log: silentLog })
     const { io, out } = this.#call
     try {
-      const found = await refuseProviders(rpc, io.env, (line) => out.say(line))
-      if (typeof found === 'string') return found
-      this.#chain = { rpc, ...found }
+      const outcome = await refuseProviders(rpc, io.env, (line) => out.say(line))
+      if (typeof outcome === 'string') return outcome
+      this.#chain = { rpc, ...outcome }
       return null
     } finally {
       if (this.#chain?.rpc !== rpc) await rpc.close()

@@ -33,10 +33,10 @@ const BLOCKS_TRIED = 50
 
 /** Why the environment contradicts a setting that we would write; null if it does not. */
 export function contradiction(env: NodeJS.ProcessEnv, setting: string, value: string): string | null {
-  const { [setting]: given = '' } = env
+  const { [setting]: current = '' } = env
   const plain = (text: string) => text.toLowerCase().replace(/\/$/, '')
-  if (given === '' || plain(given) === plain(value)) return null
-  return `${setting}: is ${given} in the environment, but ${value} here. Unset it, or make them equal.`
+  if (current === '' || plain(current) === plain(value)) return null
+  return `${setting}: is ${current} in the environment, but ${value} here. Unset it, or make them equal.`
 }
 
 interface Checked {
@@ -121,15 +121,15 @@ export async function refuseEvidenceOf(
   { chainId, trusts, say }: { chainId: number; trusts: boolean; say: (line: string) => void },
 ): Promise<string | null> {
   const soundness = { mode: null, chainId: null, failed: [], voices: rpc.providers }
-  const found = await createChainProofs(rpc.providers, soundness).findMode(BLOCKS_TRIED)
-  if (!found) return 'RPC_URL: its providers do not name the same recent blocks. Try again, or use other ones.'
+  const finding = await createChainProofs(rpc.providers, soundness).findMode(BLOCKS_TRIED)
+  if (!finding) return 'RPC_URL: its providers do not name the same recent blocks. Try again, or use other ones.'
   const ledger = { mode: null, chainId, isDemo: false }
-  const { says, fail } = judgeEvidence(found, ledger, { voices: rpc.providers.length, trusts, production: true })
+  const { says, fail } = judgeEvidence(finding, ledger, { voices: rpc.providers.length, trusts, production: true })
   if (fail) return `${says}. ${fail}`
   say(
-    found.mode === 'proven'
+    finding.mode === 'proven'
       ? 'Blocks prove what providers report.'
-      : `Two providers must agree: ${foundInWords(found)}.`,
+      : `Two providers must agree: ${foundInWords(finding)}.`,
   )
   return null
 }

@@ -96,13 +96,13 @@ export class Folder {
 
   /** The account of a role. Makes a key if the role has none of any kind. */
   account(role: Role): Address {
-    const given = this.secret(`${role}_address`)
+    const addressText = this.secret(`${role}_address`)
     if (this.secret(`${role}_keystore`) !== null)
       throw new RefusedError(`${this.at('secrets', `${role}_keystore`)} ${GONE_SETTINGS.MINTER_KEYSTORE?.message}`)
-    if (given === null) this.addSecret(`${role}_key`, randomKey)
+    if (addressText === null) this.addSecret(`${role}_key`, randomKey)
     const key = parsePrivateKey(this.secret(`${role}_key`) ?? '')
-    const found = given !== null ? parseAddress(given) : key && addressOfKey(key)
-    if (found) return found
+    const account = addressText !== null ? parseAddress(addressText) : key && addressOfKey(key)
+    if (account) return account
     throw new RefusedError(`${this.at('secrets')} has no valid key of the ${role}: repair or remove its file.`)
   }
 
@@ -127,9 +127,9 @@ export class Folder {
 
   /** Settings of keys that are kept elsewhere: the account of each, and its name in a key management service. */
   keySettings(): Record<string, string> {
-    const named = ['minter', 'distributor'].flatMap((role) => [`${role}_kms_key`, `${role}_address`])
+    const names = ['minter', 'distributor'].flatMap((role) => [`${role}_kms_key`, `${role}_address`])
     return Object.fromEntries(
-      named.flatMap((name) => {
+      names.flatMap((name) => {
         const value = this.secret(name)
         return value === null ? [] : [[name.toUpperCase(), value]]
       }),
@@ -138,11 +138,11 @@ export class Folder {
 
   /** All settings of this folder, plus what a process needs from the environment: also what the clients of key management services read there. */
   environment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-    const needed = Object.entries(env).filter(([name]) => /^(?:PATH|HOME|(?:AWS|GOOGLE|GCE)_\w+)$/.test(name))
+    const systemVariables = Object.entries(env).filter(([name]) => /^(?:PATH|HOME|(?:AWS|GOOGLE|GCE)_\w+)$/.test(name))
     const { LOG_LEVEL } = env
     const settings = parseEnv((readIfExists(this.at('settings.env')) ?? '').replace(/^\uFEFF/, ''))
     return {
-      ...Object.fromEntries(needed),
+      ...Object.fromEntries(systemVariables),
       ...(LOG_LEVEL ? { LOG_LEVEL } : {}),
       ...this.keySettings(),
       ...settings,

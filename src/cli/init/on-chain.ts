@@ -45,10 +45,10 @@ export async function putOnChain(setup: OnChain): Promise<void> {
   const rpc = createRpc({ urls: splitRpcUrls(rpcUrl), log: silentLog })
   try {
     const chainId = count(await rpc.request('eth_chainId', []), 'chain id')
-    const found = progress.deployment ? await begun(rpc, setup.roles.deployer, progress.deployment) : null
-    if (found) {
-      call.out.say(`The factory of an earlier run is at ${found.address}.`)
-      folder.keep({ ...progress, chainId, factory: found })
+    const factory = progress.deployment ? await begun(rpc, setup.roles.deployer, progress.deployment) : null
+    if (factory) {
+      call.out.say(`The factory of an earlier run is at ${factory.address}.`)
+      folder.keep({ ...progress, chainId, factory })
       return
     }
     const { FORMER_FACTORIES: former } = call.io.env
@@ -63,9 +63,9 @@ export async function putOnChain(setup: OnChain): Promise<void> {
 }
 
 /** The contract of a deployment that an earlier run began; null if that deployment failed. */
-async function begun(rpc: Rpc, deployer: Address, { expected, nonce, fromBlock }: Deployment) {
-  if (bytes(await rpc.request('eth_getCode', [expected, 'latest']), 'code') !== '0x')
-    return { address: expected, startBlock: fromBlock }
+async function begun(rpc: Rpc, deployer: Address, { expected: factory, nonce, fromBlock }: Deployment) {
+  if (bytes(await rpc.request('eth_getCode', [factory, 'latest']), 'code') !== '0x')
+    return { address: factory, startBlock: fromBlock }
   if ((await nonceOf(rpc, deployer, 'pending')) > nonce)
     throw new RefusedError('A deployment is under way. Wait for its block, then run the same command again.')
   return null
@@ -93,9 +93,9 @@ async function seeEther(rpc: Rpc, { roles, answers, call }: OnChain): Promise<vo
   const missing: string[] = []
   for (const role of ROLES) {
     const has = quantity(await rpc.request('eth_getBalance', [roles[role], 'latest']), 'balance')
-    const [needed, what] = needs[role]
-    if (has < needed)
-      missing.push(`  ${role.padEnd(11)}  ${checksum(roles[role])}  ${inEther(needed - has)} ether: ${what}`)
+    const [neededWei, what] = needs[role]
+    if (has < neededWei)
+      missing.push(`  ${role.padEnd(11)}  ${checksum(roles[role])}  ${inEther(neededWei - has)} ether: ${what}`)
   }
   if (missing.length > 0)
     throw new RefusedError(`Send ether to these accounts, then run the same command again:\n${missing.join('\n')}`)
@@ -103,9 +103,9 @@ async function seeEther(rpc: Rpc, { roles, answers, call }: OnChain): Promise<vo
 
 async function deploy({ call, folder, answers, roles, rpcUrl }: OnChain, rpc: Rpc, progress: Progress): Promise<void> {
   const nonce = await nonceOf(rpc, roles.deployer, 'latest')
-  const expected = address(getContractAddress({ from: roles.deployer, nonce: BigInt(nonce) }))
+  const factory = address(getContractAddress({ from: roles.deployer, nonce: BigInt(nonce) }))
   const fromBlock = count(await rpc.request('eth_blockNumber', []), 'block number')
-  const deployment = { expected, nonce, fromBlock }
+  const deployment = { expected: factory, nonce, fromBlock }
   folder.keep({ ...progress, deployment })
   const { factoryAddress, startBlock } = await jsonOf<{ factoryAddress: Address; startBlock: number }>(
     call,

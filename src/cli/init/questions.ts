@@ -29,7 +29,7 @@ export type Answers = Readonly<Record<AnswerName, string>>
 /** What a question knows when it judges an answer: the answers so far, with its own, and the call's options. */
 interface Known {
   readonly answers: Readonly<Partial<Answers>>
-  readonly given: Readonly<Record<string, string>>
+  readonly options: Readonly<Record<string, string>>
 }
 
 export interface Question {
@@ -51,8 +51,8 @@ export interface Question {
 }
 
 const address = (text: string) => {
-  const found = parseAddress(text)
-  return found === null || found === ZERO_ADDRESS ? null : found
+  const value = parseAddress(text)
+  return value === null || value === ZERO_ADDRESS ? null : value
 }
 const whole = (most: number) => (text: string) => (/^[1-9][0-9]{0,9}$/.test(text) && Number(text) <= most ? text : null)
 
@@ -84,22 +84,23 @@ function termsOf(answers: Known['answers']) {
 }
 
 /** Why the range and the schedule so far contradict each other; null if they do not. */
-function refuseRange({ answers, given }: Known): string | null {
+function refuseRange({ answers, options }: Known): string | null {
   const terms = termsOf(answers)
-  const leastIntervalSec = Number(given['least-interval'] ?? Math.min(LEAST_INTERVAL_SEC, terms.intervalSec))
+  const leastIntervalSec = Number(options['least-interval'] ?? Math.min(LEAST_INTERVAL_SEC, terms.intervalSec))
   const limits = { leastIntervalSec, payoutBps: [], zeroAllowed: false }
   return refuseTerms(terms as Parameters<typeof refuseTerms>[0], limits, (field) => NAMED[field] ?? field)
 }
 
 /** Why the range contradicts the bounds that the call sets for the contract; null if it does not. */
-function refuseBounds({ answers, given }: Known): string | null {
+function refuseBounds({ answers, options }: Known): string | null {
   const terms = termsOf(answers)
-  const gweiOf = (name: string) => (/^[0-9]{1,15}$/.test(given[name] ?? '') ? BigInt(given[name] ?? '') * GWEI : null)
+  const gweiOf = (name: string) =>
+    /^[0-9]{1,15}$/.test(options[name] ?? '') ? BigInt(options[name] ?? '') * GWEI : null
   const bounds = { floorWei: gweiOf('floor-gwei') ?? 0n, ceilingWei: gweiOf('ceiling-gwei') ?? terms.maxWei }
-  const needed = boundsNeeded(terms, [Number(BPS_BASE)], bounds)
+  const boundsToSet = boundsNeeded(terms, [Number(BPS_BASE)], bounds)
   return (
-    needed &&
-    `--floor-gwei, --ceiling-gwei: turns of ${terms.minWei} to ${terms.maxWei} wei need ${needed.floorGwei} and ${needed.ceilingGwei}.`
+    boundsToSet &&
+    `--floor-gwei, --ceiling-gwei: turns of ${terms.minWei} to ${terms.maxWei} wei need ${boundsToSet.floorGwei} and ${boundsToSet.ceilingGwei}.`
   )
 }
 
@@ -145,7 +146,7 @@ export const QUESTIONS: Readonly<Record<AnswerName, Question>> = {
     pair: 'min-wei',
     read: amount,
     show: ether,
-    refuse: (known) => refuseRange(known) ?? refuseBounds(known),
+    refuse: (context) => refuseRange(context) ?? refuseBounds(context),
   },
   interval: {
     ask: 'How many seconds are between two turns of a node?',
@@ -189,9 +190,9 @@ export const QUESTIONS: Readonly<Record<AnswerName, Question>> = {
     usual: '10',
     wanted: '1 to 256',
     read: whole(256),
-    refuse: ({ answers, given }) =>
-      Number(answers['per-wallet']) > Number(given['max-per-wallet'] ?? 256)
-        ? `--per-wallet is ${answers['per-wallet']}, more than --max-per-wallet, ${given['max-per-wallet']}.`
+    refuse: ({ answers, options }) =>
+      Number(answers['per-wallet']) > Number(options['max-per-wallet'] ?? 256)
+        ? `--per-wallet is ${answers['per-wallet']}, more than --max-per-wallet, ${options['max-per-wallet']}.`
         : null,
   },
 }

@@ -36,7 +36,7 @@ export async function besideService<T>(
     stdio: ['ignore', log, log],
   })
   closeSync(log)
-  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const exit = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null
   try {
     await waitFor(READY_MS, 'The service is not ready', async () => {
@@ -48,7 +48,7 @@ export async function besideService<T>(
     return await body(url)
   } finally {
     child.kill('SIGTERM')
-    if (!hasEnded()) await exited
+    if (!hasEnded()) await exit
   }
 }
 
@@ -77,8 +77,8 @@ export async function buyOne(
   if (privateKey === null)
     throw new RefusedError('There is no deployer key to pay with. Use one of your own wallets to buy a node.')
   // Pays to the wallet that the service shows, whatever the answers were, because no pass watches any other.
-  const known = await answer(`${url}/.well-known/node-ledger.json`)
-  const to = ((await known?.json().catch(() => null)) as { paymentAddress?: Address | null } | null)?.paymentAddress
+  const wellKnown = await answer(`${url}/.well-known/node-ledger.json`)
+  const to = ((await wellKnown?.json().catch(() => null)) as { paymentAddress?: Address | null } | null)?.paymentAddress
   if (!to) throw new RefusedError('The ledger watches no payments wallet: "node-ledger wallets set" enters one.')
   const txHash = await payFrom({ rpcUrl, privateKey, to, valueWei: priceWei })
   return await waitFor(NODE_MS, `The payment ${txHash} has no node yet`, async () => {
@@ -97,8 +97,8 @@ async function answer(url: string): Promise<Response | null> {
 
 async function waitFor<T>(ms: number, late: string, look: () => Promise<T | null>): Promise<T> {
   for (const until = performance.now() + ms; performance.now() < until; await sleep(POLL_MS)) {
-    const found = await look()
-    if (found !== null) return found
+    const value = await look()
+    if (value !== null) return value
   }
   throw new UnavailableError(`${late} after ${ms / 1000} seconds.`)
 }

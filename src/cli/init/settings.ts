@@ -8,16 +8,16 @@ import { ANSWERS, type Answers, QUESTIONS } from './questions.ts'
 /** Settings of every ledger that `init` sets up. */
 export const ALWAYS = { DIST_ENABLED: 'true', SCHEDULER: 'on' }
 
-interface Given {
+interface Setup {
   readonly call: Pick<Call, 'io'>
   readonly folder: Folder
   readonly answers: Partial<Answers>
 }
 
 /** The settings that follow from the answers and the contract, one per line. */
-export function settingsOf({ call, folder, answers }: Given): string[] {
+export function settingsOf({ call, folder, answers }: Setup): string[] {
   const { chainId, factory } = folder.progress()
-  const named = ANSWERS.flatMap((name) => {
+  const lines = ANSWERS.flatMap((name) => {
     const { [name]: answer } = answers
     return QUESTIONS[name].setting && answer ? [`${QUESTIONS[name].setting}=${answer}`] : []
   })
@@ -28,15 +28,15 @@ export function settingsOf({ call, folder, answers }: Given): string[] {
     ...(factory
       ? [`CHAIN_ID=${chainId}`, `FACTORY_ADDRESS=${factory.address}`, `START_BLOCK=${factory.startBlock}`]
       : []),
-    ...named.filter((line) => !isTerm(line)),
+    ...lines.filter((line) => !isTerm(line)),
     '# The credit terms of the new ledger: read at its first start only.',
-    ...named.filter(isTerm),
+    ...lines.filter(isTerm),
     ...Object.entries(ALWAYS).map(([name, value]) => `${name}=${value}`),
   ]
   settings.push(...Object.entries(folder.keySettings()).map(([name, value]) => `${name}=${quote(value)}`))
   const names = settings.map((line) => line.split('=')[0])
-  const carried = SETTINGS.filter((name) => !isSecret(name) && call.io.env[name] && !names.includes(name))
-  settings.push(...carried.map((name) => `${name}=${quote(call.io.env[name] ?? '')}`))
+  const otherNames = SETTINGS.filter((name) => !isSecret(name) && call.io.env[name] && !names.includes(name))
+  settings.push(...otherNames.map((name) => `${name}=${quote(call.io.env[name] ?? '')}`))
   return settings
 }
 
@@ -44,8 +44,8 @@ export function settingsOf({ call, folder, answers }: Given): string[] {
 const quote = (value: string) => (/^[\w.:/,@%+-]*$/.test(value) ? value : `'${value.replaceAll("'", '')}'`)
 
 /** Writes the files once. A later run keeps the operator's changes. */
-export function writeFiles(given: Given): void {
-  const { folder } = given
-  folder.add('settings.env', `${settingsOf(given).join('\n')}\n`)
+export function writeFiles(setup: Setup): void {
+  const { folder } = setup
+  folder.add('settings.env', `${settingsOf(setup).join('\n')}\n`)
   folder.add('ledger', commandOf(folder), 0o755)
 }

@@ -11,18 +11,18 @@ export async function run(
   env: NodeJS.ProcessEnv,
   io = call.io,
 ): Promise<ExitCode> {
-  const found = findCommand(argv, await call.commands(argv[0]))
-  if (!found) throw new Error(`there is no command ${argv[0]}`)
+  const match = findCommand(argv, await call.commands(argv[0]))
+  if (!match) throw new Error(`there is no command ${argv[0]}`)
   call.out.say(`\n$ ledger ${argv.map((word) => (word.includes(' ') ? `"${word}"` : word)).join(' ')}`)
-  const parsed = parseArguments(found.command, found.rest)
+  const input = parseArguments(match.command, match.rest)
   const own = { ...io, env }
-  const act = await found.command.load()
+  const act = await match.command.load()
   return await act({
     ...call,
-    ...parsed,
-    command: found.command,
+    ...input,
+    command: match.command,
     io: own,
-    out: createOutput(own, parsed.flags.has('json')),
+    out: createOutput(own, input.flags.has('json')),
   })
 }
 
@@ -30,9 +30,9 @@ export async function run(
 export async function jsonOf<T>(call: Call, argv: readonly string[], env: NodeJS.ProcessEnv): Promise<T> {
   const parts: Buffer[] = []
   const stdout = new Writable({
-    write(part: Buffer, _encoding, done) {
+    write(part: Buffer, _encoding, callback) {
       parts.push(Buffer.from(part))
-      done()
+      callback()
     },
   })
   await run(call, [...argv, '--json'], env, { ...call.io, stdout })

@@ -6,8 +6,8 @@ import { fields } from '../output.ts'
 
 export async function config({ io, out }: Call): Promise<ExitCode> {
   const settings = readSettings(io)
-  const described = describeConfig(settings)
-  await out.result(described, () => fields(Object.entries(described)))
+  const texts = describeConfig(settings)
+  await out.result(texts, () => fields(Object.entries(texts)))
   for (const { setting, message } of settings.hints) out.say(`${setting} ${message}.`)
   return EXIT.done
 }

@@ -51,9 +51,9 @@ export async function deploy(call: Call): Promise<ExitCode> {
     out.say(preview(plan, deployer, request))
     if (plan.refusals.length > 0) throw new RefusedError(`\nNot deployed.\n${plan.refusals.join('\n')}`)
     await mustAgree(call, 'Deploy?', 'Not deployed.')
-    const deployed = await deployFactory({ ...request, onProgress: (step) => out.say(`  ${step}`) })
-    const verify = verifyCommands(plan.chainId, deployed, request)
-    const { address: factoryAddress, blockNumber: startBlock, txHash, codeHash } = deployed
+    const deployment = await deployFactory({ ...request, onProgress: (step) => out.say(`  ${step}`) })
+    const verify = verifyCommands(plan.chainId, deployment, request)
+    const { address: factoryAddress, blockNumber: startBlock, txHash, codeHash } = deployment
     await out.result(
       { chainId: plan.chainId, factoryAddress, startBlock, txHash, codeHash, verify },
       `CHAIN_ID=${plan.chainId}\nFACTORY_ADDRESS=${factoryAddress}\nSTART_BLOCK=${startBlock}\nRPC_URL=${request.rpcUrl}`,
@@ -102,12 +102,12 @@ function readRequest({ values, io: { env } }: Call): Request {
   }
   const role = (name: 'owner' | 'minter' | 'distributor'): Address => {
     const text = values[name]
-    const found = text === undefined ? null : parseAddress(text)
+    const account = text === undefined ? null : parseAddress(text)
     if (text === undefined) mistakes.push(`--${name}: is missing`)
-    else if (found === null)
+    else if (account === null)
       mistakes.push(`--${name}: ${text.slice(0, 60)} is not an address, or its checksum is wrong`)
-    else if (found === ZERO_ADDRESS) mistakes.push(`--${name}: nobody owns the zero address`)
-    return found ?? ZERO_ADDRESS
+    else if (account === ZERO_ADDRESS) mistakes.push(`--${name}: nobody owns the zero address`)
+    return account ?? ZERO_ADDRESS
   }
   const roles = { owner: role('owner'), minter: role('minter'), distributor: role('distributor') }
   if (roles.minter === roles.distributor && roles.minter !== ZERO_ADDRESS) {
@@ -115,12 +115,12 @@ function readRequest({ values, io: { env } }: Call): Request {
   }
   const figure = (name: keyof typeof FIGURES): bigint => {
     const { usual, min, max } = FIGURES[name]
-    const given = values[name] ?? usual ?? usualFloor(values, env, mistakes)
+    const input = values[name] ?? usual ?? usualFloor(values, env, mistakes)
     // We parse amounts here and not with the other arguments, so that their mistakes are reported together with the others.
-    const text = name.endsWith('-gwei') ? (readAmount(given, 'gwei') ?? given) : given
-    const found = /^(0|[1-9][0-9]{0,19})$/.test(text) ? BigInt(text) : -1n
-    if (found < min || found > max) mistakes.push(`--${name}: must be a whole number from ${min} to ${max}`)
-    return found
+    const text = name.endsWith('-gwei') ? (readAmount(input, 'gwei') ?? input) : input
+    const value = /^(0|[1-9][0-9]{0,19})$/.test(text) ? BigInt(text) : -1n
+    if (value < min || value > max) mistakes.push(`--${name}: must be a whole number from ${min} to ${max}`)
+    return value
   }
   const setup = {
     ...roles,
@@ -140,13 +140,13 @@ function readRequest({ values, io: { env } }: Call): Request {
 
 /** The floor, in gwei, that the smallest amount of a turn requires. Adds a mistake if that amount is unknown. */
 function usualFloor(values: Call['values'], { CREDIT_MIN_WEI }: NodeJS.ProcessEnv, mistakes: string[]): string {
-  const given = values['min-wei'] ?? CREDIT_MIN_WEI
-  if (given === undefined) {
+  const leastText = values['min-wei'] ?? CREDIT_MIN_WEI
+  if (leastText === undefined) {
     mistakes.push('--min-wei: give the least that a node gets for a turn, or give --floor-gwei')
     return '0'
   }
   const rate = values['lowest-bps'] ?? String(BPS_BASE)
-  const [least, text] = [readAmount(given, 'wei') ?? given, /^[1-9][0-9]{0,5}$/.test(rate) ? rate : '']
+  const [least, text] = [readAmount(leastText, 'wei') ?? leastText, /^[1-9][0-9]{0,5}$/.test(rate) ? rate : '']
   if (!/^(0|[1-9][0-9]{0,77})$/.test(least)) mistakes.push('--min-wei: must be an amount of wei')
   else if (text === '') mistakes.push('--lowest-bps: must be a whole number from 1 to 999999')
   else return floorFor(BigInt(least), BigInt(text)).toString()
@@ -154,9 +154,10 @@ function usualFloor(values: Call['values'], { CREDIT_MIN_WEI }: NodeJS.ProcessEn
 }
 
 function readDeployerKey(env: NodeJS.ProcessEnv, mistakes: string[]): `0x${string}` {
-  const { DEPLOYER_PRIVATE_KEY: given, DEPLOYER_PRIVATE_KEY_FILE: path } = env
-  let text = given
-  if (given && path) mistakes.push('DEPLOYER_PRIVATE_KEY and DEPLOYER_PRIVATE_KEY_FILE are both set: keep one of them')
+  const { DEPLOYER_PRIVATE_KEY: inlineKey, DEPLOYER_PRIVATE_KEY_FILE: path } = env
+  let text = inlineKey
+  if (inlineKey && path)
+    mistakes.push('DEPLOYER_PRIVATE_KEY and DEPLOYER_PRIVATE_KEY_FILE are both set: keep one of them')
   else if (path) {
     try {
       text = readFileSync(path, 'utf8')

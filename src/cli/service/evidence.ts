@@ -10,8 +10,8 @@ type Parts = Parameters<typeof setEvidence>[0]
 
 const set: View<Parts> = {
   first: async (parts, input, call) => {
-    const shown = accepted(await setEvidence(parts, actorHere(), { ...input, dryRun: true }), call)
-    preview(call, toldOf(setEvidence.operation, shown))
+    const plan = accepted(await setEvidence(parts, actorHere(), { ...input, dryRun: true }), call)
+    preview(call, toldOf(setEvidence.operation, plan))
     return null
   },
 }

@@ -21,7 +21,10 @@ export async function migrate({ io, out }: Call): Promise<ExitCode> {
     stack.defer(() => rpc.close())
     await checkBeforeMigrating(database.directUrl, chain, rpc)
   }
-  const applied = await migrateWhenUp(database.directUrl, (step) => out.say(`  ${step}`), { before })
-  await out.result({ applied }, applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'The schema is current.')
+  const migrations = await migrateWhenUp(database.directUrl, (step) => out.say(`  ${step}`), { before })
+  await out.result(
+    { applied: migrations },
+    migrations.length > 0 ? `Applied ${migrations.join(', ')}.` : 'The schema is current.',
+  )
   return EXIT.done
 }

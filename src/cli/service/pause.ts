@@ -21,14 +21,14 @@ export async function resume(call: Call): Promise<ExitCode> {
       if (!halt) throw new RefusedError('The passes are not halted.')
       out.say(`${describe(halt)}\n${AFTER_HALT[halt.reason]}`)
       await mustAgree(call, 'Clear it?', 'The halt stands.')
-      const done = accepted(await clearHaltByHand(deps, actorHere(), fieldsOf(call)), call)
-      await out.result(done, toldOf(clearHaltByHand.operation, done))
+      const outcome = accepted(await clearHaltByHand(deps, actorHere(), fieldsOf(call)), call)
+      await out.result(outcome, toldOf(clearHaltByHand.operation, outcome))
       return EXIT.done
     }
     if (flags.has('no-guard')) return await takeBackGuard(call, deps)
     await mustAgree(call, 'Resume crediting?')
-    const done = accepted(await resumeCrediting(deps, actorHere(), fieldsOf(call)), call)
-    await out.result({ ...done, halted: halt }, toldOf(resumeCrediting.operation, done))
+    const outcome = accepted(await resumeCrediting(deps, actorHere(), fieldsOf(call)), call)
+    await out.result({ ...outcome, halted: halt }, toldOf(resumeCrediting.operation, outcome))
     if (!halt) return EXIT.done
     out.say(
       `${describe(halt)}\nYou did not set this halt. Find out its cause, then clear it with "node-ledger resume --halt".`,

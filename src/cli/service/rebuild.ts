@@ -33,8 +33,8 @@ export async function rebuildLedger(call: Call): Promise<ExitCode> {
   if (!chain) throw noService(config, 'RPC_URL')
   if (into === database.url || into === database.directUrl)
     throw new RefusedError('The target database is the current one. Use an empty database.')
-  const applied = await migrate(into)
-  if (applied.length > 0) say(`the schema is in place: ${applied.join(', ')}`)
+  const migrations = await migrate(into)
+  if (migrations.length > 0) say(`the schema is in place: ${migrations.join(', ')}`)
   const open = (url: string): Pool => {
     const pool = connect(url, { max: POOL_MAX, prepare: false, applicationName: 'node-ledger rebuild' })
     stack.defer(() => pool.end({ timeout: 5 }))
@@ -45,18 +45,18 @@ export async function rebuildLedger(call: Call): Promise<ExitCode> {
   stack.defer(() => rpc.close())
   const signers = await signersOnRecord(chain, rpc)
   const reader = readerOf(chain, rpc, signers)
-  const opened = { part: chain, rpc, reader, chainId: await resolveChainId(pool, chain, reader) }
-  const facts = await checkChain(opened)
-  await assertLedgerIsOurs(pool, opened)
+  const ledgerChain = { part: chain, rpc, reader, chainId: await resolveChainId(pool, chain, reader) }
+  const facts = await checkChain(ledgerChain)
+  await assertLedgerIsOurs(pool, ledgerChain)
   const source = (await isMigrated(current)) && (await readCursor(current)) ? current : null
   if (!source) {
-    await enterWallet(pool, opened)
+    await enterWallet(pool, ledgerChain)
     say('no current ledger: enter tiers, credit terms and your decisions again')
     if (chain.demoToken)
       await seedTiers(pool, chain.demoToken, { block: chain.startBlock, time: 0 }, config.firstSaleTerms)
   }
   const ctx = {
-    ...ledgerContext(config, silentLog, { pool, chain: opened }),
+    ...ledgerContext(config, silentLog, { pool, chain: ledgerChain }),
     preflight: async () => facts,
     // The judge must know our accounts.
     minter: { address: signers.minter },
@@ -92,9 +92,12 @@ function report({ rows, decidedAnew, differences, surveyedTo }: Comparison): str
 
 /** The factory's senders: the keys' addresses or, if a key is not configured, the address that the factory names. */
 async function signersOnRecord(chain: ChainPart, rpc: Rpc): Promise<{ minter: Address; distributor: Address }> {
-  const known = signersOf(chain)
+  const senders = signersOf(chain)
   const ask = async (role: 'minter' | 'distributor') => {
     return address(await requestView(rpc, { factory: chain.factory, at: 'latest', name: role, args: [] }))
   }
-  return { minter: known.minter ?? (await ask('minter')), distributor: known.distributor ?? (await ask('distributor')) }
+  return {
+    minter: senders.minter ?? (await ask('minter')),
+    distributor: senders.distributor ?? (await ask('distributor')),
+  }
 }

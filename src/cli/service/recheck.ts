@@ -13,10 +13,10 @@ import { mustAgree } from '../output.ts'
 
 export async function recheck(call: Call): Promise<ExitCode> {
   const { io, out, values } = call
-  const named = readBlockNumber(values['up-to'] ?? '')
+  const target = readBlockNumber(values['up-to'] ?? '')
   return await withOperator(io, async ({ pool, chain }) => {
     const head = await chain.head()
-    const block = named === 'head' ? head.number : named
+    const block = target === 'head' ? head.number : target
     // Otherwise future payments would be held too: one digit too many must not stop the sale.
     if (block > head.number)
       throw new RefusedError(`The chain's head is block ${head.number}: name that block or an earlier one.`)
@@ -29,12 +29,12 @@ export async function recheck(call: Call): Promise<ExitCode> {
     )
     await mustAgree(call, 'Hold them?')
     const actor = actorHere()
-    const raised = await inTransaction(pool, async (sql) => {
-      const done = await raiseRecheck(sql, block)
-      if (done) await recordAct(sql, actor, { action: 'recheckRaised', before, after: block })
-      return done
+    const isRaised = await inTransaction(pool, async (sql) => {
+      const isHigher = await raiseRecheck(sql, block)
+      if (isHigher) await recordAct(sql, actor, { action: 'recheckRaised', before, after: block })
+      return isHigher
     })
-    if (!raised) throw new RefusedError('Someone else has raised it: look again.')
+    if (!isRaised) throw new RefusedError('Someone else has raised it: look again.')
     await out.result({ recheckUpTo: block, before, payments: waiting.payments }, 'The next payments pass holds them.')
     return EXIT.done
   })

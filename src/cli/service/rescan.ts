@@ -17,27 +17,27 @@ async function rescanBlocks(call: Call): Promise<ExitCode> {
   return await withOperator(io, async (deps) => {
     let input: Record<string, unknown> = fieldsOf(call)
     const scan = async (dryRun: boolean) => accepted(await rescan(deps, actorHere(), { ...input, dryRun }), call)
-    let found: RescanResult = await scan(true)
+    let result: RescanResult = await scan(true)
     // A single request ends after a while and reports how far it got.
-    while (!differs(found) && found.toBlock < found.followedTo) {
+    while (!differs(result) && result.toBlock < result.followedTo) {
       signal.throwIfAborted()
-      out.say(`  blocks up to ${found.toBlock} agree`)
-      input = { ...input, fromBlock: found.toBlock + 1 }
-      found = await scan(true)
+      out.say(`  blocks up to ${result.toBlock} agree`)
+      input = { ...input, fromBlock: result.toBlock + 1 }
+      result = await scan(true)
     }
-    if (!differs(found)) {
-      await out.result(found, toldOf(rescan.operation, found))
+    if (!differs(result)) {
+      await out.result(result, toldOf(rescan.operation, result))
       return EXIT.done
     }
     for (const { side, entries } of [
-      { side: 'on chain, and not in the ledger', entries: found.missing },
-      { side: 'in the ledger, and not on chain', entries: found.surplus },
+      { side: 'on chain, and not in the ledger', entries: result.missing },
+      { side: 'in the ledger, and not on chain', entries: result.surplus },
     ]) {
       for (const entry of entries) out.say(`  ${side}: ${toJson(entry)}`)
     }
     await mustAgree(call, String(rescan.operation.asks))
-    const done = await scan(false)
-    await out.result(done, toldOf(rescan.operation, done))
+    const outcome = await scan(false)
+    await out.result(outcome, toldOf(rescan.operation, outcome))
     return EXIT.done
   })
 }
