@@ -25,10 +25,10 @@ export async function readCursor(sql: Sql, options: { lock: boolean } = { lock: 
  * @returns false if another transaction has set the cursor.
  */
 export async function beginCursor(sql: Sql, cursor: Cursor): Promise<boolean> {
-  const begun = await sql`
+  const insertion = await sql`
     INSERT INTO cursors (name, block_number, block_hash, block_time)
     VALUES ('follow', ${cursor.number}, ${cursor.hash}, ${cursor.time}) ON CONFLICT (name) DO NOTHING`
-  return begun.count > 0
+  return insertion.count > 0
 }
 
 /** Removes the cursor, so the ledger has followed no block. */

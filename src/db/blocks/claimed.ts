@@ -7,10 +7,10 @@ const CLAIM_EVERY_SEC = 60
 
 /** Notes a block. @returns false if strangers have had a block compared within the last minute. */
 export async function noteClaimedBlock(sql: Sql, block: number): Promise<boolean> {
-  const noted = await sql`
+  const update = await sql`
     UPDATE ledger_state SET claimed_block = ${block}, claimed_at = now()
     WHERE claimed_at IS NULL OR claimed_at <= now() - make_interval(secs => ${CLAIM_EVERY_SEC})`
-  return noted.count > 0
+  return update.count > 0
 }
 
 /** Takes the noted block, so that only one run compares it; null if there is none. */

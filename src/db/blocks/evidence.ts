@@ -35,7 +35,7 @@ interface SetBy {
 }
 
 /** Sets the mode for the blocks after the cursor, unless that mode is in force already. Run in a transaction. */
-export async function setMode(sql: Sql, mode: EvidenceMode, { by, requestId = null, ...given }: SetBy): Promise<void> {
+export async function setMode(sql: Sql, mode: EvidenceMode, { by, requestId = null, ...rest }: SetBy): Promise<void> {
   const before = await readMode(sql)
   if (before?.mode === mode) return
   const [row] = await sql<{ fromBlock: number }[]>`
@@ -43,7 +43,7 @@ export async function setMode(sql: Sql, mode: EvidenceMode, { by, requestId = nu
     SELECT coalesce((SELECT block_number + 1 FROM cursors WHERE name = 'follow'), 0), ${mode}, ${by}
     ON CONFLICT (from_block) DO UPDATE SET mode = excluded.mode, set_by = excluded.set_by
     RETURNING from_block AS "fromBlock"`
-  const detail = { before: before?.mode ?? null, after: mode, ...row, ...given }
+  const detail = { before: before?.mode ?? null, after: mode, ...row, ...rest }
   await writeAudit(sql, { actor: by, action: 'evidenceSet', detail, requestId })
 }
 

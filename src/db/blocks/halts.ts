@@ -68,9 +68,9 @@ export async function noteHalt(
 
 /** Withdraws a halt that is not sealed, because all is well again. @returns true if there was one. */
 export async function withdrawHalt(sql: Sql): Promise<boolean> {
-  const removed = await sql`DELETE FROM troubles WHERE name = 'halted' AND NOT (value ->> 'sealed')::boolean`
-  if (removed.count > 0) await writeAudit(sql, { actor: 'pass', action: 'haltLifted', detail: {} })
-  return removed.count > 0
+  const deletion = await sql`DELETE FROM troubles WHERE name = 'halted' AND NOT (value ->> 'sealed')::boolean`
+  if (deletion.count > 0) await writeAudit(sql, { actor: 'pass', action: 'haltLifted', detail: {} })
+  return deletion.count > 0
 }
 
 /** Notes a run without a reason to halt. If there was none for long enough, we report that the halt is over. Run in a transaction. */
@@ -114,7 +114,7 @@ export async function readFinalized(sql: Sql): Promise<Finalized | null> {
 /** Records what `readFinalized` returns. */
 export async function writeFinalized(
   sql: Sql,
-  { number, hash, named }: Finalized | { number: null; hash: null; named: null },
+  { number, hash, named: namedHeight }: Finalized | { number: null; hash: null; named: null },
 ): Promise<void> {
-  await sql`UPDATE ledger_state SET finalized_block = ${number}, finalized_hash = ${hash}, finalized_named = ${named}`
+  await sql`UPDATE ledger_state SET finalized_block = ${number}, finalized_hash = ${hash}, finalized_named = ${namedHeight}`
 }

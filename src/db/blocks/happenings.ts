@@ -55,36 +55,36 @@ export function happeningsOf(
   { blocks, outflows, events }: Pick<ObservedRange, 'blocks' | 'outflows' | 'events'>,
   { payments, dust, zero }: SortedTransfers<Transfer>,
 ): Happening[] {
-  const named = (blockNumber: number, ...words: (string | number | bigint | null)[]) => ({
+  const entry = (blockNumber: number, ...words: (string | number | bigint | null)[]) => ({
     blockNumber,
     key: words.filter((word) => word !== null).join(' '),
   })
   return [
-    ...blocks.map((block) => named(block.number, 'block', block.hash)),
+    ...blocks.map((block) => entry(block.number, 'block', block.hash)),
     // The ledger stores no codes for dust.
     ...[...payments, ...dust.map((one) => ({ ...one, codes: null }))].map((t) =>
-      named(t.blockNumber, 'payment', t.txHash, t.wallet, t.from, t.valueWei, t.succeeded ? null : 'failed', t.codes),
+      entry(t.blockNumber, 'payment', t.txHash, t.wallet, t.from, t.valueWei, t.succeeded ? null : 'failed', t.codes),
     ),
-    ...counted(zero).map(([{ blockNumber, wallet }, count]) => named(blockNumber, 'zeroTransfers', wallet, count)),
-    ...outflows.map((o) => named(o.blockNumber, 'outflow', o.txHash, o.wallet, o.to, o.succeeded ? o.valueWei : 0n)),
+    ...counted(zero).map(([{ blockNumber, wallet }, count]) => entry(blockNumber, 'zeroTransfers', wallet, count)),
+    ...outflows.map((o) => entry(o.blockNumber, 'outflow', o.txHash, o.wallet, o.to, o.succeeded ? o.valueWei : 0n)),
     ...events.flatMap((event) => {
       switch (event.kind) {
         case 'nodeMinted':
-          return [named(event.blockNumber, 'node', event.nodeId, event.ref, event.cohort)]
+          return [entry(event.blockNumber, 'node', event.nodeId, event.ref, event.cohort)]
         case 'transfer':
-          return [named(event.blockNumber, 'transfer', event.logIndex, event.nodeId, event.from, event.to)]
+          return [entry(event.blockNumber, 'transfer', event.logIndex, event.nodeId, event.from, event.to)]
         case 'credited': {
           const { round, cohort, due, turns, amountPerNodeWei, nodeCount } = event
-          return [named(event.blockNumber, 'turn', round, cohort, due, turns, amountPerNodeWei, nodeCount)]
+          return [entry(event.blockNumber, 'turn', round, cohort, due, turns, amountPerNodeWei, nodeCount)]
         }
         case 'turnsSkipped':
-          return [named(event.blockNumber, 'skip', event.round, event.cohort, event.due, event.turns)]
+          return [entry(event.blockNumber, 'skip', event.round, event.cohort, event.due, event.turns)]
         case 'nodeExpelled':
-          return [named(event.blockNumber, 'expulsion', event.nodeId, event.cohort)]
+          return [entry(event.blockNumber, 'expulsion', event.nodeId, event.cohort)]
         case 'ownerAct':
-          return [named(event.blockNumber, 'ownerAct', event.logIndex, event.name)]
+          return [entry(event.blockNumber, 'ownerAct', event.logIndex, event.name)]
         case 'withdrawn':
-          return [named(event.blockNumber, 'withdrawal', event.logIndex, event.nodeId, event.to, event.amountWei)]
+          return [entry(event.blockNumber, 'withdrawal', event.logIndex, event.nodeId, event.to, event.amountWei)]
         default:
           return []
       }

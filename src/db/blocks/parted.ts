@@ -31,8 +31,8 @@ const PARTED_BLOCKS = 12
 const PARTED_SEC = 120
 
 /** Notes that histories differ. @returns what to report; null if it was reported before, or if it may still pass. Run in a transaction. */
-export async function noteParted(sql: Sql, parting: Parting, followed: number): Promise<Parted | null> {
-  const isDeep = followed - parting.agreed.number >= PARTED_BLOCKS
+export async function noteParted(sql: Sql, parting: Parting, followedTo: number): Promise<Parted | null> {
+  const isDeep = followedTo - parting.agreed.number >= PARTED_BLOCKS
   const [row] = await sql<{ value: Parted }[]>`
     INSERT INTO troubles AS s (name, value)
     SELECT 'parted', ${jsonRows([parting])}::text::jsonb -> 0
@@ -57,6 +57,6 @@ export const readParted = (sql: Sql): Promise<Parted | null> => readFinding(sql,
 
 /** True if a payment made now would lie above the last common block of histories that differ for long. */
 export async function isSaleParted(sql: Sql): Promise<boolean> {
-  const parted = await readParted(sql)
-  return (parted?.lasts && parted.stops) ?? false
+  const parting = await readParted(sql)
+  return (parting?.lasts && parting.stops) ?? false
 }

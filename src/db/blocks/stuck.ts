@@ -52,11 +52,11 @@ export const noteUnsent = (sql: Sql, pass: SendingPass, why: string): Promise<Un
 async function noteLasting<T extends Lasting>(
   sql: Sql,
   name: 'stuck' | ReturnType<typeof unsentOf>,
-  seen: Omit<T, keyof Lasting>,
+  sighting: Omit<T, keyof Lasting>,
 ): Promise<T | null> {
   const [row] = await sql<{ value: T }[]>`
     INSERT INTO troubles AS s (name, value)
-    SELECT ${name}, ${jsonRows([seen])}::text::jsonb -> 0
+    SELECT ${name}, ${jsonRows([sighting])}::text::jsonb -> 0
       || jsonb_build_object('runs', 1, 'since', iso(clock_timestamp()), 'lasts', false)
     ON CONFLICT (name) DO UPDATE SET updated_at = now(), value = excluded.value
       || CASE WHEN s.value -> 'block' <> excluded.value -> 'block' THEN '{}' ELSE jsonb_build_object(

@@ -66,15 +66,15 @@ interface Listener {
 /** One connection's life: calls `heard` on every change and once it listens, and `lost` once, when it ended unexpectedly. */
 function openListener(url: string, on: ListenerEvents): Listener {
   let live = false
-  let ended = false
+  let hasEnded = false
   const end = async () => {
-    ended = true
+    hasEnded = true
     live = false
     clearInterval(ping)
     await sql.end({ timeout: 0 })
   }
   const lose = (error: unknown) => {
-    if (ended) return
+    if (hasEnded) return
     // Not awaited, because a lost connection needs no orderly end.
     end().catch(() => {})
     on.lost(error)
@@ -94,20 +94,20 @@ function openListener(url: string, on: ListenerEvents): Listener {
     connection: { application_name: 'node-ledger listen' },
   }
   const sql = postgres(options as unknown as postgres.Options<Record<string, never>>)
-  let unanswered = false
+  let isWaiting = false
   const ping = setInterval(() => {
-    if (unanswered) return lose(new Error('the listening connection does not answer'))
-    unanswered = true
+    if (isWaiting) return lose(new Error('the listening connection does not answer'))
+    isWaiting = true
     // A read-only server has no changes to report. The primary must be another server by now, so we resolve its name again.
     sql<{ readOnly: string }[]>`SELECT current_setting('transaction_read_only') AS "readOnly"`.then(([row]) => {
-      unanswered = false
+      isWaiting = false
       if (row?.readOnly === 'on') lose(new Error('the listening connection leads to a read-only server'))
     }, lose)
   }, PING_MS)
   ping.unref()
   const listening = sql`LISTEN ledger`
   listening.then(() => {
-    if (ended) return
+    if (hasEnded) return
     live = true
     // We may have missed earlier changes.
     on.heard()

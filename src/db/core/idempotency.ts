@@ -25,13 +25,13 @@ export async function takeKey(sql: Sql, actor: string, key: string, digest: stri
       ORDER BY started_at LIMIT ${PRUNED_MAX} FOR UPDATE SKIP LOCKED
     )
     DELETE FROM idempotency_keys k USING lapsed WHERE k.actor = lapsed.actor AND k.key = lapsed.key`
-  const taken = await sql`
+  const insertion = await sql`
     INSERT INTO idempotency_keys AS k (actor, key, digest) VALUES (${actor}, ${key}, ${digest})
     ON CONFLICT (actor, key) DO UPDATE SET started_at = now()
       WHERE k.answer IS NULL AND k.digest = excluded.digest
         AND k.started_at < now() - make_interval(secs => ${TAKEN_OVER_SEC})
     RETURNING key`
-  if (taken.count > 0) return { kind: 'ours' }
+  if (insertion.count > 0) return { kind: 'ours' }
   const [row] = await sql<{ digest: string; answer: string | null }[]>`
     SELECT digest, answer FROM idempotency_keys WHERE actor = ${actor} AND key = ${key}`
   // The key was freed in between, so the next request finds it free.

@@ -46,15 +46,15 @@ export async function holdLock<T>(
   const [row] = await connection<{ taken: boolean; backend: number }[]>`
     SELECT pg_try_advisory_lock(${KEYS[name]}) AS taken, pg_backend_pid() AS backend`
   if (!row?.taken) return null
-  const lost = new AbortController()
+  const loss = new AbortController()
   const stillOurs = async () => {
     // The pool reconnects automatically. If the backend differs, the lock was lost with the old backend.
     const [now] = await connection<{ backend: number }[]>`SELECT pg_backend_pid() AS backend`
     if (now?.backend !== row.backend) throw new Error(`the connection that held the lock ${name} was lost`)
   }
-  const ping = setInterval(() => stillOurs().catch((error: unknown) => lost.abort(error)), PING_MS)
+  const ping = setInterval(() => stillOurs().catch((error: unknown) => loss.abort(error)), PING_MS)
   try {
-    return await body(lost.signal)
+    return await body(loss.signal)
   } finally {
     clearInterval(ping)
   }

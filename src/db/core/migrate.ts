@@ -76,23 +76,23 @@ export async function migrate(databaseUrl: string, folder = MIGRATIONS): Promise
 }
 
 async function applyMissing(sql: Sql, migrations: Migration[]): Promise<string[]> {
-  const recorded = await readRecorded(sql)
-  assertReleased(recorded, migrations)
+  const checksums = await readRecorded(sql)
+  assertReleased(checksums, migrations)
   await sql`CREATE TABLE IF NOT EXISTS migrations (
     name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`
-  const applied: string[] = []
+  const names: string[] = []
   for (const { name, sql: text, checksum } of migrations) {
-    if (recorded.get(name) === checksum) continue
-    if (recorded.has(name))
+    if (checksums.get(name) === checksum) continue
+    if (checksums.has(name))
       throw new Error(`migration ${name} was changed after it was applied to this database; write a new one instead`)
     await sql.unsafe(text).catch((error: unknown) => {
-      const isTaken = recorded.size === 0 && TAKEN.includes(codeOf(error) ?? '')
+      const isTaken = checksums.size === 0 && TAKEN.includes(codeOf(error) ?? '')
       throw isTaken ? new UnfitDatabaseError(`${messageOf(error)}. ${OF_ANOTHER}`) : error
     })
     await sql`INSERT INTO migrations (name, checksum) VALUES (${name}, ${checksum})`
-    applied.push(name)
+    names.push(name)
   }
-  return applied
+  return names
 }
 
 /** The checksums of the recorded migrations, by name, in name order. */
@@ -107,8 +107,8 @@ async function readRecorded(sql: Sql): Promise<Map<string, string>> {
 }
 
 /** Every release has the same first migration. If a ledger's first migration is different, it belongs to no release. */
-function assertReleased(recorded: ReadonlyMap<string, string>, [first]: readonly Migration[]): void {
-  if (recorded.size > 0 && first && recorded.get(first.name) !== first.checksum) throw new UnreleasedLedgerError()
+function assertReleased(checksums: ReadonlyMap<string, string>, [first]: readonly Migration[]): void {
+  if (checksums.size > 0 && first && checksums.get(first.name) !== first.checksum) throw new UnreleasedLedgerError()
 }
 
 /** True if there is a ledger, even with an older schema. Throws an UnreleasedLedgerError if it belongs to no release. */
@@ -123,13 +123,13 @@ export async function isLedger(sql: Sql): Promise<boolean> {
 export async function compareMigrations(
   sql: Sql,
 ): Promise<{ applied: string[]; missing: string[]; unknown: string[] }> {
-  const [recorded, migrations] = [await readRecorded(sql), await readMigrations()]
-  assertReleased(recorded, migrations)
-  const known = migrations.map(({ name }) => name)
+  const [checksums, migrations] = [await readRecorded(sql), await readMigrations()]
+  assertReleased(checksums, migrations)
+  const names = migrations.map(({ name }) => name)
   return {
-    applied: known.filter((name) => recorded.has(name)),
-    missing: known.filter((name) => !recorded.has(name)),
-    unknown: [...recorded.keys()].filter((name) => !known.includes(name)),
+    applied: names.filter((name) => checksums.has(name)),
+    missing: names.filter((name) => !checksums.has(name)),
+    unknown: [...checksums.keys()].filter((name) => !names.includes(name)),
   }
 }
 

@@ -33,20 +33,20 @@ async function tryConnections(url: string): Promise<Kept> {
   const trial = async (): Promise<Kept> => {
     const first = await use(own)
     await again(preparing)
-    const kept = other.begin(async (sql) => {
+    const outcome = other.begin(async (sql) => {
       const others = await use(sql)
       const [same] = await again(own)
-      let prepared = true
+      let isPrepared = true
       // In a transaction, because outside of one the driver prepares a lost statement again. A pooler that takes turns may lend the same server
       // connection a few times.
-      for (let turn = 0; prepared && turn < TURNS; turn++)
-        prepared = await preparing.begin(again).then(
+      for (let turn = 0; isPrepared && turn < TURNS; turn++)
+        isPrepared = await preparing.begin(again).then(
           () => true,
           () => false,
         )
-      return { session: first.taken && !others.taken && same?.pid === first.pid, prepared }
+      return { session: first.taken && !others.taken && same?.pid === first.pid, prepared: isPrepared }
     })
-    return (await kept) as Kept
+    return (await outcome) as Kept
   }
   try {
     return await within(TRIAL_MS, trial(), () => ({ session: false, prepared: false }))
@@ -58,7 +58,7 @@ async function tryConnections(url: string): Promise<Kept> {
 /** Whether prepared statements are safe on a path. False if the database does not answer there: they only save time. */
 export async function keepsPrepared(url: string): Promise<boolean> {
   return await tryConnections(url).then(
-    ({ prepared }) => prepared,
+    (path) => path.prepared,
     () => false,
   )
 }
@@ -72,9 +72,9 @@ export interface PoolerFinding {
 
 /** Whether locks, notifications and prepared statements are safe on the paths to the database. */
 export async function lookAtPooler({ url, directUrl }: { url: string; directUrl: string }): Promise<PoolerFinding> {
-  const kept = await tryConnections(url)
-  const direct = url === directUrl ? kept : await tryConnections(directUrl)
-  const reading = { pooled: !kept.session, directPooled: !direct.session, prepared: kept.prepared }
+  const path = await tryConnections(url)
+  const direct = url === directUrl ? path : await tryConnections(directUrl)
+  const reading = { pooled: !path.session, directPooled: !direct.session, prepared: path.prepared }
   if (!direct.session) {
     return {
       says: 'locks and notifications go through a pooler, where they get lost',
@@ -82,7 +82,9 @@ export async function lookAtPooler({ url, directUrl }: { url: string; directUrl:
       reading,
     }
   }
-  if (kept.session) return { says: 'connections keep their sessions', reading }
-  const prepared = kept.prepared ? 'it keeps prepared statements' : 'statements are not prepared, because it loses them'
-  return { says: `pooled; locks go past the pooler; ${prepared}`, reading }
+  if (path.session) return { says: 'connections keep their sessions', reading }
+  const statements = path.prepared
+    ? 'it keeps prepared statements'
+    : 'statements are not prepared, because it loses them'
+  return { says: `pooled; locks go past the pooler; ${statements}`, reading }
 }

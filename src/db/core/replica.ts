@@ -40,8 +40,8 @@ export function watchReplica(options: {
     // The primary is down, and a possibly old answer is better than none.
     if (ahead.status === 'rejected') return say(true, 'the primary does not answer')
     marks.push({ position: ahead.value, at })
-    const reached = marks.findLast(({ position }) => position <= behind.value)
-    if (reached) reachedAt = reached.at
+    const mark = marks.findLast(({ position }) => position <= behind.value)
+    if (mark) reachedAt = mark.at
     marks = marks.filter(({ position }) => position > behind.value).slice(-MARKS_MAX)
     const usable = at - reachedAt <= REPLICA_LAG_MS_MAX
     return say(usable, usable ? 'it keeps up' : `it is more than ${REPLICA_LAG_MS_MAX / 1000} s behind`)

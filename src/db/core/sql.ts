@@ -123,12 +123,12 @@ function certificate(path: string): string {
 /** Opens a pool. Nothing connects before the first query. */
 export function connect(url: string, options: PoolOptions): Pool {
   const place = placeOf(url)
-  const { parameters, pooled } = readDatabaseUrl(url) as DatabaseUrl
+  const { parameters, pooled: isPooled } = readDatabaseUrl(url) as DatabaseUrl
   const open = () =>
     postgres({
       ...place,
       max: options.max,
-      prepare: options.prepare && !pooled,
+      prepare: options.prepare && !isPooled,
       types: types as unknown as ValueTypeDefinitions,
       fetch_types: false,
       onnotice: () => {},
@@ -156,33 +156,33 @@ const RENEW_MS = 1_000
  */
 function renewing(open: () => Pool): Pool {
   let [pool, openedAt] = [open(), performance.now()]
-  const noted = (from: Pool, error: unknown) => {
+  const note = (from: Pool, error: unknown) => {
     const isStale = isReadOnly(error) && performance.now() - openedAt >= RENEW_MS
     if (from !== pool || !(isStale || isSessionLost(error))) return
     ;[pool, openedAt] = [open(), performance.now()]
     from.end().catch(() => {})
   }
-  const watched = <T>(from: Pool, made: T): T => {
+  const watch = <T>(from: Pool, query: T): T => {
     // A statement runs when it is awaited, so nothing may be chained to it here.
-    const statement = made as { reject?: (error: unknown) => void }
+    const statement = query as { reject?: (error: unknown) => void }
     const { reject } = statement
-    if (typeof reject !== 'function') return made
+    if (typeof reject !== 'function') return query
     statement.reject = (error) => {
-      noted(from, error)
+      note(from, error)
       reject(error)
     }
-    return made
+    return query
   }
   return new Proxy(pool, {
-    apply: (_target, self, given) => watched(pool, Reflect.apply(pool as never, self, given)),
+    apply: (_target, self, args) => watch(pool, Reflect.apply(pool as never, self, args)),
     get(_target, name) {
       const from = pool
       const value = Reflect.get(from, name)
-      if (name === 'unsafe') return (...given: unknown[]) => watched(from, Reflect.apply(value, from, given))
+      if (name === 'unsafe') return (...args: unknown[]) => watch(from, Reflect.apply(value, from, args))
       if (name !== 'begin') return value
-      return (...given: unknown[]) => {
-        const running: Promise<unknown> = Reflect.apply(value, from, given)
-        running.catch((error) => noted(from, error))
+      return (...args: unknown[]) => {
+        const running: Promise<unknown> = Reflect.apply(value, from, args)
+        running.catch((error) => note(from, error))
         return running
       }
     },
@@ -228,7 +228,7 @@ const isSessionLost = (error: unknown) => isConnectionLost(error) && !POOL_CLOSE
 export function inTransaction<T>(pool: Pool, body: (sql: Sql) => Promise<T>): Promise<T> {
   // After a lost connection, postgres 3.4 writes ROLLBACK, or any other statement, to a closed socket, and the TypeError crashes the process. It does
   // reject `begin` as soon as the connection closes; after that we must not give it another statement.
-  let lost = false
+  let isLost = false
   const silence = () => new Promise<never>(() => {})
   // The role's default might be another isolation level.
   const running = pool.begin('isolation level read committed', async (sql) => {
@@ -237,15 +237,15 @@ export function inTransaction<T>(pool: Pool, body: (sql: Sql) => Promise<T>): Pr
       // connection's setting on to others.
       const limit = sql.unsafe(`SET LOCAL idle_in_transaction_session_timeout = ${TRANSACTION_SILENCE_MS}`)
       limit.execute().catch(() => {})
-      const result = await body(refusing(sql, () => lost))
-      return lost ? await silence() : result
+      const result = await body(refusing(sql, () => isLost))
+      return isLost ? await silence() : result
     } catch (error) {
-      if (lost || isConnectionLost(error)) return await silence()
+      if (isLost || isConnectionLost(error)) return await silence()
       throw error
     }
   }) as Promise<T>
   return running.catch((error: unknown) => {
-    lost = true
+    isLost = true
     throw error
   })
 }
@@ -271,8 +271,8 @@ export async function inUndoneTransaction<T>(pool: Pool, body: (sql: Sql) => Pro
  * with the outer transaction.
  */
 export function poolWithin(sql: Sql): Pool {
-  const begin = (...given: unknown[]) =>
-    (sql as postgres.TransactionSql<ValueTypes>).savepoint(given.at(-1) as (sql: Sql) => unknown)
+  const begin = (...args: unknown[]) =>
+    (sql as postgres.TransactionSql<ValueTypes>).savepoint(args.at(-1) as (sql: Sql) => unknown)
   return new Proxy(sql as Pool, {
     get: (target, name, self) => (name === 'begin' ? begin : Reflect.get(target, name, self)),
   })
@@ -284,10 +284,10 @@ export const isWithin = (pool: Pool): boolean => 'savepoint' in pool
 /** The transaction's handle, which rejects statements once the connection is lost. */
 function refusing<T extends Sql>(sql: T, isLost: () => boolean): T {
   return new Proxy(sql, {
-    apply(target, self, given: unknown[]) {
-      const [first] = given
+    apply(target, self, args: unknown[]) {
+      const [first] = args
       const isStatement = Array.isArray(first) && 'raw' in first
-      if (!isStatement || !isLost()) return Reflect.apply(target as never, self, given)
+      if (!isStatement || !isLost()) return Reflect.apply(target as never, self, args)
       const refusal = Promise.reject(Object.assign(new Error('the connection was lost'), { code: 'CONNECTION_CLOSED' }))
       // A fragment of a statement is never awaited.
       refusal.catch(() => {})

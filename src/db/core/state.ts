@@ -40,10 +40,10 @@ export async function writeState<Name extends keyof LedgerState>(
   value: LedgerState[Name],
 ): Promise<boolean> {
   const column = sql.unsafe(name)
-  const changed = await sql`
+  const update = await sql`
     UPDATE ledger_state s SET ${column} = n.${column} FROM jsonb_populate_record(NULL::ledger_state, ${toJson({ [name]: value })}::text::jsonb) n
     WHERE s.${column} IS DISTINCT FROM n.${column}`
-  return changed.count > 0
+  return update.count > 0
 }
 
 /** Locks the ledger's state until the transaction ends. */
@@ -52,9 +52,9 @@ export const lockState = async (sql: Sql): Promise<void> => void (await sql`SELE
 /** Records what a comparison with the contract found. @returns false if that was on record already. */
 export async function writeDrift(sql: Sql, drifts: readonly Drift[], by: string): Promise<boolean> {
   const json = jsonRows(drifts)
-  const changed = await sql`
+  const update = await sql`
     UPDATE ledger_state SET drift = ${json}::text::jsonb, drift_at = now(), drift_by = ${by} WHERE drift IS DISTINCT FROM ${json}::text::jsonb`
-  return changed.count > 0
+  return update.count > 0
 }
 
 /** The chain and factory of a ledger. They never change. */

@@ -58,11 +58,11 @@ export async function readFinding<Finding>(sql: Sql, name: string): Promise<Find
 
 /** Puts a finding on record. @returns false if it was on record already. */
 export async function writeFinding(sql: Sql, name: string, finding: unknown): Promise<boolean> {
-  const changed = await sql`
+  const upsert = await sql`
     INSERT INTO troubles AS t (name, value) VALUES (${name}, ${jsonRows([{ finding }])}::text::jsonb -> 0 -> 'finding')
     ON CONFLICT (name) DO UPDATE SET value = excluded.value, updated_at = now() WHERE t.value <> excluded.value
     RETURNING 1`
-  return changed.count > 0
+  return upsert.count > 0
 }
 
 /** Takes a finding off the record. */

@@ -43,12 +43,12 @@ export async function writeCohorts(
 
 /** Stores the opening values of cohorts, and the first block in which the contract's owner set an interval. The cohorts must be stored already. */
 export async function writeOpenings(sql: Sql, events: readonly FactoryEvent[]): Promise<void> {
-  const opened = events.filter((event) => event.kind === 'cohortOpened')
+  const openings = events.filter((event) => event.kind === 'cohortOpened')
   const set = events.filter((event) => event.kind === 'intervalSet')
-  if (opened.length > 0)
+  if (openings.length > 0)
     await sql`
       UPDATE cohorts c SET opened_interval_sec = r."intervalSec", first_due = r."firstDue", opened_at = r."blockTime"
-      FROM jsonb_to_recordset(${jsonRows(opened)}::text::jsonb) AS r(cohort int, "intervalSec" bigint, "firstDue" bigint, "blockTime" bigint)
+      FROM jsonb_to_recordset(${jsonRows(openings)}::text::jsonb) AS r(cohort int, "intervalSec" bigint, "firstDue" bigint, "blockTime" bigint)
       WHERE c.cohort = r.cohort`
   if (set.length > 0)
     await sql`
@@ -95,9 +95,9 @@ export async function readSoundCohorts(sql: Sql): Promise<LedgerCohort[]> {
 
 /** Rewinds every cohort to its state after block `height`, and removes later cohorts. Their nodes must be gone already. */
 export async function rewindCohorts(sql: Sql, height: number): Promise<void> {
-  const changed = await sql<{ cohort: number }[]>`
+  const removals = await sql<{ cohort: number }[]>`
     DELETE FROM cohort_states WHERE block_number > ${height} RETURNING cohort`
-  const cohorts = [...new Set(changed.map((row) => row.cohort))]
+  const cohorts = [...new Set(removals.map((row) => row.cohort))]
   await sql`DELETE FROM cohorts WHERE block_number > ${height}`
   await sql`UPDATE cohorts SET owner_set_block = NULL WHERE owner_set_block > ${height}`
   await sql`

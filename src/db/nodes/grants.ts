@@ -35,9 +35,9 @@ export async function lockNode(sql: Sql, nodeId: number): Promise<{ ref: Hash; p
 
 /** Grants the node of a ref. @returns false if it was granted already. */
 export async function insertGrant(sql: Sql, ref: Hash, reason: string, by: string): Promise<boolean> {
-  const added = await sql`
+  const insertion = await sql`
     INSERT INTO grants (ref, reason, granted_by) VALUES (${ref}, ${reason}, ${by}) ON CONFLICT DO NOTHING`
-  return added.count > 0
+  return insertion.count > 0
 }
 
 /** Revokes a grant. @returns its note, or null if there was none. */

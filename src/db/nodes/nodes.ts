@@ -138,8 +138,8 @@ const isNodeId = (id: bigint) => id > 0n && id <= NODE_ID_MAX
  * Stores withdraw calls that reverted, one row per node, if the caller owned the node in the parent block; other calls leave no trace. The amount of
  * a withdrawAll is the node's balance at that point. Runs in chain order, after everything else of the range is stored.
  */
-export async function insertFailedWithdrawals(sql: Sql, failed: readonly FailedWithdrawal[]): Promise<void> {
-  const rows = failed.flatMap((call) =>
+export async function insertFailedWithdrawals(sql: Sql, calls: readonly FailedWithdrawal[]): Promise<void> {
+  const rows = calls.flatMap((call) =>
     [...new Set(call.nodeIds)].filter(isNodeId).map((nodeId) => ({ ...call, nodeIds: undefined, nodeId })),
   )
   if (rows.length === 0) return
@@ -171,17 +171,17 @@ export async function rewindNodes(sql: Sql, height: number): Promise<{ nodes: nu
     UPDATE nodes n SET withdrawn_wei = coalesce((
       SELECT withdrawn_total_wei FROM withdrawals w WHERE w.node_id = n.node_id AND w.status = 'sent' ORDER BY id DESC LIMIT 1), 0)
     WHERE node_id = ANY(${[...new Set(withdrawn.map((row) => row.node_id))]})`
-  const moved = await sql<{ node_id: number }[]>`
+  const transfers = await sql<{ node_id: number }[]>`
     DELETE FROM node_transfers WHERE block_number > ${height} RETURNING node_id`
   await sql`
     WITH taken_back AS (DELETE FROM expulsions WHERE block_number > ${height} RETURNING *)
     UPDATE nodes n SET cohort = t.cohort FROM taken_back t WHERE t.node_id = n.node_id`
-  const removed = await sql`DELETE FROM nodes WHERE block_number > ${height}`
+  const deletion = await sql`DELETE FROM nodes WHERE block_number > ${height}`
   await sql`
     UPDATE nodes n SET owner = (
       SELECT to_address FROM node_transfers t WHERE t.node_id = n.node_id ORDER BY block_number DESC, log_index DESC LIMIT 1)
-    WHERE node_id = ANY(${[...new Set(moved.map((row) => row.node_id))]})`
-  return { nodes: removed.count, withdrawals: withdrawn.count }
+    WHERE node_id = ANY(${[...new Set(transfers.map((row) => row.node_id))]})`
+  return { nodes: deletion.count, withdrawals: withdrawn.count }
 }
 
 /** The blocks of a node's events in the ledger from a block on, once per event. */

@@ -76,6 +76,6 @@ export async function lastRound(sql: Sql): Promise<number> {
 }
 
 export async function rewindRounds(sql: Sql, height: number): Promise<number> {
-  const removed = await sql`DELETE FROM rounds WHERE block_number > ${height}`
-  return removed.count
+  const deletion = await sql`DELETE FROM rounds WHERE block_number > ${height}`
+  return deletion.count
 }

@@ -10,7 +10,7 @@ const PRUNED_PER_USE = 10
  * @returns false if it had been used before.
  */
 export async function spendNonce(sql: Sql, nonceHash: string, keepSec: number): Promise<boolean> {
-  const spent = await sql`
+  const insertion = await sql`
     WITH lapsed AS (
       SELECT nonce_hash FROM used_nonces WHERE expires_at < now() ORDER BY expires_at LIMIT ${PRUNED_PER_USE}
       FOR UPDATE SKIP LOCKED
@@ -19,5 +19,5 @@ export async function spendNonce(sql: Sql, nonceHash: string, keepSec: number): 
     )
     INSERT INTO used_nonces (nonce_hash, expires_at) VALUES (${nonceHash}, now() + make_interval(secs => ${keepSec}))
     ON CONFLICT (nonce_hash) DO NOTHING RETURNING 1`
-  return spent.count > 0
+  return insertion.count > 0
 }

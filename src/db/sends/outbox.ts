@@ -139,8 +139,8 @@ export async function readKnownNonces(sql: Sql, sender: Address): Promise<KnownN
       (SELECT nonce FROM sender_bases WHERE sender = ${sender})) AS next, ${shownNonce(sql, sender)} AS shown,
       (SELECT min(nonce) FROM outbox WHERE sender = ${sender} AND state = 'pending') AS waiting`
   if (row == null || row.next === null) return null
-  const followed = row.waiting ?? row.next
-  return { next: row.next, followed, shown: row.shown ?? followed }
+  const nextFollowed = row.waiting ?? row.next
+  return { next: row.next, followed: nextFollowed, shown: row.shown ?? nextFollowed }
 }
 
 /** Sets a signer account's base, the nonce from which we know its transactions, as of a followed block. */
@@ -190,22 +190,22 @@ export interface MinedSend {
  */
 export async function recordMined(
   sql: Sql,
-  sent: readonly NonceUse[],
+  uses: readonly NonceUse[],
   signers: readonly Address[],
 ): Promise<{ settled: MinedSend[]; foreign: Hash[] }> {
-  if (sent.length === 0) return { settled: [], foreign: [] }
-  const settled = await sql<MinedSend[]>`
+  if (uses.length === 0) return { settled: [], foreign: [] }
+  const settledSends = await sql<MinedSend[]>`
     UPDATE outbox o SET
       state = CASE WHEN a.tx_hash IS NULL THEN 'displaced' WHEN r.succeeded THEN 'mined' ELSE 'reverted' END,
       block_number = r."blockNumber", block_hash = r."blockHash", tx_hash = r."txHash", gas_used = r."gasUsed",
       fee_wei = r."feeWei", value_wei = r."valueWei", to_address = r."to"
-    FROM jsonb_to_recordset(${jsonRows(sent)}::text::jsonb) AS r(sender text, nonce bigint, "txHash" text, succeeded boolean,
+    FROM jsonb_to_recordset(${jsonRows(uses)}::text::jsonb) AS r(sender text, nonce bigint, "txHash" text, succeeded boolean,
       "blockNumber" bigint, "blockHash" text, "gasUsed" bigint, "feeWei" numeric, "valueWei" numeric, "to" text)
     LEFT JOIN outbox_attempts a ON a.tx_hash = r."txHash"
     WHERE o.sender = r.sender AND o.nonce = r.nonce AND o.state = 'pending'
     RETURNING o.id AS "outboxId", o.kind, o.state, r."txHash"`
-  const known = new Set(settled.filter((s) => s.state !== 'displaced').map((s) => s.txHash))
-  const foreign = sent.filter((tx) => signers.includes(tx.sender) && !known.has(tx.txHash))
+  const ownHashes = new Set(settledSends.filter((s) => s.state !== 'displaced').map((s) => s.txHash))
+  const foreign = uses.filter((tx) => signers.includes(tx.sender) && !ownHashes.has(tx.txHash))
   if (foreign.length > 0)
     await sql`
     INSERT INTO outbox (kind, sender, nonce, call, gas_limit, state, block_number, block_hash, tx_hash, gas_used, fee_wei,
@@ -215,7 +215,7 @@ export async function recordMined(
     FROM jsonb_to_recordset(${jsonRows(foreign)}::text::jsonb) AS r(sender text, nonce bigint, "txHash" text,
       "blockNumber" bigint, "blockHash" text, "gasUsed" bigint, "feeWei" numeric, "valueWei" numeric, "to" text)
     ON CONFLICT (sender, nonce) DO NOTHING`
-  return { settled, foreign: foreign.map((tx) => tx.txHash) }
+  return { settled: settledSends, foreign: foreign.map((tx) => tx.txHash) }
 }
 
 /**
@@ -238,8 +238,11 @@ export async function readReverts(
     WHERE o.sender = ${sender} AND (o.state = 'mined' OR o.state = 'reverted' AND o.valid_until >= coalesce(at.time, 0)
       AND (o.guard_block IS NULL OR guard.hash = o.call -> 'guard' ->> 'hash' AND o.block_number - o.guard_block BETWEEN 1 AND ${BLOCK_HASHES_REACH}))
     ORDER BY o.nonce DESC LIMIT ${look}`
-  const mined = rows.findIndex((row) => row.state === 'mined')
-  return { inARow: mined === -1 ? rows.length : mined, lastTime: rows[0]?.state === 'reverted' ? rows[0].time : null }
+  const firstMined = rows.findIndex((row) => row.state === 'mined')
+  return {
+    inARow: firstMined === -1 ? rows.length : firstMined,
+    lastTime: rows[0]?.state === 'reverted' ? rows[0].time : null,
+  }
 }
 
 /** A guarded intent that reverted although the ledger has its guard's block. */
@@ -275,9 +278,9 @@ export async function readStandingGuard(sql: Sql, sender: Address): Promise<Stan
 export async function rewindOutbox(sql: Sql, height: number): Promise<number> {
   await sql`DELETE FROM sender_bases WHERE block_number > ${height}`
   await sql`DELETE FROM outbox WHERE kind = 'foreign' AND block_number > ${height}`
-  const reopened = await sql`
+  const update = await sql`
     UPDATE outbox SET state = 'pending', block_number = NULL, block_hash = NULL, tx_hash = NULL, gas_used = NULL, fee_wei = NULL,
       value_wei = NULL, to_address = NULL
     WHERE block_number > ${height}`
-  return reopened.count
+  return update.count
 }
