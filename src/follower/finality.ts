@@ -32,43 +32,48 @@ export interface Contradiction {
 
 type FinalityContext = LedgerDb & ChainRead & RuledBy<Pick<FollowRules, 'rewindsToShorterChain'>>
 
-export const isContradiction = (found: FollowedFinality | Contradiction | null): found is Contradiction =>
-  found !== null && 'theirs' in found
+export const isContradiction = (finality: FollowedFinality | Contradiction | null): finality is Contradiction =>
+  finality !== null && 'theirs' in finality
 
 /** True if the block is final enough to pay for what is in it: two providers have it, or the only one. */
-export const isSettled = (found: FollowedFinality | Contradiction | null): found is FollowedFinality =>
-  found !== null && 'firm' in found && found.firm >= 0 && found.hosts.length >= Math.min(VOICES, found.asked)
+export const isSettled = (finality: FollowedFinality | Contradiction | null): finality is FollowedFinality =>
+  finality !== null &&
+  'firm' in finality &&
+  finality.firm >= 0 &&
+  finality.hosts.length >= Math.min(VOICES, finality.asked)
 
 /** What keeps a block from being settled, or is weak about it, and what to do. Null if there is nothing to say. */
-export function finalityInWords(found: FollowedFinality | Contradiction | null): { says: string; todo: string } | null {
-  if (isContradiction(found)) {
-    const { host, number, theirs, ours } = found
+export function finalityInWords(
+  finality: FollowedFinality | Contradiction | null,
+): { says: string; todo: string } | null {
+  if (isContradiction(finality)) {
+    const { host, number, theirs, ours } = finality
     const says = `${host ?? 'a provider'} has ${theirs} as block ${number}, and the ledger has ${ours}`
     return { says, todo: 'Compare both with an explorer, and remove the provider that is wrong from RPC_URL.' }
   }
-  if (!found || found.isNamed) return null
-  const { firm, hash, hosts, asked } = found
-  if (isSettled(found))
+  if (!finality || finality.isNamed) return null
+  const { firm, hash, hosts, asked: askedCount } = finality
+  if (isSettled(finality))
     return { says: 'It rests on one provider', todo: `Compare block ${firm}, hash ${hash}, with an explorer first.` }
-  if (asked < VOICES) return null
-  const says = `only ${hosts} of ${asked} providers answers`
+  if (askedCount < VOICES) return null
+  const says = `only ${hosts} of ${askedCount} providers answers`
   return { says, todo: 'Wait until another one does, or remove from RPC_URL what is gone for good.' }
 }
 
 /** As `lookAtFinality`, but null if a provider contradicts the ledger. */
 export async function readFinality(ctx: FinalityContext, cursor: Cursor): Promise<FollowedFinality | null> {
-  const found = await lookAtFinality(ctx, cursor)
-  return isContradiction(found) ? null : found
+  const finality = await lookAtFinality(ctx, cursor)
+  return isContradiction(finality) ? null : finality
 }
 
 /** The height up to which blocks count as settled (`FINALITY`), never above the last common block of histories that differ. */
 export async function settledHeight(
   ctx: LedgerDb & ChainRead & RuledBy<FinalityRules & FollowRules>,
   cursor: Cursor,
-  { guardUsable, agreed }: Ground,
+  { guardUsable, agreed: agreedBlock }: Ground,
 ): Promise<number> {
   const { finality } = ctx.rules
-  const most = agreed?.number ?? cursor.number
+  const most = agreedBlock?.number ?? cursor.number
   if (typeof finality === 'number') return Math.min(most, cursor.number - finality)
   if (finality === 'guarded' && guardUsable) return most
   return Math.min(most, (await readFinality(ctx, cursor))?.firm ?? -1)
@@ -88,25 +93,25 @@ export async function lookAtFinality(
   if (!word) return null
   const old = await readBlockUpTo(pool, { number: cursor.number - FINAL_DEPTH, time: cursor.time - FINAL_AGE_SEC })
   const heights = { followed: cursor.number, aged: old?.number ?? -1 }
-  const counted = (voices: number) => (rules.rewindsToShorterChain ? VOICES : voices)
-  const number = firmHeight({ ...word, voices: counted(word.voices) }, heights)
-  const said = number < 0 ? [] : await blocksAt(chain, number)
-  const named = said.flatMap(({ host, block }) => (block ? [{ host, block }] : []))
-  const ours = (number === cursor.number ? cursor : await readBlock(pool, number)) ?? named[0]?.block
-  if (!ours || named.length === 0) return null
-  const other = named.find(({ block }) => block.hash !== ours.hash)
+  const voicesOf = (voices: number) => (rules.rewindsToShorterChain ? VOICES : voices)
+  const number = firmHeight({ ...word, voices: voicesOf(word.voices) }, heights)
+  const blocks = number < 0 ? [] : await blocksAt(chain, number)
+  const answers = blocks.flatMap(({ host, block }) => (block ? [{ host, block }] : []))
+  const ours = (number === cursor.number ? cursor : await readBlock(pool, number)) ?? answers[0]?.block
+  if (!ours || answers.length === 0) return null
+  const other = answers.find(({ block }) => block.hash !== ours.hash)
   if (other) return { host: other.host, number, theirs: other.block.hash, ours: ours.hash }
   const own = await readBlock(pool, word.number)
   if (own && word.hash !== null && own.hash !== word.hash)
     return { host: null, number: word.number, theirs: word.hash, ours: own.hash }
-  const voices = counted(named.length)
+  const voices = voicesOf(answers.length)
   const firm = firmHeight({ number, voices }, heights)
-  const parted = await readParted(pool)
+  const parting = await readParted(pool)
   // It may answer no longer, but nothing has shown yet that its history was wrong.
-  if (parted?.stops && firm > parted.agreed.number) return parted
+  if (parting?.stops && firm > parting.agreed.number) return parting
   const { hash, time } = firm === number || !old ? ours : old
-  const [hosts, asked] = [named.map(({ host }) => host), Math.max(1, chain.providers.length)]
-  return { firm, hash, time, hosts, asked, isNamed: voices >= VOICES }
+  const [hosts, providerCount] = [answers.map(({ host }) => host), Math.max(1, chain.providers.length)]
+  return { firm, hash, time, hosts, asked: providerCount, isNamed: voices >= VOICES }
 }
 
 const ofDepth = (number: number) => ({ number, hash: null, voices: VOICES })

@@ -123,8 +123,8 @@ export async function raiseHalt(ctx: LedgerDb & Logging, fault: HaltFault): Prom
 
 /** Checks a head below the cursor. Usually the provider just lags. Throws a halt if its chain shares no stored header with the ledger. */
 export async function assertSameHistory(ctx: LedgerDb & ChainRead & RuledBy<FollowRules>, head: Block): Promise<void> {
-  const stored = await readBlock(ctx.pool, head.number)
-  if (stored?.hash === head.hash) return
+  const ownBlock = await readBlock(ctx.pool, head.number)
+  if (ownBlock?.hash === head.hash) return
   const oldest = await oldestBlockNumber(ctx.pool)
   if (oldest === null) return
   if (oldest > head.number) return void (await assertSameGenesis(ctx))
@@ -165,12 +165,12 @@ export async function noteFinalized(
   const final = await orNull(lookAtFinality(ctx, cursor))
   if (isContradiction(final)) await tellContradiction(ctx, final)
   if (!final || isContradiction(final)) return
-  const [stored, noted] = [await readBlock(ctx.pool, final.firm), await readFinalized(ctx.pool)]
-  const former = noted?.named ?? null
-  const named = final.isNamed && stored ? Math.max(stored.number, former ?? 0) : former
-  if (!stored || (noted && noted.number >= stored.number && former === named)) return
-  const { number, hash } = noted && noted.number > stored.number ? noted : stored
-  await writeFinalized(ctx.pool, { number, hash, named })
+  const [ownBlock, record] = [await readBlock(ctx.pool, final.firm), await readFinalized(ctx.pool)]
+  const former = record?.named ?? null
+  const namedHeight = final.isNamed && ownBlock ? Math.max(ownBlock.number, former ?? 0) : former
+  if (!ownBlock || (record && record.number >= ownBlock.number && former === namedHeight)) return
+  const { number, hash } = record && record.number > ownBlock.number ? record : ownBlock
+  await writeFinalized(ctx.pool, { number, hash, named: namedHeight })
 }
 
 /** Reports a provider that has another block where the ledger's would be final. While it has, only the first time is an event. */

@@ -31,9 +31,9 @@ interface Named {
 export async function compareHistories(ctx: HistoriesContext, cursor: Cursor): Promise<BlockRef | null> {
   const { pool, chain, rules } = ctx
   if (rules.rewindsToShorterChain) return null
-  const noted = await readParted(pool)
+  const earlier = await readParted(pool)
   const isAlone = chain.providers.length < VOICES
-  if (isAlone && !noted) return null
+  if (isAlone && !earlier) return null
   const newest = isAlone ? [] : await newestOf(ctx, cursor)
   const parting = await findParting(ctx, cursor, newest)
   if (parting) {
@@ -41,11 +41,11 @@ export async function compareHistories(ctx: HistoriesContext, cursor: Cursor): P
     return parting.stops ? parting.agreed : null
   }
   // Once they have differed, a provider that is silent or far behind does not make them agree.
-  const above = newest.filter(({ block }) => block.number > (noted?.agreed.number ?? -1))
-  if (noted && !isAlone && above.length < VOICES) return noted.stops ? await stillAgreed(ctx, noted) : null
+  const above = newest.filter(({ block }) => block.number > (earlier?.agreed.number ?? -1))
+  if (earlier && !isAlone && above.length < VOICES) return earlier.stops ? await stillAgreed(ctx, earlier) : null
   await inTransaction(pool, async (sql) => {
     await noteUnited(sql)
-    if (noted?.lasts) await notifyLedgerChanged(sql)
+    if (earlier?.lasts) await notifyLedgerChanged(sql)
   })
   return null
 }
@@ -54,8 +54,8 @@ export async function compareHistories(ctx: HistoriesContext, cursor: Cursor): P
 async function newestOf({ chain }: ChainRead, { number }: Cursor): Promise<Named[]> {
   const newest = await Promise.all(
     chain.providers.map(async ({ host, block, head }) => {
-      const found = await orNull(block(number).then(async (there) => there ?? (await head())))
-      return found && found.number <= number ? [{ host, block: found }] : []
+      const newestBlock = await orNull(block(number).then(async (there) => there ?? (await head())))
+      return newestBlock && newestBlock.number <= number ? [{ host, block: newestBlock }] : []
     }),
   )
   return newest.flat()
@@ -79,9 +79,9 @@ async function findParting(
   const number = Math.min(...differing.map(({ block }) => block.number))
   const ours = hashes.get(number)
   if (ours === undefined) return null
-  const named = (await blocksAt(chain, number)).flatMap(({ host, block }) => (block ? [{ host, block }] : []))
+  const answers = (await blocksAt(chain, number)).flatMap(({ host, block }) => (block ? [{ host, block }] : []))
   const [beside, others] = [[] as string[], [] as Named[]]
-  for (const one of named.filter(({ host }) => !elsewhere.includes(host)))
+  for (const one of answers.filter(({ host }) => !elsewhere.includes(host)))
     one.block.hash === ours ? beside.push(one.host) : others.push(one)
   const byHash = [...Map.groupBy(others, ({ block }) => block.hash).values()].sort((a, b) => b.length - a.length)
   const most = byHash[0]
@@ -90,18 +90,18 @@ async function findParting(
   const isElsewhere = most.length >= VOICES && most.length > beside.length
   const wrong = stops ? (isElsewhere ? beside : []) : others.map(({ host }) => host)
   for (const provider of chain.providers) if (wrong.includes(provider.host)) provider.distrust()
-  const agreed = await lastCommon(ctx, others, number)
-  return { number, ours, theirs: most[0].block.hash, host: most[0].host, beside, agreed, stops }
+  const common = await lastCommon(ctx, others, number)
+  return { number, ours, theirs: most[0].block.hash, host: most[0].host, beside, agreed: common, stops }
 }
 
 /** Those of these providers that are on another chain. That is a matter of halts (follower/halt.ts), not another history of this chain. */
 export async function hostsElsewhere(
   ctx: LedgerDb & ChainRead,
-  named: readonly Pick<Named, 'host'>[],
+  voices: readonly Pick<Named, 'host'>[],
 ): Promise<string[]> {
-  const asked = ctx.chain.providers.filter(({ host }) => named.some((one) => one.host === host))
+  const providers = ctx.chain.providers.filter(({ host }) => voices.some((one) => one.host === host))
   const hosts = await Promise.all(
-    asked.map(async (chain) => {
+    providers.map(async (chain) => {
       try {
         await assertOwnChain({ ...ctx, chain })
         await assertSameGenesis({ ...ctx, chain })
@@ -118,18 +118,18 @@ export async function hostsElsewhere(
 /** The last of the ledger's blocks that all these providers have; below `number`, at which they have others. */
 async function lastCommon({ pool, chain }: LedgerDb & ChainRead, others: readonly Named[], number: number) {
   const below = await belowHeaders(pool)
-  let agreed = number - 1
+  let lastAgreed = number - 1
   for (const { block } of chain.providers.filter(({ host }) => others.some((other) => other.host === host))) {
     const isOther = async (height: number) => {
       const [ours, theirs] = [await readBlock(pool, height), await orNull(block(height))]
       return theirs && ours && ours.hash !== theirs.hash
     }
-    const first = await firstWhere(below.number, agreed + 1, isOther)
+    const first = await firstWhere(below.number, lastAgreed + 1, isOther)
     // If it answers no longer, nothing says how far it has the ledger's blocks.
-    agreed = first === null ? below.number : first - 1
+    lastAgreed = first === null ? below.number : first - 1
   }
-  const stored = await readBlock(pool, agreed)
-  return stored ? { number: agreed, hash: stored.hash } : below
+  const ownBlock = await readBlock(pool, lastAgreed)
+  return ownBlock ? { number: lastAgreed, hash: ownBlock.hash } : below
 }
 
 /** The block before the oldest whose header we keep. */
@@ -140,29 +140,32 @@ async function belowHeaders(pool: LedgerDb['pool']): Promise<BlockRef> {
 }
 
 /** The last common block as an earlier run found it. If the ledger has left it since, nothing shows a common block. */
-async function stillAgreed({ pool }: LedgerDb, { agreed }: Parted): Promise<BlockRef> {
-  const stored = await readBlock(pool, agreed.number)
-  return stored && stored.hash !== agreed.hash ? await belowHeaders(pool) : agreed
+async function stillAgreed({ pool }: LedgerDb, { agreed: common }: Parted): Promise<BlockRef> {
+  const ownBlock = await readBlock(pool, common.number)
+  return ownBlock && ownBlock.hash !== common.hash ? await belowHeaders(pool) : common
 }
 
 /** Records where the histories differ. Reports it once it is no usual reorganisation. */
 async function tell(ctx: LedgerDb & Logging, cursor: Cursor, parting: Parting): Promise<void> {
   await inTransaction(ctx.pool, async (sql) => {
-    const told = await noteParted(sql, parting, cursor.number)
-    if (!told) return ctx.log.warn({ ...parting }, 'the providers’ histories differ')
-    const { says, todo } = partedInWords(told)
-    const detail = { why: 'histories', ...told, todo }
-    await raiseAlarm(ctx, sql, { level: 'error', action: 'guardRefused', subject: String(told.number), detail, says })
+    const report = await noteParted(sql, parting, cursor.number)
+    if (!report) return ctx.log.warn({ ...parting }, 'the providers’ histories differ')
+    const { says, todo } = partedInWords(report)
+    const detail = { why: 'histories', ...report, todo }
+    await raiseAlarm(ctx, sql, { level: 'error', action: 'guardRefused', subject: String(report.number), detail, says })
   })
 }
 
 /** Where histories differ, and which provider to drop. */
-export function partedInWords({ beside, agreed, stops, ...found }: Parting): { says: string; todo: string } {
-  const words = finalityInWords(found)
+export function partedInWords({ beside, agreed: common, stops, ...contradiction }: Parting): {
+  says: string
+  todo: string
+} {
+  const words = finalityInWords(contradiction)
   const says = `${words?.says}, as ${beside.join(' and ') || 'no provider now'} has`
-  if (!stops) return { says, todo: `Remove ${found.host} from RPC_URL.` }
+  if (!stops) return { says, todo: `Remove ${contradiction.host} from RPC_URL.` }
   return {
-    says: `${says}: nothing above block ${agreed.number} is sold, minted or credited`,
+    says: `${says}: nothing above block ${common.number} is sold, minted or credited`,
     todo: words?.todo ?? '',
   }
 }

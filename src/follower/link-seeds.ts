@@ -49,16 +49,16 @@ export async function linkSeeds(
 
 /** The header below which the next ones are to be linked; null if there is none that we have proven. */
 async function whereToGoOn(pool: Pool, due: number): Promise<Block | null> {
-  const [linked, oldest, provenFrom] = [
+  const [lowestLinked, oldest, provenFrom] = [
     await readLinked(pool),
     await oldestBlockNumber(pool),
     await headersProvenFrom(pool),
   ]
   if (oldest === null || provenFrom === null) return null
-  if (linked && linked.time >= due) {
+  if (lowestLinked && lowestLinked.time >= due) {
     // A reorganisation may have replaced it, if the ledger still has headers from that height.
-    const stored = await readBlock(pool, linked.number)
-    if (stored ? stored.hash === linked.hash : linked.number < oldest) return linked
+    const ownBlock = await readBlock(pool, lowestLinked.number)
+    if (ownBlock ? ownBlock.hash === lowestLinked.hash : lowestLinked.number < oldest) return lowestLinked
   }
   return await readBlock(pool, Math.max(oldest, provenFrom + 1))
 }
@@ -67,21 +67,21 @@ async function whereToGoOn(pool: Pool, due: number): Promise<Block | null> {
 async function linkBatch({ pool, chain }: LedgerDb & ChainRead, top: Block): Promise<Block> {
   const first = Math.max(0, top.number - BATCH)
   const numbers = Array.from({ length: top.number - first }, (_, index) => first + index)
-  const found = await mapBounded(numbers, IN_FLIGHT, (number) => chain.block(number))
+  const headers = await mapBounded(numbers, IN_FLIGHT, (number) => chain.block(number))
   let low = top
-  for (const [index, block] of found.toReversed().entries()) {
+  for (const [index, block] of headers.toReversed().entries()) {
     const number = top.number - 1 - index
     if (!block) throw new ChainFault(`the provider has no block ${number}`, { retryable: true })
     if (block.hash !== low.parentHash)
       throw new ProofFault('header', number, `block ${low.number} names another block as its parent`)
     low = block
   }
-  const blocks = [...found.filter((block) => block !== null).slice(1), top]
+  const blocks = [...headers.filter((block) => block !== null).slice(1), top]
   const seedBlocks = seedBlocksOf(blocks, low, await readCohorts(pool))
   await inTransaction(pool, async (sql) => {
     await readCursor(sql, { lock: true })
-    const stored = await readBlock(sql, top.number)
-    if (stored && stored.hash !== top.hash)
+    const ownBlock = await readBlock(sql, top.number)
+    if (ownBlock && ownBlock.hash !== top.hash)
       throw new ChainFault(`block ${top.number} was replaced`, { retryable: true })
     for (const block of seedBlocks) await keepAgreedSeedBlock(sql, { ...block, proof: 'proven' })
     await writeLinked(sql, low)

@@ -20,16 +20,16 @@ export async function requireProofs(ctx: LedgerDb & ChainRead & RuledBy<FollowRu
 }
 
 async function findFirst({ pool, chain, rules }: LedgerDb & ChainRead & RuledBy<FollowRules>): Promise<EvidenceMode> {
-  const found = rules.mode ?? (await chain.proofs.findMode())?.mode
-  if (found === undefined)
+  const mode = rules.mode ?? (await chain.proofs.findMode())?.mode
+  if (mode === undefined)
     throw new ChainFault('no two providers of RPC_URL name the same recent blocks', { retryable: true })
-  await inTransaction(pool, (sql) => setMode(sql, found, { by: 'pass' }))
-  return (await readMode(pool))?.mode ?? found
+  await inTransaction(pool, (sql) => setMode(sql, mode, { by: 'pass' }))
+  return (await readMode(pool))?.mode ?? mode
 }
 
 /** Reports answers that failed their proof. While they keep coming, only the first is reported; the others are only logged. */
-export async function tellFailedProofs(ctx: Logging, sql: Sql, failed: readonly FailedProof[]): Promise<void> {
-  for (const { blockNumber, ...detail } of failed) {
+export async function tellFailedProofs(ctx: Logging, sql: Sql, failures: readonly FailedProof[]): Promise<void> {
+  for (const { blockNumber, ...detail } of failures) {
     const says = 'a provider’s answer failed its proof and was rejected'
     if (await noteTrouble(sql, 'proof'))
       await raiseAlarm(ctx, sql, { action: 'proofFailed', subject: String(blockNumber), detail, says })

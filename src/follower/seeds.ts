@@ -62,7 +62,7 @@ interface SeedLookup {
 /** `upTo` is the number of the followed block. `fresh` are blocks that were read and are not stored yet. */
 export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: Fresh = NO_BLOCKS): TermsReader {
   // Read at first use, because most ranges of blocks contain no turn.
-  let entered: Promise<[CreditTerms[], TierVersion[]]> | undefined
+  let entries: Promise<[CreditTerms[], TierVersion[]]> | undefined
   const seeds = new Map<number, Promise<FoundSeed | null>>()
   async function look(tierNo: number, due: number, notAfter = upTo): Promise<SeedLookup> {
     let seed = seeds.get(due)
@@ -70,8 +70,8 @@ export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: Fres
       seed = findSeed(ctx, due, Math.min(upTo, notAfter), fresh)
       seeds.set(due, seed)
     }
-    entered ??= Promise.all([readCreditTerms(ctx.pool), readTierVersions(ctx.pool)])
-    const [[terms, tiers], found] = await Promise.all([entered, seed])
+    entries ??= Promise.all([readCreditTerms(ctx.pool), readTierVersions(ctx.pool)])
+    const [[terms, tiers], seedFacts] = await Promise.all([entries, seed])
     const ofTier = tiers.filter((tier) => tier.tierNo === tierNo)
     const describe = (termsTime: number, payoutTime: number): TurnTerms => {
       const { minWei = null, maxWei = null } = termsAt(terms, termsTime) ?? {}
@@ -81,9 +81,9 @@ export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: Fres
         minWei,
         maxWei,
         payoutBps,
-        seedBlock: found?.seedBlock ?? null,
-        seed: found?.seed ?? null,
-        proof: found?.proof ?? null,
+        seedBlock: seedFacts?.seedBlock ?? null,
+        seed: seedFacts?.seed ?? null,
+        proof: seedFacts?.proof ?? null,
       }
     }
     return {
@@ -95,21 +95,21 @@ export function termsReader(ctx: LedgerDb & ChainRead, upTo: number, fresh: Fres
     owed: (tierNo, due, rules) => owedBy(ctx, rules, async () => (await look(tierNo, due)).first),
     async paid({ cohort, tierNo, due, turns, intervalSec, amountWei }, notAfter) {
       if (turns > 1) {
-        const looked: (SeedLookup & { due: number })[] = []
+        const lookups: (SeedLookup & { due: number })[] = []
         for (let i = 0; i < turns; i++) {
           const at = due + i * intervalSec
-          looked.push({ due: at, ...(await look(tierNo, at, notAfter)) })
+          lookups.push({ due: at, ...(await look(tierNo, at, notAfter)) })
         }
-        const singles = singlesOf(looked, cohort, amountWei)
-        return { ...NO_TERMS, tierId: looked[0]?.inForce.tierId ?? null, proof: proofOf(singles), singles }
+        const singles = singlesOf(lookups, cohort, amountWei)
+        return { ...NO_TERMS, tierId: lookups[0]?.inForce.tierId ?? null, proof: proofOf(singles), singles }
       }
       const { inForce, first } = await look(tierNo, due, notAfter)
-      const known = inForce.minWei !== null && inForce.payoutBps !== null
-      return { ...(known || amountBy(first, cohort, due) !== amountWei ? inForce : first), singles: [] }
+      const hasTerms = inForce.minWei !== null && inForce.payoutBps !== null
+      return { ...(hasTerms || amountBy(first, cohort, due) !== amountWei ? inForce : first), singles: [] }
     },
     async lookedUp() {
-      const found = await Promise.all(seeds.values())
-      return found.flatMap((seed) => seed?.lookedUp ?? [])
+      const foundSeeds = await Promise.all(seeds.values())
+      return foundSeeds.flatMap((seed) => seed?.lookedUp ?? [])
     },
   }
 }
@@ -156,22 +156,22 @@ export async function withBacking<Turn extends TurnTerms & { singles: SingleTurn
 ): Promise<Turn[]> {
   if (turns.length === 0) return []
   const backing = await readSeedBacking(pool)
-  const backed = <Of extends Pick<SingleTurn, 'seedBlock' | 'proof'>>(of: Of): Of =>
+  const withProof = <Of extends Pick<SingleTurn, 'seedBlock' | 'proof'>>(of: Of): Of =>
     of.proof === 'proven' && of.seedBlock !== null ? { ...of, proof: backing(of.seedBlock) } : of
   return turns.map((turn) => {
-    if (turn.singles.length === 0) return backed(turn)
-    const singles = turn.singles.map(backed)
+    if (turn.singles.length === 0) return withProof(turn)
+    const singles = turn.singles.map(withProof)
     return { ...turn, singles, proof: proofOf(singles) }
   })
 }
 
 /** The turns of one credit, with the terms that yield the credit's amount. */
-function singlesOf(looked: readonly (SeedLookup & { due: number })[], cohort: number, amountWei: Wei): SingleTurn[] {
+function singlesOf(lookups: readonly (SeedLookup & { due: number })[], cohort: number, amountWei: Wei): SingleTurn[] {
   const by = (terms: 'inForce' | 'first'): SingleTurn[] =>
-    looked.map(({ due, [terms]: { tierId: _, ...found } }) => ({
+    lookups.map(({ due, [terms]: { tierId: _, ...turnTerms } }) => ({
       due,
-      ...found,
-      amountWei: amountBy({ tierId: null, ...found }, cohort, due),
+      ...turnTerms,
+      amountWei: amountBy({ tierId: null, ...turnTerms }, cohort, due),
     }))
   const first = by('first')
   return sumWei(first.map((turn) => turn.amountWei ?? wei(0n))) === amountWei ? first : by('inForce')
@@ -183,39 +183,39 @@ export function amountBy({ seed, minWei, maxWei, payoutBps }: TurnTerms, cohort:
   return turnAmountWei(turnDigest(seed, cohort, due), { minWei, maxWei }, payoutBps)
 }
 
-const firstTime = (known: readonly { fromTime: number }[]) => Math.min(...known.map(({ fromTime }) => fromTime))
+const firstTime = (versions: readonly { fromTime: number }[]) => Math.min(...versions.map(({ fromTime }) => fromTime))
 
 async function findSeed(ctx: LedgerDb & ChainRead, due: number, upTo: number, fresh: Fresh): Promise<FoundSeed | null> {
-  const observed = firstFresh(fresh.blocks, due)
-  const kept = observed ? null : await readSeedBlock(ctx.pool, due)
-  if (kept) return kept.seedBlock > upTo ? null : await confirmSeed(ctx, kept, due, upTo)
-  const stored = observed ?? (await firstStoredBlockAt(ctx.pool, due))
-  const found = stored ?? (await ctx.chain.firstBlockAt(due, upTo))
-  if (!found || found.block.number > upTo) return null
-  const { block, parent } = found
+  const freshBlock = firstFresh(fresh.blocks, due)
+  const keptSeed = freshBlock ? null : await readSeedBlock(ctx.pool, due)
+  if (keptSeed) return keptSeed.seedBlock > upTo ? null : await confirmSeed(ctx, keptSeed, due, upTo)
+  const ownBlock = freshBlock ?? (await firstStoredBlockAt(ctx.pool, due))
+  const candidate = ownBlock ?? (await ctx.chain.firstBlockAt(due, upTo))
+  if (!candidate || candidate.block.number > upTo) return null
+  const { block, parent } = candidate
   const { number, time } = block
   // That a header matches its own hash proves nothing about the chain. We know that it belongs to this chain only if we followed it.
-  const isFollowed = !observed && stored !== null
+  const isFollowed = !freshBlock && ownBlock !== null
   const isProven = isFollowed && number - 1 > ((await headersProvenFrom(ctx.pool)) ?? Number.POSITIVE_INFINITY)
-  const proof = observed ? fresh.proof : isProven ? 'proven' : 'believed'
+  const proof = freshBlock ? fresh.proof : isProven ? 'proven' : 'believed'
   const sound = await confirmSeed(ctx, { seedBlock: number, seed: seedOf(block, parent), proof }, due, upTo)
-  if (stored) return sound
+  if (ownBlock) return sound
   const lookedUp = { number, time, parentTime: parent?.time ?? null, seed: sound.seed, proof: sound.proof }
   await keepOldSeedBlock(ctx.pool, lookedUp)
   return { ...sound, lookedUp }
 }
 
 /** Replaces a seed that rests on one provider's word by the seed of a confirmed block, and stores it. Without such a block the seed stays as it is. */
-async function confirmSeed(ctx: LedgerDb & ChainRead, told: Seed, due: number, upTo: number): Promise<Seed> {
-  if (told.proof !== 'believed') return told
+async function confirmSeed(ctx: LedgerDb & ChainRead, oldSeed: Seed, due: number, upTo: number): Promise<Seed> {
+  if (oldSeed.proof !== 'believed') return oldSeed
   const { pool, chain } = ctx
   const areHeadersProven = (await headersProvenFrom(pool)) !== null
   // No other provider can agree with an only one. So we must have followed the block, and must be proving headers now.
-  if (isAlone(chain) && !(areHeadersProven && (await readBlock(pool, told.seedBlock)))) return told
+  if (isAlone(chain) && !(areHeadersProven && (await readBlock(pool, oldSeed.seedBlock)))) return oldSeed
   const agreedUpTo = (block: number) => orNull(chain.agreedFirstBlockAt(due, block))
-  const found = (await agreedUpTo(told.seedBlock)) ?? (await agreedUpTo(upTo))
-  if (!found || !(await fitsLedger(ctx, found.block))) return told
-  const { block, parent } = found
+  const answer = (await agreedUpTo(oldSeed.seedBlock)) ?? (await agreedUpTo(upTo))
+  if (!answer || !(await fitsLedger(ctx, answer.block))) return oldSeed
+  const { block, parent } = answer
   const { number, time } = block
   const seed = seedOf(block, parent)
   const proof = areHeadersProven ? 'proven' : 'agreed'
@@ -227,8 +227,8 @@ const isAlone = ({ providers }: ChainRead['chain']): boolean => providers.length
 
 /** True if the ledger has this block or, unless an only provider reports it, none at its height. */
 async function fitsLedger({ pool, chain }: LedgerDb & ChainRead, block: Block): Promise<boolean> {
-  const stored = await readBlock(pool, block.number)
-  return stored ? stored.hash === block.hash : !isAlone(chain)
+  const ownBlock = await readBlock(pool, block.number)
+  return ownBlock ? ownBlock.hash === block.hash : !isAlone(chain)
 }
 
 /** The first block of `fresh` at or after `time`. Null unless its parent is in `fresh` too, so that we know the parent is from before `time`. */

@@ -67,35 +67,35 @@ export interface StoreResult {
 }
 
 /**
- * Stores a range that continues `expected`. Stores nothing and returns null if the cursor, a cohort, or the watched addresses have changed since the
- * range was read. `headBlock` is the provider's head: if the ledger turns out to have been restored, payments up to that block are held.
+ * Stores a range that continues `expectedCursor`. Stores nothing and returns null if the cursor, a cohort, or the watched addresses have changed since
+ * the range was read. `headBlock` is the provider's head: if the ledger turns out to have been restored, payments up to that block are held.
  */
 export async function storeRange(
   ctx: LedgerDb & ChainRead & ServiceAccounts & Logging,
   range: ObservedRange,
-  expected: Cursor | null,
+  expectedCursor: Cursor | null,
   headBlock: number,
 ): Promise<StoreResult | null> {
   const last = range.blocks.at(-1)
   if (!last) throw new Error('an observed range is never empty')
   // Cohorts change only together with the cursor or under its lock. beginRange compares both with what we read here.
-  const known = await readCohorts(ctx.pool)
-  const cohorts = new Map(known.map((cohort) => [cohort.cohort, cohort]))
+  const ledgerCohorts = await readCohorts(ctx.pool)
+  const cohorts = new Map(ledgerCohorts.map((cohort) => [cohort.cohort, cohort]))
   const changes = replay(cohorts, range.events)
   const cursor = { number: last.number, hash: last.hash, time: last.time }
-  const { turns, seedBlocks } = await readTurns(ctx, range, { known, changes, expected })
+  const { turns, seedBlocks } = await readTurns(ctx, range, { ledgerCohorts, changes, expectedCursor })
 
   const storing = inTransaction(ctx.pool, async (sql) => {
-    const begun = await beginRange(sql, range, { expected, known, cursor })
-    if (!begun) return null
-    const { signers, tiers } = begun
+    const beginning = await beginRange(sql, range, { expectedCursor, ledgerCohorts, cursor })
+    if (!beginning) return null
+    const { signers, tiers } = beginning
     await tellFailedProofs(ctx, sql, range.failedProofs ?? [])
-    const sorted = await sortNew(sql, range.transfers, tiers)
+    const byKind = await sortNew(sql, range.transfers, tiers)
     // The statements below do not depend on each other, so we send them together, and the database does not wait for us in between. The long ones
     // come last, because the driver sends nothing after a long statement until that is answered.
     const others = Promise.all([
-      insertDust(sql, sorted.dust),
-      countZeroTransfers(sql, sorted.zero),
+      insertDust(sql, byKind.dust),
+      countZeroTransfers(sql, byKind.zero),
       payments.insertOutflows(sql, range.outflows),
       writeFees(sql, cursor.number, range.fees),
       insertSeedBlocks(sql, seedBlocks),
@@ -103,17 +103,17 @@ export async function storeRange(
       range.isSurveyed ? noteSurveyed(sql, cursor.number) : null,
       pruneCohortStates(sql, cursor.number - HEADERS_KEPT),
       changesAnything(range) ? notifyLedgerChanged(sql) : null,
-      tellOpenings(sql, { after: expected?.time ?? 0, upTo: cursor.time }),
+      tellOpenings(sql, { after: expectedCursor?.time ?? 0, upTo: cursor.time }),
       writeCohorts(sql, [...changes.cohorts.values()], [...changes.cohortStates.values()]),
       // The stored headers must have no gap, because the search for a fork relies on them.
       insertBlocks(sql, range.isSurveyed ? [last] : range.blocks),
     ])
-    const [detected] = await Promise.all([payments.insertIncomingTransfers(sql, sorted.payments), others])
+    const [detectedCount] = await Promise.all([payments.insertIncomingTransfers(sql, byKind.payments), others])
     await storeEvents(sql, range, changes, turns)
-    await settlePayments(ctx, sql, { range, came: sorted.payments, changes, headBlock, signers })
+    await settlePayments(ctx, sql, { range, came: byKind.payments, changes, headBlock, signers })
     failpoint('follow.storing')
     await writeCursor(sql, cursor)
-    return { cursor, detected, minted: changes.nodes.length }
+    return { cursor, detected: detectedCount, minted: changes.nodes.length }
   })
   return await storing.catch((error: unknown) => Promise.reject(asMintedTwice(error, changes.nodes)))
 }
@@ -125,20 +125,24 @@ export async function storeRange(
 async function beginRange(
   sql: Sql,
   range: ObservedRange,
-  { expected, known, cursor }: { expected: Cursor | null; known: readonly LedgerCohort[]; cursor: Cursor },
+  {
+    expectedCursor,
+    ledgerCohorts,
+    cursor,
+  }: { expectedCursor: Cursor | null; ledgerCohorts: readonly LedgerCohort[]; cursor: Cursor },
 ): Promise<{ signers: readonly Address[]; tiers: readonly TierVersion[] } | null> {
   const current = await readCursor(sql, { lock: true })
-  if (current?.hash !== expected?.hash) return null
+  if (current?.hash !== expectedCursor?.hash) return null
   // Without a cursor there is nothing to lock, so we lock the wallets: no wallet can be added until we are done.
   if (!current) await lockWalletsForReading(sql)
   const [watching, cohorts, tiers] = await Promise.all([
     readWatching(sql),
     // The reconciler may have inserted a node that the ledger lacked, and so changed a cohort.
-    range.events.length > 0 ? readCohorts(sql) : known,
+    range.events.length > 0 ? readCohorts(sql) : ledgerCohorts,
     range.transfers.length > 0 ? readTierVersions(sql) : [],
   ])
   if (!wasReadFor(range.watching, watching)) return null
-  if (!isDeepStrictEqual(cohorts, known)) return null
+  if (!isDeepStrictEqual(cohorts, ledgerCohorts)) return null
   if (!current && !(await beginCursor(sql, cursor))) return null
   return { signers: watching.signers, tiers }
 }
@@ -168,25 +172,29 @@ async function storeEvents(
 async function readTurns(
   ctx: LedgerDb & ChainRead,
   { blocks, isSurveyed }: ObservedRange,
-  { known, changes, expected }: { known: readonly LedgerCohort[]; changes: ReplayedChanges; expected: Cursor | null },
+  {
+    ledgerCohorts,
+    changes,
+    expectedCursor,
+  }: { ledgerCohorts: readonly LedgerCohort[]; changes: ReplayedChanges; expectedCursor: Cursor | null },
 ) {
-  const states = [...known, ...[...changes.cohortStates.values()].map(({ state }) => state)]
-  const before = states.length > 0 && expected ? await readBlock(ctx.pool, expected.number) : null
-  const found = seedBlocksOf(blocks, before, states)
-  const hasSeeds = found.length > 0 || changes.turns.length > 0
+  const states = [...ledgerCohorts, ...[...changes.cohortStates.values()].map(({ state }) => state)]
+  const before = states.length > 0 && expectedCursor ? await readBlock(ctx.pool, expectedCursor.number) : null
+  const unprovenSeeds = seedBlocksOf(blocks, before, states)
+  const hasSeeds = unprovenSeeds.length > 0 || changes.turns.length > 0
   const provenFrom = hasSeeds && !isSurveyed ? await headersProvenFrom(ctx.pool) : null
   const proof: Proof = provenFrom === null ? 'believed' : 'proven'
   const reader = termsReader(ctx, blocks.at(-1)?.number ?? 0, { blocks, proof })
   const paidIn = new Map(changes.rounds.map(({ round, blockNumber }) => [round, blockNumber]))
-  const paid = await Promise.all(
+  const paidTurns = await Promise.all(
     changes.turns.map(async (turn) => ({ ...turn, ...(await reader.paid(turn, paidIn.get(turn.round))) })),
   )
-  const turns = await withBacking(ctx, paid)
+  const turns = await withBacking(ctx, paidTurns)
   // In a surveyed range we look up each turn's seed. Several turns may have the same seed block.
   const lookedUp = isSurveyed ? await reader.lookedUp() : []
   // The time of the header before the range counts, too, and that header may be from before we required proofs.
   const isLinked = before !== null && provenFrom !== null && before.number > provenFrom
-  const seedBlocks = found.map(
+  const seedBlocks = unprovenSeeds.map(
     (block): SeedBlock => ({ ...block, proof: isLinked || block.number !== blocks[0]?.number ? proof : 'believed' }),
   )
   return { turns, seedBlocks: byNumber([...seedBlocks, ...lookedUp]) }
@@ -209,31 +217,31 @@ export async function sortNew(
   transfers: readonly Transfer[],
   tiers: readonly TierVersion[],
 ): Promise<SortedTransfers<Transfer>> {
-  const sorted = sortTransfers(transfers, tiers)
-  const small = [...sorted.dust, ...sorted.zero.filter(({ valueWei }) => valueWei > 0n)]
-  if (small.length === 0) return sorted
-  const known = new Set(await payments.readPaymentRefs(sql, hashesOf(small)))
-  const isNew = ({ txHash }: Incoming) => !known.has(txHash)
+  const byKind = sortTransfers(transfers, tiers)
+  const small = [...byKind.dust, ...byKind.zero.filter(({ valueWei }) => valueWei > 0n)]
+  if (small.length === 0) return byKind
+  const paymentRefs = new Set(await payments.readPaymentRefs(sql, hashesOf(small)))
+  const isNew = ({ txHash }: Incoming) => !paymentRefs.has(txHash)
   const former = small.filter((transfer) => !isNew(transfer))
-  return { payments: [...sorted.payments, ...former], dust: sorted.dust.filter(isNew), zero: sorted.zero.filter(isNew) }
+  return { payments: [...byKind.payments, ...former], dust: byKind.dust.filter(isNew), zero: byKind.zero.filter(isNew) }
 }
 
 const hashesOf = (transfers: readonly Incoming[]) => transfers.map(({ txHash }) => txHash)
 
 function changesAnything(range: ObservedRange): boolean {
-  const { transfers, events, sent, authorizations, failedWithdrawals } = range
-  return [transfers, events, sent, authorizations, failedWithdrawals].some((found) => found.length > 0)
+  const { transfers, events, sent: transactions, authorizations, failedWithdrawals } = range
+  return [transfers, events, transactions, authorizations, failedWithdrawals].some((entries) => entries.length > 0)
 }
 
 /** Everything in the range that used up a nonce of a signer account: the account's transactions and its valid authorizations. */
-async function usesOfNonces(sql: Sql, { sent, authorizations }: ObservedRange): Promise<NonceUse[]> {
-  if (authorizations.length === 0) return sent
+async function usesOfNonces(sql: Sql, { sent: transactions, authorizations }: ObservedRange): Promise<NonceUse[]> {
+  if (authorizations.length === 0) return transactions
   const next = new Map<Address, number>()
   for (const sender of new Set(authorizations.map((one) => one.sender))) {
-    const known = await readKnownNonces(sql, sender)
-    if (known) next.set(sender, known.shown)
+    const nonces = await readKnownNonces(sql, sender)
+    if (nonces) next.set(sender, nonces.shown)
   }
-  return [...sent, ...authorizationsHeld(next, sent, authorizations)]
+  return [...transactions, ...authorizationsHeld(next, transactions, authorizations)]
 }
 
 /** Updates pending payments from what happened in the range: a payment is minted, or the contract skipped it, or its mint must be sent again. */
@@ -257,10 +265,10 @@ async function settlePayments(
   // Most transactions to the factory come from node owners, and these are no intents of ours. We can skip them, because the outbox stores an intent
   // before sending it.
   const senders = new Set([...addressesOf(ctx), ...signers])
-  const used = (await usesOfNonces(sql, range)).filter(({ sender }) => senders.has(sender))
-  const { settled, foreign } = await recordMined(sql, used, addressesOf(ctx))
-  const displacing = new Set(settled.map((intent) => intent.txHash))
-  const restored = await noteRestore(ctx, sql, { displacing, events: range.events, headBlock })
+  const uses = (await usesOfNonces(sql, range)).filter(({ sender }) => senders.has(sender))
+  const { settled: settledSends, foreign } = await recordMined(sql, uses, addressesOf(ctx))
+  const displacing = new Set(settledSends.map((intent) => intent.txHash))
+  const isRestored = await noteRestore(ctx, sql, { displacing, events: range.events, headBlock })
 
   // A node may be there before its payment: a reorganisation moved the payment to a later block, or someone else minted with the payment's ref.
   const came = await payments.readRefsOfNodes(sql, hashesOf(transfers))
@@ -268,7 +276,7 @@ async function settlePayments(
   await adopt(ctx, sql, [...came, ...minted, ...(await readUnpaidRefs(sql, numbersOf(range.events, 'intervalSet')))])
   await alarmOddCohorts(ctx, sql, numbersOf(range.events, 'cohortOpened'))
 
-  const skippedFor = (wanted: number) => refsOf(changes.skipped.filter(({ reason }) => reason === wanted))
+  const skippedFor = (code: number) => refsOf(changes.skipped.filter(({ reason }) => reason === code))
   await payments.holdSkipped(sql, skippedFor(SKIPPED_WALLET_FULL), 'walletLimit')
   await payments.holdSkipped(sql, skippedFor(SKIPPED_SUPPLY), 'supplySpent')
   const impossible = changes.skipped.filter(({ reason }) => !EXPECTED.includes(reason))
@@ -280,11 +288,11 @@ async function settlePayments(
 
   await payments.releaseUnminted(
     sql,
-    settled.filter((intent) => intent.kind === 'mint').map((intent) => intent.outboxId),
+    settledSends.filter((intent) => intent.kind === 'mint').map((intent) => intent.outboxId),
   )
-  for (const intent of settled) await noteSettled(ctx, sql, intent)
+  for (const intent of settledSends) await noteSettled(ctx, sql, intent)
   // A restored ledger does not know what was sent after its backup. We report that once, not for each transaction.
-  if (!restored)
+  if (!isRestored)
     for (const txHash of foreign) await raiseAlarm(ctx, sql, { action: 'foreignTransaction', subject: txHash })
 }
 
@@ -292,9 +300,9 @@ const numbersOf = (events: ObservedRange['events'], kind: 'cohortOpened' | 'inte
   events.flatMap((event) => (event.kind === kind ? [event.cohort] : []))
 
 /** Reports cohorts that the service did not open. It does not mint into them and does not credit them. */
-async function alarmOddCohorts(ctx: Logging, sql: Sql, opened: readonly number[]): Promise<void> {
-  if (opened.length === 0) return
-  for (const { cohort, ...detail } of await readOddCohorts(sql, opened))
+async function alarmOddCohorts(ctx: Logging, sql: Sql, cohorts: readonly number[]): Promise<void> {
+  if (cohorts.length === 0) return
+  for (const { cohort, ...detail } of await readOddCohorts(sql, cohorts))
     await raiseAlarm(ctx, sql, { action: 'cohortOdd', subject: String(cohort), detail })
 }
 
@@ -337,13 +345,13 @@ async function alarmSurprises(ctx: Logging, sql: Sql, surprises: readonly paymen
 /**
  * Reports refs whose node was minted to a wallet other than the payer's. It is fine if the payer's wallet received the node and gave it away later.
  */
-async function alarmRefsTaken(ctx: Logging, sql: Sql, taken: ReplayedChanges['refsTaken']): Promise<void> {
-  if (taken.length === 0) return
+async function alarmRefsTaken(ctx: Logging, sql: Sql, takenRefs: ReplayedChanges['refsTaken']): Promise<void> {
+  if (takenRefs.length === 0) return
   const mintedTo = await readMintedTo(
     sql,
-    taken.map(({ nodeId }) => nodeId),
+    takenRefs.map(({ nodeId }) => nodeId),
   )
-  for (const { ref, nodeId, to } of taken) {
+  for (const { ref, nodeId, to } of takenRefs) {
     if (mintedTo.get(nodeId) === to) continue
     await raiseAlarm(ctx, sql, { action: 'refTaken', subject: ref, detail: { nodeId: nodeId.toString(), to } })
   }
@@ -355,7 +363,7 @@ async function alarmExpelled(ctx: Logging, sql: Sql, expulsions: ReplayedChanges
     await raiseAlarm(ctx, sql, { action: 'paidNodeExpelled', subject: ref, detail: { nodeId: String(nodeId) } })
 }
 
-const refsOf = (skipped: ReplayedChanges['skipped']) => skipped.map((skip) => skip.ref)
+const refsOf = (skips: ReplayedChanges['skipped']) => skips.map((skip) => skip.ref)
 
 async function noteSettled(ctx: Logging, sql: Sql, intent: MinedSend): Promise<void> {
   ctx.log.info(intent, 'transaction settled')

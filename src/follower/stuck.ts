@@ -31,9 +31,9 @@ async function noteFault(ctx: LedgerDb & RuledBy<FollowRules> & Logging, fault: 
   const cursor = await readCursor(ctx.pool)
   const block = cursor ? cursor.number + 1 : ctx.rules.startBlock
   await inTransaction(ctx.pool, async (sql) => {
-    const told = await noteStuck(sql, { block, rule: fault.message, host: fault.host })
-    if (!told) return
+    const trouble = await noteStuck(sql, { block, rule: fault.message, host: fault.host })
+    if (!trouble) return
     const says = 'one block stops every run although providers answer: no later block is followed'
-    await raiseAlarm(ctx, sql, { action: 'stuck', subject: String(block), detail: told, level: 'error', says })
+    await raiseAlarm(ctx, sql, { action: 'stuck', subject: String(block), detail: trouble, level: 'error', says })
   })
 }

@@ -44,23 +44,23 @@ export type Proof = { kind: 'proven' } | { kind: 'unexplained'; block: number } 
 /** Proves that stretches contain nothing unknown. Reads the blocks that it needs for this. */
 export async function proveGaps(
   survey: SurveyReader,
-  watched: Watched,
-  seen: Seen,
+  roles: Watched,
+  knowledge: Seen,
   stretches: readonly Stretch[],
 ): Promise<Proof> {
   const blocks = Math.max(0, ...stretches.map(({ high }) => high.block.number)) - firstOf(stretches)
-  let left = Math.max(STATES_MIN, Math.floor(blocks / BLOCKS_PER_STATE))
-  const unexplained: number[] = []
-  let waiting = differing(watched, seen, stretches)
+  let budget = Math.max(STATES_MIN, Math.floor(blocks / BLOCKS_PER_STATE))
+  const unexplainedBlocks: number[] = []
+  let waiting = differing(roles, knowledge, stretches)
   // Each round halves or finishes every stretch that remains.
   while (waiting.length > 0) {
     const short = waiting.filter((stretch) => lengthOf(stretch) <= READ_WHOLE_MAX)
-    if (!(await seen.read(short.flatMap(numbersOf)))) return { kind: 'notToBeHad' }
+    if (!(await knowledge.read(short.flatMap(numbersOf)))) return { kind: 'notToBeHad' }
     for (const stretch of short)
-      if (isUnexplained(watched, seen, stretch)) unexplained.push(stretch.low.block.number + 1)
+      if (isUnexplained(roles, knowledge, stretch)) unexplainedBlocks.push(stretch.low.block.number + 1)
     const long = waiting.filter((stretch) => lengthOf(stretch) > READ_WHOLE_MAX)
-    left -= long.length
-    if (left < 0) return { kind: 'notToBeHad' }
+    budget -= long.length
+    if (budget < 0) return { kind: 'notToBeHad' }
     const questions = long.map((stretch) => ({ number: middleOf(stretch), accounts: stretch.accounts }))
     const middles = questions.length === 0 ? [] : await survey.accountsAt(questions)
     if (middles === null) return { kind: 'notToBeHad' }
@@ -71,9 +71,11 @@ export async function proveGaps(
         { ...stretch, low: middle },
       ]
     })
-    waiting = differing(watched, seen, halves)
+    waiting = differing(roles, knowledge, halves)
   }
-  return unexplained.length === 0 ? { kind: 'proven' } : { kind: 'unexplained', block: Math.min(...unexplained) }
+  return unexplainedBlocks.length === 0
+    ? { kind: 'proven' }
+    : { kind: 'unexplained', block: Math.min(...unexplainedBlocks) }
 }
 
 const firstOf = (stretches: readonly Stretch[]) => Math.min(...stretches.map(({ low }) => low.block.number))
@@ -83,28 +85,28 @@ const numbersOf = (stretch: Stretch) =>
   Array.from({ length: lengthOf(stretch) }, (_, index) => stretch.low.block.number + 1 + index)
 
 /** The stretches in which accounts changed by more than we know of, each with only these accounts. */
-function differing(watched: Watched, seen: Seen, stretches: readonly Stretch[]): Stretch[] {
+function differing(roles: Watched, knowledge: Seen, stretches: readonly Stretch[]): Stretch[] {
   return stretches.flatMap((stretch) => {
-    const accounts = stretch.accounts.filter((account) => !isKnown(watched, seen, stretch, account))
+    const accounts = stretch.accounts.filter((account) => !isKnown(roles, knowledge, stretch, account))
     return accounts.length === 0 || lengthOf(stretch) === 0 ? [] : [{ ...stretch, accounts }]
   })
 }
 
 /** True if what we know of a stretch explains the entire difference between an account's states at its two ends. */
-function isKnown({ wallets, factory }: Watched, seen: Seen, stretch: Stretch, account: Address): boolean {
+function isKnown({ wallets, factory }: Watched, knowledge: Seen, stretch: Stretch, account: Address): boolean {
   const [before, after] = statesOf(stretch, account)
   if (account === factory) return before.storageRoot === after.storageRoot
-  const { nonces, balanceWei } = unknownOf(seen, stretch, account)
+  const { nonces, balanceWei } = unknownOf(knowledge, stretch, account)
   return nonces === 0 && (balanceWei === 0n || !wallets.includes(account))
 }
 
 /** The part of an account's change that what we know does not explain. */
-function unknownOf(seen: Seen, stretch: Stretch, account: Address) {
+function unknownOf(knowledge: Seen, stretch: Stretch, account: Address) {
   const [before, after] = statesOf(stretch, account)
-  const known = seen.effectOn(account, stretch.low.block.number, stretch.high.block.number)
+  const effect = knowledge.effectOn(account, stretch.low.block.number, stretch.high.block.number)
   return {
-    nonces: after.nonce - before.nonce - known.nonces,
-    balanceWei: after.balanceWei - before.balanceWei - known.balanceWei,
+    nonces: after.nonce - before.nonce - effect.nonces,
+    balanceWei: after.balanceWei - before.balanceWei - effect.balanceWei,
   }
 }
 
@@ -112,10 +114,10 @@ function unknownOf(seen: Seen, stretch: Stretch, account: Address) {
  * For a stretch of which we have read all blocks: true if a wallet used a nonce or lost value that these blocks do not explain. It may then have had
  * code for a while. Value that only came in by an inner call does not count here, because we find it when we compare balances with the books.
  */
-function isUnexplained({ wallets }: Watched, seen: Seen, stretch: Stretch): boolean {
+function isUnexplained({ wallets }: Watched, knowledge: Seen, stretch: Stretch): boolean {
   return stretch.accounts.some((account) => {
     if (!wallets.includes(account)) return false
-    const { nonces, balanceWei } = unknownOf(seen, stretch, account)
+    const { nonces, balanceWei } = unknownOf(knowledge, stretch, account)
     return nonces !== 0 || balanceWei < 0n
   })
 }

@@ -28,10 +28,10 @@ export function createPace(blocksMin: number): Pace {
   return {
     surveyEnd: (from) => (from > readTo ? from + span - 1 : null),
     readEnd: (from) => (from > readTo ? null : readTo),
-    succeeded(tookMs, covered) {
+    succeeded(tookMs, blocks) {
       failures = 0
-      const reached = covered ?? span
-      const next = tookMs > TARGET_MS ? Math.floor(reached / GROWTH) : reached * GROWTH
+      const length = blocks ?? span
+      const next = tookMs > TARGET_MS ? Math.floor(length / GROWTH) : length * GROWTH
       span = Math.min(MAX * blocksMin, Math.max(blocksMin, next))
     },
     failed(from) {

@@ -23,16 +23,16 @@ export interface Seen {
   rangeTo(last: Block): ObservedRange
 }
 
-/** Starts with no blocks read. `logged` are the blocks with logs of the factory. */
-export function createSeen(survey: SurveyReader, logged: readonly LoggedBlock[], watching: Watching): Seen {
+/** Starts with no blocks read. `loggedBlocks` are the blocks with logs of the factory. */
+export function createSeen(survey: SurveyReader, loggedBlocks: readonly LoggedBlock[], watching: Watching): Seen {
   const hashes = new Map<number, Hash>()
   const ranges: ObservedRange[] = []
   const effects = new Map<Address, (Effect & { block: number })[]>()
 
   function note(account: Address, block: number, effect: Partial<Effect>): void {
-    const known = effects.get(account) ?? []
-    effects.set(account, known)
-    known.push({ block, nonces: 0, balanceWei: 0n, ...effect })
+    const entries = effects.get(account) ?? []
+    effects.set(account, entries)
+    entries.push({ block, nonces: 0, balanceWei: 0n, ...effect })
   }
 
   function add(range: ObservedRange): void {
@@ -52,7 +52,7 @@ export function createSeen(survey: SurveyReader, logged: readonly LoggedBlock[],
     async read(numbers) {
       const unread = [...new Set(numbers)].filter((number) => !hashes.has(number)).toSorted((a, b) => a - b)
       if (unread.length === 0) return true
-      const range = await survey.observeBlocks(unread, logged, watching)
+      const range = await survey.observeBlocks(unread, loggedBlocks, watching)
       if (range) add(range)
       return range !== null
     },

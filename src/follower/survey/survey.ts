@@ -40,27 +40,27 @@ export interface Asked {
  * The surveyed range, which may end before `to`. Null if we have to read it block by block: states or logs are not available, a wallet has code, or
  * so much happened that a survey would not be cheaper.
  */
-export async function surveyRange(ctx: SurveyContext, asked: Asked): Promise<ObservedRange | null> {
+export async function surveyRange(ctx: SurveyContext, request: Asked): Promise<ObservedRange | null> {
   const { survey } = ctx.chain
   const watching = await readWatching(ctx.pool)
-  const end = lastBefore(watching, asked)
-  const all = await survey.loggedBlocks(asked.from, end)
+  const end = lastBefore(watching, request)
+  const all = await survey.loggedBlocks(request.from, end)
   if (!all) return null
-  const { logged, to } = upToSomeCandidates(all, end)
-  const accounts = await accountsOf(ctx, watching, asked.from, logged)
+  const { loggedBlocks, to } = upToSomeCandidates(all, end)
+  const accounts = await accountsOf(ctx, watching, request.from, loggedBlocks)
   // We read the states first, because without them all other reads would be useless.
-  const first = await readBeginning(ctx, asked, accounts)
+  const first = await readBeginning(ctx, request, accounts)
   if (first === null) return null
-  const seen = createSeen(survey, logged, {
+  const knowledge = createSeen(survey, loggedBlocks, {
     ...watching,
     signers: [...new Set([...accounts.signers, ...watching.signers])],
   })
-  const named = await survey.blocksOf(logged.flatMap(({ refs }) => refs))
-  const candidates = [...logged.map(({ number }) => number), ...named.filter((number) => number !== null)]
-  if (!(await seen.read(candidates.filter((number) => number >= asked.from && number <= to)))) return null
-  const last = await prove(ctx, { ...asked, to }, { first, logged, accounts, seen })
+  const refBlocks = await survey.blocksOf(loggedBlocks.flatMap(({ refs }) => refs))
+  const candidates = [...loggedBlocks.map(({ number }) => number), ...refBlocks.filter((number) => number !== null)]
+  if (!(await knowledge.read(candidates.filter((number) => number >= request.from && number <= to)))) return null
+  const last = await prove(ctx, { ...request, to }, { first, loggedBlocks, accounts, knowledge })
   if (last === null) return null
-  const range = seen.rangeTo(last)
+  const range = knowledge.rangeTo(last)
   // If providers first left out a log that gave an account a role, we did not watch that account.
   if (!namedIn(range.events).every((account) => accounts.signers.includes(account))) return null
   // We watched accounts that no longer have a role only because logs name them; their other transactions do not concern us.
@@ -83,25 +83,33 @@ function lastBefore({ wallets }: Watching, { from, to }: Asked): number {
 }
 
 /** As many blocks with logs as one range may have, and the block at which the range then ends. */
-function upToSomeCandidates(all: readonly LoggedBlock[], to: number): { logged: readonly LoggedBlock[]; to: number } {
+function upToSomeCandidates(
+  all: readonly LoggedBlock[],
+  to: number,
+): { loggedBlocks: readonly LoggedBlock[]; to: number } {
   let candidates = 0
   const over = all.findIndex(({ refs }, index) => {
     candidates += 1 + refs.length
     return index > 0 && candidates > CANDIDATES_MAX
   })
   const next = all[over]
-  return next ? { logged: all.slice(0, over), to: next.number - 1 } : { logged: all, to }
+  return next ? { loggedBlocks: all.slice(0, over), to: next.number - 1 } : { loggedBlocks: all, to }
 }
 
 async function accountsOf(
   ctx: SurveyContext,
   watching: Watching,
   from: number,
-  logged: readonly LoggedBlock[],
+  loggedBlocks: readonly LoggedBlock[],
 ): Promise<Watched> {
   const wallets = watching.wallets.filter((wallet) => isWatched(wallet, from)).map(({ wallet }) => wallet)
-  const known = await readSignersKnown(ctx.pool)
-  const signers = [...addressesOf(ctx), ...watching.signers, ...known, ...logged.flatMap(({ accounts }) => accounts)]
+  const knownSigners = await readSignersKnown(ctx.pool)
+  const signers = [
+    ...addressesOf(ctx),
+    ...watching.signers,
+    ...knownSigners,
+    ...loggedBlocks.flatMap(({ accounts }) => accounts),
+  ]
   const isSigner = (account: Address) => account !== ZERO_ADDRESS && !wallets.includes(account)
   return { wallets, signers: [...new Set(signers)].filter(isSigner), factory: ctx.contract.factory }
 }
@@ -110,11 +118,11 @@ async function accountsOf(
  * The states before the range. Null if they are not available, or if a wallet may have code in the range: value could then come and go without a
  * transaction of the wallet. A wallet may have code if it has code before the range, or if we cannot tell that it belongs to a key.
  */
-async function readBeginning(ctx: SurveyContext, asked: Asked, accounts: Watched): Promise<ProvenBlock | null> {
+async function readBeginning(ctx: SurveyContext, request: Asked, accounts: Watched): Promise<ProvenBlock | null> {
   const { wallets, signers, factory } = accounts
-  const question = { number: asked.from - 1, accounts: [...wallets, ...signers, factory] }
+  const question = { number: request.from - 1, accounts: [...wallets, ...signers, factory] }
   const first = (await ctx.chain.survey.accountsAt([question]))?.[0]
-  if (!first || first.block.hash !== asked.parent) return null
+  if (!first || first.block.hash !== request.parent) return null
   if (wallets.some((wallet) => first.accounts.get(wallet)?.hasCode !== false)) return null
   const unsent = wallets.filter((wallet) => first.accounts.get(wallet)?.nonce === 0)
   return (await readOfNoKey(ctx, unsent))?.length === 0 ? first : null
@@ -139,27 +147,27 @@ export async function readOfNoKey({ chain }: ChainRead, wallets: readonly Addres
 
 interface Material {
   first: ProvenBlock
-  logged: readonly LoggedBlock[]
+  loggedBlocks: readonly LoggedBlock[]
   accounts: Watched
-  seen: Seen
+  knowledge: Seen
 }
 
 /**
  * The last block of the range up to which the proof succeeds: the blocks up to there that we did not read contain nothing of ours. Null if there is
  * none.
  */
-async function prove(ctx: SurveyContext, asked: Asked, material: Material): Promise<Block | null> {
-  const { accounts, seen } = material
-  let { to } = asked
+async function prove(ctx: SurveyContext, request: Asked, material: Material): Promise<Block | null> {
+  const { accounts, knowledge } = material
+  let { to } = request
   // A round that finds an unexplained block moves the end of the range to before that block.
-  while (to >= asked.from) {
-    const ends = await readEnds(ctx, { ...asked, to }, material)
+  while (to >= request.from) {
+    const ends = await readEnds(ctx, { ...request, to }, material)
     if (ends === null) return null
     const { block: last } = ends.last
     // The ledger will continue from this block. So the provider that serves the next blocks must have it too.
-    const seenAs = seen.hashOf(last.number) ?? (await ctx.chain.block(last.number))?.hash
+    const seenAs = knowledge.hashOf(last.number) ?? (await ctx.chain.block(last.number))?.hash
     if (seenAs !== last.hash) return null
-    const proof: Proof = await proveGaps(ctx.chain.survey, accounts, seen, ends.stretches)
+    const proof: Proof = await proveGaps(ctx.chain.survey, accounts, knowledge, ends.stretches)
     if (proof.kind === 'proven') return last
     if (proof.kind === 'notToBeHad') return null
     to = proof.block - 1
@@ -176,13 +184,13 @@ interface Ends {
 async function readEnds(
   ctx: SurveyContext,
   { from, to }: Asked,
-  { first, logged, accounts: { wallets, signers, factory } }: Material,
+  { first, loggedBlocks, accounts: { wallets, signers, factory } }: Material,
 ): Promise<Ends | null> {
   const keys = [...wallets, ...signers]
   const gaps = gapsBetween(
     from,
     to,
-    logged.map(({ number }) => number).filter((number) => number <= to),
+    loggedBlocks.map(({ number }) => number).filter((number) => number <= to),
   )
   const edges = [...new Set(gaps.flatMap(({ low, high }) => [low, high]))].filter((at) => at !== from - 1 && at !== to)
   const questions = [
@@ -202,8 +210,8 @@ async function readEnds(
 }
 
 /** The stretches between blocks with logs: each is the blocks after `low`, up to `high`. */
-function gapsBetween(from: number, to: number, logged: readonly number[]): { low: number; high: number }[] {
-  return [from - 1, ...logged]
-    .map((low, index) => ({ low, high: index < logged.length ? (logged[index] as number) - 1 : to }))
+function gapsBetween(from: number, to: number, loggedNumbers: readonly number[]): { low: number; high: number }[] {
+  return [from - 1, ...loggedNumbers]
+    .map((low, index) => ({ low, high: index < loggedNumbers.length ? (loggedNumbers[index] as number) - 1 : to }))
     .filter(({ low, high }) => high > low)
 }
