@@ -33,8 +33,8 @@ const RETRYABLE = new Set([409, 429, 500, 502, 503, 504])
 
 /** The error for an unsuccessful answer. With `notYet`, a 404 means that the object is not on the chain yet. */
 export function errorOfAnswer(status: number, body: unknown, retryAfter: number | null, notYet = false): LedgerError {
-  const said = typeof body === 'object' && body !== null && 'error' in body ? body.error : null
-  const message = typeof said === 'string' ? said : `The service answered ${status}.`
+  const reason = typeof body === 'object' && body !== null && 'error' in body ? body.error : null
+  const message = typeof reason === 'string' ? reason : `The service answered ${status}.`
   return new LedgerError(message, {
     status,
     retryable: RETRYABLE.has(status) || (notYet && status === 404),

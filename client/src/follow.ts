@@ -37,10 +37,10 @@ export async function followPayment(
   options: FollowOptions = {},
 ): Promise<FollowedPayment> {
   const { from } = options
-  const [followed] = await follow(ledger, txHash, options, (all) => [all.find((each) => each.from === from) ?? all[0]])
-  if (!followed)
+  const [payment] = await follow(ledger, txHash, options, (all) => [all.find((each) => each.from === from) ?? all[0]])
+  if (!payment)
     throw new LedgerError('The transaction has no payment.', { status: 400, retryable: false, retryAfter: null })
-  return followed
+  return payment
 }
 
 /** Waits in the same way for all payments that `from` made in one transaction. Returns them in the order of its inner calls. */
@@ -65,8 +65,8 @@ async function follow(
   const stop = new AbortController()
   let changes: Changes | null = null
   const last: string[] = []
-  const tell = (chosen: readonly Payment[]) => {
-    for (const [at, payment] of (chosen.length > 0 ? chosen : [null]).entries()) {
+  const tell = (payments: readonly Payment[]) => {
+    for (const [at, payment] of (payments.length > 0 ? payments : [null]).entries()) {
       const state = payment?.status ?? 'waiting'
       if (state !== last[at]) onState?.(state, payment)
       last[at] = state
@@ -75,17 +75,17 @@ async function follow(
   let { claimed, waitMs } = await claim(ledger, txHash, call)
   try {
     for (;;) {
-      const chosen = claimed ? choose(claimed.payments ?? [claimed]).filter((payment) => payment !== undefined) : []
-      if (claimed !== undefined) tell(chosen)
-      if (chosen.length > 0 && chosen.every(({ status }) => SETTLED.has(status)))
-        return Promise.all(chosen.map(async (payment) => ({ payment, node: await nodeOf(ledger, payment, call) })))
+      const selection = claimed ? choose(claimed.payments ?? [claimed]).filter((payment) => payment !== undefined) : []
+      if (claimed !== undefined) tell(selection)
+      if (selection.length > 0 && selection.every(({ status }) => SETTLED.has(status)))
+        return Promise.all(selection.map(async (payment) => ({ payment, node: await nodeOf(ledger, payment, call) })))
       const leftMs = deadline - Date.now()
       if (leftMs <= 0) throw timeIsUp(txHash, last[0] ?? 'waiting')
       // A rate limit may ask for a wait beyond the deadline. Until then an event can still report the node.
       const pauseMs = Math.min(Math.max(pollMs, waitMs), leftMs)
       changes ??= new Changes(ledger, txHash, either(stop.signal, signal))
-      const told = await changes.next(pauseMs, signal)
-      ;({ claimed, waitMs } = told ? { claimed: told, waitMs } : await claim(ledger, txHash, call))
+      const latest = await changes.next(pauseMs, signal)
+      ;({ claimed, waitMs } = latest ? { claimed: latest, waitMs } : await claim(ledger, txHash, call))
     }
   } finally {
     stop.abort()

@@ -16,9 +16,9 @@ export interface Most {
  * payments hold every place that is left.
  */
 export function mostOf({ checks }: CanBuy): Most {
-  let found: Most = { most: SEVERAL_MAX, by: null }
-  const bound = (by: Most['by'], left: number) => {
-    if (left < found.most) found = { most: Math.max(0, left), by }
+  let tightest: Most = { most: SEVERAL_MAX, by: null }
+  const bound = (by: Most['by'], room: number) => {
+    if (room < tightest.most) tightest = { most: Math.max(0, room), by }
   }
   for (const check of checks) {
     if (check.check === 'supply')
@@ -29,5 +29,5 @@ export function mostOf({ checks }: CanBuy): Most {
     if (check.check === 'ether' && check.requiredWei !== null && check.balanceWei !== null)
       bound('ether', Number(check.balanceWei / check.requiredWei))
   }
-  return found
+  return tightest
 }

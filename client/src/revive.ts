@@ -10,9 +10,9 @@ const AMOUNT = /Wei$/
 export function revive(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(revive)
   if (typeof value !== 'object' || value === null) return value
-  const revived: Record<string, unknown> = {}
-  for (const [key, field] of Object.entries(value)) revived[key] = reviveField(key, field)
-  return revived
+  const copy: Record<string, unknown> = {}
+  for (const [key, field] of Object.entries(value)) copy[key] = reviveField(key, field)
+  return copy
 }
 
 function reviveField(key: string, field: unknown): unknown {

@@ -92,14 +92,14 @@ export function createTransport(options: TransportOptions): Transport {
     return revive(json)
   }
 
-  async function request(sent: Sent): Promise<unknown> {
-    for (let tried = 1; ; tried++) {
+  async function request(call: Sent): Promise<unknown> {
+    for (let tries = 1; ; tries++) {
       try {
-        return await attempt(sent)
+        return await attempt(call)
       } catch (error) {
-        const waitMs = waitBefore(tried, error as LedgerError, sent, retry)
+        const waitMs = waitBefore(tries, error as LedgerError, call, retry)
         if (waitMs === null) throw error
-        await sleep(waitMs, sent.signal)
+        await sleep(waitMs, call.signal)
       }
     }
   }
@@ -135,12 +135,12 @@ function urlOf(base: string, path: string, query: Sent['query']): URL {
 }
 
 /** How long to wait before attempt `tried + 1`, in milliseconds; null means give up. */
-function waitBefore(tried: number, error: LedgerError, sent: Sent, retry: Required<RetryOptions>): number | null {
-  if (!error.retryable || tried >= (sent.attempts ?? retry.attempts)) return null
+function waitBefore(tries: number, error: LedgerError, call: Sent, retry: Required<RetryOptions>): number | null {
+  if (!error.retryable || tries >= (call.attempts ?? retry.attempts)) return null
   // The service rejects with 429 before it processes anything. After any other error it may have used up the nonce.
-  if (sent.repeatable === false && error.status !== 429) return null
+  if (call.repeatable === false && error.status !== 429) return null
   const first = error.status === 409 || error.status === 404 ? retry.settleMs : retry.baseMs
-  const backoffMs = Math.min(first * 2 ** (tried - 1), retry.maxMs)
+  const backoffMs = Math.min(first * 2 ** (tries - 1), retry.maxMs)
   // Half of the back-off is jitter, so that many clients do not return at once.
   const drawnMs = backoffMs / 2 + (Math.random() * backoffMs) / 2
   const askedMs = (error.retryAfter ?? 0) * 1000
@@ -163,12 +163,14 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-function baseOf(given: string | URL): string {
+function baseOf(baseUrl: string | URL): string {
   let url: URL
   try {
-    url = new URL(given)
+    url = new URL(baseUrl)
   } catch {
-    throw new TypeError(`baseUrl must be an absolute URL such as https://ledger.example, not ${JSON.stringify(given)}.`)
+    throw new TypeError(
+      `baseUrl must be an absolute URL such as https://ledger.example, not ${JSON.stringify(baseUrl)}.`,
+    )
   }
   return url.href.replace(/\/+$/, '')
 }
@@ -196,8 +198,8 @@ class Cookies {
       const at = pair.indexOf('=')
       const name = pair.slice(0, at).trim()
       const value = pair.slice(at + 1).trim()
-      const gone = value === '' || attributes.some((attribute) => /^\s*max-age=0$/i.test(attribute))
-      if (gone) this.#kept.delete(name)
+      const isGone = value === '' || attributes.some((attribute) => /^\s*max-age=0$/i.test(attribute))
+      if (isGone) this.#kept.delete(name)
       else this.#kept.set(name, value)
     }
   }

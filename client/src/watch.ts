@@ -67,11 +67,11 @@ interface Watching<T> {
 
 /** Yields each new state. */
 async function* watch<T>(watching: Watching<T>, options: WatchOptions): AsyncGenerator<T> {
-  let shown: string | null = null
+  let lastText: string | null = null
   for await (const state of statesOf(watching, options)) {
     const text = textOf(state)
-    if (text !== shown) yield state
-    shown = text
+    if (text !== lastText) yield state
+    lastText = text
   }
 }
 

@@ -17,13 +17,13 @@ export interface VerifiedAllocation {
  * announced.
  */
 export async function verifyAllowlisted(ledger: LedgerClient, root: Hex, address: Hex): Promise<VerifiedAllocation> {
-  const said = await ledger.getAllowlisted(root, address)
-  const isMeant = same(said.root, root) && same(said.address, address)
-  if (!isMeant || (said.proof === null) !== (said.allocation === 0)) return { matches: false, said }
-  if (said.proof === null) return { matches: null, said }
-  const leaf = encodeAbiParameters([{ type: 'address' }, { type: 'uint256' }], [address, BigInt(said.allocation)])
-  const reached = (said.proof as Hex[]).reduce(parentOf, keccak256(keccak256(leaf)))
-  return { matches: same(reached, root), said }
+  const answer = await ledger.getAllowlisted(root, address)
+  const isMeant = same(answer.root, root) && same(answer.address, address)
+  if (!isMeant || (answer.proof === null) !== (answer.allocation === 0)) return { matches: false, said: answer }
+  if (answer.proof === null) return { matches: null, said: answer }
+  const leaf = encodeAbiParameters([{ type: 'address' }, { type: 'uint256' }], [address, BigInt(answer.allocation)])
+  const computedRoot = (answer.proof as Hex[]).reduce(parentOf, keccak256(keccak256(leaf)))
+  return { matches: same(computedRoot, root), said: answer }
 }
 
 const same = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()

@@ -11,7 +11,7 @@ export function recompute(turn: SingleTurn & { count?: number }): bigint | null 
   if (count !== 1 || seed === null || minWei === null || maxWei === null || payoutBps === null) return null
   if (maxWei < minWei) return null
   const types = [{ type: 'bytes32' }, { type: 'uint256' }, { type: 'uint256' }] as const
-  const drawn = BigInt(keccak256(encodeAbiParameters(types, [seed, BigInt(cohort), BigInt(dueSec)])))
-  const draw = minWei + (drawn % (maxWei - minWei + 1n))
+  const entropy = BigInt(keccak256(encodeAbiParameters(types, [seed, BigInt(cohort), BigInt(dueSec)])))
+  const draw = minWei + (entropy % (maxWei - minWei + 1n))
   return (draw * BigInt(payoutBps)) / 10_000n
 }

@@ -114,7 +114,7 @@ export async function buy(
   // All payments share the service's limit of claims per minute.
   const pollMs = (options.pollMs ?? 4_000) * txHashes.length
   const follow = async (txHash: Hex) =>
-    (await followPayments(ledger, txHash, { ...options, from, pollMs })).map((followed) => ({ txHash, ...followed }))
+    (await followPayments(ledger, txHash, { ...options, from, pollMs })).map((payment) => ({ txHash, ...payment }))
   return { bought: (await Promise.all(txHashes.map(follow))).flat(), stopped }
 }
 
@@ -142,8 +142,8 @@ export async function sendPayments(
       options.signal?.throwIfAborted()
       const now = await check()
       // The ledger may not have all sent transfers yet.
-      const known = countedBy(now) - countedBy(first)
-      requireRoom(now, 1 + Math.max(0, txHashes.length - known))
+      const seenCount = countedBy(now) - countedBy(first)
+      requireRoom(now, 1 + Math.max(0, txHashes.length - seenCount))
       const next = await nextCall(ledger, wallet, tier, { priceWei: call.valueWei, ...options })
       txHashes.push(await sendOne(wallet, next, { number, of: quantity, together: false }, options))
     } catch (error) {

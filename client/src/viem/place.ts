@@ -32,15 +32,15 @@ export async function placeOf(
   chain: ChainClient,
   options: VerifyOptions,
 ): Promise<{ factory: Hex; differences: string[] }> {
-  const said = await ledger.getWellKnown()
-  const factory = (options.factoryAddress?.toLowerCase() ?? said.factoryAddress) as Hex | null
+  const wellKnown = await ledger.getWellKnown()
+  const factory = (options.factoryAddress?.toLowerCase() ?? wellKnown.factoryAddress) as Hex | null
   if (factory === null) throw new WalletError('notDeployed', 'The service names no contract.')
   const { chainId = null } = options
   if (chainId !== null && (await getChainId(chain)) !== chainId)
     throw new WalletError('wrongChain', `Your provider is not on chain ${chainId}.`)
   const differences = [
-    ...(said.factoryAddress === factory ? [] : ['factoryAddress']),
-    ...(chainId === null || said.chainId === chainId ? [] : ['chainId']),
+    ...(wellKnown.factoryAddress === factory ? [] : ['factoryAddress']),
+    ...(chainId === null || wellKnown.chainId === chainId ? [] : ['chainId']),
   ]
   return { factory, differences }
 }
@@ -60,18 +60,19 @@ export interface Reading<T> {
  */
 export async function readAt<T>(
   chain: ChainClient,
-  said: { blockNumber: number | null; checkedAt?: Date | null },
+  reading: { blockNumber: number | null; checkedAt?: Date | null },
   read: (at: { blockNumber: bigint }) => Promise<T>,
   options: VerifyOptions,
 ): Promise<Reading<T>> {
   const head = await getBlock(chain)
-  const at = said.blockNumber === null ? null : BigInt(said.blockNumber)
+  const at = reading.blockNumber === null ? null : BigInt(reading.blockNumber)
   // A provider may be some blocks behind the service's.
   const block = at === null || at > head.number ? null : await getBlock(chain, { blockNumber: at })
   const { blocks, sec } = bound(options)
   const ages = {
     isOld: block !== null && head.number - block.number > blocks && head.timestamp - block.timestamp > sec,
-    isInTime: !block || !said.checkedAt || (await wasNewest(chain, block, head, said.checkedAt.getTime() / 1000, sec)),
+    isInTime:
+      !block || !reading.checkedAt || (await wasNewest(chain, block, head, reading.checkedAt.getTime() / 1000, sec)),
   }
   const readBy = async ({ number: blockNumber }: { number: bigint }) => {
     return { value: await read({ blockNumber }), blockNumber, ...ages }

@@ -19,12 +19,12 @@ const WAIT_MS = 180_000
  */
 export async function receiptOf(wallet: OwnWallet, hash: Hex): Promise<TransactionReceipt> {
   const deadline = Date.now() + WAIT_MS
-  let sent: Sent | null = null
+  let original: Sent | null = null
   while (Date.now() < deadline) {
     const receipt = await ifKnown(getTransactionReceipt(wallet, { hash }))
     if (receipt) return receipt
-    sent ??= await readSent(wallet, hash)
-    const replacement = sent && (await findReplacement(wallet, sent))
+    original ??= await readSent(wallet, hash)
+    const replacement = original && (await findReplacement(wallet, original))
     if (replacement) return replacement
     await new Promise((resolve) => setTimeout(resolve, wallet.pollingInterval))
   }
@@ -51,8 +51,9 @@ async function findReplacement(wallet: OwnWallet, { hash, from, nonce, since }: 
   const head = await getBlockNumber(wallet, { cacheTime: 0 })
   for (let blockNumber = since; blockNumber <= head; blockNumber++) {
     const block = await ifKnown(getBlock(wallet, { blockNumber, includeTransactions: true }))
-    const mined = block?.transactions.find((each) => each.from === from && each.nonce === nonce)
-    if (mined) return mined.hash === hash ? null : ifKnown(getTransactionReceipt(wallet, { hash: mined.hash }))
+    const replacement = block?.transactions.find((each) => each.from === from && each.nonce === nonce)
+    if (replacement)
+      return replacement.hash === hash ? null : ifKnown(getTransactionReceipt(wallet, { hash: replacement.hash }))
   }
   return null
 }

@@ -94,9 +94,9 @@ async function carriedOut(wallet: OwnWallet, id: string, onProposed: Asking['onP
       throw new Error(cause.details || cause.shortMessage || cause.message, { cause })
     },
   )
-  const succeeded = receipts.filter(({ status }) => status === 'success')
-  const txHash = [...receipts, ...succeeded].filter((one) => one.transactionHash).at(-1)?.transactionHash
-  if (statusCode >= 400 && statusCode < 600 && succeeded.length === 0)
+  const successes = receipts.filter(({ status }) => status === 'success')
+  const txHash = [...receipts, ...successes].filter((one) => one.transactionHash).at(-1)?.transactionHash
+  if (statusCode >= 400 && statusCode < 600 && successes.length === 0)
     throw new WalletError('reverted', 'The contract wallet did not execute the call. Nothing moved.', {
       ...(txHash && { txHash }),
     })

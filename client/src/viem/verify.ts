@@ -41,33 +41,33 @@ export async function verifyNode(
   options: VerifyOptions = {},
 ): Promise<Verified<NodeDetail, NodeOnChain>> {
   const { factory, differences } = await placeOf(ledger, chain, options)
-  const said = await ledger.getNode(id)
+  const record = await ledger.getNode(id)
   const read = async (at: { blockNumber: bigint }) => {
     const call = {
       address: factory,
       abi: factoryAbi,
       functionName: 'nodeInfo',
-      args: [BigInt(said.nodeId)],
+      args: [BigInt(record.nodeId)],
       ...at,
     } as const
     const [owner, balanceWei, creditedWei, withdrawnWei, cohort] = await readContract(chain, call)
     return { owner: owner.toLowerCase() as Hex, balanceWei, creditedWei, withdrawnWei, isExpelled: cohort === 0n }
   }
-  const told = said.chain
-  const { value, blockNumber, isOld } = await readAt(chain, told ?? { blockNumber: null }, read, options)
-  if (!isAskedFor(said, id)) differences.push('nodeId')
+  const reading = record.chain
+  const { value, blockNumber, isOld } = await readAt(chain, reading ?? { blockNumber: null }, read, options)
+  if (!isAskedFor(record, id)) differences.push('nodeId')
   const isElsewhere = differences.length > 0
-  const verified = compared(said, value, blockNumber, ['owner', 'balanceWei', 'creditedWei', 'withdrawnWei'])
-  differences.push(...verified.differences)
+  const comparison = compared(record, value, blockNumber, ['owner', 'balanceWei', 'creditedWei', 'withdrawnWei'])
+  differences.push(...comparison.differences)
   if (isOld) differences.push('chain.blockNumber')
-  if (told !== null && BigInt(told.blockNumber) === blockNumber) {
-    const quoted = compared(told, value, blockNumber, ['owner', 'balanceWei', 'creditedWei', 'withdrawnWei'])
-    differences.push(...quoted.differences.map((field) => `chain.${field}`))
-    if (told.matchesLedger !== verified.matches) differences.push('chain.matchesLedger')
+  if (reading !== null && BigInt(reading.blockNumber) === blockNumber) {
+    const ofReading = compared(reading, value, blockNumber, ['owner', 'balanceWei', 'creditedWei', 'withdrawnWei'])
+    differences.push(...ofReading.differences.map((field) => `chain.${field}`))
+    if (reading.matchesLedger !== comparison.matches) differences.push('chain.matchesLedger')
   }
-  if ((said.expelledAt !== null) !== value.isExpelled) differences.push('expelledAt')
-  const matches = told === null && !isElsewhere ? null : differences.length === 0
-  return { ...verified, matches, differences }
+  if ((record.expelledAt !== null) !== value.isExpelled) differences.push('expelledAt')
+  const matches = reading === null && !isElsewhere ? null : differences.length === 0
+  return { ...comparison, matches, differences }
 }
 
 /** The row id of a node is this much more than the contract's id. */
@@ -99,7 +99,7 @@ export async function verifyCover(
   options: VerifyOptions = {},
 ): Promise<Verified<Cover, CoverOnChain>> {
   const { factory: address, differences: ofPlace } = await placeOf(ledger, chain, options)
-  const said = await ledger.getCover()
+  const cover = await ledger.getCover()
   const read = async (at: { blockNumber: bigint }) => {
     const [contractBalanceWei, outstandingWei, isSolvent] = await Promise.all([
       getBalance(chain, { address, ...at }),
@@ -110,14 +110,14 @@ export async function verifyCover(
     const coverBps = outstandingWei === 0n ? null : Number((contractBalanceWei * 10_000n) / outstandingWei)
     return { contractBalanceWei, outstandingWei, surplusWei, coverBps, isSolvent }
   }
-  const { value, blockNumber, isOld, isInTime } = await readAt(chain, said, read, options)
-  if (said.blockNumber === null)
-    return { matches: ofPlace.length > 0 ? false : null, differences: ofPlace, said, chain: value, blockNumber }
+  const { value, blockNumber, isOld, isInTime } = await readAt(chain, cover, read, options)
+  if (cover.blockNumber === null)
+    return { matches: ofPlace.length > 0 ? false : null, differences: ofPlace, said: cover, chain: value, blockNumber }
   const fields = ['contractBalanceWei', 'outstandingWei', 'surplusWei', 'coverBps', 'isSolvent'] as const
-  const verified = compared(said, value, blockNumber, [...fields])
+  const comparison = compared(cover, value, blockNumber, [...fields])
   const ofTime = [...(isOld ? ['blockNumber'] : []), ...(isInTime ? [] : ['checkedAt'])]
-  const differences = [...ofPlace, ...verified.differences, ...ofTime]
-  return { ...verified, matches: differences.length === 0, differences }
+  const differences = [...ofPlace, ...comparison.differences, ...ofTime]
+  return { ...comparison, matches: differences.length === 0, differences }
 }
 
 export interface VerifiedTurn extends RecomputedTurn {
@@ -157,13 +157,13 @@ export async function verifyRound(
   options: VerifyOptions = {},
 ): Promise<VerifiedRound> {
   const distribution = typeof round === 'number' ? await findRound(ledger, round) : round
-  const asked = chain ? await askChain(ledger, chain, distribution, options) : null
+  const facts = chain ? await askChain(ledger, chain, distribution, options) : null
   const singles = await singlesOf(ledger, distribution)
   const turns: VerifiedTurn[] = []
-  for (const turn of distribution.turns) turns.push(await verifyTurn(turn, singles, asked))
+  for (const turn of distribution.turns) turns.push(await verifyTurn(turn, singles, facts))
   const totalMatches = addsUp(distribution)
-  const allListed = asked && areJustThose(asked.paid.events, distribution.turns)
-  const differences = [...(asked?.differences ?? []), ...differencesOf(distribution, asked?.paid ?? null)]
+  const allListed = facts && areJustThose(facts.paidRound.events, distribution.turns)
+  const differences = [...(facts?.differences ?? []), ...differencesOf(distribution, facts?.paidRound ?? null)]
   const isRight = ({ amountMatches, seedMatches, creditedMatches, intervalMatches }: VerifiedTurn) =>
     amountMatches === true && (!chain || (seedMatches === true && creditedMatches === true && intervalMatches === true))
   // The service does not list rounds that credit no node, so a round without turns is hiding them.
@@ -173,23 +173,23 @@ export async function verifyRound(
 
 /** True if each listed turn has its own event, and no event is left over. */
 function areJustThose(events: readonly CreditedEvent[], turns: readonly Turn[]): boolean {
-  const listed = new Set(turns.map(({ cohort }) => BigInt(cohort)))
+  const cohorts = new Set(turns.map(({ cohort }) => BigInt(cohort)))
   return (
     events.length === turns.length &&
-    listed.size === turns.length &&
-    events.every(({ args }) => listed.has(args.cohort))
+    cohorts.size === turns.length &&
+    events.every(({ args }) => cohorts.has(args.cohort))
   )
 }
 
 /** Names of a round's own fields that are wrong. A field that is null (`mode`, `createdAt`) claims nothing. */
-function differencesOf(round: Distribution, paid: PaidRound | null): string[] {
+function differencesOf(round: Distribution, paidRound: PaidRound | null): string[] {
   const { nodeCount, mode, blockNumber, createdAt, turns } = round
   const nodes = turns.reduce((sum, turn) => sum + turn.nodeCount, 0)
   return [
     ...(nodeCount === nodes ? [] : ['nodeCount']),
-    ...(!paid || mode === null || mode === paid.mode ? [] : ['mode']),
-    ...(!paid || blockNumber === paid.blockNumber ? [] : ['blockNumber']),
-    ...(!paid || createdAt === null || isAt(createdAt, paid.timeSec) ? [] : ['createdAt']),
+    ...(!paidRound || mode === null || mode === paidRound.mode ? [] : ['mode']),
+    ...(!paidRound || blockNumber === paidRound.blockNumber ? [] : ['blockNumber']),
+    ...(!paidRound || createdAt === null || isAt(createdAt, paidRound.timeSec) ? [] : ['createdAt']),
   ]
 }
 
@@ -197,9 +197,9 @@ type PaidRound = Awaited<ReturnType<typeof readPaid>>
 type CreditedEvent = PaidRound['events'][number]
 
 /** The chain's side of a round. `differences`: what the service says otherwise about the place. */
-interface Asked {
+interface ChainFacts {
   isChains: (turn: SingleTurn) => Promise<boolean | null>
-  paid: PaidRound
+  paidRound: PaidRound
   differences: readonly string[]
 }
 
@@ -208,31 +208,35 @@ async function askChain(
   chain: ChainClient,
   round: Distribution,
   options: VerifyOptions,
-): Promise<Asked> {
+): Promise<ChainFacts> {
   const { factory, differences } = await placeOf(ledger, chain, options)
-  return { isChains: seedsOf(chain), paid: await readPaid(chain, factory, round), differences }
+  return { isChains: seedsOf(chain), paidRound: await readPaid(chain, factory, round), differences }
 }
 
-async function verifyTurn(turn: Turn, ofRound: readonly SingleTurn[], asked: Asked | null): Promise<VerifiedTurn> {
-  const recomputed = recomputeTurn(turn, ofRound)
-  if (!asked) return { turn, ...recomputed, seedMatches: null, creditedMatches: null, intervalMatches: null }
-  const { isChains, paid } = asked
-  const { singles } = recomputed
+async function verifyTurn(turn: Turn, ofRound: readonly SingleTurn[], facts: ChainFacts | null): Promise<VerifiedTurn> {
+  const recomputation = recomputeTurn(turn, ofRound)
+  if (!facts) return { turn, ...recomputation, seedMatches: null, creditedMatches: null, intervalMatches: null }
+  const { isChains, paidRound } = facts
+  const { singles } = recomputation
   const seedsMatch: (boolean | null)[] = []
   for (const single of singles) seedsMatch.push(await isChains(single))
-  const event = paid.events.find(({ args }) => args.cohort === BigInt(turn.cohort))
+  const event = paidRound.events.find(({ args }) => args.cohort === BigInt(turn.cohort))
   return {
     turn,
-    ...recomputed,
+    ...recomputation,
     seedMatches: allOf(seedsMatch),
     creditedMatches: saysTheSame(event, turn),
-    intervalMatches: turn.count === 1 || (await areIntervalsApart(turn, singles, paid)),
+    intervalMatches: turn.count === 1 || (await areIntervalsApart(turn, singles, paidRound)),
   }
 }
 
 /** Whether several turns are the contract's interval apart; null if the provider does not serve it. */
-async function areIntervalsApart(turn: Turn, singles: readonly SingleTurn[], paid: PaidRound): Promise<boolean | null> {
-  const interval = await paid.intervalOf(turn.cohort)
+async function areIntervalsApart(
+  turn: Turn,
+  singles: readonly SingleTurn[],
+  paidRound: PaidRound,
+): Promise<boolean | null> {
+  const interval = await paidRound.intervalOf(turn.cohort)
   return interval === null ? null : singles.length === turn.count && areApart(singles, turn.dueSec, Number(interval))
 }
 
@@ -258,9 +262,9 @@ type ReadBlock = (number: number) => Promise<Block | null>
 function seedsOf(chain: ChainClient): (turn: SingleTurn) => Promise<boolean | null> {
   const blocks = new Map<number, Promise<Block | null>>()
   const read = (number: number) => {
-    const known = blocks.get(number) ?? blockAt(chain, BigInt(number))
-    blocks.set(number, known)
-    return known
+    const block = blocks.get(number) ?? blockAt(chain, BigInt(number))
+    blocks.set(number, block)
+    return block
   }
   return (turn) => seedIsTheChains(turn, read)
 }
@@ -292,30 +296,29 @@ async function readPaid(chain: ChainClient, factory: Hex, { id, txHash }: Distri
   const ours = logs.filter(({ address }) => address.toLowerCase() === factory)
   const events = parseEventLogs({ abi: factoryAbi, eventName: ['Credited', 'SurplusSpent'], logs: ours })
   const ofRound = events.filter(({ args }) => args.round === BigInt(id))
-  const credited = ofRound.filter((event) => event.eventName === 'Credited')
+  const credits = ofRound.filter((event) => event.eventName === 'Credited')
   return {
-    events: credited,
+    events: credits,
     mode: ofRound.some((event) => event.eventName === 'SurplusSpent') ? 'swaps' : 'treasury',
     blockNumber: Number(blockNumber),
     timeSec: Number(timestamp),
-    intervalOf: async (cohort: number) =>
-      credited[0] ? intervalAt(chain, factory, BigInt(cohort), credited[0]) : null,
+    intervalOf: async (cohort: number) => (credits[0] ? intervalAt(chain, factory, BigInt(cohort), credits[0]) : null),
   }
 }
 
 /** Finds a round among the newest 200, which the API lists. */
 async function findRound(ledger: LedgerClient, id: number): Promise<Distribution> {
-  const found = (await ledger.getDistributions({ limit: 200 })).find((round) => round.id === id)
-  if (!found) throw new RangeError(`Round ${id} is not among the newest 200 that the service lists.`)
-  return found
+  const match = (await ledger.getDistributions({ limit: 200 })).find((round) => round.id === id)
+  if (!match) throw new RangeError(`Round ${id} is not among the newest 200 that the service lists.`)
+  return match
 }
 
 function compared<Said extends object, Chain extends object>(
-  said: Said,
+  answer: Said,
   chain: Chain,
   blockNumber: bigint,
   fields: (keyof Said & keyof Chain & string)[],
 ): Verified<Said, Chain> {
-  const differences = fields.filter((field) => (said[field] as unknown) !== chain[field])
-  return { matches: differences.length === 0, differences, said, chain, blockNumber }
+  const differences = fields.filter((field) => (answer[field] as unknown) !== chain[field])
+  return { matches: differences.length === 0, differences, said: answer, chain, blockNumber }
 }

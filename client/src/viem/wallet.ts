@@ -87,10 +87,10 @@ export async function declinesGifts(ledger: Directory, wallet: OwnWallet): Promi
 export async function declineGifts(
   ledger: Directory,
   wallet: OwnWallet,
-  declined: boolean,
+  declines: boolean,
   options: SendOptions = {},
 ): Promise<{ txHash: Hex; blockNumber: bigint }> {
-  const { receipt } = await send(ledger, wallet, { functionName: 'declineGifts', args: [declined] }, options)
+  const { receipt } = await send(ledger, wallet, { functionName: 'declineGifts', args: [declines] }, options)
   return { txHash: receipt.transactionHash, blockNumber: receipt.blockNumber }
 }
 
@@ -105,7 +105,7 @@ export function withdrawalCall(ledger: Directory, withdrawal: WithdrawalRequest,
   return callOf(ledger, functionOf(withdrawal, to))
 }
 
-type Called = ReturnType<typeof functionOf> | { functionName: 'declineGifts'; args: readonly [boolean] }
+type FactoryCall = ReturnType<typeof functionOf> | { functionName: 'declineGifts'; args: readonly [boolean] }
 
 async function factoryOf(ledger: Directory): Promise<{ chainId: number; address: Hex }> {
   const { chainId, factoryAddress } = await ledger.getWellKnown()
@@ -113,9 +113,9 @@ async function factoryOf(ledger: Directory): Promise<{ chainId: number; address:
   return { chainId, address: factoryAddress }
 }
 
-async function callOf(ledger: Directory, called: Called): Promise<WalletCall> {
+async function callOf(ledger: Directory, factoryCall: FactoryCall): Promise<WalletCall> {
   const { chainId, address } = await factoryOf(ledger)
-  return { chainId, to: address, valueWei: 0n, data: encodeFunctionData({ abi: factoryAbi, ...called } as never) }
+  return { chainId, to: address, valueWei: 0n, data: encodeFunctionData({ abi: factoryAbi, ...factoryCall } as never) }
 }
 
 function functionOf({ nodeIds, amountWei }: WithdrawalRequest, to: Hex) {
@@ -131,23 +131,23 @@ async function pay(
   withdrawal: WithdrawalRequest,
   options: WithdrawOptions,
 ): Promise<Withdrawn> {
-  const called = functionOf(withdrawal, options.to ?? wallet.account.address)
-  const { receipt, factory } = await send(ledger, wallet, called, options)
+  const factoryCall = functionOf(withdrawal, options.to ?? wallet.account.address)
+  const { receipt, factory } = await send(ledger, wallet, factoryCall, options)
   return { txHash: receipt.transactionHash, blockNumber: receipt.blockNumber, payouts: payoutsIn(receipt, factory) }
 }
 
 async function send(
   ledger: Directory,
   wallet: OwnWallet,
-  called: Called,
+  factoryCall: FactoryCall,
   options: SendOptions,
 ): Promise<{ receipt: TransactionReceipt; factory: Hex }> {
   const { account } = wallet
-  const call = await callOf(ledger, called)
+  const call = await callOf(ledger, factoryCall)
   await requireChain(wallet, call.chainId)
-  // The two functions take different arguments; `called` passes each its own.
-  const simulated = { address: call.to, abi: factoryAbi, account, chain: null, ...called } as never
-  await explained(() => simulateContract(wallet, simulated))
+  // The two functions take different arguments; `factoryCall` passes each its own.
+  const simulation = { address: call.to, abi: factoryAbi, account, chain: null, ...factoryCall } as never
+  await explained(() => simulateContract(wallet, simulation))
   const txHash = await explained(() => sendCall(wallet, call, options))
   options.onSent?.(txHash)
   const receipt = await receiptOf(wallet, txHash)
