@@ -65,7 +65,7 @@ async function follow(
   const stop = new AbortController()
   let changes: Changes | null = null
   const last: string[] = []
-  const tell = (payments: readonly Payment[]) => {
+  const report = (payments: readonly Payment[]) => {
     for (const [at, payment] of (payments.length > 0 ? payments : [null]).entries()) {
       const state = payment?.status ?? 'waiting'
       if (state !== last[at]) onState?.(state, payment)
@@ -76,7 +76,7 @@ async function follow(
   try {
     for (;;) {
       const selection = claimed ? choose(claimed.payments ?? [claimed]).filter((payment) => payment !== undefined) : []
-      if (claimed !== undefined) tell(selection)
+      if (claimed !== undefined) report(selection)
       if (selection.length > 0 && selection.every(({ status }) => SETTLED.has(status)))
         return Promise.all(selection.map(async (payment) => ({ payment, node: await nodeOf(ledger, payment, call) })))
       const leftMs = deadline - Date.now()

@@ -133,8 +133,8 @@ class States {
     if (event.event === 'payment') this.#payments.set(event.data.txHash, event.data)
     else if (event.event === 'node') this.#nodes.set(event.data.nodeId, event.data)
     else {
-      this.#payments = named(this.#payments, event.data.payments)
-      this.#nodes = named(this.#nodes, event.data.nodes)
+      this.#payments = pick(this.#payments, event.data.payments)
+      this.#nodes = pick(this.#nodes, event.data.nodes)
       this.#lastEventId = event.id
     }
     return event.event === 'current'
@@ -146,7 +146,7 @@ class States {
 }
 
 /** The entries with these names, in the given order. */
-function named<T>(all: ReadonlyMap<string, T>, names: readonly string[]): Map<string, T> {
+function pick<T>(all: ReadonlyMap<string, T>, names: readonly string[]): Map<string, T> {
   return new Map(names.flatMap((name) => (all.has(name) ? [[name, all.get(name) as T] as const] : [])))
 }
 

@@ -24,7 +24,7 @@ export function claimer(
 ): (txHash: Hash) => Promise<ClaimOutcome> {
   // Pages repeat a claim while they wait, so repeated requests share one lookup.
   const looks: Looks = { lookedAt: null }
-  const reaching = (txHash: Hash) => ({ isDone: judged(ctx, txHash), looks })
+  const reaching = (txHash: Hash) => ({ isDone: isJudged(ctx, txHash), looks })
   return async (txHash) => {
     const payments = await findPayments(ctx.pool, txHash)
     // We have already followed the payment's block. Only a new block can show that the payment is settled now, or let its mint start.
@@ -52,7 +52,7 @@ async function claimFound(
   if (refusal) return refusal
   if (blockNumber === null) return { kind: 'pending' }
   if (!isToWallet(tx, wallets)) return claimInside(ctx, { txHash, blockNumber }, runPayments, looks)
-  await reachBlock(ctx, blockNumber, runPayments, { isDone: judged(ctx, txHash), looks })
+  await reachBlock(ctx, blockNumber, runPayments, { isDone: isJudged(ctx, txHash), looks })
   return (await onRecord(ctx, txHash)) ?? { kind: 'following', from, valueWei, blockNumber }
 }
 
@@ -80,7 +80,7 @@ async function claimInside(
   looks: Looks,
 ): Promise<ClaimOutcome> {
   const isChecked = () => isBalanceChecked(ctx.pool, blockNumber)
-  const isDone = async () => ((await findPayments(ctx.pool, txHash)).length > 0 ? judged(ctx, txHash)() : isChecked())
+  const isDone = async () => ((await findPayments(ctx.pool, txHash)).length > 0 ? isJudged(ctx, txHash)() : isChecked())
   await reachBlock(ctx, blockNumber, runPayments, { isDone, looks })
   if ((await findPayments(ctx.pool, txHash)).length > 0) return { kind: 'known' }
   const isKnown = (await isChecked()) && !(await isInResidue(ctx.pool, blockNumber))
@@ -111,7 +111,7 @@ function refuse(
 }
 
 /** True if all payments of the transaction are judged and their blocks followed, or if it turned out to be dust. */
-function judged({ pool }: LedgerDb, txHash: Hash): () => Promise<boolean> {
+function isJudged({ pool }: LedgerDb, txHash: Hash): () => Promise<boolean> {
   return async () => {
     const standing = (await findPayments(pool, txHash)).filter(({ state }) => state !== 'orphaned')
     if (standing.length > 0) return standing.every(({ state }) => state !== 'seen')

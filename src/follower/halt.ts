@@ -163,7 +163,7 @@ export async function noteFinalized(
   if (ctx.rules.rewindsToShorterChain) return
   // If we cannot read it now, the next run will.
   const final = await orNull(lookAtFinality(ctx, cursor))
-  if (isContradiction(final)) await tellContradiction(ctx, final)
+  if (isContradiction(final)) await reportContradiction(ctx, final)
   if (!final || isContradiction(final)) return
   const [ownBlock, record] = [await readBlock(ctx.pool, final.firm), await readFinalized(ctx.pool)]
   const former = record?.named ?? null
@@ -174,7 +174,7 @@ export async function noteFinalized(
 }
 
 /** Reports a provider that has another block where the ledger's would be final. While it has, only the first time is an event. */
-async function tellContradiction(
+async function reportContradiction(
   ctx: LedgerDb & Logging,
   { host, number, theirs, ours }: Contradiction,
 ): Promise<void> {

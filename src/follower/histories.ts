@@ -37,7 +37,7 @@ export async function compareHistories(ctx: HistoriesContext, cursor: Cursor): P
   const newest = isAlone ? [] : await newestOf(ctx, cursor)
   const parting = await findParting(ctx, cursor, newest)
   if (parting) {
-    await tell(ctx, cursor, parting)
+    await recordParting(ctx, cursor, parting)
     return parting.stops ? parting.agreed : null
   }
   // Once they have differed, a provider that is silent or far behind does not make them agree.
@@ -146,7 +146,7 @@ async function stillAgreed({ pool }: LedgerDb, { agreed: common }: Parted): Prom
 }
 
 /** Records where the histories differ. Reports it once it is no usual reorganisation. */
-async function tell(ctx: LedgerDb & Logging, cursor: Cursor, parting: Parting): Promise<void> {
+async function recordParting(ctx: LedgerDb & Logging, cursor: Cursor, parting: Parting): Promise<void> {
   await inTransaction(ctx.pool, async (sql) => {
     const report = await noteParted(sql, parting, cursor.number)
     if (!report) return ctx.log.warn({ ...parting }, 'the providers’ histories differ')

@@ -65,7 +65,7 @@ export function readDatabaseUrl(text: string): DatabaseUrl | { readonly mistake:
       tls: {
         // As in libpq: TLS if the server has it.
         mode: take('sslmode') ?? take('ssl') ?? 'prefer',
-        ...named({ rootCert: take('sslrootcert'), cert: take('sslcert'), key: take('sslkey') }),
+        ...withoutNulls({ rootCert: take('sslrootcert'), cert: take('sslcert'), key: take('sslkey') }),
       },
       session: session === 'any' ? null : session,
       pooled: take('pgbouncer') === 'true',
@@ -96,7 +96,7 @@ function mistakeOf(
     : null
 }
 
-const named = (values: Readonly<Record<string, string | null>>) =>
+const withoutNulls = (values: Readonly<Record<string, string | null>>) =>
   Object.fromEntries(Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== null))
 
 /** The hosts and ports that a URL lists. Throws a TypeError if an entry is not a host. */

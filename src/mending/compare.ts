@@ -212,7 +212,7 @@ async function goBack(
   part: 'transactions' | 'receipts',
 ): Promise<void> {
   const { pool } = ctx
-  await inTransaction(pool, (sql) => tellFailedProofs(ctx, sql, [toldOtherwise(number, part)]))
+  await inTransaction(pool, (sql) => tellFailedProofs(ctx, sql, [failedProofOf(number, part)]))
   const before = await blockBefore(ctx, number)
   if (before === undefined || (await hasAudit(pool, LEFT_OUT, hash))) return
   await inTransaction(pool, (sql) => noteReadWhole(sql, number))
@@ -242,7 +242,7 @@ export async function observeWhole(ctx: CompareContext, number: number): Promise
   }
 }
 
-const toldOtherwise = (blockNumber: number, part: 'transactions' | 'receipts') => ({
+const failedProofOf = (blockNumber: number, part: 'transactions' | 'receipts') => ({
   part,
   blockNumber,
   host: null,

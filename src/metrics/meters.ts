@@ -37,7 +37,7 @@ export type PassResult = (typeof PASS_RESULTS)[number]
 const PASS_RESULTS = ['ok', 'notSigned', 'roleLost', 'budgetSpent', 'fault', 'overlap'] as const
 
 /** Makes counters and histograms. If all label values of a series are known, it starts at zero, so its first event shows as an increase. */
-function registered(registers: Registry[]) {
+function seriesIn(registers: Registry[]) {
   return {
     counter: (
       name: string,
@@ -58,7 +58,7 @@ function registered(registers: Registry[]) {
 
 /** Registers all counters, and Node's default metrics. */
 export function createMeters(registry: Registry, version: string): Meters {
-  const { counter, histogram, gauge } = registered([registry])
+  const { counter, histogram, gauge } = seriesIn([registry])
   collectDefaultMetrics({ register: registry })
   const build = gauge('node_ledger_build_info', 'What runs; always 1.', ['version', 'node'])
   build.set({ version, node: process.version }, 1)

@@ -37,8 +37,8 @@ export async function sendMail(
   })
   let socket: Socket | null = null
   const attempt = async () => {
-    socket = await connected(mail.target, allowPrivate)
-    return await handedOver(mail, socket, allowPrivate)
+    socket = await openSocket(mail.target, allowPrivate)
+    return await handOver(mail, socket, allowPrivate)
   }
   try {
     return resultOf(await inTime('the mail server', timeoutMs, attempt()), null)
@@ -53,7 +53,7 @@ export async function sendMail(
 }
 
 /** A connection to the server, if its address is allowed. */
-async function connected({ host, port }: MailTarget, allowPrivate: boolean): Promise<Socket> {
+async function openSocket({ host, port }: MailTarget, allowPrivate: boolean): Promise<Socket> {
   if (!allowPrivate) assertNoPrivateLiteral(host)
   const socket = connect({ host, port, ...(allowPrivate ? {} : { lookup: publicLookup }) })
   await once(socket, 'connect')
@@ -61,7 +61,7 @@ async function connected({ host, port }: MailTarget, allowPrivate: boolean): Pro
 }
 
 /** Hands the mail over to the server. @returns the code of its reply. */
-async function handedOver(mail: Mail, socket: Socket, allowPrivate: boolean): Promise<number> {
+async function handOver(mail: Mail, socket: Socket, allowPrivate: boolean): Promise<number> {
   const { createTransport } = await import('nodemailer')
   const { host, port, tls, user, from, to } = mail.target
   const name = new URL(mail.publicUrl).hostname

@@ -185,8 +185,8 @@ async function takeTurn(
   const deliveries = await takeDeliveries(pool, to.endpoint, places)
   if (deliveries.length === 0) return { restMs: 0, isFull: false }
   const results = mailTo
-    ? await mailed(options, mailTo, deliveries)
-    : await Promise.all(deliveries.map((delivery) => posted(options, poster, to, delivery)))
+    ? await mailDeliveries(options, mailTo, deliveries)
+    : await Promise.all(deliveries.map((delivery) => postDelivery(options, poster, to, delivery)))
   await Promise.all(deliveries.map((delivery, i) => settle(options, to, delivery, results[i] as PostResult)))
   if (results.some(({ isForbidden }) => isForbidden)) return { restMs: FORBIDDEN_REST_MS, isFull: false }
   const isTold = mailTo !== null && results[0]?.error === null
@@ -194,7 +194,7 @@ async function takeTurn(
 }
 
 /** Posts one event to a receiver. */
-async function posted(
+async function postDelivery(
   { publicUrl }: WebhooksOptions,
   poster: Poster,
   { url }: Endpoint,
@@ -206,7 +206,7 @@ async function posted(
 }
 
 /** Sends events as one mail. @returns the outcome, which applies to each of them. */
-async function mailed(
+async function mailDeliveries(
   { allowPrivate, publicUrl, timeoutMs }: WebhooksOptions,
   target: MailTarget,
   deliveries: readonly Delivery[],

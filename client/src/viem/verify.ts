@@ -57,11 +57,11 @@ export async function verifyNode(
   const { value, blockNumber, isOld } = await readAt(chain, reading ?? { blockNumber: null }, read, options)
   if (!isAskedFor(record, id)) differences.push('nodeId')
   const isElsewhere = differences.length > 0
-  const comparison = compared(record, value, blockNumber, ['owner', 'balanceWei', 'creditedWei', 'withdrawnWei'])
+  const comparison = compareFields(record, value, blockNumber, ['owner', 'balanceWei', 'creditedWei', 'withdrawnWei'])
   differences.push(...comparison.differences)
   if (isOld) differences.push('chain.blockNumber')
   if (reading !== null && BigInt(reading.blockNumber) === blockNumber) {
-    const ofReading = compared(reading, value, blockNumber, ['owner', 'balanceWei', 'creditedWei', 'withdrawnWei'])
+    const ofReading = compareFields(reading, value, blockNumber, ['owner', 'balanceWei', 'creditedWei', 'withdrawnWei'])
     differences.push(...ofReading.differences.map((field) => `chain.${field}`))
     if (reading.matchesLedger !== comparison.matches) differences.push('chain.matchesLedger')
   }
@@ -114,7 +114,7 @@ export async function verifyCover(
   if (cover.blockNumber === null)
     return { matches: ofPlace.length > 0 ? false : null, differences: ofPlace, said: cover, chain: value, blockNumber }
   const fields = ['contractBalanceWei', 'outstandingWei', 'surplusWei', 'coverBps', 'isSolvent'] as const
-  const comparison = compared(cover, value, blockNumber, [...fields])
+  const comparison = compareFields(cover, value, blockNumber, [...fields])
   const ofTime = [...(isOld ? ['blockNumber'] : []), ...(isInTime ? [] : ['checkedAt'])]
   const differences = [...ofPlace, ...comparison.differences, ...ofTime]
   return { ...comparison, matches: differences.length === 0, differences }
@@ -225,7 +225,7 @@ async function verifyTurn(turn: Turn, ofRound: readonly SingleTurn[], facts: Cha
     turn,
     ...recomputation,
     seedMatches: allOf(seedsMatch),
-    creditedMatches: saysTheSame(event, turn),
+    creditedMatches: isSameTurn(event, turn),
     intervalMatches: turn.count === 1 || (await areIntervalsApart(turn, singles, paidRound)),
   }
 }
@@ -246,7 +246,7 @@ function allOf(answers: readonly (boolean | null)[]): boolean | null {
   return answers.includes(null) ? null : true
 }
 
-function saysTheSame(event: CreditedEvent | undefined, turn: Turn): boolean {
+function isSameTurn(event: CreditedEvent | undefined, turn: Turn): boolean {
   return (
     event?.args.due === BigInt(turn.dueSec) &&
     event.args.turns === BigInt(turn.count) &&
@@ -313,7 +313,7 @@ async function findRound(ledger: LedgerClient, id: number): Promise<Distribution
   return match
 }
 
-function compared<Said extends object, Chain extends object>(
+function compareFields<Said extends object, Chain extends object>(
   answer: Said,
   chain: Chain,
   blockNumber: bigint,

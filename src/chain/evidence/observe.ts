@@ -191,7 +191,7 @@ function seeBlock(answer: unknown, number: number, sight: Sight): Omit<SeenBlock
     const authorizations = authorizationsOf(entry)
     if (authorizations.length > 0) carriers.push({ at: positionOf(head, hashOf(entry), index), raw: authorizations })
     if (!concerns(raw.from, raw.to)) continue
-    relevant.push({ ...placed(entry, head, index), isUnsigned: isUnsigned(entry) })
+    relevant.push({ ...placeTransaction(entry, head, index), isUnsigned: isUnsigned(entry) })
   }
   const logsFromRange = logsByBlock && (logsByBlock.get(head.hash) ?? [])
   const logs = isDoubtful(bloomCheck, head, entries.length, logsFromRange) ? null : (logsFromRange ?? [])
@@ -200,7 +200,7 @@ function seeBlock(answer: unknown, number: number, sight: Sight): Omit<SeenBlock
 }
 
 /** A transaction at its place in a block. Within its block, it need not say where it is. */
-function placed(entry: unknown, { number, hash }: WireHeader, index: number): WireTransaction {
+function placeTransaction(entry: unknown, { number, hash }: WireHeader, index: number): WireTransaction {
   const tx = transaction(entry)
   if ((tx.index !== -1 && tx.index !== index) || (tx.blockHash ?? hash) !== hash)
     throwRetryable(`block ${number} lists a transaction of another block`)

@@ -164,7 +164,7 @@ function believably(
     return host
   }
 
-  async function observed(range: RangeRequest): Promise<ObservedRange> {
+  async function observeThroughAny(range: RangeRequest): Promise<ObservedRange> {
     const toHead = await observeToHead(range)
     if (toHead) return toHead
     const skippedHosts = new Set<string>()
@@ -183,7 +183,7 @@ function believably(
   }
 
   return async (range) => {
-    const observedRange = await observed(range)
+    const observedRange = await observeThroughAny(range)
     const failedProofs = soundness.failed.splice(0)
     return failedProofs.length === 0 ? observedRange : { ...observedRange, failedProofs }
   }

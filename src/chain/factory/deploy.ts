@@ -108,7 +108,7 @@ export async function transferToken(
       const data = encodeFunctionData({ abi: demoTokenAbi, functionName: 'transfer', args: [to, options.amount] })
       txHashes.push(await send(hand, { to: options.token, data }))
     }
-    for (const txHash of txHashes) await mined(hand.rpc, txHash)
+    for (const txHash of txHashes) await awaitReceipt(hand.rpc, txHash)
     options.onProgress?.(`sent tokens to ${txHashes.length} accounts`)
   })
 }
@@ -117,7 +117,7 @@ export async function transferToken(
 export async function payFrom(options: SendingOptions & { to: Address; valueWei: bigint }): Promise<Hash> {
   return await withHand(options, async (hand) => {
     const txHash = await send(hand, { to: options.to, value: options.valueWei })
-    await mined(hand.rpc, txHash)
+    await awaitReceipt(hand.rpc, txHash)
     return txHash
   })
 }
@@ -147,7 +147,7 @@ async function deploy(hand: Hand, data: Hex, what: string): Promise<DeployedCont
   hand.onProgress(`deploying ${what} to ${expectedAddress}`)
   const txHash = await send(hand, { data })
   hand.onProgress(`sent ${txHash}, waiting for its block`)
-  const { contractAddress, blockNumber } = await mined(hand.rpc, txHash)
+  const { contractAddress, blockNumber } = await awaitReceipt(hand.rpc, txHash)
   const code = bytes(await hand.rpc.request('eth_getCode', [expectedAddress, toQuantity(blockNumber)]), 'code')
   if (contractAddress !== expectedAddress || code === '0x')
     throw new ChainFault(`${what} is not where ${txHash} should have put it`, { retryable: false })
@@ -181,7 +181,7 @@ async function send(hand: Hand, tx: { to?: Address; data?: Hex; value?: bigint }
   return txHash
 }
 
-async function mined(rpc: Rpc, txHash: Hash): Promise<WireReceipt> {
+async function awaitReceipt(rpc: Rpc, txHash: Hash): Promise<WireReceipt> {
   const until = performance.now() + MINED_WAIT_MS
   for (let pause = POLL_FIRST_MS; performance.now() < until; pause = Math.min(pause * 2, POLL_MAX_MS)) {
     const answer = await rpc.request('eth_getTransactionReceipt', [txHash])

@@ -28,7 +28,7 @@ const ABSENT: AccountState = { nonce: 0, balanceWei: 0n, hasCode: false, codeHas
 export function provenAccount(stateRoot: Hash, address: Address, nodes: readonly Hex[]): AccountState {
   const value = provenValue(stateRoot, keccak256(address), nodes)
   if (value === null) return ABSENT
-  const account = decoded(value)
+  const account = decode(value)
   if (!isListOf(account, 4)) return malformed('proof')
   const [nonce, balance, storageRoot, codeHash] = account.map(word) as [Hex, Hex, Hex, Hex]
   return {
@@ -44,7 +44,7 @@ export function provenAccount(stateRoot: Hash, address: Address, nodes: readonly
 export function provenWord(storageRoot: Hash, slot: Hex, nodes: readonly Hex[]): bigint {
   if (storageRoot === EMPTY_ROOT) return 0n
   const value = provenValue(storageRoot, keccak256(slot), nodes)
-  return value === null ? 0n : amountOf(word(decoded(value)))
+  return value === null ? 0n : amountOf(word(decode(value)))
 }
 
 /** The value of a 32-byte key; null if the nodes prove that the key has no value. */
@@ -71,11 +71,11 @@ function nodeOf(reference: Rlp, listedNode: Hex | undefined): { items: Rlp; isLi
     return { items: reference, isListed: listedNode?.toLowerCase() === toRlp(reference as Hex[]) }
   if (listedNode === undefined) return malformed('proof')
   if (keccak256(listedNode) !== reference) return malformed('proof')
-  return { items: decoded(listedNode), isListed: true }
+  return { items: decode(listedNode), isListed: true }
 }
 
 /** A provider that makes up both the header and the proof may send any bytes. RLP has one encoding for each value. */
-function decoded(bytes: Hex): Rlp {
+function decode(bytes: Hex): Rlp {
   let item: Rlp
   try {
     item = fromRlp(bytes)

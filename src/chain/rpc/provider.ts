@@ -147,14 +147,14 @@ function headersFor(url: URL): Record<string, string> {
     'accept-encoding': 'gzip',
   }
   if (url.username !== '' || url.password !== '') {
-    const user = `${decoded(url.username)}:${decoded(url.password)}`
+    const user = `${decodePart(url.username)}:${decodePart(url.password)}`
     headers.authorization = `Basic ${Buffer.from(user).toString('base64')}`
   }
   return headers
 }
 
 /** A part of the URL, decoded; unchanged if it contains a percent sign that encodes nothing. */
-function decoded(part: string): string {
+function decodePart(part: string): string {
   try {
     return decodeURIComponent(part)
   } catch {
@@ -171,7 +171,7 @@ function secretsOf(url: URL): string[] {
     ...url.searchParams.values(),
     ...url.pathname.split('/'),
   ]
-  return [...new Set([...parts, ...parts.map(decoded)])].filter((part) => part.length >= 8)
+  return [...new Set([...parts, ...parts.map(decodePart)])].filter((part) => part.length >= 8)
 }
 
 /** A provider's text, cut to ERROR_TEXT_MAX, without any part of the URL that may be a key. */

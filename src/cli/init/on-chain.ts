@@ -45,7 +45,7 @@ export async function putOnChain(setup: OnChain): Promise<void> {
   const rpc = createRpc({ urls: splitRpcUrls(rpcUrl), log: silentLog })
   try {
     const chainId = count(await rpc.request('eth_chainId', []), 'chain id')
-    const factory = progress.deployment ? await begun(rpc, setup.roles.deployer, progress.deployment) : null
+    const factory = progress.deployment ? await findFactory(rpc, setup.roles.deployer, progress.deployment) : null
     if (factory) {
       call.out.say(`The factory of an earlier run is at ${factory.address}.`)
       folder.keep({ ...progress, chainId, factory })
@@ -63,7 +63,7 @@ export async function putOnChain(setup: OnChain): Promise<void> {
 }
 
 /** The contract of a deployment that an earlier run began; null if that deployment failed. */
-async function begun(rpc: Rpc, deployer: Address, { expected: factory, nonce, fromBlock }: Deployment) {
+async function findFactory(rpc: Rpc, deployer: Address, { expected: factory, nonce, fromBlock }: Deployment) {
   if (bytes(await rpc.request('eth_getCode', [factory, 'latest']), 'code') !== '0x')
     return { address: factory, startBlock: fromBlock }
   if ((await nonceOf(rpc, deployer, 'pending')) > nonce)

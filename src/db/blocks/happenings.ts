@@ -65,7 +65,7 @@ export function happeningsOf(
     ...[...payments, ...dust.map((one) => ({ ...one, codes: null }))].map((t) =>
       entry(t.blockNumber, 'payment', t.txHash, t.wallet, t.from, t.valueWei, t.succeeded ? null : 'failed', t.codes),
     ),
-    ...counted(zero).map(([{ blockNumber, wallet }, count]) => entry(blockNumber, 'zeroTransfers', wallet, count)),
+    ...countGroups(zero).map(([{ blockNumber, wallet }, count]) => entry(blockNumber, 'zeroTransfers', wallet, count)),
     ...outflows.map((o) => entry(o.blockNumber, 'outflow', o.txHash, o.wallet, o.to, o.succeeded ? o.valueWei : 0n)),
     ...events.flatMap((event) => {
       switch (event.kind) {
@@ -93,7 +93,7 @@ export function happeningsOf(
 }
 
 /** Transfers of zero ether, grouped by block and wallet: the first of each group, and how many. */
-function counted(zero: readonly Incoming[]): [Incoming, number][] {
+function countGroups(zero: readonly Incoming[]): [Incoming, number][] {
   const groups = Map.groupBy(zero, ({ blockNumber, wallet }) => `${blockNumber} ${wallet}`)
   return [...groups.values()].flatMap((group): [Incoming, number][] => (group[0] ? [[group[0], group.length]] : []))
 }

@@ -20,21 +20,21 @@ export interface LedgerNotifications {
 /** Starts to listen on a direct connection; returns at once. `live` turns true once it listens. */
 export function listenForChanges(directUrl: string, log: Log): LedgerNotifications {
   const listeners: (() => void)[] = []
-  const tell = () => {
+  const notify = () => {
     for (const listener of listeners) listener()
   }
   let ear: Listener | null = null
   let retry: NodeJS.Timeout | undefined
   const open = () => {
     ear = openListener(directUrl, {
-      heard: tell,
+      heard: notify,
       lost: (error) => {
         ear = null
         log.warn(
           { err: error },
           'the connection that listens for ledger changes is lost: nothing is memoised until it is back',
         )
-        tell()
+        notify()
         retry = setTimeout(open, RETRY_MS)
         retry.unref()
       },

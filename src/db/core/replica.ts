@@ -36,17 +36,17 @@ export function watchReplica(options: {
   const look = async (): Promise<boolean> => {
     const at = monotonicClock()
     const [ahead, behind] = await Promise.allSettled([primary(positionOf), replica(positionOf)])
-    if (behind.status === 'rejected') return say(false, 'it does not answer')
+    if (behind.status === 'rejected') return record(false, 'it does not answer')
     // The primary is down, and a possibly old answer is better than none.
-    if (ahead.status === 'rejected') return say(true, 'the primary does not answer')
+    if (ahead.status === 'rejected') return record(true, 'the primary does not answer')
     marks.push({ position: ahead.value, at })
     const mark = marks.findLast(({ position }) => position <= behind.value)
     if (mark) reachedAt = mark.at
     marks = marks.filter(({ position }) => position > behind.value).slice(-MARKS_MAX)
     const usable = at - reachedAt <= REPLICA_LAG_MS_MAX
-    return say(usable, usable ? 'it keeps up' : `it is more than ${REPLICA_LAG_MS_MAX / 1000} s behind`)
+    return record(usable, usable ? 'it keeps up' : `it is more than ${REPLICA_LAG_MS_MAX / 1000} s behind`)
   }
-  const say = (usable: boolean, why: string) => {
+  const record = (usable: boolean, why: string) => {
     if (usable !== last) onChange(usable, why)
     last = usable
     return usable

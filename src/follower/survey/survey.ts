@@ -62,13 +62,13 @@ export async function surveyRange(ctx: SurveyContext, request: Asked): Promise<O
   if (last === null) return null
   const range = knowledge.rangeTo(last)
   // If providers first left out a log that gave an account a role, we did not watch that account.
-  if (!namedIn(range.events).every((account) => accounts.signers.includes(account))) return null
+  if (!accountsIn(range.events).every((account) => accounts.signers.includes(account))) return null
   // We watched accounts that no longer have a role only because logs name them; their other transactions do not concern us.
   const ours = [...addressesOf(ctx), ...watching.signers]
   return { ...range, sent: range.sent.filter(({ sender, to }) => ours.includes(sender) || to === ctx.contract.factory) }
 }
 
-function namedIn(events: ObservedRange['events']): Address[] {
+function accountsIn(events: ObservedRange['events']): Address[] {
   return events.flatMap((event) =>
     event.kind === 'ownerAct'
       ? accountsNamed(event.name, event.detail).filter((account) => account !== ZERO_ADDRESS)

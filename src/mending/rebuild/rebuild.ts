@@ -80,7 +80,7 @@ export async function rebuild(
   await begin(ctx.pool)
   if (source) await copyAllowlists(source, ctx.pool)
   if (source) await copyTerms(source, ctx.pool)
-  await tellOfNoKey(ctx, source ?? ctx.pool, say)
+  await reportKeylessWallets(ctx, source ?? ctx.pool, say)
   await followTo(ctx, source, say)
   if ((await readSurveyedTo(ctx.pool)) >= 0) say(SURVEYED_BY[ctx.chain.survey.voices > 1 ? 'two' : 'one'])
   if (!source) return { ...(await finish(ctx, facts, null)), comparison: null }
@@ -142,7 +142,7 @@ async function followTo(ctx: RebuildContext, source: Sql | null, say: (line: str
 }
 
 /** Reports each wallet that makes surveys impossible. We must then read every old block, which may take days. */
-async function tellOfNoKey(ctx: RebuildContext, ledger: Pool, say: (line: string) => void): Promise<void> {
+async function reportKeylessWallets(ctx: RebuildContext, ledger: Pool, say: (line: string) => void): Promise<void> {
   const { behind, blocksMin } = ctx.rules.survey ?? SURVEY
   const goal = (await readCursor(ledger))?.number ?? (await ctx.chain.head()).number
   if (goal - behind - ctx.rules.startBlock < blocksMin) return
