@@ -30,7 +30,7 @@ const CONTRACT = {
   runtime: '0xf4fa0a41c5b8543bb78bcdbbba7d95a1a452e80ddf95576e3b34ff38d2fb1bf6',
 } as const
 
-it('the bytecode is that of the commit that the rules of the house name: another one is another contract', () => {
+it('the bytecode is that of the commit that the rules of the house identify', () => {
   assert.equal(keccak256(factoryBytecode), CONTRACT.creation)
   assert.equal(factoryRuntimeHash, CONTRACT.runtime)
   assert.ok(read('CONTRIBUTING.md').includes(`commit \`${CONTRACT.commit}\``), 'the rule names the commit')
@@ -50,7 +50,7 @@ it('what is recorded as proven is proven for this bytecode', () => {
   if (proven !== 'none') assert.equal(proven, factoryRuntimeHash, 'stale: prove again, or record none')
 })
 
-it('the prover is run where the compiler is found, for the properties that are named, and missed by an exit code', () => {
+it('the prover runs for the named properties beside the compiler, and fails if it is missing', () => {
   const directory = mkdtempSync(join(tmpdir(), 'node-ledger-prover-'))
   const prove = (path: string, ...args: string[]) =>
     spawnSync(process.execPath, [join(ROOT, 'scripts/contracts.ts'), 'prove', ...args], {
