@@ -68,7 +68,7 @@ describe('a provider whose trace hangs', () => {
     ['one of two', [1]],
     ['each', [0, 1]],
   ] as const)
-    test(`F120: ${name}: a run waits for it once, the next ones not at all, and what waits is minted in the same run`, async () => {
+    test(`F120: ${name}: a run waits for it once, later runs never, and it is minted in that run`, async () => {
       for (const index of hanging) {
         const hang: Rule = (call) => (isTrace(call) ? new Promise<Answer>(() => {}) : undefined)
         ;(providers[index] as FalseProvider).rule = hang
