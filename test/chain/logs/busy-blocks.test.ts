@@ -71,7 +71,7 @@ test('blocks of a busy chain are not asked one by one while the factory’s stor
   assert.deepEqual(quiet, { events: [], byHash: 0, byRange: 1, proofs: 2 })
 })
 
-test('blocks whose header has the bloom of other blocks are read by their logs, whatever it denies', async () => {
+test('blocks whose header has other blocks’ bloom are read by their logs, not by the bloom', async () => {
   const settling: Rule = async ({ method }, forward) => {
     const answer = await forward()
     if (method !== 'eth_getBlockByNumber' || !('result' in answer)) return answer
@@ -112,7 +112,7 @@ test('a storage that one provider tells as unchanged counts only if the blocks�
   )
 })
 
-test('a change of the factory’s storage, and a provider without proofs, have them asked one by one', async () => {
+test('if the factory’s storage changed, or no provider proves it, blocks are read one by one', async () => {
   const transfer = () => handOver(ONE, OTHER)
   const back = () => handOver(OTHER, ONE)
   const lagging: Rule = ({ method, params }) =>
@@ -186,7 +186,7 @@ test('a sweep and ether for the factory change no storage, and are found by its 
   await stage.chain.rpc('anvil_setCode', [owner, '0x'])
 })
 
-test('a node that lacks a block whose logs are asked by its hash says so: nothing is believed of the range', async () => {
+test('if a node lacks a block when we query it by hash, nothing of the range is believed', async () => {
   const { number, hash } = await stage.head()
   await handOver(ONE, OTHER)
   await stage.chain.mine(5)
