@@ -83,7 +83,7 @@ async function endsWell({ payment, sibling, nodeId }: Split, onPurpose: OnPurpos
   await sibling.stop()
 }
 
-test('a sync by node id that a sibling of the ledger’s block answers is told nothing, and the chain is followed on', async () => {
+test('a sync by node id reports nothing if a sibling of the ledger’s block answers', async () => {
   const { proxy } = stage
   const beside = await split(5)
   proxy.servedBy = (call) => (asReading(call) ? beside.sibling.rpcUrl : null)
@@ -111,7 +111,7 @@ test('a sync by transaction that a sibling of the ledger’s block answers finds
   await endsWell(beside)
 })
 
-test("the reconciler that a sibling of the ledger's block answers inserts nothing, and the chain is followed on", async () => {
+test('the reconciler inserts nothing if a sibling of the ledger’s block answers', async () => {
   const { world, proxy } = stage
   const beside = await split(7)
   proxy.servedBy = (call) => (asReading(call) ? beside.sibling.rpcUrl : null)
@@ -234,7 +234,7 @@ async function lost(account: number): Promise<Split> {
   return beside
 }
 
-test('a lost node whose events are asked of a sibling comes back as the ledger’s own block has it', async () => {
+test('a lost node returns by the ledger’s own block, even if a sibling answers for its events', async () => {
   const { world, proxy } = stage
   const beside = await lost(8)
   const head = Number((await world.chain.block()).number)
