@@ -71,7 +71,7 @@ test('are chosen by a filter, previewed, decided each by itself, and by a file o
     assert.equal((await decide(words)).code, 2, words.join(' '))
 })
 
-test('an act that waits for a second person has an exit code of its own, and prints its proposal', async () => {
+test('an act that waits for a second person has its own exit code, and prints its proposal', async () => {
   const run = (...words: string[]) => runHere(words, worldEnv(world))
   assert.equal((await run('second-person', 'set', '--above-wei', '0', '--yes')).code, 0)
   const waits = await run('terms', 'set', '--max-wei', '0.0016 ETH', '--yes')

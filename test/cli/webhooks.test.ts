@@ -117,7 +117,7 @@ test('the doctor names an endpoint that has no address, and a private one', asyn
   for (const url of others) await pool`DELETE FROM webhook_endpoints WHERE endpoint = ${endpointName(url)}`
 })
 
-test('the doctor says how deliveries do: well, failing, given up on', async () => {
+test('the doctor reports deliveries: well, failing, given up', async () => {
   const one = async () => {
     const found = (await examine({})).filter(({ says }) => says.startsWith('93.184.215.14#'))
     assert.equal(found.length, 1)
