@@ -67,7 +67,7 @@ test('a contract wallet that sends nothing together pays one after the other', a
   assert.equal(asked.filter((method) => method === 'wallet_sendCalls').length, 3)
 })
 
-test('an ordinary account pays one after the other; what it refuses midway is told by number, and the others proceed', async () => {
+test('an ordinary account pays one by one, and a refusal reports its number and stops no other', async () => {
   const { client, asked, nodes } = ownOf(11, { 3: REFUSAL })
   const { bought, stopped } = await buy(ledger, client, { tier: 'basic', quantity: 3 }, PATIENT)
   assert.equal(stopped?.number, 3)
@@ -94,7 +94,7 @@ test('if the first is not sent, the order throws', async () => {
   assert.equal(asked.length, 1)
 })
 
-test('quote and checks are asked again before each, and the wallet’s own transfers count before the ledger has them', async () => {
+test('the client repeats quote and checks before each payment, and counts its own transfers', async () => {
   const { client, asked } = ownOf(13)
   const quote = await ledger.getDeployQuote('basic')
   const checked = await ledger.canBuy(client.account.address, 'basic')
