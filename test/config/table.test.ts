@@ -44,7 +44,7 @@ describe('the lists of settings agree', () => {
     assert.deepEqual({ ...load({}, all), given: [] }, load({}))
   })
 
-  test('.env.example and docs/SETTINGS.md are what the table makes, and every setting is in both, each once', () => {
+  test('the table makes .env.example and docs/SETTINGS.md, each with every setting once', () => {
     assert.equal(example, envExample())
     const page = readFileSync(new URL('docs/SETTINGS.md', root), 'utf8')
     assert.equal(page, withSettings(page))
@@ -69,7 +69,7 @@ describe('the lists of settings agree', () => {
     }
   })
 
-  test('every setting of the table is read: a text that is none is refused, or is in the configuration', () => {
+  test('every setting of the table is read: an invalid text is refused, others take effect', () => {
     const before = inspect({})
     for (const name of SETTINGS) assert.notDeepEqual(inspect({ [name]: '\u00a7 1' }), before, name)
   })
