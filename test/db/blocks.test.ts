@@ -33,7 +33,7 @@ test('a header takes the place of another one of its height, and leaves its own 
   assert.deepEqual({ ...(await readBlock(pool, 2)) }, second)
 })
 
-test('a block that stops runs is counted for itself: another one begins anew', async () => {
+test('each block that stops runs has its own count', async () => {
   const stops = (block: number) => noteStuck(pool, { block, rule: 'a rule', host: null })
   for (const block of [5, 5, 5]) await stops(block)
   await pool`UPDATE troubles SET value = value || '{"since": "2020-01-01T00:00:00.000Z"}' WHERE name = 'stuck'`

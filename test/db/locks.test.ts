@@ -14,7 +14,7 @@ before(async () => {
 })
 after(() => database.close())
 
-test('while one holds the lock another caller learns so at once, and other locks are free', async () => {
+test('a second caller is refused a held lock immediately, other locks stay free', async () => {
   const taken = Promise.withResolvers<void>()
   const { promise: done, resolve: release } = Promise.withResolvers<string>()
   const held = withLock(database.url, 'payments', () => {
