@@ -62,7 +62,7 @@ test('names each table once, with its key', () => {
   }
 })
 
-test('says of each table with a block that it comes from the chain, but for those of the operator and of sending', () => {
+test('marks each table with a block as from the chain, except the operator’s and sending’s', () => {
   const fromChain = ROWS.filter((cells) => cells[3] === 'chain').flatMap(([name]) => namesIn(name))
   const withBlock = tables.filter(({ hasBlock }) => hasBlock).map(({ name }) => name)
   assert.deepEqual(withBlock.filter((name) => !fromChain.includes(name)).sort(), ['outbox', 'refunds'])

@@ -43,7 +43,7 @@ test('docs/README.md lists every document', () => {
   )
 })
 
-test('test/README.md names every package that continuous integration installs for tests, and tests that are there', () => {
+test('test/README.md lists every test package of continuous integration, and existing tests only', () => {
   const rows = [...readPage('test/README.md').text.matchAll(/^\| `([\w.-]+)` \| (`[^|]+`) \|/gm)]
   const [, installed = ''] =
     /install .*--no-install-recommends ([^>]+)/.exec(readFileSync(join(ROOT, '.ci/run'), 'utf8')) ?? []
