@@ -27,7 +27,7 @@ const sent = (nonce: number, blockNumber = 1, txIndex = 0): NonceUse => ({
 const held = (...args: Parameters<typeof authorizationsHeld>) => authorizationsHeld(...args).map(({ nonce }) => nonce)
 const next = new Map([[OURS, 7]])
 
-test('an authorization holds with its account’s next nonce alone, one after another in the order of the chain', () => {
+test('an authorization counts with its account’s next nonce only, one by one in chain order', () => {
   assert.deepEqual(held(next, [], [authorized(7)]), [7])
   assert.deepEqual(held(next, [], [authorized(6), authorized(8)]), [])
   assert.deepEqual(held(next, [], [authorized(7), authorized(7), authorized(8)]), [7, 8])

@@ -161,7 +161,7 @@ for (const [sentence, facts, expected] of edges) {
   test(sentence, () => assert.equal(verdictOf({ ...good, ...facts }), expected))
 }
 
-test('whatever the facts, accepted means that each rule was looked at and satisfied, and the other way round', () => {
+test('with any facts, accepted means that each rule was checked and met, and vice versa', () => {
   const small = fc.integer({ min: 0, max: 3 })
   const own: TierVersion[] = [tier, { ...tier, holdingToken: null, holdingWei: wei(0n) }]
   const selected = own.flatMap((t) => [t, { ...t, allowlist: LIST }])
@@ -325,7 +325,7 @@ test('an undecided payment names the fact that is missing', () => {
   assert.equal(missing({ selection: limited(5), sold: 4, reserved: 1 }), 'place')
 })
 
-test('however payments of wallets come, none gets more than its allowance or the cap, and none is moved by another wallet’s', () => {
+test('in any order of payments, each wallet gets at most its allowance, unmoved by other wallets', () => {
   const bought = fc.array(fc.tuple(fc.constantFrom(BUYER, account(6), account(7)), fc.boolean()), { maxLength: 30 })
   fc.assert(
     fc.property(
@@ -381,7 +381,7 @@ test('a version in its grace sells by all its terms, and lends none of them to a
   assert.deepEqual(outcomes, ['held notListed', 'accepted', 'accepted'])
 })
 
-test('an unreadable holding is asked for again after half of what the payment has waited, at the latest when it is held', () => {
+test('an unreadable holding is retried after half of the wait so far, at latest at its hold', () => {
   const sold = (supply: number | null, holdingRetrySec: number) => ({
     ...{ kind: 'onSale' as const, tier: { ...tier, holdingRetrySec }, others: [], byGrace: false, supply },
   })

@@ -132,7 +132,7 @@ for (const [sentence, of, fields, expected] of refused)
   test(`what a pool refused ${sentence}`, () =>
     assert.deepEqual(decideSend({ ...tx, lastOutcome: 'feeTooLow', ...of }, { ...view, ...fields }), expected))
 
-test('what an account has too little ether for is not offered at a higher fee, unless its time is over', () => {
+test('a transaction beyond the account’s ether keeps its fee, unless its time is over', () => {
   const poor = { ...tx, lastOutcome: 'insufficientFunds' }
   assert.deepEqual(decideSend(poor, { ...view, headBlock: stuck }), { kind: 'resend' })
   assert.equal(decideSend(poor, { ...view, headBlock: stuck, isLapsed: true }).kind, 'bump')

@@ -192,7 +192,7 @@ for (const [sentence, versions, fields, now, expected] of refusals) {
   })
 }
 
-test('whatever was entered without objection, an amount buys at most one tier at any block', () => {
+test('with any accepted entries, an amount buys at most one tier at any block', () => {
   const step = fc.record({
     tier: fc.integer({ min: 0, max: 2 }),
     price: fc.integer({ min: 1, max: 4 }),
@@ -268,7 +268,7 @@ test('the payout is that of the version in force at the time, and unknown before
   }
 })
 
-test('of two versions that begin at one time the last one says what a turn pays', () => {
+test('of two versions with one start, the last decides what a turn pays', () => {
   for (const versions of [atOnce, atOnce.toReversed()])
     assert.deepEqual(
       [99, 199, 200, 201].map((time) => payoutBpsAt(versions, 1, time)),
@@ -276,7 +276,7 @@ test('of two versions that begin at one time the last one says what a turn pays'
     )
 })
 
-test('a supply holds from its block on, for what is bought by grace too; a lower one at once', () => {
+test('a supply holds from its block on, also for purchases by grace, and a lower one immediately', () => {
   const raised = [
     version({ supply: 5 }),
     version({ version: 2, price: 200n, supply: 10, fromBlock: 20, fromTime: 200 }),
@@ -346,7 +346,7 @@ test('a list that stays counts once', () => {
   assert.deepEqual(listsAt([listed, next({ allowlist: OLD ?? null, maxPerWallet: 5 })], IN_GRACE), [OLD])
 })
 
-test('a tier that gets its first list is open to anyone until the grace ends; one that loses it, at once', () => {
+test('a tier’s first list applies after the grace, and a tier without its list opens immediately', () => {
   const first = [open, next({ allowlist: NEW ?? null })]
   assert.deepEqual(listsAt(first, IN_GRACE), [NEW, null])
   assert.deepEqual(listsAt(first, 200 + GRACE_SEC), [NEW])

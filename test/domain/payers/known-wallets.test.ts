@@ -31,7 +31,7 @@ test('every entry has the form of its kind and names its source', () => {
   }
 })
 
-test('the proxies look where their makers say, and each maker has so many implementations', () => {
+test('each proxy looks in its maker’s place, and each maker has its number of implementations', () => {
   assert.deepEqual(
     KNOWN_PROXIES.map(({ name, at }) => `${name}: ${at}`),
     [
@@ -58,14 +58,14 @@ test('each place of an implementation has a proxy that looks there', () => {
   for (const { name, at } of KNOWN_IMPLEMENTATIONS) assert.ok(places.has(at), name)
 })
 
-test('the hash of the proxy of Kernel, Coinbase and Light Account 2 is that of the code that their makers publish', () => {
+test('known proxy hashes of Kernel, Coinbase and Light Account 2 match the published code', () => {
   const proxy = KNOWN_PROXIES.find(({ name }) => name === 'LibClone ERC-1967')
   assert.equal(keccak256(LIB_CLONE), proxy?.codeHash)
   const initCode = `0x603d3d8160223d3973${KERNEL_3_1.slice(2)}60095155f3${LIB_CLONE.slice(2)}` as const
   assert.equal(keccak256(initCode), KERNEL_3_1_INIT_CODE_HASH)
 })
 
-test('an account is known by its code and its implementation together, each at its place', () => {
+test('code and implementation together identify an account, each at its place', () => {
   const codeHash = keccak256(LIB_CLONE) as Hash
   const kernel = { at: 'eip1967', address: KERNEL_3_1 as Address } as const
   const safe = KNOWN_IMPLEMENTATIONS.find(({ name }) => name === 'Safe')?.address ?? assert.fail('no Safe')
