@@ -43,7 +43,7 @@ async function assertMatchesContract(nodeId: string, buyer: ReturnType<typeof wa
   })
 }
 
-test('with nothing configured it starts, and says where it answers', async () => {
+test('with no settings it starts, and prints its address', async () => {
   service = await startService(dataDir, FAST)
   assert.deepEqual(Object.keys(await wellKnown()).sort(), [
     'apiBase',
@@ -145,7 +145,7 @@ test('PostgreSQL killed takes the service with it, and the next start has everyt
   await assertMatchesContract(nodeId, wallet(10, chain))
 })
 
-test('a second service on the same data directory is refused, and says why', async () => {
+test('a second service on the same data directory is refused with the reason', async () => {
   await assert.rejects(startService(dataDir, FAST), /DATA_DIR/)
 })
 

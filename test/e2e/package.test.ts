@@ -68,7 +68,7 @@ test('the bill of materials names each package of the service with its digest, a
   for (const { name, hashes } of components) assert.equal(hashes?.[0].alg, 'SHA-512', name)
 })
 
-test('the command says its version', () => {
+test('the command prints its version', () => {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   assert.equal(run(join(installed, '.bin/node-ledger'), '--version').trim(), version)
   assert.doesNotMatch(service.output(), /npm run/)
