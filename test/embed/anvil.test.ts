@@ -152,7 +152,7 @@ for (const guard of ['pdeathsig', 'watcher'] as const) {
   })
 }
 
-test('kill -9 of the chain loses at most what came since the last save, and the service hears of it', async () => {
+test('after kill -9 the chain lacks only what came since its last save, and the service hears it', async () => {
   const dataDir = temporaryDirectory()
   const chain = await start(dataDir)
   const told = new Promise((resolve) => chain.onExit(resolve))
@@ -165,7 +165,7 @@ test('kill -9 of the chain loses at most what came since the last save, and the 
   await next.stop()
 })
 
-test('saves that come at once are each whole, and the last block stays saved', async () => {
+test('simultaneous saves are each whole, and the last block stays saved', async () => {
   const dataDir = temporaryDirectory()
   const chain = await start(dataDir)
   const { saved } = stateFiles(join(dataDir, 'chain'))
