@@ -24,7 +24,7 @@ after(async () => {
 })
 
 // First, because these processes exit normally and so leave their compile cache behind.
-test('there is no such point: refused, with those there are', async () => {
+test('an unknown point is refused, with the list of those that exist', async () => {
   await assert.rejects(startOutside(stage, { NODE_LEDGER_FAILPOINT: 'mint.nowhere' }), /no point mint\.nowhere/)
 })
 
