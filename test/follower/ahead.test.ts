@@ -94,7 +94,7 @@ test('nothing is being read any more when a run that could not store has ended',
   assert.equal((await followThen((_, read) => read(), [])()).detected, 3)
 })
 
-test('a range that was read ahead is left alone where another instance has followed on', async () => {
+test('a range that was read ahead is dropped if another instance has followed on', async () => {
   const first = await threeRanges()
   const began: number[] = []
   const late = followThen(async (nth, read) => {

@@ -105,7 +105,7 @@ const GONE: Answer[] = [
   { error: { code: -32000, message: 'distance to target block exceeds maximum proof window' } },
 ]
 for (const [at, refusal] of GONE.entries())
-  test(`states that are gone (${at}) have a residue of several blocks held, which is located again once they are there`, async () => {
+  test(`missing states (${at}) hold a residue of several blocks, which is located once they return`, async () => {
     const { block, last } = await payUnseen(refusal)
     await pass()
     assert.deepEqual(await inner(block), [{ block: last, state: 'held', traced: false }])
