@@ -195,7 +195,7 @@ test('a series that is shown only sometimes has the name that the code gives it'
 const promtool = spawnSync('promtool', ['--version']).status === 0
 const skip = promtool ? false : 'promtool is not installed (Debian: apt-get install prometheus)'
 
-test('Prometheus’ own tool takes the page, but for three names of Node’s that its collector chose', { skip }, () => {
+test('Prometheus’ own tool accepts the page, except for three metric names of Node', { skip }, () => {
   const { stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input: page, encoding: 'utf8' })
   const complaints = `${stdout}${stderr}`.split('\n').filter((line) => line !== '')
   assert.deepEqual(
