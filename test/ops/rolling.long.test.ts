@@ -36,7 +36,7 @@ test('code goes on with a schema to which a newer version has added, and starts 
   await service.buy(7)
 })
 
-test('two instances share a ledger; when one stops in the middle of requests none of these fails, and the other goes on', async () => {
+test('if one of two instances stops during requests, none of them fails, and the other continues', async () => {
   const world = await startWorld()
   const [minter, distributor] = [1, 2].map((account) => world.chain.accounts[account]?.privateKey ?? '')
   const settings = {
