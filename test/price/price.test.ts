@@ -35,7 +35,7 @@ it('keeps the first price of an hour, and asks no more for it', async () => {
   assert.deepEqual(await history(), [2000.5, 3000])
 })
 
-it('stays without a price where the upstream fails', async () => {
+it('stays without a price if the upstream fails', async () => {
   await pool`DELETE FROM price_history`
   await minutesPass()
   await recordHour(pool, () => Promise.reject(new Error('down')), silentLog)
