@@ -38,7 +38,7 @@ test('a file, a function and a folder that are too large are reported', () => {
   assert.match(check(folder).join(), /^src\/a: 25 files are more than 24/)
 })
 
-test('an exception holds for as much as it says, and goes when it is not needed', () => {
+test('an exception fits exactly, and goes when it is not needed', () => {
   const large = { 'src/a.ts': lines(450) }
   assert.deepEqual(check(large, { file: { 'src/a.ts': [450, 'why'] } }), [])
   assert.match(check(large, { file: { 'src/a.ts': [449, 'why'] } }).join(), /more than the 449 of its exception/)
@@ -46,7 +46,7 @@ test('an exception holds for as much as it says, and goes when it is not needed'
   assert.match(check({}, { file: { 'src/a.ts': [450, 'why'] } }).join(), /no longer needed/)
 })
 
-test('comments say conditions, reasons and actors as English does', () => {
+test('comments express conditions, reasons and actors in plain English', () => {
   assert.deepEqual(countWords(readTidied()).faults, [])
 })
 
