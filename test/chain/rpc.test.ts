@@ -360,11 +360,11 @@ const standing = (chainId: string, time: number) =>
   })
 
 const heads: [sentence: string, others: [chainId: string, time: number][], asked: number][] = [
-  ['a provider that stands far behind another one is asked last', [['0x1', 1_031]], 1_031],
-  ['one that is a few blocks behind is asked first still', [['0x1', 1_030]], 1_000],
-  ['one on another chain says nothing about the first', [['0x2', 9_000]], 1_000],
+  ['a provider that lags far behind another one comes last', [['0x1', 1_031]], 1_031],
+  ['a provider that lags a few blocks still comes first', [['0x1', 1_030]], 1_000],
+  ['a provider on another chain proves no lag of the first', [['0x2', 9_000]], 1_000],
   [
-    'of three the second is asked where the first and the third lag',
+    'of three the second comes first if the others lag',
     [
       ['0x1', 2_000],
       ['0x1', 1_500],

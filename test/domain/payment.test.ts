@@ -135,9 +135,9 @@ const edges: [string, Partial<PaymentFacts>, string][] = [
   ['the last place in a wallet is sold', { walletNodes: 18, walletInFlight: 1 }, 'accepted'],
   ['a holding of exactly what is needed suffices', { holding: { kind: 'read', amountWei: 1000n } }, 'accepted'],
   ['a holding one unit short does not', { holding: { kind: 'read', amountWei: 999n } }, 'held holding'],
-  ['an unreadable holding is asked again', { holding: { kind: 'unreadable', sinceSec: 0 } }, 'undecided'],
+  ['an unreadable holding is retried', { holding: { kind: 'unreadable', sinceSec: 0 } }, 'undecided'],
   [
-    'an unreadable holding is asked again to the last second',
+    'an unreadable holding is retried to the last second',
     { holding: { kind: 'unreadable', sinceSec: RETRY_SEC - 1 } },
     'undecided',
   ],
@@ -236,9 +236,13 @@ const places: [string, Partial<PaymentFacts>, string][] = [
   ['the last place is sold', { sold: 4 }, 'accepted'],
   ['beyond the supply nothing is sold', { sold: 5 }, 'held soldOut'],
   ['a supply lowered to less than is sold sells nothing', { sold: 6 }, 'held soldOut'],
-  ['the last place that nobody reserves is sold', { sold: 3, reserved: 1 }, 'accepted'],
+  ['the last place without a reservation is sold', { sold: 3, reserved: 1 }, 'accepted'],
   ['for a place that an undecided payment reserves, a later one waits', { sold: 4, reserved: 1 }, 'undecided'],
-  ['what has no place is told before the chain is read', { sold: 5, holding: { kind: 'notNeeded' } }, 'held soldOut'],
+  [
+    'a payment without a place is judged before the chain is read',
+    { sold: 5, holding: { kind: 'notNeeded' } },
+    'held soldOut',
+  ],
   [
     'what cannot be read for an hour gives its place up',
     { holding: { kind: 'unreadable', sinceSec: PLACE_RESERVED_SEC } },

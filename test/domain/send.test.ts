@@ -52,7 +52,7 @@ const cases: [string, Partial<SendView>, ReturnType<typeof decideSend>][] = [
     { kind: 'bump', maxFeeWei: 900n, maxPriorityFeeWei: 90n },
   ],
   [
-    'a stuck one offers what a new one would, where that is more',
+    'a stuck one offers what a new one would, if that is more',
     { headBlock: stuck, feesNow: { maxFeeWei: 2000n, maxPriorityFeeWei: 5n } },
     { kind: 'bump', maxFeeWei: 2000n, maxPriorityFeeWei: 90n },
   ],

@@ -54,7 +54,12 @@ const selections: [string, TierVersion[], ReturnType<typeof at>, string][] = [
   ['the one before both has its grace from their block on', atOnce, at(20, 100n), 'onSale basic@1 byGrace'],
   ['the block before a tier is taken off sale sells it', closed, at(19, 100n), 'onSale basic@1'],
   ['a tier taken off sale is sold for a grace', closed, at(109, 100n, 200 + GRACE_SEC - 1), 'onSale basic@1 byGrace'],
-  ['a tier off sale is named after the grace, not sold', closed, at(110, 100n, 200 + GRACE_SEC), 'offSale basic@2'],
+  [
+    'a tier off sale is identified after the grace, not sold',
+    closed,
+    at(110, 100n, 200 + GRACE_SEC),
+    'offSale basic@2',
+  ],
   [
     'an old price of a tier taken off sale has a grace, too',
     [version(), version({ version: 2, price: 200n, onSale: false, fromBlock: 20, fromTime: 200 })],
@@ -62,19 +67,19 @@ const selections: [string, TierVersion[], ReturnType<typeof at>, string][] = [
     'onSale basic@1 byGrace',
   ],
   [
-    'a tier taken off sale at once is sold in no later block',
+    'a tier taken off sale immediately is sold in no later block',
     [version(), version({ version: 2, onSale: false, graceSec: 0, fromBlock: 20, fromTime: 200 })],
     at(20, 100n),
     'offSale basic@2',
   ],
   [
-    'a tier taken off sale at once is not sold in a block of the same time either',
+    'a tier taken off sale immediately is not sold in a block of the same time either',
     [version(), version({ version: 2, onSale: false, graceSec: 0, fromBlock: 20, fromTime: 200 })],
     at(20, 100n, 199),
     'offSale basic@2',
   ],
   [
-    'a price changed at once also ends the graces that were left',
+    'a price changed immediately also ends the graces that were left',
     [...raised, version({ version: 3, price: 300n, graceSec: 0, fromBlock: 30, fromTime: 300 })],
     at(30, 100n),
     'none',

@@ -29,10 +29,12 @@ const headers = (change: (header: Wire) => Wire): Rule => {
   }
 }
 const LIES: Record<string, (header: Wire) => Wire> = {
-  'T35: another mixHash by one of two providers pays no turn; once both tell the block alike its turn is paid by the chain’s seed':
-    ({ mixHash }) => ({ mixHash: other(mixHash) }),
-  'another time by one of two providers pays no turn; once both tell the block alike its turn is paid by the chain’s seed':
-    ({ timestamp }) => ({ timestamp: `0x${(Number(timestamp) - 1).toString(16)}` }),
+  'T35: another mixHash from one of two providers pays no turn, the agreed block’s seed does': ({ mixHash }) => ({
+    mixHash: other(mixHash),
+  }),
+  'another time from one of two providers pays no turn, the agreed block’s seed does': ({ timestamp }) => ({
+    timestamp: `0x${(Number(timestamp) - 1).toString(16)}`,
+  }),
 }
 /** The newest round's first turn, whose seed is known. */
 async function newestTurn({ pool } = world) {
