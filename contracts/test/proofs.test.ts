@@ -44,7 +44,7 @@ it('every property is in the documents, and nothing else is', () => {
   assert.deepEqual(names(record, /^\| `(check_\w+)` \|/gm), stated)
 })
 
-it('what is recorded as proven is proven for this bytecode', () => {
+it('the recorded proof is of this bytecode', () => {
   const proven = /Runtime code hash: `(0x[0-9a-f]{64}|none)`/.exec(record)?.[1]
   assert.ok(proven, 'the record names the code it is of')
   if (proven !== 'none') assert.equal(proven, factoryRuntimeHash, 'stale: prove again, or record none')
