@@ -122,7 +122,7 @@ describe('a residue of several', () => {
     await checkInvariants(world)
   })
 
-  it('of one transaction that made several transfers is taken apart by their places', async () => {
+  it('of one transaction with several transfers is split by their places', async () => {
     const splitter = world.at(16)
     await world.chain.rpc('anvil_setCode', [splitter, SPLIT])
     const wallet = world.at(3)
@@ -282,7 +282,7 @@ describe('if the states of its blocks are gone', () => {
   })
 })
 
-describe('after its block was taken out and came back', () => {
+describe('after its block was lost and returned', () => {
   it('each part and the remainder keep their decisions', async () => {
     const { txs, id } = await residueOf([SAFE, BASIC], [OTHER_SAFE, PLUS], [SAFE, BASIC * 2n])
     const { blockNumber } = await show(id)
@@ -315,7 +315,7 @@ describe('after its block was taken out and came back', () => {
     await desk.post(`payments/${parts[1].id}/dismiss`)
   })
 
-  it('what was taken apart whole comes back so, and by a trace as well', async () => {
+  it('a fully split residue returns split, and by a trace as well', async () => {
     const { txs, id } = await residueOf([SAFE, BASIC], [OTHER_SAFE, PLUS], [SAFE, 5n])
     const { blockNumber } = await show(id)
     const whole = await attribute(id, { transfers: txs.join(',') })
