@@ -79,7 +79,7 @@ for (const [sentence, refuse] of Object.entries(REFUSALS))
       )
     })
 
-test('what one provider takes is remembered of that one alone', async () => {
+test('the size that one provider accepts is remembered for that one only', async () => {
   const [small, large] = [await providerOf(3, () => ({ status: 500, body: '' })), await providerOf(100, () => null)]
   const rpc = createRpc({ urls: [small.proxy.url, large.proxy.url], log: silentLog, timeoutMs: 400 })
   open.push(rpc)

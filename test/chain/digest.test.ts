@@ -12,7 +12,7 @@ const bytes = (length: number) =>
   fc.uint8Array({ minLength: length, maxLength: length }).map((b) => `0x${Buffer.from(b).toString('hex')}`)
 const abi = AbiCoder.defaultAbiCoder()
 
-test('the pay of a turn can be computed by anybody from its seed, cohort, time and terms', () => {
+test('anyone can compute a turn’s pay from its seed, cohort, time and terms', () => {
   const amount = fc.bigInt({ min: 0n, max: 10n ** 20n })
   fc.assert(
     fc.property(

@@ -418,7 +418,7 @@ test('logs that a lagging node left out are requested again by block hash', asyn
   assert.equal(byHash, 1)
 })
 
-test('logs that a receipt names and the provider keeps back are a retryable fault', async () => {
+test('logs in a receipt that the provider withholds are a retryable fault', async () => {
   const from = (await stage.head()).number
   const { number, hash } = await stage.head()
   const orders = [{ to: stage.at(9), cohort: 1, ref: ref('d') }]

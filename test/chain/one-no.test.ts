@@ -26,7 +26,7 @@ after(async () => {
   await world.close()
 })
 
-test('a cap, a budget, bounds or a pause that only the first provider tells stops nothing', async () => {
+test('a cap, budget, bounds or pause that only the first provider reports stops nothing', async () => {
   const rpc = createRpc({ urls: [liar.url, world.chain.rpcUrl], log: silentLog })
   const contract = createContractReader(rpc, world.factory)
   const at = Number((await world.chain.block()).number)

@@ -34,7 +34,7 @@ test('an OP stack chain charges a constant plus gas, in millionths before Jovian
   assert.equal(feeOf({ operatorFeeScalar: '0x1e8480' }), GAS, 'half of it says nothing')
 })
 
-test('blobs are paid by blob transactions; on rollups a field of that name tells another thing', () => {
+test('only blob transactions pay for blobs, a rollup’s field of that name means another thing', () => {
   const blobs = { blobGasUsed: '0x20000', blobGasPrice: '0x3' }
   assert.equal(feeOf({ ...blobs, type: '0x3' }), GAS + 393_216n)
   assert.equal(feeOf(blobs), GAS)

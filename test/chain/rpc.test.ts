@@ -150,7 +150,7 @@ test('a read rides out one broken answer', async () => {
   assert.equal(await client([proxy]).request('eth_chainId', []), '0x1')
 })
 
-test('a read goes on to the next provider, and the one that failed rests', async () => {
+test('a read continues at the next provider, and the one that failed rests', async () => {
   const [first, second] = [await provider(), await provider(() => ({ result: '0x2' }))]
   first.http = () => ({ status: 500, body: '' })
   const rpc = client([first, second])

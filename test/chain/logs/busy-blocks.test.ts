@@ -87,7 +87,7 @@ test('blocks whose header has other blocks’ bloom are read by their logs, not 
   assert.deepEqual((await observedBusy(settling, () => handOver(ONE, OTHER))).events, ['transfer'])
 })
 
-test('a storage that one provider tells as unchanged counts only if the blocks’ headers prove it', async () => {
+test('a storage that one provider reports as unchanged counts only if the headers prove it', async () => {
   const earlier = await stage.head()
   await handOver(OTHER, ONE)
   await stage.chain.mine(2)
@@ -127,7 +127,7 @@ test('if the factory’s storage changed, or no provider proves it, blocks are r
   assert.equal(one.byHash, 5)
 })
 
-test('a proof that is none, or of an account without storage, has them asked one by one', async () => {
+test('after an invalid proof, or one without storage, blocks are read one by one', async () => {
   const hex = (digits: string) => `0x${digits.repeat(64)}`
   const proofs: unknown[] = [
     ...[
@@ -164,7 +164,7 @@ const toAndFro = async () => {
 }
 const isOfRange = ({ method, params }: Call) => method === 'eth_getLogs' && !('blockHash' in (params[0] as object))
 
-test('what undoes itself within a range leaves the storage as it was, and is seen by its logs', async () => {
+test('a change that undoes itself within a range is seen by its logs, not by the storage', async () => {
   assert.deepEqual((await observedBusy(() => undefined, toAndFro)).events, ['transfer', 'transfer'])
 })
 

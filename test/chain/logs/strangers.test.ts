@@ -66,7 +66,7 @@ test('a huge nonce, odd logs or a missing fee are no faults in a stranger’s pa
   }
 })
 
-test('a fee of ours that is not told is a retryable fault', async () => {
+test('a missing fee of our own transaction is a retryable fault', async () => {
   const silent: Rule = async ({ method }, forward) => {
     if (method !== 'eth_getTransactionReceipt' && method !== 'eth_getBlockByNumber') return undefined
     return JSON.parse(JSON.stringify(await forward()).replaceAll(/"(effectiveGasPrice|gasPrice)":"[^"]*",?/g, ''))

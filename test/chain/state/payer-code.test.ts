@@ -44,7 +44,7 @@ async function deploy(data: `0x${string}`): Promise<Address> {
   return made.contractAddress.toLowerCase() as Address
 }
 
-test('an account without code has none, one that delegates names its delegate', async () => {
+test('an account without code has none, a delegating one reports its delegate', async () => {
   assert.deepEqual(await codeOf(stage.at(6)), { kind: 'none' })
   await stage.chain.rpc('anvil_setCode', [stage.at(6), `0xef0100${IMPLEMENTATION.slice(2)}`])
   await stage.chain.mine()
@@ -109,7 +109,7 @@ test('a state that is gone is unknown, not "no code"', async () => {
   }
 })
 
-test('T44: of two providers both must tell the same code; of three, two', async () => {
+test('T44: of two providers both must report the same code, of three two', async () => {
   const providers: FalseProvider[] = []
   const rpcs: Rpc[] = []
   try {
