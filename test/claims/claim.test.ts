@@ -249,7 +249,7 @@ test('a payment that was reorganised out and is in a block again is followed to 
   await world.settle()
 })
 
-test('a sync by transaction follows to the mint and tells its nodes', async () => {
+test('a sync by transaction follows to the mint and returns its nodes', async () => {
   const paid = await unfollowedMint(10)
   const [sent = assert.fail()] = await world.pool<
     { hash: Hash }[]
@@ -264,7 +264,7 @@ test('a sync by transaction follows to the mint and tells its nodes', async () =
   })
 })
 
-test('a sync by transaction tells every node of a mint, however many it carries', async () => {
+test('a sync by transaction returns every node of a mint, in any number', async () => {
   const price = ETHER / 1000n
   await enterTier(world, { tierId: 'small', tierNo: 9, priceWei: wei(price), maxPerWallet: 20 })
   await world.chain.mine()
@@ -279,7 +279,7 @@ test('a sync by transaction tells every node of a mint, however many it carries'
   assert.equal(outcome.kind === 'followed' && outcome.nodes.length, paid.length)
 })
 
-test('a sync by id follows to the node, and tells its minter apart from its owner', async () => {
+test('a sync by id follows to the node, and distinguishes its minter from its owner', async () => {
   const paid = await unfollowedMint(11)
   const nodeId = await world.read<bigint>('nodeOfRef', [paid])
   await world.act(11, 'transferFrom', [world.at(11), world.at(12), nodeId])

@@ -123,7 +123,7 @@ test('the reconciler inserts nothing if a sibling of the ledger’s block answer
 /** Only logs, and the headers that they name. */
 const asLogs = ({ method }: Call) => method === 'eth_getLogs' || method === 'eth_getBlockByHash'
 
-test('a node that a lagging node tells without its last transfer comes back with it', async () => {
+test('a node that a lagging provider reports without its last transfer returns with it', async () => {
   const { world, proxy } = stage
   const payment = await paid(world, 9)
   await world.settle()
@@ -142,7 +142,7 @@ test('a node that a lagging node tells without its last transfer comes back with
   await lagging.stop()
 })
 
-test('a node is not completed by a transfer that a sibling of its block tells', async () => {
+test('a transfer from a sibling block does not complete a node', async () => {
   const { world, proxy } = stage
   const payment = await paid(world, 11)
   await world.settle()
@@ -198,7 +198,7 @@ test('a refund that is in a sibling of the ledger’s block is not recorded', as
   await sibling.stop()
 })
 
-test('a payer that a sibling of the ledger’s block names is not believed', async () => {
+test('a payer from a sibling of the ledger’s block is not believed', async () => {
   const { world, proxy } = stage
   await putForwarder(world)
   const sibling = await startSibling(world.chain)
