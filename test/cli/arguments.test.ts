@@ -63,7 +63,7 @@ test('a mistake that may be a secret is not repeated', async () => {
 })
 
 describe('help', () => {
-  test('names every command, and each command names its options and runs nothing', async () => {
+  test('lists every command, and each command lists its options and runs nothing', async () => {
     const all = await runHere(['--help'], {})
     assert.equal(all.code, 0)
     for (const { name, summary } of COMMANDS) assert.ok(all.out.includes(name) && all.out.includes(summary), name)
@@ -114,7 +114,7 @@ describe('amounts', () => {
     return parseArguments(command, ['--floor-gwei', text, '--ceiling-gwei', '1']).values['floor-gwei']
   }
 
-  test('are digits, or name their unit, and come out whole', () => {
+  test('are digits, or have their unit, and are parsed whole', () => {
     assert.equal(price('0.1ether'), '100000000000000000')
     assert.equal(price('1.5 gwei'), '1500000000')
     assert.equal(price('7wei'), '7')

@@ -268,7 +268,7 @@ describe('without a database or service, a command prints one line and exits wit
     })
   }
 
-  test('while what needs no chain goes on', async () => {
+  test('while work without the chain continues', async () => {
     for (const argv of [
       ['payments', 'list'],
       ['audit', 'list'],
@@ -363,7 +363,7 @@ describe('a decision', () => {
     }
   })
 
-  test('about what is not there, or makes no sense, is refused', async () => {
+  test('about a missing or meaningless thing is refused', async () => {
     const rows: [string[], number, RegExp][] = [
       [['payments', 'show', `0x${'9'.repeat(64)}`], 1, /no such payment/],
       [['payments', 'show', 'abc'], 2, /transaction hash/],

@@ -15,7 +15,7 @@ before(async () => {
 })
 after(() => world.close())
 
-test('are chosen by a filter, previewed, decided each by itself, and by a file once more', async () => {
+test('are chosen by a filter, previewed, decided one by one, and again from a file', async () => {
   const payer = world.at(17)
   const held: string[] = []
   for (const wei of [CENT + 5n, CENT + 6n]) held.push(await world.pay(17, wei))

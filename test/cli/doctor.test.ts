@@ -58,7 +58,7 @@ test('a ledger that is well is found well', async () => {
 /** The minter's account for the distributor, too, at a remote signer. */
 const sameAccount = () => ({ DISTRIBUTOR_SIGNER_URL: world.chain.rpcUrl, DISTRIBUTOR_ADDRESS: world.at(1) })
 
-describe('a part that is down keeps no other from being looked at', () => {
+describe('a part that is down stops no other check', () => {
   test('the database', async () => {
     const { code, findings } = await examine({ DATABASE_URL: 'postgres://u:secret-pw@127.0.0.1:9/x' })
     assert.equal(code, 1)

@@ -228,7 +228,7 @@ test('a wallet that was used is for a sale only on the word that no other factor
   }
 })
 
-test('before ether is spent, blocks must prove what the first start needs proven', async () => {
+test('before ether is spent, blocks must prove what the first start requires', async () => {
   const provider = await startFalseProvider(chain.rpcUrl)
   const rpc = createRpc({ urls: [provider.url], log: silentLog })
   const lines: string[] = []
@@ -276,7 +276,7 @@ test('a later run corrects an answer until the contract exists, and init prints 
   }
 })
 
-test('a ledger is set up, stops for ether, goes on, and sells; a second run changes nothing', {
+test('init stops for ether, continues, and sells, and a second run changes nothing', {
   timeout: 300_000,
 }, async () => {
   const folder = newFolder()

@@ -103,7 +103,7 @@ test('the service loads its own undici’s client only, and no part of Node’s'
   )
 })
 
-test('what was stripped of its types once is not stripped again', async () => {
+test('a file whose types were stripped once is not stripped again', async () => {
   // Without the test runner's own cache.
   const { NODE_COMPILE_CACHE: _, ...own } = runtimeEnv()
   const env = { ...own, NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(TELL)}` }
