@@ -121,7 +121,7 @@ test('the client repeats quote and checks before each payment, and counts its ow
   assert.equal(stopped, null)
 })
 
-test('while what is left is being paid for, nothing is sent unless the buyer accepts that', async () => {
+test('while others pay for the last nodes, nothing is sent unless the buyer accepts that', async () => {
   const { client, asked } = ownOf(15)
   const checked = await ledger.canBuy(client.account.address, 'basic')
   const supply = { check: 'supply', passes: null, limit: 9, sold: 8, reserved: 1 } as const
@@ -137,7 +137,7 @@ test('while what is left is being paid for, nothing is sent unless the buyer acc
   await assert.rejects(two, (error) => error instanceof WalletError && error.code === 'tooMany')
 })
 
-test('more than the wallet may buy, or what would be held, is sent by no transfer', async () => {
+test('the client sends no transfer beyond the wallet’s allowance, or that would be held', async () => {
   const { client, asked } = ownOf(14)
   const order = (tier: string, quantity: number) => sendPayments(ledger, client, { tier, quantity })
   const isOf = (code: string) => (error: unknown) => error instanceof WalletError && error.code === code
