@@ -535,7 +535,7 @@ describe('the sources of settings', () => {
   })
 })
 
-test('a mistyped name is pointed out, beside the mistakes and without any', () => {
+test('a mistyped name is reported, with other mistakes and without any', () => {
   const error = mistakes({ RPC_URL: 'http://a.example', FACTORY_ADRESS: ADDRESS })
   assert.match(error.message, /FACTORY_ADDRESS is required/)
   assert.match(error.message, /FACTORY_ADRESS is not a setting: did you mean FACTORY_ADDRESS\?/)
