@@ -19,7 +19,7 @@ after(() => database.close())
 
 const hash = (digit: number) => `0x${String(digit).repeat(64)}` as Hash
 
-test('a header takes the place of another one of its height, and leaves its own as it is', async () => {
+test('a header replaces another one of its height, and never its own', async () => {
   const blocks = [1, 2].map(
     (n): Block => ({ number: n, hash: hash(n), parentHash: hash(n - 1), time: 100 + n, prevrandao: hash(7) }),
   )

@@ -57,7 +57,7 @@ test('lost before the commit', async () => {
   await servesOn()
 })
 
-test('an error of the body’s own takes everything back, and the connection serves on', async () => {
+test('an error in the body rolls everything back, and the connection remains usable', async () => {
   const run = inTransaction(pool, async (sql) => {
     await sql`INSERT INTO troubles (name, value) VALUES ('gone', '1')`.catch(() => {})
     throw new Error('of its own')
