@@ -144,7 +144,7 @@ const credited = (cohort: number, due: number, amount: bigint) => ({
 })
 const numbersOf = (plan: RoundPlan) => plan.credits.map(({ cohort }) => cohort)
 
-test('a round holds what is due, oldest turn first, with its exact total', () => {
+test('a round has all due turns, oldest first, with its exact total', () => {
   const due = [cohortDue(3), cohortDue(1, { size: 5 }), cohortDue(2, { due: 1001, amountWei: wei(0n) })]
   assert.deepEqual(planRound(due, null), {
     credits: [
@@ -182,7 +182,7 @@ test('a cohort with an unpaid node and one that cannot be computed wait alone', 
   )
 })
 
-test('a cohort whose turns come to less or more than the distributor may pay waits alone', () => {
+test('a cohort whose turns sum to less or more than the distributor may pay waits alone', () => {
   const bounds = { floorWei: 5n, ceilingWei: 10n }
   const amounts = [4n, 5n, 10n, 11n]
   const ofOne = planRound(

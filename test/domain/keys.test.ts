@@ -59,7 +59,7 @@ test('cohorts of other intervals or phases have other turns, even if their digit
     }
 })
 
-test('no two draws, inner transfers or residues have one name', () => {
+test('no two draws, inner transfers or residues share a key', () => {
   const wallets = [1, 17].map((n) => address(`0x${n.toString(16).padStart(40, '0')}`))
   const draws = numbers.flatMap((cohort) => numbers.map((due) => turnDigest(word(1), cohort, due)))
   const inner = numbers.flatMap((tx) =>

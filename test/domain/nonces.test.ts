@@ -45,7 +45,7 @@ test('a transaction uses its own nonce before the authorizations that it carries
   )
 })
 
-test('an account whose nonce is not known holds none; what holds moves nothing and costs nothing', () => {
+test('an authorization counts only with a nonce, and then moves and costs nothing', () => {
   assert.deepEqual(held(next, [], [authorized(0, 1, 0, OTHER)]), [])
   const unknown = new Map<never, never>()
   assert.deepEqual(held(unknown, [sent(7, 1)], [authorized(8, 2), authorized(10, 3)]), [8], 'its transaction says it')

@@ -267,7 +267,7 @@ test('a verdict about a place keeps what recomputes it', () => {
   assert.deepEqual(evidenceOf({ sold: 5, reserved: 1 }), { supply: 5, sold: 5, reserved: 1, place: undefined })
 })
 
-test('the transfer alone shows what is no sale', () => {
+test('the transfer alone reveals that it is no sale', () => {
   assert.equal(refuseTransfer(good), null)
   assert.equal(refuseTransfer({ ...good, from: account(2) }), 'operator')
 })
@@ -313,7 +313,7 @@ test('a version by grace that asks for another token than the first does not sel
   assert.equal(verdictOf({ ...one, ...read(999n), selection: sale(full, tier) }), 'held tierAllowance')
 })
 
-test('an undecided payment names the fact that is missing', () => {
+test('an undecided payment reports the missing fact', () => {
   const missing = (facts: Partial<PaymentFacts>) => {
     const verdict = judgePayment({ ...good, ...facts })
     return verdict.kind === 'undecided' ? verdict.missing : assert.fail(verdict.kind)

@@ -302,7 +302,7 @@ test('a supply holds from its block on, also for purchases by grace, and a lower
   )
 })
 
-test('what is paid before an opening is measured by its price, not taken for dust', () => {
+test('a payment before an opening is measured by its price, and is no dust', () => {
   const versions = [version({ opensAt: 1_000 }), version({ tierId: 'plus', tierNo: 2, price: 500n })]
   assert.equal(lowestPriceAt(versions, { blockNumber: 10, blockTime: 200 }), 100n)
 })

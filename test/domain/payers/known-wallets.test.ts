@@ -18,7 +18,7 @@ const LIB_CLONE =
 const KERNEL_3_1 = '0xbac849bb641841b44e965fb01a4bf5f074f84b4d'
 const KERNEL_3_1_INIT_CODE_HASH = '0x85d96aa1c9a65886d094915d76ccae85f14027a02c1647dde659f869460f03e6'
 
-test('every entry has the form of its kind and names its source', () => {
+test('every entry has the form of its kind and its source', () => {
   assert.ok(Number.isSafeInteger(KNOWN_WALLETS_VERSION) && KNOWN_WALLETS_VERSION > 0)
   for (const { name, codeHash, source } of KNOWN_PROXIES) {
     assert.match(codeHash, /^0x[0-9a-f]{64}$/, name)
@@ -53,7 +53,7 @@ test('nothing is on the list twice', () => {
   unique(KNOWN_IMPLEMENTATIONS.map(({ address }) => address))
 })
 
-test('each place of an implementation has a proxy that looks there', () => {
+test('each place of an implementation has a proxy that reads it', () => {
   const places = new Set(KNOWN_PROXIES.map(({ at }) => at))
   for (const { name, at } of KNOWN_IMPLEMENTATIONS) assert.ok(places.has(at), name)
 })

@@ -74,7 +74,7 @@ test('an unsigned payment is held, with its sender’s address on the parent cha
 
 test('a plain sender passes in any mode', () => assert.equal(verdictOf({ kind: 'plain' }), 'passes'))
 
-test('code that was not read is undecided, and what stays unreadable is held in every mode', () => {
+test('unread code is undecided, and if it stays unreadable it is held in every mode', () => {
   for (const mode of ['hold', 'proven', 'all'] as const) {
     const of = (code: Extract<PayerFacts, { kind: 'inner' }>['code']) =>
       verdictOf({ kind: 'inner', mode, signedIn: true, allowed: true, code })
@@ -84,7 +84,7 @@ test('code that was not read is undecided, and what stays unreadable is held in 
   }
 })
 
-test('a held contract keeps what it was judged by', () => {
+test('a held contract keeps the evidence of its judgement', () => {
   const verdict = judgePayer(facts(known, 'hold', { signedIn: true }), RETRY_SEC)
   assert.deepEqual(verdict, {
     kind: 'held',
@@ -101,7 +101,7 @@ test('a held contract keeps what it was judged by', () => {
   })
 })
 
-test('each verdict keeps what was looked at: the mode, what shows the payer, and what was found', () => {
+test('each verdict keeps the mode, the evidence of the payer, and what was found', () => {
   const looked = { mode: 'proven', signedIn: false, allowed: true, knownWallets: 1 }
   const evidenceOf = (payer: PayerFacts) => {
     const verdict = judgePayer(payer, RETRY_SEC)

@@ -88,7 +88,7 @@ test('each row of the audit log is the event of its kind, and no other row is on
     assert.equal(eventOf({ actor: 'pass', action, detail: {} }), null, action)
 })
 
-test('an event shows who did what to what, or the detail that its kind is to show', () => {
+test('an event shows the actor, act and subject, or its kind’s detail', () => {
   const detail = { low: ['nodes'], spent: 'nodes', soldOut: true, lasts: 60, count: 21, other: '7' }
   const drifts = Array.from({ length: 21 }, (_, number) => ({ number }))
   const shown: Readonly<Record<string, object>> = {

@@ -120,12 +120,12 @@ test('a mail server’s password becomes its secret, a chat has no secret, other
   assert.deepEqual(receiverOf(HOOK, secrets), { url: HOOK, secrets })
 })
 
-test('only a mail server’s URL names events', () => {
+test('only a mail server’s URL lists events', () => {
   assert.equal(eventsInUrl(`${WHOLE}&events=a,b`), 'a,b')
   for (const url of [WHOLE, `${HOOK}?events=a`, 'smtps://[bad?events=a']) assert.equal(eventsInUrl(url), null, url)
 })
 
-test('a choice is all kinds, or known kinds of which each is taken once', () => {
+test('a choice is all kinds, or known kinds, each once', () => {
   const rows: [string, kinds: string[], unknown: string[]][] = [
     ['all', ['all'], []],
     [' all , all', ['all'], []],
