@@ -124,7 +124,7 @@ async function exported(kind: string) {
   return { rows, facts: facts as Record<string, string> }
 }
 
-test('webhooks tell each traced payment once, by its own ref, to the wei', async () => {
+test('webhooks report each traced payment once, by its own ref, to the wei', async () => {
   const held = told('payment.held')
   const facts = (data: Record<string, unknown>) => [data.txHash, data.from, data.valueWei, data.reason]
   assert.deepEqual(
