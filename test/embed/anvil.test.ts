@@ -74,7 +74,7 @@ test('a new chain is the well-known one, with 20 funded accounts', async () => {
   await chain.stop()
 })
 
-test('blocks, transactions and balances go on after a stop and a start', async () => {
+test('blocks, transactions and balances survive a stop and a start', async () => {
   const dataDir = temporaryDirectory()
   const first = await start(dataDir)
   const hash = await pay(first.rpcUrl)
@@ -123,7 +123,7 @@ test('contracts see the right hash of the first trusted block and those after it
   await stop()
 })
 
-test('it mines a block each second by itself', async () => {
+test('it mines a block each second', async () => {
   // Before its clock starts, so no block can be early by our clock.
   const startedAt = Date.now()
   const chain = await start(temporaryDirectory(), { blockTimeSec: 1, persist: false })
@@ -203,7 +203,7 @@ test('a chain whose states are all damaged is refused, not replaced by a new one
   await assert.rejects(start(dataDir), EmbedError)
 })
 
-test('a taken port is an error that names the setting', async () => {
+test('a port in use is an error with the setting’s name', async () => {
   const other = createServer()
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
   const address = other.address()

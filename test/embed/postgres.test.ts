@@ -69,7 +69,7 @@ test('text sorts by code point and the time zone is UTC on any system', async ()
   await server.stop()
 })
 
-test('only who knows the password gets in, and only over the loopback interface', async () => {
+test('only callers with the password connect, and only over the loopback interface', async () => {
   const server = await start(shared)
   const wrong = new URL(server.url)
   wrong.password = 'wrong'
@@ -143,7 +143,7 @@ test('a lock file whose process is now another program blocks nothing and harms 
   await server.stop()
 })
 
-test('a lock file that names a dead process which was not yet collected does not block', async () => {
+test('a lock file of a dead but uncollected process does not block', async () => {
   const data = join(shared, 'postgres', 'data')
   // The shell becomes a program that reaps no children; only then does the signal end its child.
   const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60'])
@@ -160,7 +160,7 @@ test('a lock file that names a dead process which was not yet collected does not
   await server.stop()
 })
 
-test('another port is taken when the last one is in use', async () => {
+test('another port is chosen if the last one is in use', async () => {
   const first = await start(shared)
   await first.stop()
   const other = createServer()
