@@ -28,7 +28,7 @@ test('an unknown point is refused, with the list of those that exist', async () 
   await assert.rejects(startOutside(stage, { NODE_LEDGER_FAILPOINT: 'mint.nowhere' }), /no point mint\.nowhere/)
 })
 
-test('a provider of another chain is refused at start, with what to look at', async () => {
+test('a provider of another chain is refused at start, with what to check', async () => {
   stage.proxy.inject('wrongChainId', { times: 100 })
   await assert.rejects(startOutside(stage), /CHAIN_ID|RPC_URL/)
   stage.proxy.calm()

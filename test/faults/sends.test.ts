@@ -45,7 +45,7 @@ act(
 )
 
 act(
-  'F2: a send without an answer in time may have been taken: it is never signed again',
+  'F2: a send without an answer in time may have arrived: it is never signed again',
   ['hang'],
   async ({ world, proxy }) => {
     const before = (await attemptsOf(world)).length
@@ -77,7 +77,7 @@ act(
   },
 )
 
-act('F4: an unknown answer to a send counts as maybe taken', ['sendRefused'], async ({ world, proxy }) => {
+act('F4: an unknown answer to a send counts as maybe accepted', ['sendRefused'], async ({ world, proxy }) => {
   const before = (await attemptsOf(world)).length
   const payment = await paid(world)
   proxy.inject('sendRefused')
