@@ -131,7 +131,7 @@ test('one of two providers spoils a header: the other’s proves itself, so bloc
   }
 })
 
-test('providers that name different blocks: a new ledger does not begin, and then does', async () => {
+test('a new ledger begins only once its providers report the same blocks', async () => {
   const { world, second } = await startTwoProviders()
   try {
     await world.pool`DELETE FROM evidence_modes`

@@ -134,7 +134,7 @@ test('the first range of a ledger is held against the block before it, which is 
   }
 })
 
-test('ranges get shorter towards the target, and none is longer than a transaction should take', async () => {
+test('ranges shrink towards the target, and none exceeds a transaction’s time', async () => {
   const sizes: number[] = []
   const observe = (from: number, to: number) => {
     sizes.push(to - from + 1)

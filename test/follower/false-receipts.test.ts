@@ -185,7 +185,7 @@ test('T29: a failed payment that one provider calls a success stays failed', asy
   }
 })
 
-test('both providers tell the same false receipts: nothing is followed, and nothing is minted', async () => {
+test('both providers give the same false receipts: nothing is followed or minted', async () => {
   const { txHash, hash } = await failedPayment()
   for (const liar of [first, second]) liar.rule = lie(hash, succeed)
   for (let run = 0; run < 2; run++) await world.payments()

@@ -122,7 +122,7 @@ test('T28: beside an honest provider a false balance files nothing, and its host
   }
 })
 
-test('without proofs two providers must tell the same', async () => {
+test('without proofs two providers must agree', async () => {
   first.rule = without(stateOfNow)
   second.rule = without(honest)
   const [known, checked] = [(await residues()).length, await checkedUpTo()]
@@ -171,7 +171,7 @@ test('an untrusted single provider files nothing unproven, which the service rep
   assert.ok((await checkedUpTo()) > checked)
 })
 
-test('so is ether that a provider said had left', async () => {
+test('so is ether that a provider reported as gone', async () => {
   const [known, before] = [await residues(), await withdrawn()]
   first.rule = without(fewer)
   await world.chain.mine()

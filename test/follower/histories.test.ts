@@ -103,7 +103,7 @@ for (const [index, which] of ['first', 'second'].entries())
     await checkInvariants(world)
   })
 
-test('what is at or below the last common block is judged and minted, by a guard on that block', async () => {
+test('payments up to the last common block are judged and minted, by a guard on that block', async () => {
   const [first] = providers
   const paid = await world.pay(6, BASIC)
   await world.chain.mine()

@@ -103,7 +103,7 @@ inWorld('if the headers before that block are no longer kept, the passes halt', 
   await isMintedOnce(world, paid)
 })
 
-inWorld('a provider that tells one mint twice in a range halts the passes until it is right again', async (world) => {
+inWorld('a provider that reports one mint twice in a range halts the passes until it is right again', async (world) => {
   const paid = await world.pay(5, ETHER / 100n)
   await world.chain.mine()
   await world.payments()

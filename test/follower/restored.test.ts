@@ -138,7 +138,7 @@ test('so does one started from nothing with other keys than those that minted', 
     assert.deepEqual([await told(pool, held), await told(pool, minted)], ['held recheck', 'minted'])
   }))
 
-test('the block up to which payments are looked at again never goes down by itself', async () => {
+test('the block up to which payments are rechecked never goes down automatically', async () => {
   await using database = await openDatabase()
   const { pool } = database
   assert.equal(await raiseRecheck(pool, 10), true)
@@ -185,7 +185,7 @@ describe('in a whole ledger', () => {
     assert.equal(await readRecheck(world.pool), null)
   })
 
-  test('payments from a wallet on the deny list are held, and stay held once it is taken off', async () => {
+  test('payments from a denied wallet are held, and stay held once it is removed', async () => {
     await denyWallet(world.pool, {
       address: world.at(8),
       label: 'exchange',

@@ -139,7 +139,7 @@ describe('a residue', () => {
     )
   })
 
-  inWorld('and what replaced it go with their block, and come back told apart', async (world) => {
+  inWorld('and its replacements go with their block, and return separated', async (world) => {
     await world.chain.mine()
     await world.payments()
     const { block } = await payInside(world, BASIC)

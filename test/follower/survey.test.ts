@@ -290,7 +290,7 @@ test('a log that one provider hides is found, and one that both hide if the stor
   assert.ok(shareRead(both) < 0.5, 'most blocks are surveyed still')
 })
 
-test('headers that only one provider names have the blocks read', async () => {
+test('headers that only one provider reports make the survey read the blocks', async () => {
   assert.deepEqual(differing(await rebuilt({ second: otherHeaders })), [])
 })
 
@@ -351,7 +351,7 @@ test('a survey in which every block has an unknown reads 64 states, and stops', 
   assert.ok(beyond.states <= 64)
 })
 
-test('a longer range may take one state for 16 of its blocks', async () => {
+test('a longer range may read one state for 16 of its blocks', async () => {
   const long = 16 * 300
   assert.equal((await search(long, 600)).kind, 'proven')
   const beyond = await search(long, long)

@@ -177,7 +177,7 @@ describe('inner transfers of a block', () => {
     assert.equal((await reading([first], ({ blockTransfers }) => blockTransfers(at, [wallet])))?.length, 1)
   })
 
-  it('are not taken from a trace of another block', async () => {
+  it('do not come from a trace of another block', async () => {
     const { at } = await mineAll(KINDS.slice(0, 1))
     const elsewhere = { ...at, hash: `0x${'ab'.repeat(32)}` as Hash }
     assert.equal(await reading([first], ({ blockTransfers }) => blockTransfers(elsewhere, [wallet])), null)

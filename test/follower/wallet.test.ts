@@ -309,7 +309,7 @@ test('if a provider lacks the block before the first, the books wait, and miss n
   }
 })
 
-inWorld('value whose block is taken out while it is being looked for is not filed', async (world) => {
+inWorld('value whose block is lost while it is being located is not filed', async (world) => {
   await payInside(world, BASIC)
   const { payments } = interrupted(world, async () => {
     await world.chain.reorg(1)
@@ -324,7 +324,7 @@ inWorld('value whose block is taken out while it is being looked for is not file
   await checkInvariants(world)
 })
 
-inWorld('a block that is taken out while its balance is being read does not count as audited', async (world) => {
+inWorld('a block that is lost while its balance is being read does not count as audited', async (world) => {
   await world.chain.mine(2)
   const { number } = await world.chain.block()
   const inside: TestTransaction = {
@@ -358,7 +358,7 @@ inWorld('a state that the provider does not have is no balance of nothing', asyn
   }
 })
 
-inWorld('a provider that will not tell a balance holds up no payment', async (world) => {
+inWorld('a provider that refuses a balance delays no payment', async (world) => {
   const chain: typeof world.ctx.chain = {
     ...world.ctx.chain,
     balanceAt: () => Promise.reject(new Error('out of order')),

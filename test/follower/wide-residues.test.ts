@@ -118,7 +118,7 @@ for (const [at, refusal] of GONE.entries())
     assert.deepEqual([found?.block, found?.traced, others], [block, true, []])
   })
 
-test('so has what left by an inner call, which is then an outflow of its transaction', async () => {
+test('so does value that left by an inner call, which is then its transaction’s outflow', async () => {
   const outflows = async () =>
     (await world.pool`SELECT block_number AS block, tx_hash IS NOT NULL AS traced FROM wallet_outflows`).map((row) => ({
       ...row,
