@@ -74,7 +74,7 @@ test('all who share a failure get it, and it is not cached, even one before any 
   assert.equal(await cache.get('a', AGE_MS, async () => 'here'), 'here')
 })
 
-test('only what is worth it is kept', async () => {
+test('only values that the cache’s rule accepts are cached', async () => {
   const { cache } = cacheOf<string | null>({ keeps: (value) => value !== null })
   assert.equal(await cache.get('a', AGE_MS, async () => null), null)
   assert.equal(await cache.get('a', AGE_MS, async () => 'found'), 'found')
@@ -98,7 +98,7 @@ test('a reading that began before the cache was cleared is neither kept nor join
   )
 })
 
-test('its weight is bounded: the least recently used goes first, what is too heavy is not kept', async () => {
+test('its weight is bounded: the least recently used goes first, a too heavy value is not kept', async () => {
   const { cache } = cacheOf({ weightMax: 10, weightOf: (value) => value.length })
   const read: string[] = []
   const ask = (key: string, value: string) =>

@@ -50,7 +50,7 @@ test('hosts appear without a password', () => {
   assert.equal(hostsOf('postgres://u:p@a:1,[::1]/d?target_session_attrs=primary'), 'a:1, [::1]:5432')
 })
 
-test('of several hosts the one that answers is taken, with its own port', async () => {
+test('of several hosts the one that answers is used, with its own port', async () => {
   const database = await createDatabase()
   const { username, password, hostname, port } = new URL(database.url)
   // The discard port has no listener.

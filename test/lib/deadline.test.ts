@@ -24,7 +24,7 @@ test('a failure in time is thrown, and leaves no timer behind', async () => {
   assert.equal(timers(), before)
 })
 
-test('when it is late, the caller gets what was to be answered then', async () => {
+test('if it is late, the caller gets the answer for that case', async () => {
   assert.equal(await within(1, never(), () => 'late'), 'late')
   await assert.rejects(
     within(1, never(), () => {
