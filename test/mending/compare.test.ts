@@ -83,7 +83,7 @@ for (const [name, told] of Object.entries(LIES))
       assert.equal(residues.count, 0)
     }))
 
-test('a payment told as dust in the first block that is followed: it is minted all the same', async () => {
+test('a payment that a provider calls dust in the first followed block is still minted', async () => {
   const parts = await startTwoProviders()
   try {
     const { world: began, first } = parts

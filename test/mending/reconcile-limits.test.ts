@@ -93,7 +93,7 @@ test('a provider that takes longer ranges gets few requests, and the repair succ
   await checkInvariants(world)
 })
 
-test('a node that was never followed is looked for from the one before it on', async () => {
+test('the search for a node that was never followed starts at the node before it', async () => {
   const second = await mintBlockOf(2)
   await world.pool.begin(async (sql) => {
     await sql`UPDATE payments SET node_id = NULL, state = 'accepted' WHERE node_id = 3`

@@ -100,7 +100,7 @@ test('a withheld transfer and a withheld withdrawal are added from the node’s 
   await checkInvariants(world)
 })
 
-test('events that a provider keeps back take nothing away from a node', async () => {
+test('events that a provider withholds remove nothing from a node', async () => {
   const { history } = world.ctx
   const logsOfNode: typeof history.logsOfNode = async (...asked) =>
     (await history.logsOfNode(...asked)).map((places) => places.slice(0, 2))
@@ -130,7 +130,7 @@ const ownerOf = async (nodeId: number) => {
   return row?.owner
 }
 
-test('a block that is taken out during the comparison makes no difference', async () => {
+test('a block that is lost during the comparison is no difference', async () => {
   await movedInHead()
   let dropped = false
   const { contract } = world.ctx
@@ -167,7 +167,7 @@ async function reconcileWhileDropped(): Promise<void> {
   await world.instance({ history: { ...history, logsOfNode } }).payments()
 }
 
-test('events of a block that is taken out while they are being read are not added', async () => {
+test('events of a block that is lost while they are being read are not added', async () => {
   await movedInHead()
   await world.pool`DELETE FROM node_transfers WHERE node_id = 2 AND to_address = ${world.at(8)}`
   await world.pool`UPDATE nodes SET owner = ${world.at(7)} WHERE node_id = 2`
@@ -178,7 +178,7 @@ test('events of a block that is taken out while they are being read are not adde
   await world.pool`DELETE FROM audit WHERE action = 'drift'`
 })
 
-test('a node of a block that is taken out while its events are being read is not inserted', async () => {
+test('a node of a block that is lost while its events are being read is not inserted', async () => {
   await world.pay(12, BASIC)
   await world.chain.mine()
   await world.payments()

@@ -135,7 +135,7 @@ test('in a rebuilt ledger the operator decides on an accepted payment that was n
   }
 })
 
-test('the operator’s changes while the chain is followed are taken over as they are in the end', async () => {
+test('a rebuild takes over the final state of changes that the operator makes meanwhile', async () => {
   const world = await startWorld()
   const { pool } = world
   try {
