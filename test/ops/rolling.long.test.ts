@@ -21,7 +21,7 @@ after(async () => {
   await database?.drop()
 })
 
-test('code goes on with a schema to which a newer version has added, and starts with it', async () => {
+test('code runs on a schema that a newer version has extended, and starts with it', async () => {
   await service.buy(5)
   await admin(database.url, async (sql) => {
     await sql`ALTER TABLE payments ADD COLUMN note text NOT NULL DEFAULT ''`

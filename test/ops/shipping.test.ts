@@ -66,7 +66,7 @@ test('however it is started, its memory has the same limits', () => {
   }
 })
 
-test('every setting that a file names exists, and every secret is read from a file', () => {
+test('every setting in a file exists, and every secret is read from a file', () => {
   const compose = parse(read('compose.yaml'), { merge: true })
   const kubernetes = parseAllDocuments(read('ops/kubernetes/ledger.yaml'), { merge: true }).map((one) => one.toJS())
   const deployment = kubernetes.find(({ kind }) => kind === 'Deployment')

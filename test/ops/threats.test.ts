@@ -46,7 +46,7 @@ test('every row has its own number and a test of that number, and every numbered
   assert.deepEqual([...new Set(played)].sort(), numbers.sort())
 })
 
-test('every alert and every check of the doctor that it names is there', () => {
+test('every alert and every check of the doctor in it exists', () => {
   const alerts = read('ops/prometheus/alerts.yaml')
   for (const [name = ''] of threats.matchAll(/NodeLedger\w+/g)) assert.ok(alerts.includes(`alert: ${name}\n`), name)
   const doctor = globSync('src/checks/*.ts', { cwd: ROOT }).map(read).join('\n')
