@@ -213,7 +213,7 @@ attack('T5: a cohort of the least interval that a thief of the minter opens is p
   for (const check of ['keys.foreign', 'nodes.unpaid', 'cohorts.intervals']) assert.ok(seen.includes(check), check)
 })
 
-attack('T9: ether taken from the distributor’s account is gone, and every turn waits for more', async (stage) => {
+attack('T9: ether that a thief takes from the distributor is gone, and every turn waits for more', async (stage) => {
   const { world, done } = stage
   await world.pay(5, BASIC)
   await world.settle()

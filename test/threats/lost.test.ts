@@ -21,7 +21,7 @@ async function toNextTurn({ chain }: World, turns = 1): Promise<void> {
   await chain.mine()
 }
 
-attack('T15: a lost minter costs nothing: what was paid waits, and another key mints it', async (stage) => {
+attack('T15: a lost minter costs nothing: payments wait, and another key mints them', async (stage) => {
   const { world, desk, sign } = stage
   // Account 10 has the role, and its key is gone.
   await sign(await previewMinter(desk, { address: world.at(10), nodes: '1000', cohorts: '1000' }))

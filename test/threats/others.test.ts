@@ -69,7 +69,7 @@ attack('T11: a pending owner can accept, and nothing before', async ({ world, do
   assert.equal(await call(world, 0, 'acceptOwnership'), true)
 })
 
-attack('T13, T18: a stolen payments wallet loses what it holds; nodes and balances stay', async ({ world }) => {
+attack('T13, T18: a stolen payments wallet loses only its balance, nodes and credits stay', async ({ world }) => {
   const paid = await world.pay(5, BASIC)
   await world.settle()
   const before = await world.pool`SELECT FROM wallet_outflows`
