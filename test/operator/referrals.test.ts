@@ -15,7 +15,7 @@ const PAYEE = `0x${'22'.repeat(20)}`
 const FRIENDS = { code: 'friends', payee: PAYEE, commissionBps: 500 }
 const listed = async () => (await desk.get('referrals')).json.referrals
 
-test('a code is registered once, changed by a version, and each version holds from the block after the head', async () => {
+test('a code is registered once, then gets versions, each from the block after the head', async () => {
   const head = (await desk.world.ctx.chain.head()).number
   const first = await desk.post('referrals', { ...FRIENDS, reason: 'a partner' })
   const { enteredAt: _, ...registered } = first.json.referral
@@ -47,7 +47,7 @@ test('a code with a wrong form, payee, commission or time is refused', async () 
   assert.equal((await listed()).length, before)
 })
 
-test('the command registers a code, and anyone may ask what it says and whether it counts', async () => {
+test('the command registers a code, and anyone may read its terms and whether it counts', async () => {
   const register = ['referrals', 'register', 'spring', '--payee', PAYEE, '--commission-bps', '2000']
   const done = await runHere([...register, '--opens-at', '4000000000', '--yes'], worldEnv(desk.world))
   assert.match(done.out, /Registered: spring counts from block \d+ on\./)

@@ -8,7 +8,7 @@ import { version } from '../domain/tiers/version.ts'
 const CENT = wei(10n ** 16n)
 const at = (time: string) => Date.parse(`2026-03-01T${time}Z`) / 1000
 
-test('a new price says from when it is, and until when the old one buys', () => {
+test('a new price shows when it begins, and until when the old one buys', () => {
   const before = version({ priceWei: CENT })
   const after = {
     ...before,
@@ -36,7 +36,7 @@ test('a new price says from when it is, and until when the old one buys', () => 
   )
 })
 
-test('what an operator types is compared with what is stored', () => {
+test('an operator’s text is compared with the stored value', () => {
   const before = version({ priceWei: CENT, supply: 10, opensAt: at('10:00:00') })
   const typed = {
     tierId: before.tierId,
