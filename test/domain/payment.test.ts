@@ -238,11 +238,7 @@ const places: [string, Partial<PaymentFacts>, string][] = [
   ['a supply lowered to less than is sold sells nothing', { sold: 6 }, 'held soldOut'],
   ['the last place without a reservation is sold', { sold: 3, reserved: 1 }, 'accepted'],
   ['for a place that an undecided payment reserves, a later one waits', { sold: 4, reserved: 1 }, 'undecided'],
-  [
-    'a payment without a place is judged before the chain is read',
-    { sold: 5, holding: { kind: 'notNeeded' } },
-    'held soldOut',
-  ],
+  ['no place is a verdict without a reading of the chain', { sold: 5, holding: { kind: 'notNeeded' } }, 'held soldOut'],
   [
     'what cannot be read for an hour gives its place up',
     { holding: { kind: 'unreadable', sinceSec: PLACE_RESERVED_SEC } },

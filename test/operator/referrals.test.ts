@@ -47,7 +47,7 @@ test('a code with a wrong form, payee, commission or time is refused', async () 
   assert.equal((await listed()).length, before)
 })
 
-test('the command registers a code, and anyone may read its terms and whether it counts', async () => {
+test('the command registers a code, and anyone may ask what it says and whether it counts', async () => {
   const register = ['referrals', 'register', 'spring', '--payee', PAYEE, '--commission-bps', '2000']
   const done = await runHere([...register, '--opens-at', '4000000000', '--yes'], worldEnv(desk.world))
   assert.match(done.out, /Registered: spring counts from block \d+ on\./)

@@ -8,7 +8,7 @@ import { version } from '../domain/tiers/version.ts'
 const CENT = wei(10n ** 16n)
 const at = (time: string) => Date.parse(`2026-03-01T${time}Z`) / 1000
 
-test('a new price shows when it begins, and until when the old one buys', () => {
+test('a new price says from when it is, and until when the old one buys', () => {
   const before = version({ priceWei: CENT })
   const after = {
     ...before,

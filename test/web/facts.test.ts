@@ -30,7 +30,7 @@ describe('facts', { skip: noBrowser }, () => {
   const at = (path: string) => `http://127.0.0.1:${service.port}${path}`
   const card = (page: Page, tier: string) => page.locator('.tier').filter({ hasText: tier })
 
-  test('a price of many digits stays within its card, also beside many others', async () => {
+  test('a price of many digits stays within its card, however many stand side by side', async () => {
     // On both sides of the length from which every amount may break.
     for (const [priceWei, width] of [1_234_567_890_123_456_789n, 12_345_678_901_234_567_890n].flatMap((priceWei) =>
       [360, 760, 1280].map((width) => [priceWei, width] as const),
